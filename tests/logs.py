@@ -3,8 +3,8 @@
 import json
 from importlib import import_module
 
+from sigjax.formats.declarations import HARNESSES
 from sigjax.formats.harness.inspect import packed
-from sigjax.formats.table import HARNESSES
 
 
 def swebench_ids(number):

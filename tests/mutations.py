@@ -23,7 +23,7 @@ import logs
 import numpy as np
 
 from sigjax import InputError, read
-from sigjax.formats.table import HARNESSES
+from sigjax.formats.declarations import HARNESSES
 
 ODD = (
     "1_000 9007199254740993 9007199254740993.0 1e-400 1e400 -1 nan inf -0 0x1F ١٢ 99999999999999999999999 4447 0447 "

@@ -5,7 +5,7 @@ import re
 import pytest
 from regular import patterns_of_package, superlinear
 
-from sigjax.formats.table import FORMATS
+from sigjax.formats.declarations import FORMATS
 from sigjax.readers.lexicon import lexicon
 
 SLOW = (  # superlinear for sure, most of them classics of denial of service
@@ -49,7 +49,7 @@ FAST = (
     (r"-a( [^ ]+=b)*", "search"),
 )
 PATTERNS, UNKNOWN = patterns_of_package()
-NAMES = {("formats/table.py", re.compile(each.names, re.S), "fullmatch"): None for each in FORMATS.values()}
+NAMES = {("formats/declarations.py", re.compile(each.names, re.S), "fullmatch"): None for each in FORMATS.values()}
 NAMES |= {("readers/lexicon.toml", each, "fullmatch"): None for own in lexicon().patterns.values() for each in own}
 
 
@@ -65,7 +65,7 @@ def test_the_analysis_passes_patterns_that_are_linear(pattern, method):
 
 def test_the_analysis_knows_every_pattern_of_the_package():
     """A pattern that only a run knows is one of a format, whose patterns are known by its functions and its names."""
-    assert {place for place, _ in UNKNOWN} == {"formats/table.py"}
+    assert {place for place, _ in UNKNOWN} == {"formats/declarations.py"}
     assert len(PATTERNS) > 100
 
 

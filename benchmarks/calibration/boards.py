@@ -24,9 +24,8 @@ from sigjax.multiple.ranks import rank_intervals, top_group
 from sigjax.records import Correction, Settings, Test
 from sigjax.records.settings import adjust
 from sigjax.run.context import Context
-from sigjax.testing.closed import jackknife_intervals
+from sigjax.testing.closed import jackknife_intervals, joint_level, normal_maxima
 from sigjax.testing.jackknife import influences, of_pairs
-from sigjax.testing.joint_level import joint_level, normal_maxima
 from sigjax.testing.problem import SumsProblem
 from sigjax.testing.skewed_t import skewed_ends, skewness
 from sigjax.testing.special import t_quantile

@@ -18,7 +18,7 @@ from cyclopts import CoercionError, CycloptsError, Group, MissingArgumentError, 
 from sigjax.cli.app import RARE
 from sigjax.records import CORRECTIONS, InputError, options
 from sigjax.records.display import visible
-from sigjax.records.options import options_of, rendered, short_message, types_of
+from sigjax.records.options import options_of, short_message, types_of
 from sigjax.run.backend import keep_programs
 from sigjax.run.shards import kept_in
 
@@ -151,7 +151,7 @@ def _flag(record: type, name: str) -> inspect.Parameter:
     if about.rare:
         RARE.add(long)
     names = [long, SHORT[name]] if name in SHORT else [long]
-    about_flag = rendered(about.doc, lambda hint: hint.flag)
+    about_flag = about.shown(lambda hint: hint.flag)
     flag = Annotated[annotation, Parameter(name=names, help=about_flag, group=_PANELS[about.group], **more)]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=flag)
 

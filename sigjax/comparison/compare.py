@@ -37,13 +37,10 @@ from sigjax.records import (
     Settings,
     SystemScore,
     Test,
-    bin_edges,
 )
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import StrPath, check, takes, values
 from sigjax.report import Report
-from sigjax.resample.extreme import Extreme
-from sigjax.resample.tally import null_replicates
 from sigjax.resample.units import count_units
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, num_cores, progress_bar, with_progress
@@ -61,7 +58,7 @@ from sigjax.run.shards import (
     merge_shards,
     tallies_of_report,
 )
-from sigjax.testing.deltas import DeltaDistribution, bootstrap_deltas, first_replicates, null_deltas
+from sigjax.testing.deltas import binned, bootstrap_deltas, first_replicates, null_deltas
 from sigjax.testing.problem import Problem, SumsProblem, check_finite, pairs_of
 from sigjax.testing.tests import problem_of
 from sigjax.version import __version__
@@ -182,27 +179,10 @@ def distributions_of(
             else:
                 known = bootstrap_deltas(pair, lambda: replicates_by(metric)[list(systems)])
             check_finite(known.deltas[None], [systems])
-        bins = (tuple(column.tolist()) for column in _binned(pair, known, test))
+        bins = (tuple(column.tolist()) for column in binned(pair, known, test))
         return Distribution(a, b, metric, test, pair.hypotheses.delta((0, 1)), *bins, resamples=known.resamples)
 
     return distribution
-
-
-def _binned(pair: Problem, known: DeltaDistribution, test: Test) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Edges of bins, the probability of each, and of what is extreme in it."""
-    settings, (delta, tolerance) = pair.settings, pair.hypotheses.observed([(0, 1)])
-    nulls, middle, far = known.deltas, 0.0, abs(float(delta[0]))
-    if test == "permutation":
-        tolerance = np.array([pair.swap_tolerance((0, 1))])
-    else:
-        nulls, middle = np.asarray(null_replicates(known.deltas, delta, settings.variant)), float(delta[0])
-    mid_p = settings.mid_p and test == "permutation" and known.resamples is None
-    weights = known.chances * Extreme(delta, tolerance, settings.alternative, mid_p).weight(nulls[None])[0]
-    edges = bin_edges(known.deltas, known.chances, middle - far, middle + far)
-    sums = (np.histogram(known.deltas, edges, weights=each)[0] for each in (known.chances, weights))
-    # A distribution by an FFT may have rounding noise below 0.
-    probabilities, extreme = (np.maximum(each, 0.0) / (known.resamples or 1) for each in sums)
-    return edges, probabilities, extreme
 
 
 @takes(CompareOptions, several="; for two arrays: sigjax.permutation_test(a, b)")

@@ -1,16 +1,16 @@
 """Files of one run in training: its learning curve, or its episodes. These are no instances, so they are refused.
 
 The steps of a run depend on each other, and two runs share none: a test on steps would find what one lucky seed did.
-What can be compared is one number per run. `CURVES` of `formats.table` says how such files are recognized: scalars that
-TensorBoard gives as CSV or JSON, and its event files; charts and histories that Weights & Biases gives as CSV;
-monitor.csv and evaluations.npz of Stable-Baselines3.
+What can be compared is one number per run. `CURVES` of `formats.declarations` says how such files are recognized:
+scalars that TensorBoard gives as CSV or JSON, and its event files; charts and histories that Weights & Biases gives as
+CSV; monitor.csv and evaluations.npz of Stable-Baselines3.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from sigjax.formats.table import head_lines
+from sigjax.formats.declarations import head_lines
 from sigjax.readers.saved import load_npz
 from sigjax.readers.table import as_float
 from sigjax.records import InputError

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from sigjax.formats.declarations import ByTask, Format, named_format
 from sigjax.formats.reading import (
     files_of,
     formats_of,
@@ -24,7 +25,6 @@ from sigjax.formats.reading import (
     sources_of,
     split_gold,
 )
-from sigjax.formats.table import ByTask, Format, named_format
 from sigjax.metrics import CLASS_METRICS, MEAN, METRICS
 from sigjax.readers.evaluation import Evaluation
 from sigjax.readers.evidence import LAYOUTS, Asked, TableReading
@@ -35,7 +35,7 @@ from sigjax.readers.lexicon import is_fold, is_trial
 from sigjax.readers.options import Options, ReadOptions, listed_metrics, listing, quote
 from sigjax.records import EvaluationRecord, Hint, InputError, Metric
 from sigjax.records.display import entry, html_text, visible, visible_json
-from sigjax.records.options import options_of, rendered, takes, values
+from sigjax.records.options import Message, options_of, takes, values
 from sigjax.run.context import with_progress
 from sigjax.run.files import keeping_pipes
 
@@ -72,7 +72,7 @@ class Diagnosis:
 
     format: str | None = None
     title: str = ""
-    why: str = ""
+    why: str | Message = ""
     systems: tuple[str, ...] = ()
     gold: tuple[str, ...] = ()
     reading: TableReading | None = None
@@ -82,9 +82,9 @@ class Diagnosis:
     metrics: tuple[str, ...] = ()
     fields: Mapping[str, int] = field(default_factory=dict)
     alike: tuple[tuple[str, ...], ...] = ()
-    notes: tuple[str, ...] = ()
-    missing: str | None = None
-    refusal: str | None = None
+    notes: tuple[str | Message, ...] = ()
+    missing: str | Message | None = None
+    refusal: str | Message | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     proposals: tuple[tuple[str, str, Mapping[str, Any]], ...] = ()
     command: str | None = None
@@ -115,11 +115,11 @@ class Diagnosis:
     def spelled(self, spelling: Callable[[Hint], str]) -> Diagnosis:
         """The same with options in messages in a spelling."""
 
-        def said(text: str | None) -> Any:
-            return text and rendered(text, spelling)
+        def said(text: str | Message) -> str:
+            return Message.of(text).shown(spelling)
 
-        texts = {name: said(getattr(self, name)) for name in ("why", "missing", "refusal")}
-        return replace(self, **texts, notes=tuple(map(said, self.notes)))
+        known = {name: text for name in ("why", "missing", "refusal") if (text := getattr(self, name))}
+        return replace(self, **{name: said(text) for name, text in known.items()}, notes=tuple(map(said, self.notes)))
 
 
 @takes(ReadOptions)
@@ -154,7 +154,7 @@ def diagnose(*data: Any, options: ReadOptions) -> Diagnosis:
     try:
         metrics = listed_metrics(options.metric)
     except InputError as error:
-        return Diagnosis(refusal=error.neutral)
+        return Diagnosis(refusal=error.message)
     options = replace(options, metric=metrics[0])
     (first,) = data if len(data) == 1 else (None,)
     several = list(first.values() if isinstance(first, Mapping) else first) if isinstance(first, _SEVERAL) else ()
@@ -229,7 +229,8 @@ def _words(value: Any) -> list[str]:
 def _rows(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[tuple[str, str]]:
     """What is said, each with the word before it."""
     if diagnosis.format is not None:
-        yield "format", f"{diagnosis.format}: {diagnosis.title} ({diagnosis.why})"
+        why = Message.of(diagnosis.why).shown(spelling)
+        yield "format", f"{diagnosis.format}: {diagnosis.title} ({why})"
     if diagnosis.gold:
         yield "gold", ", ".join(diagnosis.gold)
     if diagnosis.systems:
@@ -246,11 +247,11 @@ def _rows(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[tup
     if diagnosis.fields:
         yield "fields", _named([f"{name} ({number:,} labels)" for name, number in diagnosis.fields.items()])
     own = diagnosis.reading and diagnosis.reading.note()
-    yield from (("note", note) for note in diagnosis.notes if note != own)
+    yield from (("note", Message.of(note).shown(spelling)) for note in diagnosis.notes if note != own)
     yield from (("alike", f"{_named(group)}: the same on all instances") for group in diagnosis.alike)
     yield from (("missing", said) for said in _missing(diagnosis, spelling))
     if diagnosis.refusal is not None:
-        yield "refused", diagnosis.refusal
+        yield "refused", Message.of(diagnosis.refusal).shown(spelling)
 
 
 def _evidence(reading: TableReading) -> Iterator[tuple[str, str]]:
@@ -266,7 +267,7 @@ def _evidence(reading: TableReading) -> Iterator[tuple[str, str]]:
 def _missing(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[str]:
     """What is not there, and what that means."""
     if diagnosis.missing is not None:
-        yield f"results: {diagnosis.missing}"
+        yield f"results: {Message.of(diagnosis.missing).shown(spelling)}"
     if diagnosis.instances is None:
         return
     if diagnosis.ids.startswith("none"):
@@ -381,7 +382,7 @@ def _diagnosis(paths: Sequence[Any], given: ReadOptions) -> Diagnosis:
             diagnosis = _diagnosis(paths, replace(given, **proposed))
             if diagnosis.systems:
                 return replace(diagnosis, options=proposed | dict(diagnosis.options))
-        return Diagnosis(refusal=error.neutral)
+        return Diagnosis(refusal=error.message)
     diagnosis = _read_as(
         partial(read_as, format, sources), metric, options, format.metrics, refusal, in_table=format.takes == "file"
     )
@@ -401,10 +402,10 @@ def _format_of(sources: Sources, metric: Any, reader: str | None) -> tuple[Forma
         return format, None if metric is None else error
 
 
-def _why(format: Format, sources: Sources, reader: str | None) -> str:
+def _why(format: Format, sources: Sources, reader: str | None) -> str | Message:
     """What a format is recognized by."""
     if reader is not None:
-        return f"named by {Hint('reader')}"
+        return Message(("named by ", Hint("reader")))
     first = next(chain(*files_of(sources)))
     by_name = os.path.isdir(first) or format.fits(first.lower().removesuffix(".gz"), b"")
     return f"recognized by its {'name' if by_name else 'first lines'}"
@@ -427,11 +428,11 @@ def _read_as(
         for proposed in _proposed(refusal, options):
             again = _tolerant(reading, usual, replace(options, **proposed))
             if again[0] is not None and (again[1] is not None or metric is None):
-                tried = (f"what is proposed is done, for otherwise: {refusal.neutral}",)
+                tried = (Message.of("what is proposed is done, for otherwise: ", refusal.message),)
                 (parsed, evaluation, refusal), needed = again, proposed
                 break
     if evaluation is not None and refusal is not None:  # only without what some system lacks
-        missing, refusal, needed = refusal.neutral, None, needed | {"missing": "drop"}
+        missing, refusal, needed = refusal.message, None, needed | {"missing": "drop"}
     if parsed is not None and not metrics:
         metrics = _possible(parsed, usual if evaluation is None else evaluation.metric.name)
         which = refusal is not None and any(hint.option == "score_column" for hint in refusal.hints)
@@ -465,7 +466,7 @@ def _read_as(
         alike=_equal_systems(evaluation),
         notes=() if evaluation is None else (*tried, *evaluation.notes),
         missing=missing,
-        refusal=None if refusal is None else refusal.neutral,
+        refusal=None if refusal is None else refusal.message,
         options=needed,
         proposals=() if evaluation is None else _proposals(fields, evaluation, id_column, of_runs, options.cluster),
     )

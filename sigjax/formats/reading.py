@@ -15,7 +15,7 @@ from itertools import chain, product
 from pathlib import PurePath
 from typing import Any, cast
 
-import sigjax.formats.table as table
+import sigjax.formats.declarations as table
 from sigjax.metrics import is_number_text, unknown_metric
 from sigjax.metrics.suites import in_suite, of_tasks, suite_of
 from sigjax.readers.evaluation import Evaluation

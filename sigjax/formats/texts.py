@@ -34,9 +34,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sigjax.formats.declarations import head_lines
 from sigjax.formats.labels import ById
 from sigjax.formats.logs import InstanceLog, Log, SystemLog
-from sigjax.formats.table import head_lines
 from sigjax.metrics import METRICS, TEXT_METRICS
 from sigjax.metrics.edits import SCLITE, tokens_of
 from sigjax.metrics.texts import check_lengths, evaluation_from_texts

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sigjax.formats.declarations import FORMATS, head_lines, lines_like
 from sigjax.formats.logs import InstanceLog, Log, SystemLog
-from sigjax.formats.table import FORMATS, head_lines, lines_like
 from sigjax.readers.join import MOST_SYSTEMS, Reading, Sheet, Sources, join_sheets
 from sigjax.readers.json_files import item_at, number, parse_json, text
 from sigjax.readers.options import Options, quote
@@ -202,7 +202,7 @@ def _parse_lines(file: str, content: str, expected: _TopicFile) -> Judgments:
         try:
             documents[document] = _checked(parse_number(fields[index]), expected)
         except InputError as error:
-            raise InputError(f"{Line(file, line)}, {expected.field}: {error.neutral}") from None
+            raise InputError(f"{Line(file, line)}, {expected.field}: ", error.message) from None
     return found
 
 
@@ -221,7 +221,7 @@ def _parse_json(file: str, content: str, expected: _TopicFile) -> Judgments:
                     raise InputError("expected a number, got true or false")
                 found[topic][document] = _checked(number(value), expected)
             except InputError as error:
-                raise InputError(f"{own.field(document)}, {expected.field}: {error.neutral}") from None
+                raise InputError(f"{own.field(document)}, {expected.field}: ", error.message) from None
     return found
 
 

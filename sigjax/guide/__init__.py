@@ -290,7 +290,7 @@ def _columns() -> Iterator[str]:
 
 
 def _formats(takes: str) -> Iterator[str]:
-    from sigjax.formats.table import all_formats
+    from sigjax.formats.declarations import all_formats
 
     rows: list[tuple[str, ...]] = []
     for each in [each for each in all_formats().values() if each.takes == takes]:

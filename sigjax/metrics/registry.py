@@ -273,8 +273,9 @@ def evaluation_from_arrays(
         try:
             tables[str(name)] = as_numbers(str(name), values, optional)
         except InputError as error:
-            labels = "; predicted labels are scored by Evaluation.from_predictions" * error.neutral.endswith("got text")
-            raise InputError(f"{error.neutral}{labels}") from None
+            is_text = str(error.message[-1]).endswith("got text")
+            labels = "; predicted labels are scored by Evaluation.from_predictions" * is_text
+            raise InputError(error.message, labels) from None
     if len(tables) < len(arrays):
         raise InputError("two systems have the same name; rename one")
     (first, table), *others = tables.items()
@@ -456,7 +457,7 @@ def _extract(metric: Metric | SampleMetric, name: str, values: np.ndarray) -> np
     try:
         return metric.extract(*values.T)
     except InputError as error:
-        raise InputError(f"system {name!r}: {error.neutral}") from None
+        raise InputError(f"system {name!r}: ", error.message) from None
 
 
 def _whole(stats: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import sigjax.readers.lexicon as lexicon
 from sigjax.readers.options import Options, listing, quote
-from sigjax.records import EvaluationRecord, Hint, InputError
+from sigjax.records import EvaluationRecord, Hint, InputError, Message
 
 Evidence = Literal["told", "named", "shaped"]
 SHOWN = 4
@@ -156,7 +156,7 @@ def answered(question: Question, attempt: Callable[[Options], EvaluationRecord],
             if next_one.text != question.text:
                 further.append(way)
         except InputError as error:
-            if question.needed and error.neutral != question.text:
+            if question.needed and error.message != Message.of(question.text):
                 further.append(way)
             else:  # may results be missing alone?
                 with suppress(InputError):

@@ -776,7 +776,7 @@ def _numbers(system: str, numbers: object) -> np.ndarray:
             try:
                 as_numbers(system, [value])
             except InputError:
-                raise InputError(f"{error.neutral} (id {quote(str(id))})") from None
+                raise InputError(error.message, f" (id {quote(str(id))})") from None
         raise
 
 

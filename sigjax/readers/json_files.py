@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from sigjax.metrics.registry import LARGEST_WHOLE
 from sigjax.readers.options import quote, suggest
 from sigjax.readers.table import check_characters, parse_number
-from sigjax.records import InputError, Line
+from sigjax.records import InputError, Line, Message
 from sigjax.run.files import naming, read_text
 
 Object = dict[str, Any]
@@ -103,7 +103,7 @@ class Item:
         try:
             return check(value)
         except InputError as error:  # `naming` would take several times as long
-            raise InputError(f"{self.field(name)}: {error.neutral}") from None
+            raise InputError(f"{self.field(name)}: ", error.message) from None
 
 
 def load_item(file: str) -> Item:
@@ -153,7 +153,7 @@ def _numbered(values: list[Any], at: JsonPath, word: str) -> Iterator[Item]:
 class _Refused(float):
     """A number that is spelt as one that a double does not hold: refused where it is used."""
 
-    refusal: str
+    refusal: Message
 
 
 def _unique_names(pairs: list[tuple[str, Any]]) -> Object:
@@ -172,7 +172,7 @@ def _double(spelling: str) -> float:
         return value if math.isinf(value) else parse_number(spelling)
     except InputError as error:
         refused = _Refused(value)
-        refused.refusal = error.neutral
+        refused.refusal = error.message
         return refused
 
 
@@ -200,7 +200,7 @@ def parse_json(file: str, content: str, *, line: int | None = None, spelled: typ
     except RecursionError:
         raise InputError(f"{place}: nested too deeply; repair it") from None
     except InputError as error:
-        raise InputError(f"{place}: {error.neutral}") from None
+        raise InputError(f"{place}: ", error.message) from None
     except ValueError:
         raise InputError(f"{place}: holds a number of thousands of digits; repair it") from None
 

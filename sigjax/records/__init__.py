@@ -10,11 +10,8 @@ from sigjax.records.comparison import Column as Column
 from sigjax.records.comparison import Columns as Columns
 from sigjax.records.comparison import Comparison as Comparison
 from sigjax.records.comparison import Comparisons as Comparisons
-from sigjax.records.comparison import Distribution as Distribution
-from sigjax.records.comparison import Measured as Measured
 from sigjax.records.comparison import SampleSize as SampleSize
 from sigjax.records.comparison import SystemScore as SystemScore
-from sigjax.records.comparison import bin_edges as bin_edges
 from sigjax.records.metric import EvaluationRecord as EvaluationRecord
 from sigjax.records.metric import Metric as Metric
 from sigjax.records.metric import Note as Note
@@ -22,6 +19,9 @@ from sigjax.records.metric import SampleMetric as SampleMetric
 from sigjax.records.options import Hint as Hint
 from sigjax.records.options import InputError as InputError
 from sigjax.records.options import Line as Line
+from sigjax.records.options import Message as Message
+from sigjax.records.report import Distribution as Distribution
+from sigjax.records.report import Measured as Measured
 from sigjax.records.report import ReportRecord as ReportRecord
 from sigjax.records.settings import CORRECTIONS as CORRECTIONS
 from sigjax.records.settings import DESIGNS as DESIGNS

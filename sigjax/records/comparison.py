@@ -1,8 +1,8 @@
 """Results: the comparison of one pair by one test, the score of one system, and all comparisons in columns.
 
 `Comparisons` carries the columns of all pairs from the test to the report: one `Column` per field of `Comparison`, from
-which records are made when asked for. A report may also hold how the delta of two systems varies over swaps or
-resamples (`Distribution`). Beside its type, each field says within which bounds it is written and read back (`Bounds`).
+which records are made when asked for. Beside its type, each field says within which bounds it is written and read back
+(`Bounds`).
 """
 
 from __future__ import annotations
@@ -169,44 +169,6 @@ class SampleSize(NamedTuple):
     def __str__(self) -> str:
         """Name the runs as signatures do: `5`, or `1-5` where instances have unequally many; empty without runs."""
         return "-".join(map(str, dict.fromkeys(self.runs or ())))
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What a metric of a report was measured on, where the data name a task.
-
-    Attributes:
-        metric: its name in the report.
-        title: what was measured, as the log of a program names it: "TASK: SCORE"; for a suite how it is made.
-        instances: number of instances.
-        units: number of what is resampled.
-        runs: the fewest and the most runs of an instance; None where there are none.
-    """
-
-    metric: str
-    title: str
-    instances: Number
-    units: Number
-    runs: tuple[Number, Number] | None = None
-
-    @property
-    def in_suite(self) -> bool:
-        """Whether this is a suite or one of its tasks, and not a metric of a single task."""
-        return self.title == self.metric or self.title.startswith(f"{self.metric}, mean of ")
-
-
-@dataclass(frozen=True)
-class Headline:
-    """What the tests say of a metric or task, in a sentence that follows from the other fields of a report.
-
-    Attributes:
-        metric: its name in the report.
-        text: which system is best, which are not significantly worse, and how many are; of two systems whether they
-            differ significantly, and by how much. A metric has several, one per test, if these say something else.
-    """
-
-    metric: str
-    text: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -600,92 +562,3 @@ def _check_known(name: str, known: Iterable[str], what: str) -> None:
     if name not in known:
         close = get_close_matches(name, known) or known[:12]
         raise InputError(f"no {what} {name!r}; did you mean {' or '.join(map(repr, close))}?")
-
-
-_BINS, _MOST_BINS = 48, 192
-"""Bins for the middle 99.8%, and of all."""
-_MIDDLE = 0.001
-_NEGLIGIBLE = 1e-9
-"""Mass that bins may leave out at either end."""
-_SAME = 1e-9
-"""Deltas closer than this, relative to the largest, are one value."""
-
-
-@dataclass(frozen=True, repr=False)
-class Distribution(Brief):
-    """The delta of two systems under the null hypothesis of the permutation test, or on bootstrap resamples.
-
-    Attributes:
-        a: name of the first system.
-        b: name of the second.
-        metric: name of the metric.
-        test: "permutation": score_a - score_b after swaps of units, so around 0; "bootstrap": on bootstrap resamples,
-            so around `observed`.
-        observed: score_a - score_b on the data.
-        edges: ends of the bins, one more than there are bins, all of the same width. A value on an edge belongs to the
-            bin above.
-        shares: probability of each bin; together 1 (but for 1e-9 at either end of an exact distribution).
-        extreme: the probability of what is as extreme as observed by the test and its alternative: where a histogram is
-            shaded. Their sum is the p-value of an exact distribution, and exceed / resamples of resamples.
-        resamples: how many were drawn, the first ones of the report's seed; None for an exact distribution.
-    """
-
-    a: str
-    b: str
-    metric: str
-    test: Test
-    observed: float
-    edges: tuple[float, ...]
-    shares: tuple[Size, ...]
-    extreme: tuple[Size, ...]
-    resamples: Number | None
-
-    def turned(self) -> Distribution:
-        """The same of b minus a."""
-        edges, shares, extreme = (tuple(reversed(values)) for values in (self.edges, self.shares, self.extreme))
-        turned = {"edges": tuple(0.0 - edge for edge in edges), "shares": shares, "extreme": extreme}
-        return replace(self, a=self.b, b=self.a, observed=0.0 - self.observed, **turned)
-
-
-def bin_edges(deltas: np.ndarray, chances: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Edges `[bin + 1]` for deltas `[value]` with these chances; no bin crosses `low` or `high` where that can be.
-
-    Deltas that are multiples of a step (differences of accuracies) have bins of as many values each.
-
-    >>> bin_edges(np.array([-0.5, 0.0, 0.5]), np.array([0.25, 0.5, 0.25]), -0.5, 0.5)
-    array([-0.75, -0.25,  0.25,  0.75])
-    """
-    order = np.argsort(deltas)
-    values, up_to = deltas[order], np.cumsum(chances[order]) / chances.sum()
-    ends = np.searchsorted(up_to, [_NEGLIGIBLE, _MIDDLE, 1.0 - _MIDDLE, 1.0 - _NEGLIGIBLE])
-    first, start, end, last = values[np.minimum(ends, len(values) - 1)]
-    if first == last:
-        half = abs(first) / 2.0 or 0.5
-        return np.array([first - half, first + half])
-    width = max((end - start) / _BINS, (last - first) / _MOST_BINS)
-    if step := _step(values, width):
-        inside = round((high - low) / step) - 1
-        low += step / 2.0
-        width = step * _near_divisor(inside, max(1, round(width / step)))
-    elif num_bins := round((high - low) / width):
-        width = (high - low) / num_bins
-    below, above = int(np.ceil((low - first) / width)), int(np.floor((last - low) / width)) + 1
-    return low + width * np.arange(-below, above + 1)
-
-
-def _step(values: np.ndarray, width: float) -> float | None:
-    """The step of which all differences of ascending values are multiples, if there are few steps in a bin."""
-    scale = _SAME * max(abs(values[0]), abs(values[-1]))
-    gaps = np.diff(values)
-    gaps = gaps[gaps > scale]
-    step = float(gaps.min())
-    if step < width / _BINS:
-        return None
-    times = gaps / step
-    return step if (abs(times - np.round(times)) < 1e-3).all() else None
-
-
-def _near_divisor(inside: int, size: int) -> int:
-    """A number near `size` that divides `inside`, or else `size`."""
-    near = range(-(-2 * size // 3), 3 * size // 2 + 1)
-    return min((bins for bins in near if inside % bins == 0), key=lambda bins: abs(bins - size), default=size)

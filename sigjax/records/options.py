@@ -1,6 +1,6 @@
 """Options: what messages call them, the declaration of each, and functions that take them by keyword.
 
-A message names an option by a `Hint`, which is a flag on the command line and a keyword in Python.
+A message (`Message`) names an option by a `Hint`, which is a flag on the command line and a keyword in Python.
 
 An option is declared once, as a field of a record, with its type, default, domain and documentation. From it are made
 the check of what a person gives (`check`), the signature and documentation of a function (`takes`), and the flags of
@@ -45,8 +45,8 @@ LISTS = frozenset(("ignore", "input", "only", "systems"))
 """Options that take a list of names in Python."""
 _SHORT = {"i": "input", "m": "metric", "o": "output"}
 _READ = "read."
-# Unicode keeps these for programs: no text of people has them.
 _OPEN, _NEXT, _CLOSE = "\ufdd0", "\ufdd1", "\ufdd2"
+"""How an f-string holds a hint until a `Message` is made of it. Unicode keeps these for programs, and not for texts."""
 _HINT = re.compile(f"{_OPEN}([^{_CLOSE}]*){_CLOSE}")
 
 
@@ -71,8 +71,20 @@ class Hint:
         """Take the option as Python spells it (or its short flag), and values as they are shown."""
         self.option, self.values = option, values
 
+    def __eq__(self, other: object) -> bool:
+        """Whether the other one names the same option with the same values."""
+        return isinstance(other, Hint) and (self.option, self.values) == (other.option, other.values)
+
+    def __hash__(self) -> int:
+        """Equal hints have equal hashes."""
+        return hash((self.option, self.values))
+
+    def __repr__(self) -> str:
+        """Return the call that makes it."""
+        return f"Hint({', '.join(map(repr, (self.option, *self.values)))})"
+
     def __str__(self) -> str:
-        """Return what a message holds in its place until it is shown."""
+        """Return what an f-string holds in its place until a `Message` is made of it."""
         clean = str.maketrans("", "", _OPEN + _NEXT + _CLOSE)
         return f"{_OPEN}{_NEXT.join(part.translate(clean) for part in (self.option, *self.values))}{_CLOSE}"
 
@@ -122,9 +134,38 @@ def _quoted(word: str) -> str:
     return word if word[:1].isdigit() or word[:1] in ("'", '"', ".") else f'"{word}"'
 
 
-def rendered(text: str, spelling: Callable[[Hint], str]) -> str:
-    """A text with its hints in a spelling."""
-    return _HINT.sub(lambda hint: spelling(Hint(*hint[1].split(_NEXT))), text)
+class Message(tuple[str | Hint, ...]):
+    """What is said of data and options: texts, and hints of options, which are spelled where the message is shown.
+
+    >>> message = Message(("give ", Hint("missing", "drop")))
+    >>> message.shown(lambda hint: hint.flag), Message.of("scores.tsv: ", message).shown(lambda hint: hint.keyword)
+    ('give --missing drop', 'scores.tsv: give missing="drop"')
+    """
+
+    @classmethod
+    def of(cls, *parts: "str | Message") -> "Message":
+        """The message of texts, in which f-strings may have put hints, and of other messages."""
+        known = list[str | Hint]()
+        for part in parts:
+            if isinstance(part, Message):
+                known += part
+                continue
+            for index, piece in enumerate(_HINT.split(part)):
+                known += [Hint(*piece.split(_NEXT))] if index % 2 else [piece] * (piece != "")
+        return cls(known)
+
+    @property
+    def hints(self) -> list[Hint]:
+        """The options that it names."""
+        return [part for part in self if isinstance(part, Hint)]
+
+    def shown(self, spelling: Callable[[Hint], str]) -> str:
+        """The text, with options in a spelling."""
+        return "".join(spelling(part) if isinstance(part, Hint) else part for part in self)
+
+    def with_hints(self, change: Callable[[Hint], Hint]) -> "Message":
+        """The same message with other hints."""
+        return type(self)(change(part) if isinstance(part, Hint) else part for part in self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,30 +210,30 @@ def short_message(text: str) -> str:
 class InputError(ValueError):
     """What a person gave cannot be used: the message names the file or option, what was expected and what to do.
 
-    Options in the text are `Hint`s. Shown, options are keywords of Python; the command line
-    shows `flags`. Both are at most 900 characters.
+    Options in the `message` are `Hint`s. Shown, options are keywords of Python; the command line shows `flags`. Both
+    are at most 900 characters.
     """
 
     __module__ = "sigjax"  # tracebacks name it as people import it
 
-    @property
-    def neutral(self) -> str:
-        """The text with its hints, for a message around it."""
-        return str(self.args[0]) if self.args else ""
+    def __init__(self, *parts: str | Message) -> None:
+        """Take the message, or what comes before the message of another error, that one, and what comes after."""
+        self.message = Message.of(*parts)
+        super().__init__(self.message.shown(lambda hint: hint.keyword))
 
     @property
     def hints(self) -> list[Hint]:
-        """The options that the text names."""
-        return [Hint(*each[1].split(_NEXT)) for each in _HINT.finditer(self.neutral)]
+        """The options that the message names."""
+        return self.message.hints
 
     @property
     def flags(self) -> str:
         """The message with options as the command line spells them."""
-        return short_message(rendered(self.neutral, lambda hint: hint.flag))
+        return short_message(self.message.shown(lambda hint: hint.flag))
 
     def __str__(self) -> str:
         """Return the message with options as Python spells them."""
-        return short_message(rendered(self.neutral, lambda hint: hint.keyword))
+        return short_message(self.message.shown(lambda hint: hint.keyword))
 
     def _render_traceback_(self) -> list[str]:
         """What IPython shows: the caller's lines and the message, without those of sigjax and of what runs a cell."""
@@ -211,7 +252,8 @@ def given_as(option: str, given: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(error.neutral.replace(str(Hint(option)), str(Hint(given)))) from None
+        plain = Hint(option)
+        raise InputError(error.message.with_hints(lambda hint: Hint(given) if hint == plain else hint)) from None
 
 
 Parameters = Mapping[str, tuple[str, ...]]
@@ -259,7 +301,7 @@ class Option:
     `of` is the record whose options a mapping gives through to `sigjax.read`.
     """
 
-    doc: str
+    doc: str | Message
     more: str = ""
     group: Group = "Test"
     least: float | None = None
@@ -271,6 +313,10 @@ class Option:
     arrays: str = ""
     of: type | None = None
 
+    def shown(self, spelling: Callable[[Hint], str]) -> str:
+        """The line about it, with other options in a spelling."""
+        return Message.of(self.doc).shown(spelling)
+
     def bounds(self, kind: type) -> dict[str, Any]:
         """The bounds of its numbers, by name. Whole numbers are from 0 to 2^64 - 1 if it says no other."""
         given = {name: getattr(self, name) for name in ("least", "most", "above", "below")}
@@ -280,7 +326,7 @@ class Option:
 
 def option(default: Default, doc: str, more: str = "", **rest: Any) -> Default:
     """A field that is an option; the arguments but the first are those of `Option`."""
-    return field(default=default, metadata={"option": Option(doc, more, **rest)})
+    return field(default=default, metadata={"option": Option(Message.of(doc), more, **rest)})
 
 
 def required(doc: str, **rest: Any) -> Any:
@@ -520,7 +566,7 @@ def takes(record: Callable[Keywords, A], *, several: str = "") -> Taking[Keyword
                 return function(*args, **keywords, **{last.name: record(**given)})  # pyright: ignore[reportCallIssue]
             except InputError as error:
                 if through:
-                    error.args = (rendered(error.neutral, lambda hint: str(_through(hint, through))),)
+                    error.message = error.message.with_hints(lambda hint: _through(hint, through))
                 raise
 
         taking.__signature__ = public  # pyright: ignore[reportAttributeAccessIssue]
@@ -637,7 +683,7 @@ def _documented(doc: str, known: Mapping[str, Field[Any]]) -> str:
         wrapper = textwrap.TextWrapper(120, *margins, break_long_words=False, break_on_hyphens=False)
         abouts = {name: each.metadata["option"] for name, each in known.items()}
         return "\n".join(
-            wrapper.fill(f"{name}: {rendered(about.doc, lambda hint: f'`{hint.option}`')} {about.more}".rstrip())
+            wrapper.fill(f"{name}: {about.shown(lambda hint: f'`{hint.option}`')} {about.more}".rstrip())
             for name, about in abouts.items()
         )
 

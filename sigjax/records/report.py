@@ -1,17 +1,95 @@
-"""What a report holds, for all that is made of it; `sigjax.report.Report` has the renderings as methods."""
+"""What a report holds, for all that is made of it; `sigjax.report.Report` has the renderings as methods.
+
+It may also say how the delta of two systems varies over swaps or resamples (`Distribution`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, overload
 
-from sigjax.records.comparison import Comparison, Comparisons, Distribution, Measured, SystemScore
-from sigjax.records.display import OtherNames
+from sigjax.records.comparison import Comparison, Comparisons, Number, Size, SystemScore
+from sigjax.records.display import Brief, OtherNames
 from sigjax.records.metric import EvaluationRecord
 from sigjax.records.options import InputError
 from sigjax.records.settings import Settings, Test
 from sigjax.version import versions
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a metric of a report was measured on, where the data name a task.
+
+    Attributes:
+        metric: its name in the report.
+        title: what was measured, as the log of a program names it: "TASK: SCORE"; for a suite how it is made.
+        instances: number of instances.
+        units: number of what is resampled.
+        runs: the fewest and the most runs of an instance; None where there are none.
+    """
+
+    metric: str
+    title: str
+    instances: Number
+    units: Number
+    runs: tuple[Number, Number] | None = None
+
+    @property
+    def in_suite(self) -> bool:
+        """Whether this is a suite or one of its tasks, and not a metric of a single task."""
+        return self.title == self.metric or self.title.startswith(f"{self.metric}, mean of ")
+
+
+@dataclass(frozen=True)
+class Headline:
+    """What the tests say of a metric or task, in a sentence that follows from the other fields of a report.
+
+    Attributes:
+        metric: its name in the report.
+        text: which system is best, which are not significantly worse, and how many are; of two systems whether they
+            differ significantly, and by how much. A metric has several, one per test, if these say something else.
+    """
+
+    metric: str
+    text: str
+
+
+@dataclass(frozen=True, repr=False)
+class Distribution(Brief):
+    """The delta of two systems under the null hypothesis of the permutation test, or on bootstrap resamples.
+
+    Attributes:
+        a: name of the first system.
+        b: name of the second.
+        metric: name of the metric.
+        test: "permutation": score_a - score_b after swaps of units, so around 0; "bootstrap": on bootstrap resamples,
+            so around `observed`.
+        observed: score_a - score_b on the data.
+        edges: ends of the bins, one more than there are bins, all of the same width. A value on an edge belongs to the
+            bin above.
+        shares: probability of each bin; together 1 (but for 1e-9 at either end of an exact distribution).
+        extreme: the probability of what is as extreme as observed by the test and its alternative: where a histogram is
+            shaded. Their sum is the p-value of an exact distribution, and exceed / resamples of resamples.
+        resamples: how many were drawn, the first ones of the report's seed; None for an exact distribution.
+    """
+
+    a: str
+    b: str
+    metric: str
+    test: Test
+    observed: float
+    edges: tuple[float, ...]
+    shares: tuple[Size, ...]
+    extreme: tuple[Size, ...]
+    resamples: Number | None
+
+    def turned(self) -> Distribution:
+        """The same of b minus a."""
+        edges, shares, extreme = (tuple(reversed(values)) for values in (self.edges, self.shares, self.extreme))
+        turned = {"edges": tuple(0.0 - edge for edge in edges), "shares": shares, "extreme": extreme}
+        return replace(self, a=self.b, b=self.a, observed=0.0 - self.observed, **turned)
+
 
 _OF_PAIR = 'report["A", "B"].{} for the pair of systems A and B'
 """What a comparison has, and a report does not."""

@@ -45,10 +45,11 @@ from sigjax.records import (
     SystemScore,
     Unit,
 )
-from sigjax.records.comparison import Bounds, Hash, Headline, Number
+from sigjax.records.comparison import Bounds, Hash, Number
 from sigjax.records.display import visible, visible_json
 from sigjax.records.metric import Fact, facts_of, with_facts
 from sigjax.records.options import Option, check, options_of, types_of
+from sigjax.records.report import Headline
 from sigjax.report.sections import headlines
 from sigjax.run.files import naming, read_bytes
 from sigjax.run.shards import CHECKSUM, DEFAULTS, SCHEMA, Checksum, check_unchanged, data_hash, parse_report

@@ -29,8 +29,8 @@ from sigjax.records import (
     SystemScore,
     Test,
 )
-from sigjax.records.comparison import Headline
 from sigjax.records.display import visible
+from sigjax.records.report import Headline
 from sigjax.report.words import (
     ALTERNATIVES,
     BEST,

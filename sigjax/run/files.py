@@ -47,7 +47,7 @@ def naming(file: str) -> Generator[None, None, None]:
     try:
         yield
     except InputError as error:
-        raise InputError(f"{file}: {error.neutral}") from None
+        raise InputError(f"{file}: ", error.message) from None
 
 
 @contextmanager

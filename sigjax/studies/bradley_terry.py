@@ -43,7 +43,7 @@ from sigjax.report.words import count, first_of, format_interval, format_p, form
 from sigjax.resample.units import codes
 from sigjax.studies.study import Study, more_in_json, study_signature
 from sigjax.studies.tost import EquivalencePairsOptions
-from sigjax.testing.joint_level import joint_level, normal_maxima
+from sigjax.testing.closed import joint_level, normal_maxima
 from sigjax.testing.special import t_quantile, t_tail
 
 if TYPE_CHECKING:

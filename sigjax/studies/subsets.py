@@ -626,7 +626,7 @@ def _compared(evaluation: EvaluationRecord, name: str | None, options: SlicesOpt
     try:
         report = compare(replace(evaluation, strata=None), **how, device=options.device, progress=False)
     except InputError as error:
-        raise InputError(f"{'all slices' if name is None else f'slice {name!r}'}: {error.neutral}") from None
+        raise InputError("all slices: " if name is None else f"slice {name!r}: ", error.message) from None
     after_size = ("score_a", "score_b", "delta", "interval", "p_value", "p_adjusted")
     return [SliceDelta(name, one.a, one.b, size, *(getattr(one, key) for key in after_size)) for one in report]
 

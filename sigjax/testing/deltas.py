@@ -13,8 +13,11 @@ import numpy as np
 from sigjax.exact.bootstrap import sum_distribution
 from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
 from sigjax.exact.null import few_units, listing_cost, sign_distribution
+from sigjax.records import Test
 from sigjax.resample.engine import deltas_of, swapped_sums
+from sigjax.resample.extreme import Extreme
 from sigjax.resample.gathered import outcome_scores, swap_scores
+from sigjax.resample.tally import null_replicates
 from sigjax.run.context import Run
 from sigjax.run.costs import Cost
 from sigjax.testing.bootstrap import plan_bootstrap
@@ -32,6 +35,15 @@ _EXACT_SECONDS = 0.1
 """Nominal seconds to list all deltas: a million values."""
 _FEW_DIFFERING = 13
 """Units whose swaps are all tried for a metric that is not a sum."""
+
+
+_BINS, _MOST_BINS = 48, 192
+"""Bins for the middle 99.8%, and of all."""
+_MIDDLE = 0.001
+_NEGLIGIBLE = 1e-9
+"""Mass that bins may leave out at either end."""
+_SAME = 1e-9
+"""Deltas closer than this, relative to the largest, are one value."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -130,3 +142,64 @@ def _affordable(problem: SumsProblem, cost: Cost) -> SumsProblem:
 
 def _host_run(problem: Problem) -> Run:
     return Run(problem.settings.fixed_resamples, problem.settings.seed)
+
+
+def binned(pair: Problem, known: DeltaDistribution, test: Test) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Edges of bins, the probability of each, and of what is extreme in it."""
+    settings, (delta, tolerance) = pair.settings, pair.hypotheses.observed([(0, 1)])
+    nulls, middle, far = known.deltas, 0.0, abs(float(delta[0]))
+    if test == "permutation":
+        tolerance = np.array([pair.swap_tolerance((0, 1))])
+    else:
+        nulls, middle = np.asarray(null_replicates(known.deltas, delta, settings.variant)), float(delta[0])
+    mid_p = settings.mid_p and test == "permutation" and known.resamples is None
+    weights = known.chances * Extreme(delta, tolerance, settings.alternative, mid_p).weight(nulls[None])[0]
+    edges = bin_edges(known.deltas, known.chances, middle - far, middle + far)
+    sums = (np.histogram(known.deltas, edges, weights=each)[0] for each in (known.chances, weights))
+    # A distribution by an FFT may have rounding noise below 0.
+    probabilities, extreme = (np.maximum(each, 0.0) / (known.resamples or 1) for each in sums)
+    return edges, probabilities, extreme
+
+
+def bin_edges(deltas: np.ndarray, chances: np.ndarray, low: float, high: float) -> np.ndarray:
+    """Edges `[bin + 1]` for deltas `[value]` with these chances; no bin crosses `low` or `high` where that can be.
+
+    Deltas that are multiples of a step (differences of accuracies) have bins of as many values each.
+
+    >>> bin_edges(np.array([-0.5, 0.0, 0.5]), np.array([0.25, 0.5, 0.25]), -0.5, 0.5)
+    array([-0.75, -0.25,  0.25,  0.75])
+    """
+    order = np.argsort(deltas)
+    values, up_to = deltas[order], np.cumsum(chances[order]) / chances.sum()
+    ends = np.searchsorted(up_to, [_NEGLIGIBLE, _MIDDLE, 1.0 - _MIDDLE, 1.0 - _NEGLIGIBLE])
+    first, start, end, last = values[np.minimum(ends, len(values) - 1)]
+    if first == last:
+        half = abs(first) / 2.0 or 0.5
+        return np.array([first - half, first + half])
+    width = max((end - start) / _BINS, (last - first) / _MOST_BINS)
+    if step := _step(values, width):
+        inside = round((high - low) / step) - 1
+        low += step / 2.0
+        width = step * _near_divisor(inside, max(1, round(width / step)))
+    elif num_bins := round((high - low) / width):
+        width = (high - low) / num_bins
+    below, above = int(np.ceil((low - first) / width)), int(np.floor((last - low) / width)) + 1
+    return low + width * np.arange(-below, above + 1)
+
+
+def _step(values: np.ndarray, width: float) -> float | None:
+    """The step of which all differences of ascending values are multiples, if there are few steps in a bin."""
+    scale = _SAME * max(abs(values[0]), abs(values[-1]))
+    gaps = np.diff(values)
+    gaps = gaps[gaps > scale]
+    step = float(gaps.min())
+    if step < width / _BINS:
+        return None
+    times = gaps / step
+    return step if (abs(times - np.round(times)) < 1e-3).all() else None
+
+
+def _near_divisor(inside: int, size: int) -> int:
+    """A number near `size` that divides `inside`, or else `size`."""
+    near = range(-(-2 * size // 3), 3 * size // 2 + 1)
+    return min((bins for bins in near if inside % bins == 0), key=lambda bins: abs(bins - size), default=size)

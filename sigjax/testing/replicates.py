@@ -33,8 +33,8 @@ from sigjax.resample.projection import ColumnIndices, draws_projection
 from sigjax.resample.units import total
 from sigjax.run.backend import most_bytes
 from sigjax.run.context import Run, fits, gib, in_threads, memory_for
+from sigjax.testing.closed import bonferroni_level
 from sigjax.testing.delta_method import NO_VARIANCE, STEP, slope
-from sigjax.testing.joint_level import bonferroni_level
 from sigjax.testing.problem import Problem, SumsProblem, check_finite
 from sigjax.testing.special import normal_below, normal_quantile
 from sigjax.testing.uncertainty import Percentile, Pieces, Targets, quantile_levels

@@ -27,8 +27,8 @@ import numpy as np
 
 from sigjax.records import Score
 from sigjax.resample.units import Units, total, variance
+from sigjax.testing.closed import bonferroni_level
 from sigjax.testing.delta_method import NO_VARIANCE, delta_method_influences, sample_factors
-from sigjax.testing.joint_level import bonferroni_level
 from sigjax.testing.problem import Pair, SumsProblem, check_finite
 from sigjax.testing.special import t_quantile
 

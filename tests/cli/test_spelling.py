@@ -16,13 +16,13 @@ from sigjax.cli import _run
 from sigjax.cli.compare import Division
 from sigjax.cli.output import Output
 from sigjax.comparison.options import CompareOptions
-from sigjax.formats.table import named_format
+from sigjax.formats.declarations import named_format
 from sigjax.metrics import CLASS_METRICS, METRICS, canonical, known_metric, unknown_metric
 from sigjax.metrics.registry import ALIASES, PARAMETERS
 from sigjax.readers.options import ReadOptions
 from sigjax.records import Settings
 from sigjax.records.display import OTHER_NAMES, meant
-from sigjax.records.options import COMMAND, LISTS, Hint, check, types_of
+from sigjax.records.options import COMMAND, LISTS, Hint, check, options_of, types_of
 from sigjax.studies.bradley_terry import BattlesOptions
 from sigjax.studies.classical import ClassicalOptions
 from sigjax.studies.item_analysis import ItemsOptions
@@ -103,6 +103,33 @@ def test_a_value_that_has_the_marks_of_a_hint_spoils_no_message(text):
     plain = re.sub("[\ufdd0-\ufdd2]", "", text)
     error = InputError(f"use {Hint('filter', text)} now")
     assert (error.flags, str(error)) == (f"use --filter {plain} now", f'use filter="{plain}" now')
+
+
+def marks(text):
+    """What an f-string holds of a hint."""
+    return re.findall("[\ufdd0-\ufdd2]", text)
+
+
+def test_errors_hold_typed_hints_and_no_marks(tmp_path):
+    """Whatever shows the arguments, or pickles the error, meets the spelling of Python; so does an f-string."""
+    (path := tmp_path / "t.csv").write_text(TABLE)
+    with pytest.raises(InputError) as refused:
+        read(path)
+    error = refused.value
+    assert [hint.keyword for hint in error.hints] == ['missing="drop"', 'missing="zero"']
+    assert [marks(shown) for shown in (repr(error), f"{error}", *error.args, *map(repr, error.message))] == [[]] * (
+        3 + len(error.message)
+    )
+    around = InputError("all: ", error.message, "; twice")
+    assert (str(around), around.hints) == (f"all: {error}; twice", error.hints)
+    assert pickle.loads(pickle.dumps(around)).flags == around.flags == f"all: {error.flags}; twice"
+
+
+def test_what_is_said_of_options_has_no_marks():
+    for record in RECORDS:
+        for name, field in options_of(record).items():
+            said = field.metadata["option"].doc
+            assert not any(marks(part) for part in said if isinstance(part, str)), name
 
 
 def test_messages_around_others_keep_what_was_written():

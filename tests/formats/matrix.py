@@ -12,7 +12,7 @@ import logs
 import mutations
 from mutations import A, B
 
-from sigjax.formats.table import FORMATS, HARNESSES
+from sigjax.formats.declarations import FORMATS, HARNESSES
 
 Records = tuple[list[Any], Callable[[list[Any]], str | bytes]]
 """The parts of a file that can be shuffled, and how they are a file again."""

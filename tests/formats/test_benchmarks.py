@@ -13,8 +13,8 @@ from mutations import values as numbers
 
 import sigjax
 from sigjax import InputError, compare, read
+from sigjax.formats.declarations import CURVES, HARNESSES, LOGS_BEGIN, all_formats, logs_hold
 from sigjax.formats.reading import read_data
-from sigjax.formats.table import CURVES, HARNESSES, LOGS_BEGIN, all_formats, logs_hold
 
 pytestmark = pytest.mark.usefixtures("here")
 

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 import sigjax
-from sigjax.formats import table
+from sigjax.formats import declarations
 from sigjax.records import InputError
 
 RECORD = """
@@ -29,6 +29,7 @@ import os
 import numpy as np
 
 from sigjax.readers import Sheet, join_sheets, read_lines
+from sigjax.formats import declarations
 from sigjax.records import InputError
 
 
@@ -72,7 +73,7 @@ def install(tmp_path, monkeypatch):
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("jury_files/__init__.py", RECORD)
             archive.writestr("jury_files/reader.py", READER)
-            lines = [f"[{table.GROUP}]", *(f"{name} = {value}" for name, value in points.items())]
+            lines = [f"[{declarations.GROUP}]", *(f"{name} = {value}" for name, value in points.items())]
             about = {
                 "METADATA": f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n",
                 "entry_points.txt": "\n".join(lines),
@@ -81,9 +82,9 @@ def install(tmp_path, monkeypatch):
                 archive.writestr(f"{package}-1.0.dist-info/{name}", content)
         monkeypatch.syspath_prepend(path)
 
-    table.added_formats.cache_clear()
+    declarations.added_formats.cache_clear()
     yield wheel
-    table.added_formats.cache_clear()
+    declarations.added_formats.cache_clear()
     for name in [name for name in sys.modules if name.startswith("jury_files")]:
         del sys.modules[name]
 
@@ -162,7 +163,7 @@ def test_formats_of_one_name_are_refused(install, files):
     install("jury", {"votes": POINTS["votes"]})
     install("other", {"votes": POINTS["votes"]})
     with pytest.warns(RuntimeWarning, match="another package adds one of that name"):
-        assert "votes" not in table.all_formats()
+        assert "votes" not in declarations.all_formats()
 
 
 def test_the_page_of_formats_names_the_package(install, capsys):
@@ -178,5 +179,5 @@ def test_no_other_format_is_imported(files):
     run = [sys.executable, "-c", code, str(files["t.tsv"])]
     loaded = subprocess.run(run, check=True, capture_output=True, text=True).stdout.split()
     families = {name for name in loaded if name.startswith("sigjax.formats.")}
-    assert families == {"sigjax.formats.table", "sigjax.formats.reading"}
+    assert families == {"sigjax.formats.declarations", "sigjax.formats.reading"}
     assert not {"sigjax.readers.frames", "sigjax.readers.saved", "sigjax.readers.json_files"}.intersection(loaded)

@@ -14,8 +14,8 @@ from test_mutations import NEEDS
 
 from sigjax import InputError, read
 from sigjax.formats import FORMATS
+from sigjax.formats.declarations import HARNESSES
 from sigjax.formats.reading import formats_of, read_as, sources_of
-from sigjax.formats.table import HARNESSES
 from sigjax.metrics import CLASS_METRICS, METRICS, TEXT_METRICS
 from sigjax.readers.options import Options
 

@@ -14,8 +14,7 @@ from sigjax import Evaluation, SampleMetric, compare
 from sigjax.records import CORRECTIONS, Settings
 from sigjax.records.settings import adjust
 from sigjax.resample.units import make_units
-from sigjax.testing.closed import jackknife_intervals
-from sigjax.testing.joint_level import joint_level, normal_maxima
+from sigjax.testing.closed import jackknife_intervals, joint_level, normal_maxima
 from sigjax.testing.problem import SumsProblem
 from sigjax.testing.proportions import tango_interval, wilson_interval
 

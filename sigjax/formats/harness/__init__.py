@@ -2,14 +2,15 @@
 
 A file has `FORMAT`, by which logs are recognized; `LOG`, by which they are read (see `formats.logs`); and `SAMPLE`, of
 which the tests of all formats make small logs. The file is named as the format is, with _ for -. Its first line says
-what all logs hold, or what they are named, so that `formats.table` imports it only where a file may be such a log.
+what all logs hold, or what they are named, so that `formats.declarations` imports it only where a file may be such a
+log.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sigjax.formats.table import Format, Looks
+from sigjax.formats.declarations import Format, Looks
 
 
 def harness(module: str, title: str, looks: Looks, *begins: bytes, **more: Any) -> Format:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
+from sigjax.formats.declarations import looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log
-from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import Item, load_item
 
 FORMAT = harness(

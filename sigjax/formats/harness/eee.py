@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from sigjax.formats.declarations import looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import InstanceLog, Log, SystemLog, grouped
-from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import Item, load_lines
 from sigjax.readers.options import Options, quote
 from sigjax.records import InputError

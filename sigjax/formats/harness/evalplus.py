@@ -7,9 +7,9 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any
 
+from sigjax.formats.declarations import either, looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log
-from sigjax.formats.table import either, looks_like
 from sigjax.readers.json_files import Item, load_item
 from sigjax.readers.options import quote
 from sigjax.records import InputError

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from sigjax.formats.declarations import looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import InstanceLog, Log, SystemLog, choose
-from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import Item, load_entries, load_item
 from sigjax.readers.options import Options, quote
 from sigjax.records import InputError

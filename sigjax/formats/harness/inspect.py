@@ -90,7 +90,7 @@ def _scores(sample: Item) -> dict[str, float | InputError]:
             try:
                 as_number = _value(part)
             except InputError as error:
-                as_number = InputError(f"{sample.where}, score {quote(scorer)}: {error.neutral}")
+                as_number = InputError(f"{sample.where}, score {quote(scorer)}: ", error.message)
             if as_number is not None:
                 found[scorer if key is None else f"{scorer}/{key}"] = as_number
     return found

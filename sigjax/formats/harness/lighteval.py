@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
+from sigjax.formats.declarations import looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import InstanceLog, Log, SystemLog
-from sigjax.formats.table import looks_like
 from sigjax.readers.frames import parquet_table, refusing_damage
 from sigjax.readers.json_files import item_at
 from sigjax.readers.options import Options, listing, quote

@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import PurePath
 from typing import Any
 
+from sigjax.formats.declarations import looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import TOLERANCE, InstanceLog, Log, LogScores, SystemLog, choose
-from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import Item, load_item, load_lines
 from sigjax.readers.options import Options
 from sigjax.records import Hint, InputError

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from sigjax.formats.declarations import looks_like
 from sigjax.formats.harness import ExampleLogs, harness
-from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import Item, load_lines
 from sigjax.readers.layouts import read_tables
 from sigjax.readers.options import Options, quote

@@ -6,9 +6,9 @@ import os
 from collections.abc import Sequence
 from pathlib import PurePath
 
+from sigjax.formats.declarations import looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import InstanceLog, Log, SystemLog, choose
-from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import load_item
 from sigjax.readers.options import Options
 from sigjax.records import InputError

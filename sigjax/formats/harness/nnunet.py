@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from sigjax.formats.declarations import looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import TOLERANCE, InstanceLog, Log, SystemLog
-from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import Item, load_item
 from sigjax.readers.options import Options
 

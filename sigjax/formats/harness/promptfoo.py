@@ -8,9 +8,9 @@ from functools import partial
 from hashlib import sha256
 from typing import Any
 
+from sigjax.formats.declarations import looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log, grouped
-from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import Item, load_item
 from sigjax.readers.options import quote
 from sigjax.records import InputError

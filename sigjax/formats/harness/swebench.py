@@ -14,9 +14,9 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+from sigjax.formats.declarations import FORMATS, looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import InstanceLog, Log, SystemLog, choose
-from sigjax.formats.table import FORMATS, looks_like
 from sigjax.readers.join import Sources, Tasks
 from sigjax.readers.json_files import Item, item_at, load_item, parse_json, parse_json_lines, text, type_of
 from sigjax.readers.options import Options, quote

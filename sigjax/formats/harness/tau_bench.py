@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from sigjax.formats.declarations import looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log
-from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import Item, item_at, load_entries, parse_json
 from sigjax.run.files import read_text
 

@@ -5,9 +5,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from sigjax.formats.declarations import looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log
-from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import Item, load_item
 
 FORMAT = harness(
