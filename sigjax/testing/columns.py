@@ -17,7 +17,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from sigjax.exact.lattice import NotEligible
-from sigjax.exact.null import MOST_SIGNS, ExactP, outcomes_p
+from sigjax.exact.null import MOST_LISTED_SIGNS, ExactP, outcomes_p
 from sigjax.exact.plans import Pair
 from sigjax.metrics import (
     check_standards,
@@ -181,9 +181,9 @@ def _why_sampled(problem: ColumnsProblem, pair: Pair, num_coins: int) -> NotElig
     method = problem.settings.method
     if method == "montecarlo":
         return NotEligible("as asked")
-    if num_coins <= MOST_SIGNS and method in ("auto", "exact"):
+    if num_coins <= MOST_LISTED_SIGNS and method in ("auto", "exact"):
         return None
-    reason = NOT_SUMS if method in ("dp", "tree") else f"{NOT_SUMS}, and more than {MOST_SIGNS} units differ"
+    reason = NOT_SUMS if method in ("dp", "tree") else f"{NOT_SUMS}, and more than {MOST_LISTED_SIGNS} units differ"
     if method != "auto":
         raise NotExact(pair, reason)
     return NotEligible(reason)
