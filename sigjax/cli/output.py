@@ -176,7 +176,7 @@ _PLAIN_SIGNS = str.maketrans({**dict(zip("─–…·•†‡", "--~.*+-", stri
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
+class WriteOptions:
     """Where results go."""
 
     format: str | None = option(
@@ -224,10 +224,10 @@ def _is_stdout(path: Path) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Output(Written):
+class Output(WriteOptions):
     """Where a report goes, and its figures."""
 
-    format: OfReport | None = same(Written, "format")
+    format: OfReport | None = same(WriteOptions, "format")
     figure: Sequence[Path] = option(
         (),
         "Draw forest.pdf, or scores, estimation, heatmap, groups, null, bootstrap, gain (png, svg); repeat for more.",
@@ -258,7 +258,7 @@ class Output(Written):
 
     def files(self) -> list[tuple[str, Path | None]]:
         """The format of each file; what a methods paragraph cites stands beside it (.methods.bib)."""
-        return [*Written.files(self), *(("bibtex", path) for path in self.cited())]
+        return [*WriteOptions.files(self), *(("bibtex", path) for path in self.cited())]
 
     def cited(self) -> list[Path]:
         """The files beside those of methods paragraphs."""
@@ -329,10 +329,10 @@ def _headlines(report: Report) -> Iterator[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Results(Written):
+class Results(WriteOptions):
     """Where results other than a `Report` go."""
 
-    format: OfStudies | None = same(Written, "format")
+    format: OfStudies | None = same(WriteOptions, "format")
 
     def write(self, result: StudyResult, figures: Sequence[Path] = ()) -> None:
         """Write in the formats asked for."""
@@ -375,7 +375,7 @@ def check_outputs(read: Sequence[str | Path], *records: object) -> None:
                 raise InputError(f"{path}: is given {times} for {flag}; give another {flag}")
         earlier.append((flag, path))
     for record in records:
-        if isinstance(record, Written):
+        if isinstance(record, WriteOptions):
             record.check()
     if sys.stdout is None and "--output" not in dict(earlier):
         raise InputError("standard output is closed; give --output FILE")

@@ -164,14 +164,14 @@ def diagnose(*data: Any, options: ReadOptions) -> Diagnosis:
         else:
             data = tuple(several)
     elif len(data) == 1 and not isinstance(first, _PATH):
-        diagnosis = _held(first, options)
-        return _with_commands(diagnosis, partial(_call, _given(options, diagnosis, metrics)))
+        diagnosis = _diagnosis_of_data(first, options)
+        return _with_commands(diagnosis, partial(_python_call, _needed_options(options, diagnosis, metrics)))
     diagnosis = _diagnosis(data, options)
     if diagnosis.refusal is not None and not options.input and len(data) > 1:
         gold, systems = split_gold([os.fsdecode(path) for path in data])  # was -i before the systems forgotten?
         if systems and (other := _diagnosis([gold], replace(options, input=systems))).refusal is None:
             data, options, diagnosis = (gold,), replace(options, input=systems), other
-    return _with_commands(diagnosis, partial(_typed, data, _given(options, diagnosis, metrics)))
+    return _with_commands(diagnosis, partial(_typed, data, _needed_options(options, diagnosis, metrics)))
 
 
 def _with_commands(diagnosis: Diagnosis, spelled: Callable[[str, Mapping[str, Any]], str]) -> Diagnosis:
@@ -185,7 +185,7 @@ def _with_commands(diagnosis: Diagnosis, spelled: Callable[[str, Mapping[str, An
 _CALLS = {"compare": "sigjax.compare", "rl": "sigjax.studies.rl", "classical": "sigjax.classical_tests"}
 
 
-def _call(given: Mapping[str, Any], command: str, more: Mapping[str, Any]) -> str:
+def _python_call(given: Mapping[str, Any], command: str, more: Mapping[str, Any]) -> str:
     """A call of Python; options that are None in `more` are left out."""
     chosen = {name: f"{name}={value!r}" for name, value in {**given, **more}.items() if value is not None}
     of_read = [said for name, said in chosen.items() if name in options_of(ReadOptions)]
@@ -200,7 +200,7 @@ def _typed(files: Sequence[Any], given: Mapping[str, Any], command: str, more: M
     for name, value in sorted(chosen.items(), key=lambda item: _ORDER.get(item[0], 1)):
         if value is not None:
             words.append(_SHORT.get(name, f"--{name.replace('_', '-')}"))
-            words += [] if value is True else _words(value)
+            words += [] if value is True else _typed_value(value)
     return shlex.join(words)
 
 
@@ -211,7 +211,7 @@ _PATH = str | os.PathLike | bytes
 _SEVERAL = Mapping | list | tuple
 
 
-def _given(options: ReadOptions, diagnosis: Diagnosis, metrics: Sequence[Any]) -> dict[str, Any]:
+def _needed_options(options: ReadOptions, diagnosis: Diagnosis, metrics: Sequence[Any]) -> dict[str, Any]:
     """The options that `compare` needs: those that were given, and those of the diagnosis."""
     fields = {name: each for name, each in options_of(ReadOptions).items() if name != "progress"}
     chosen = {name: value for name, each in fields.items() if (value := getattr(options, name)) != each.default}
@@ -219,7 +219,7 @@ def _given(options: ReadOptions, diagnosis: Diagnosis, metrics: Sequence[Any]) -
     return given | ({"metric": [*metrics]} if len(metrics) > 1 else {})
 
 
-def _words(value: Any) -> list[str]:
+def _typed_value(value: Any) -> list[str]:
     """The value of an option as it is typed."""
     if isinstance(value, Mapping):
         return [f"{name}={each}" for name, each in value.items()]
@@ -343,7 +343,7 @@ def _evaluated(parsed: _Parsed, metric: Any) -> EvaluationRecord:
     return replace(first, notes=(*first.notes, f"tasks: {', '.join(by_task)}; the instances are those of {name}"))
 
 
-def _held(data: Any, options: ReadOptions) -> Diagnosis:
+def _diagnosis_of_data(data: Any, options: ReadOptions) -> Diagnosis:
     """The diagnosis of data that are not files."""
     evaluations: Sequence[Any] = data if isinstance(data, list | tuple) else [data]
     is_read = all(isinstance(each, EvaluationRecord) for each in evaluations)
@@ -386,7 +386,9 @@ def _diagnosis(paths: Sequence[Any], given: ReadOptions) -> Diagnosis:
         partial(read_as, format, sources), metric, options, format.metrics, refusal, in_table=format.takes == "file"
     )
     gold = tuple(sources.files) if format.takes == "gold" else ()
-    return replace(diagnosis, gold=gold, format=format.name, title=format.title, why=_why(format, sources, reader))
+    return replace(
+        diagnosis, gold=gold, format=format.name, title=format.title, why=_recognized_by(format, sources, reader)
+    )
 
 
 def _format_of(sources: Sources, metric: Any, reader: str | None) -> tuple[Format, InputError | None]:
@@ -401,7 +403,7 @@ def _format_of(sources: Sources, metric: Any, reader: str | None) -> tuple[Forma
         return format, None if metric is None else error
 
 
-def _why(format: Format, sources: Sources, reader: str | None) -> str:
+def _recognized_by(format: Format, sources: Sources, reader: str | None) -> str:
     """What a format is recognized by."""
     if reader is not None:
         return f"named by {Hint('reader')}"

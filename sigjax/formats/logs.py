@@ -181,7 +181,7 @@ class Log:
         sheets, contents, unusable = zip(*(_columns(result, options) for result in results), strict=True)
         notes += _differences(results, self.must_agree) + listed
         notes += tuple(dict.fromkeys(note for result in results for note in result.notes))
-        notes += tuple(_lacking(results))
+        notes += tuple(_missing_note(results))
         _check_content(sheets, contents, self.content)
         sheets, notes = _with_runs(sheets, notes)
         try:
@@ -352,11 +352,11 @@ def _with_unlisted(logs: Sequence[SystemLog]) -> tuple[Sequence[SystemLog], tupl
     return whole, (f"files list failures only: {rest:,} of {count:,} instances are in none, and passed by all",)
 
 
-def _lacking(logs: Sequence[SystemLog]) -> Iterator[str]:
+def _missing_note(logs: Sequence[SystemLog]) -> Iterator[str]:
     """One note on what is lacking in the logs of all systems.
 
     >>> counts = {"A": 3, "B": 0, "C": 20}
-    >>> list(_lacking([SystemLog("", (), name, lacking=(n, 80, "trials failed")) for name, n in counts.items()]))
+    >>> list(_missing_note([SystemLog("", (), name, lacking=(n, 80, "trials failed")) for name, n in counts.items()]))
     ['23 of 240 trials failed (A: 3, C: 20)']
     """
     for what, own in grouped(logs, lambda log: log.lacking[2]).items():
@@ -435,22 +435,22 @@ def _names(results: Sequence[SystemLog], sources: Sources, *, files_are_runs: bo
     by_file = sources.by_file()
     files = [result.file for result in results]
     own = [result.system or by_file.get(result.file, "") for result in results]
-    repeated = len({*_places(results, own)}) < len(own)
+    repeated = len({*_tasks_and_systems(results, own)}) < len(own)
     names = []
     for file, name in zip(files, own, strict=True):
         given = by_file.get(file, "")
         takes_file = files.count(file) == 1 and given and (repeated or given in sources.named)
         names.append(given if takes_file else name)
-    if files_are_runs or len({*_places(results, names)}) == len(names):
+    if files_are_runs or len({*_tasks_and_systems(results, names)}) == len(names):
         return names
-    places = _places(results, own if repeated else names)
+    places = _tasks_and_systems(results, own if repeated else names)
     groups = grouped(zip(places, files, strict=True), itemgetter(0)).items()
     (task, name), (first, second, *_) = next((key, [file for _, file in same]) for key, same in groups if len(same) > 1)
     of_task = f" on {quote(task)}" if task else ""
     raise InputError(f"two logs of {quote(name)}{of_task}: {first} and {second}; leave one out")
 
 
-def _places(results: Sequence[SystemLog], names: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _tasks_and_systems(results: Sequence[SystemLog], names: Iterable[str]) -> Iterator[tuple[str, str]]:
     """The task and the system of each log."""
     return ((result.task, name) for result, name in zip(results, names, strict=True))
 

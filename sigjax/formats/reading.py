@@ -427,7 +427,7 @@ def sources_of(paths: Sequence[StrPath], input: Sequence[StrPath] | Mapping[str,
     for path in paths:
         if not isinstance(path, str | os.PathLike | bytes):
             raise InputError(f"expected the paths of files, got {type(path).__name__}; a data frame is given alone")
-    files = _unfolded(tuple(os.fsdecode(path) for path in paths))
+    files = _system_folders(tuple(os.fsdecode(path) for path in paths))
     if isinstance(input, Mapping):
         outputs = {str(name): os.fsdecode(path) for name, path in input.items()}
         sources = Sources(files, outputs, frozenset(outputs))
@@ -438,7 +438,7 @@ def sources_of(paths: Sequence[StrPath], input: Sequence[StrPath] | Mapping[str,
     return sources
 
 
-def _unfolded(files: tuple[str, ...]) -> tuple[str, ...]:
+def _system_folders(files: tuple[str, ...]) -> tuple[str, ...]:
     """The folders of all systems, where one folder holds them."""
     if len(files) != 1 or not os.path.isdir(files[0]):
         return files

@@ -40,7 +40,7 @@ _TITLES = {
 
 
 @dataclass(frozen=True)
-class Measure:
+class RankingMeasure:
     """A measure of a ranking."""
 
     name: str
@@ -68,13 +68,13 @@ class Measure:
 
 
 @lru_cache
-def parse_measure(name: str) -> Measure | None:
+def parse_measure(name: str) -> RankingMeasure | None:
     """The measure that a name means, in upper or lower case; None where it means none.
 
     >>> parse_measure("nDCG@10") == parse_measure("ndcg_cut_10")
     True
     >>> parse_measure("AP(rel=2)")
-    Measure(name='map', cutoff=None, relevance=2)
+    RankingMeasure(name='map', cutoff=None, relevance=2)
     >>> parse_measure("recall@1000(rel=2)") == parse_measure("R(rel=2)@1000")
     True
     """
@@ -85,10 +85,10 @@ def parse_measure(name: str) -> Measure | None:
     base = (_CUT if cutoff else _WHOLE).get(written)
     if base is None or (level and later) or ((level or later) and base.startswith("ndcg")):
         return None
-    return Measure(base, int(cutoff) if cutoff else None, int(level or later or 1))
+    return RankingMeasure(base, int(cutoff) if cutoff else None, int(level or later or 1))
 
 
-def topic_scorer(measure: Measure, judged: Judgments) -> Callable[[Judgments], dict[str, float]]:
+def topic_scorer(measure: RankingMeasure, judged: Judgments) -> Callable[[Judgments], dict[str, float]]:
     """A function run -> topic -> value of a measure, for each topic that both the run and the judgments have.
 
     Documents are ranked by score, then by name, both from the highest; scores are in single precision, as in trec_eval.

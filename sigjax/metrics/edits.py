@@ -114,7 +114,7 @@ def align(reference: Words, output: Words) -> list[EditOperation]:
     kinds = list[EditOperation]()
     a, b = min(product(reference.last, output.last), key=lambda cell: table[cell[0]][cell[1]])
     while a or b:
-        both, left_out, put_in = _moves(reference, output, table, a, b)
+        both, left_out, put_in = _predecessors(reference, output, table, a, b)
         if both[0] <= left_out[0] and both[0] <= put_in[0]:
             kinds.append("correct" if reference.words[a] == output.words[b] else "substitution")
             _, a, b = both
@@ -155,7 +155,7 @@ _Move = tuple[float, int, int]
 """The cost of a step, and the words before it."""
 
 
-def _moves(
+def _predecessors(
     reference: Words, output: Words, table: Sequence[Sequence[int]], a: int, b: int
 ) -> tuple[_Move, _Move, _Move]:
     """The moves to two words: both aligned, that of the reference left out, that of the output put in."""
@@ -239,7 +239,7 @@ Errors = Callable[[Any, Any], tuple[int, int]]
 """Tokens of a reference and of an output -> (errors, length)."""
 
 
-def _fewest(reference: Sequence[str], output: Sequence[str]) -> tuple[int, int]:
+def _fewest_errors(reference: Sequence[str], output: Sequence[str]) -> tuple[int, int]:
     return edit_distance(reference, output), len(reference)
 
 
@@ -248,7 +248,7 @@ def _of_sclite(reference: Words, output: Words) -> tuple[int, int]:
     return len(kinds) - kinds.count("correct"), len(kinds) - kinds.count("insertion")
 
 
-def _start(split: Callable[[str], Any], errors: Errors, recipe: Recipe) -> CountTexts:
+def _start_counting(split: Callable[[str], Any], errors: Errors, recipe: Recipe) -> CountTexts:
     def tokens(text: str) -> Any:
         kept = text if recipe.punctuation else "".join(letter for letter in text if category(letter)[0] != "P")
         return split(kept.lower() if recipe.lowercase else kept)
@@ -288,7 +288,7 @@ def _metric(name: str, score: Callable[[Array], Array], edits: str, title: str) 
 
 def _of_tokens(name: str, split: Callable[[str], Sequence[str]], unit: str, **work: Any) -> TextMetric:
     metric = _metric(name, error_rate_score, "errors", name.upper())
-    return TextMetric(metric, partial(_start, split, _fewest), partial(_signature, unit), **work)
+    return TextMetric(metric, partial(_start_counting, split, _fewest_errors), partial(_signature, unit), **work)
 
 
 ERROR_RATES = (
@@ -305,7 +305,7 @@ ERROR_RATES = (
     _of_tokens("cer", str.strip, "characters", cost=Cost(0.5e-6), longest=200_000),
     TextMetric(
         _metric(SCLITE, error_rate_score, "errors", "WER (sclite)"),
-        partial(_start, words_of, _of_sclite),
+        partial(_start_counting, words_of, _of_sclite),
         _sclite_signature,
         cost=Cost(3e-6),
         longest=60_000,

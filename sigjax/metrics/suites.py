@@ -109,7 +109,7 @@ def _pooled(name: str, tasks: Sequence[str], evaluations: Sequence[EvaluationRec
     task = np.repeat(np.arange(len(evaluations)), [each.num_instances for each in evaluations])
     scores = np.concatenate([values for each in evaluations if (values := instance_scores(each)) is not None], axis=1)
     is_even = all(_is_even(each) for each in evaluations)
-    stats, score, stat_names = (_weighted if is_even else _apart)(scores, sizes, task)
+    stats, score, stat_names = (_weighted if is_even else _task_statistics)(scores, sizes, task)
     higher = evaluations[0].metric.higher_is_better
     portable = score is mean_score
     metric = replace(MEAN, name=name, score=score, stat_names=stat_names, higher_is_better=higher, portable=portable)
@@ -154,7 +154,9 @@ def _weighted(scores: np.ndarray, sizes: np.ndarray, task: np.ndarray) -> tuple[
     return stats.astype(np.int64) if whole else stats, mean_score, ("value", "count")
 
 
-def _apart(scores: np.ndarray, sizes: np.ndarray, task: np.ndarray) -> tuple[np.ndarray, Score, tuple[str, ...]]:
+def _task_statistics(
+    scores: np.ndarray, sizes: np.ndarray, task: np.ndarray
+) -> tuple[np.ndarray, Score, tuple[str, ...]]:
     """Statistics `[system, instance, stat]`, two for each task: draws of clusters change the number of instances."""
     count = int(task[-1]) + 1
     stats = np.zeros((*scores.shape, 2 * count))

@@ -27,7 +27,7 @@ _MOST, _ROWS = 24, 1000
 _DECIMALS = range(1, 7)
 
 
-class Made(NamedTuple):
+class DerivedColumn(NamedTuple):
     """How a column is made of others."""
 
     said: str
@@ -38,7 +38,7 @@ class Made(NamedTuple):
     """Whether it holds ranks among others that do."""
 
 
-def made_of_others(columns: Mapping[str, np.ndarray]) -> dict[str, Made]:
+def made_of_others(columns: Mapping[str, np.ndarray]) -> dict[str, DerivedColumn]:
     """Columns `[row]` (NaN where there is none) that are functions of others, and how.
 
     >>> import numpy as np
@@ -46,14 +46,16 @@ def made_of_others(columns: Mapping[str, np.ndarray]) -> dict[str, Made]:
     >>> {name: made.said for name, made in made_of_others({"A": a, "B": b, "C": (a + b) / 2, "D": 1 - a}).items()}
     {'D': "and 'A' have the same sum in all rows", 'C': "is the mean of 'A' and 'B'"}
     """
-    found: dict[str, Made] = {}
+    found: dict[str, DerivedColumn] = {}
     columns = {name: own[:: len(own) // _ROWS + 1] for name, own in columns.items()}
     full = {name: own for name, own in columns.items() if len(own) >= _FEWEST and not np.isnan(own).any()}
     if ranks := _ranks({name: own for name, own in columns.items() if len(own) >= _FEWEST}):
-        return {name: Made(f"holds ranks, as {_named(ranks, name)} do", sure=True, ranks=True) for name in ranks}
+        return {
+            name: DerivedColumn(f"holds ranks, as {_named(ranks, name)} do", sure=True, ranks=True) for name in ranks
+        }
     names = list(full)[:_MOST]
     for name, said, sure in _relations({name: columns[name] for name in names}):
-        found.setdefault(name, Made(said, sure))
+        found.setdefault(name, DerivedColumn(said, sure))
     return found
 
 

@@ -34,9 +34,9 @@ from sigjax.readers.table import (
     LARGEST_SPARSE,
     DataColumn,
     DataTable,
-    Lazy,
+    LazyColumns,
     Numbers,
-    Spelled,
+    NumberText,
     check_characters,
     check_filled,
     is_missing,
@@ -90,7 +90,7 @@ def frame_table(frame: Any, options: Options, *, file: str = FRAME) -> DataTable
     wrapped = wrapped.head(len(filled) - int(np.argmax(filled[::-1])) if filled.any() else 0)
     if len(wrapped) == 0:
         raise InputError(f"{file}: has no rows; expected one row per instance")
-    columns = Lazy(dict.fromkeys([*index, *wrapped.columns]), partial(_cells, file, wrapped))
+    columns = LazyColumns(dict.fromkeys([*index, *wrapped.columns]), partial(_cells, file, wrapped))
     return with_numbers(DataTable(file, columns, range(1, len(wrapped) + 1), "row", index=index), options)
 
 
@@ -304,7 +304,7 @@ def _parse_lines(file: str, options: Options, *, alone: bool) -> DataTable:
 
 def _spelling(options: Options) -> type[str]:
     """How numbers of JSON are kept as text: apart from texts, if options say how numbers are spelled there."""
-    return str if options.decimal is options.thousands is None else Spelled
+    return str if options.decimal is options.thousands is None else NumberText
 
 
 def _parse_list(file: str, options: Options, *, alone: bool) -> DataTable:
@@ -467,7 +467,7 @@ def _sheet_cell(cell: Any) -> str:
 
 def _spelled_cell(cell: Any) -> str:
     """A cell as text that options on the spelling of numbers mean only if it was text."""
-    return cell if type(cell) is str else Spelled(_sheet_cell(cell))
+    return cell if type(cell) is str else NumberText(_sheet_cell(cell))
 
 
 read_excel = partial(read_tables, _parse_sheet)

@@ -72,7 +72,7 @@ def table_of(
             last = lines[-1] if len(lines) > 1 else head[header.below - 1][0]
             if fields[0].startswith("#") and (len(fields) == 1 or fields[0][1:2] in ("", " ")):
                 comments.append((line, fields))
-            elif len(own := _fitted(fields, header.names)) == width and not pending:
+            elif len(own := _cells_under_names(fields, header.names)) == width and not pending:
                 lines.append(line)
                 cells += own
             elif pending or _MARKED.match(fields[0]) or (gaps and width > 1 and len(fields) == 1 and line > last + 1):
@@ -92,13 +92,13 @@ def table_of(
     named = {j: name for j, name in enumerate(header.names) if name or any(map(str.strip, cells[j::width]))}
     _check_names(file, named, header.line, word)
     columns = {name: DataColumn(cells[j::width]) for j, name in named.items()}
-    said = [_said(file, line, word, "a note below the table", text) for line, text in below[:_MOST_NOTES]]
+    said = [_title_note(file, line, word, "a note below the table", text) for line, text in below[:_MOST_NOTES]]
     more = [f"{said.pop()}, and {len(below) - _MOST_NOTES} {word}s below it"] if len(below) > _MOST_NOTES else []
     notes = (*header.notes, *said, *more)
     return DataTable(file, columns, lines[1:], word, header=header.line, notes=notes)
 
 
-def _fitted(fields: list[str], names: Sequence[str]) -> list[str]:
+def _cells_under_names(fields: list[str], names: Sequence[str]) -> list[str]:
     """The cells of a row without empty ones beyond the names, or with those that columns without names lack."""
     width = len(names)
     if len(fields) > width > 1:
@@ -125,7 +125,7 @@ def _without_last(lines: list[int], cells: list[str], width: int, *, gaps: bool)
     return notes
 
 
-def _said(file: str, line: int, word: str, what: str, text: str) -> str:
+def _title_note(file: str, line: int, word: str, what: str, text: str) -> str:
     return f"{Line(file, line, word)}: taken for {what}: {quote(text.strip())}"
 
 
@@ -156,7 +156,7 @@ def _find_header(file: str, head: Sequence[tuple[int, list[str]]], word: str) ->
     if below and {len(row) for row in below} == {len(names) + 1} and all(row[-1] for row in below):
         ids = [row[0] for row in below]
         names = ["", *names] if len({*ids}) == len(ids) and all(map(is_text, names)) else names  # as R writes it
-    notes = [_said(file, head[i][0], word, "a title", " ".join(filter(None, rows[i]))) for i in titles] + notes
+    notes = [_title_note(file, head[i][0], word, "a title", " ".join(filter(None, rows[i]))) for i in titles] + notes
     return _Header(head[start][0], names, start + depth, tuple(notes))
 
 

@@ -552,7 +552,7 @@ def _settle_missing(
     everything = np.arange(values.shape[1])
     if not absent.any():
         return values, everything, None, ()
-    lacks = _lacks(absent, systems, name)
+    lacks = _missing_counts(absent, systems, name)
     if missing in ("error", "zero") and len(metric.inputs) == 1 and not np.nan_to_num(values).any():
         raise InputError(
             f"all results are 0, and systems have different instances, as if files list failures alone: {lacks}; give "
@@ -581,7 +581,7 @@ def _settle_missing(
     count = np.count_nonzero(absent)
     said = f"counted {count} missing {'result' if count == 1 else 'results'} as 0: {lacks}"
     note = Note(said, code="filled", values={"results": int(count)})
-    return _filled(values, absent, name, metric), everything, None, (note,)
+    return _with_zeros(values, absent, name, metric), everything, None, (note,)
 
 
 def _ways_of_missing(count: int) -> str:
@@ -611,7 +611,7 @@ def _dropped(absent: np.ndarray, systems: Sequence[str], *, once: bool = True) -
     return Note(f"warning: {said}: {', '.join(parts)}{pairwise}", code="dropped", values=values)
 
 
-def _filled(values: np.ndarray, absent: np.ndarray, name: Name, metric: Metric | SampleMetric) -> np.ndarray:
+def _with_zeros(values: np.ndarray, absent: np.ndarray, name: Name, metric: Metric | SampleMetric) -> np.ndarray:
     """Zero for what belongs to the system; what belongs to the instance is copied from a system that has it."""
     filled = np.where(absent[:, :, None], 0.0, values)
     for j, input in enumerate(metric.inputs):
@@ -636,7 +636,7 @@ def _shared(values: np.ndarray, absent: np.ndarray, name: Name, input: str) -> n
     return high
 
 
-def _lacks(absent: np.ndarray, systems: Sequence[str], name: Name) -> str:
+def _missing_counts(absent: np.ndarray, systems: Sequence[str], name: Name) -> str:
     """Which systems lack how many instances, and the first of each."""
     lacking = np.flatnonzero(absent.any(axis=1)).tolist()
     parts = [
@@ -686,7 +686,7 @@ def _check_totals(
     """
     others = np.delete(values, totals, axis=1)
     for total in totals:
-        what = next((what for what in ("mean", "sum") if _are(what, values[:, total], others)), None)
+        what = next((what for what in ("mean", "sum") if _is_aggregate_row(what, values[:, total], others)), None)
         if what is not None:
             more = [str(ids[i]) for i in totals if i != total]
             also = f", and {listing(more)}" if more else ""
@@ -713,7 +713,7 @@ def _leaving_out(sheet: Sheet, id: str) -> str:
     return f"; or give {Hint('where', repr(f'{column} != {id.strip()!r}'))}"
 
 
-def _are(what: str, row: np.ndarray, others: np.ndarray) -> bool:
+def _is_aggregate_row(what: str, row: np.ndarray, others: np.ndarray) -> bool:
     """Whether the numbers `[system, input]` of a row are the means, or the sums, of those of the others."""
     given = ~np.isnan(row) & (~np.isnan(others)).any(axis=1)
     if not given.any():

@@ -47,11 +47,11 @@ class Item:
     @property
     def where(self) -> str:
         """Where it stands."""
-        return _worded(self.at)
+        return _path_in_words(self.at)
 
     def field(self, name: str) -> str:
         """Where a field stands."""
-        return _worded((self.at, name))
+        return _path_in_words((self.at, name))
 
     def get(self, name: str) -> Any:
         """A field as it is; None where it is missing."""
@@ -132,17 +132,17 @@ def load_lines(file: str, *, unread: Collection[str]) -> Iterator[Item]:
 def item_at(at: JsonPath, value: object) -> Item:
     """A value that must be an object."""
     if not isinstance(value, dict):
-        raise InputError(f"{_worded(at)}: expected an object, got {type_of(value)}")
+        raise InputError(f"{_path_in_words(at)}: expected an object, got {type_of(value)}")
     return Item(at, value)
 
 
-def _worded(at: JsonPath) -> str:
+def _path_in_words(at: JsonPath) -> str:
     if isinstance(at, str):
         return at
     holder, *last = at
     if len(last) == 2 and isinstance(holder, str):
         return str(Line(holder, last[1], last[0]))
-    return f"{_worded(holder)}, " + (f"field {quote(last[0])}" if len(last) == 1 else f"{last[0]} {last[1]}")
+    return f"{_path_in_words(holder)}, " + (f"field {quote(last[0])}" if len(last) == 1 else f"{last[0]} {last[1]}")
 
 
 def _numbered(values: list[Any], at: JsonPath, word: str) -> Iterator[Item]:

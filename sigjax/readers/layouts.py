@@ -53,7 +53,7 @@ from sigjax.readers.rows import (
     sheet_of,
 )
 from sigjax.readers.shapes import shaped, together
-from sigjax.readers.table import DataTable, Lazy, is_missing, is_text, locate, number_column
+from sigjax.readers.table import DataTable, LazyColumns, is_missing, is_text, locate, number_column
 from sigjax.records import EvaluationRecord, Hint, InputError, Line
 from sigjax.run.files import is_file
 
@@ -203,7 +203,7 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
         runs = None if options.runs == ROWS and ROWS not in table.columns else options.runs
 
         def sheet(name: str) -> Sheet:
-            numbers = Lazy(["value"], lambda _: number_column(table, name, hint=_UNUSED_COLUMN))
+            numbers = LazyColumns(["value"], lambda _: number_column(table, name, hint=_UNUSED_COLUMN))
             return replace(sheet_of(name, table, numbers, ids, id_column, runs), reading=reading)
 
         unit = options.cluster or (options.runs and id_column)

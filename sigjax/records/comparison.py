@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self, get_args, overload
 
 import numpy as np
 
-from sigjax.records.display import Brief, OtherNames, SciPyNames, html_table, shortened
+from sigjax.records.display import OtherNames, SciPyNames, ShortRepr, html_table, shortened
 from sigjax.records.options import InputError, types_of
 from sigjax.records.settings import Interval, IntervalName, Settings, Test
 
@@ -45,7 +45,7 @@ Hash = Annotated[str, Bounds(pattern="[0-9a-f]{16}")]
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(SciPyNames, OtherNames, Brief):
+class Comparison(SciPyNames, OtherNames, ShortRepr):
     """One pair of systems, one metric, one test.
 
     Attributes:
@@ -210,7 +210,7 @@ class Headline:
 
 
 @dataclass(frozen=True, repr=False)
-class SystemScore(Brief):
+class SystemScore(ShortRepr):
     """The score of one system by one metric.
 
     Attributes:
@@ -594,7 +594,7 @@ _SAME = 1e-9
 
 
 @dataclass(frozen=True, repr=False)
-class Distribution(Brief):
+class Distribution(ShortRepr):
     """The delta of two systems under the null hypothesis of the permutation test, or on bootstrap resamples.
 
     Attributes:

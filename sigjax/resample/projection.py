@@ -122,7 +122,7 @@ class FusedSwap(NamedTuple):
                 total = total + loops.popcount(drawn & digit).astype(worth.dtype) * worth
             return total
 
-        return self.fields.sums(_loop(add, rows, self.starts, self.num_steps, self.digits))
+        return self.fields.sums(_sum_over_lanes(add, rows, self.starts, self.num_steps, self.digits))
 
 
 class FusedDraws(NamedTuple):
@@ -145,7 +145,7 @@ class FusedDraws(NamedTuple):
                 total = total + loops.look_up(self.tables[word], scaled(drawn, size) + start)
             return total
 
-        return self.fields.sums(_loop(add, rows, self.tables[:, -1], self.num_steps, self.draws))
+        return self.fields.sums(_sum_over_lanes(add, rows, self.tables[:, -1], self.num_steps, self.draws))
 
 
 def fused_swap(columns: np.ndarray, *, compiled: bool = True) -> FusedSwap | None:
@@ -207,7 +207,7 @@ def _bits_of_lanes(marked: np.ndarray) -> np.ndarray:
     return first | second << np.uint64(32)
 
 
-def _loop(add: Callable[..., Array], rows: Array, starts: Array, num_steps: Array, data: Array) -> Array:
+def _sum_over_lanes(add: Callable[..., Array], rows: Array, starts: Array, num_steps: Array, data: Array) -> Array:
     """Words `[word, row]`: `add(total [row], word, lane, data of the lane)` over the lanes of all steps."""
     loops.expect(rows, (None, 3), np.uint32)
     xp = rows.__array_namespace__()
@@ -262,7 +262,7 @@ class Floats(NamedTuple):
         return self.sums(loops.counts(draw, rows, len(self.matrix), self.dtype))
 
 
-class Bytes(NamedTuple):
+class ByteColumns(NamedTuple):
     """Columns of whole numbers as bytes, for products that are added up in 32-bit integers."""
 
     matrix: np.ndarray
@@ -303,7 +303,7 @@ class Bytes(NamedTuple):
         return (sums - loops.ZERO_COUNT * self.totals[:, None]).astype(np.float64)
 
 
-def bytes_of(columns: np.ndarray, most: int, *, largest: int, padded: int) -> Bytes | None:
+def bytes_of(columns: np.ndarray, most: int, *, largest: int, padded: int) -> ByteColumns | None:
     """Columns `[column, unit]` (int64) as at most so many bytes each, for weights `padded` wide and up to `largest`.
 
     None where they do not fit, or their sums could pass 32 bits.
@@ -320,7 +320,7 @@ def bytes_of(columns: np.ndarray, most: int, *, largest: int, padded: int) -> By
     matrix = np.concatenate([_padded(digit, np.int8, padded) for digit in digits])
     totals = np.zeros(len(matrix) // len(digits), np.int64)
     totals[: len(columns)] = columns.sum(axis=1)
-    return Bytes(matrix, 256 ** np.arange(len(digits)), totals)
+    return ByteColumns(matrix, 256 ** np.arange(len(digits)), totals)
 
 
 def floats_of(columns: np.ndarray, bound: int, padded: int) -> Floats:
@@ -443,7 +443,7 @@ class Choice(NamedTuple):
 
         def step(carry: tuple[Array, Array], of_unit: tuple[Array, Array, Array]) -> tuple[tuple[Array, Array], Any]:
             (needed, sums), (word, left, values) = carry, of_unit
-            chosen = _joins(word, left, needed)
+            chosen = _is_next_needed(word, left, needed)
             return (needed - chosen.astype(xp.uint64), sums + chosen.astype(xp.float64) * values[:, None]), ()
 
         for items in zip(words_by_lane(rows, self.left.shape[1]), self.left, self.values, strict=True):
@@ -471,18 +471,18 @@ def _choose(needed: Array, random: Array, pool: Array) -> tuple[Array, Array]:
 
     def step(needed: Array, of_slot: tuple[Array, Array]) -> tuple[Array, Array]:
         word, size = of_slot
-        chosen = _joins(word, size, needed)
+        chosen = _is_next_needed(word, size, needed)
         return needed - chosen.astype(np.uint64), chosen
 
     return loops.scan(step, needed, (random, pool), unroll=_UNROLLED_OUTPUTS)
 
 
-def _joins(word: Array, left: Array, needed: Array) -> Array:
+def _is_next_needed(word: Array, left: Array, needed: Array) -> Array:
     """Whether the next one of `left` is among the `needed`."""
     return (scaled(word, left) < needed) & (left > 0)
 
 
-Matrix = Floats | Bytes
+Matrix = Floats | ByteColumns
 
 
 class ColumnIndices(NamedTuple):

@@ -333,14 +333,14 @@ def _montecarlo(counts: np.ndarray, observed: int, settings: Settings) -> tuple[
     The doubled interval keeps its level. Either count may make it too low, each half as often as the interval of one
     proportion errs; it is too high only if one tail is clearly smaller, and then the other plays no part.
     """
-    exceeds = _tails(_sample(counts, settings), observed, settings.alternative).sum(axis=1)
+    exceeds = _tails(_random_agreements(counts, settings), observed, settings.alternative).sum(axis=1)
     exceed, resamples = exceeds.min(keepdims=True), settings.fixed_resamples
     ends = np.concatenate(clopper_pearson(exceed, resamples, settings.confidence_level)).tolist()
     p_value, *interval = (min(len(exceeds) * p, 1.0) for p in (float(montecarlo_p(int(exceed[0]), resamples)), *ends))
     return p_value, Interval(*interval), int(exceed[0])
 
 
-def _sample(counts: np.ndarray, settings: Settings) -> np.ndarray:
+def _random_agreements(counts: np.ndarray, settings: Settings) -> np.ndarray:
     """Agreements `[resample]` of random assignments. Instances are sorted: their order does not matter."""
     gold, labels = (np.repeat(np.arange(counts.shape[1]), of_side) for of_side in counts)
     agreements, step = np.empty(settings.fixed_resamples), max(1, _BLOCK_ENTRIES // (4 * len(gold)))

@@ -56,7 +56,7 @@ def evidence_against(sides: np.ndarray, members: np.ndarray, number: int, keep: 
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SystemStanding:
     """A system, as far as it is known whether it is among the best.
 
     Attributes:
@@ -80,7 +80,7 @@ def standings_of(
     log_e: np.ndarray,
     largest: np.ndarray,
     dropped_at: np.ndarray,
-) -> tuple[Standing, ...]:
+) -> tuple[SystemStanding, ...]:
     """Systems that may be among the best, then those that were dropped last.
 
     `means` `[pair]` are of the differences of pairs; logarithms of $E_k$ now and at its `largest`, and `dropped_at`
@@ -90,7 +90,7 @@ def standings_of(
     deltas[tuple(members.T)], deltas[tuple(members.T[::-1])] = means, -means
     order: list[int] = np.lexsort([log_e, -np.where(dropped_at > 0, dropped_at, math.inf)]).tolist()
     return tuple(
-        Standing(
+        SystemStanding(
             system=systems[k],
             delta=float(deltas[k, order[0]]),
             log10_e=float(log_e[k]) / math.log(10.0),
@@ -102,7 +102,7 @@ def standings_of(
 
 
 def best_words(
-    standings: Sequence[Standing], keep: int, alpha: float, unit: str, *, going_on: bool, binary: bool
+    standings: Sequence[SystemStanding], keep: int, alpha: float, unit: str, *, going_on: bool, binary: bool
 ) -> tuple[str, list[Block], list[Block]]:
     """How many systems are left, sentences on them, and the table with what follows it."""
     left = [each.system for each in standings if each.dropped_at is None]

@@ -244,7 +244,7 @@ def battles(data: Any, options: BattlesOptions) -> Battles:
     num_battles = int(counts.sum())
     _check_finite(systems, first, second, counts, options)
     halved = counts if options.ties == "davidson" else counts @ [[1.0, 0.0, 0.0], [0.5, 0.0, 0.5], [0.0, 0.0, 1.0]]
-    fitted, inverse = _fitted(first, second, halved, number)
+    fitted, inverse = _maximum_likelihood(first, second, halved, number)
     if cluster is None:
         num_units, spread = num_battles, _squares(_gradients(first, second, fitted)[0], counts)
     else:
@@ -391,7 +391,7 @@ def _squares(gradients: Any, counts: np.ndarray, units: np.ndarray | None = None
     return (sums.T @ sums).toarray()
 
 
-def _fitted(a: np.ndarray, b: np.ndarray, counts: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
+def _maximum_likelihood(a: np.ndarray, b: np.ndarray, counts: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
     """The scores and log nu of the largest likelihood, by Newton's method, and the inverse of their information."""
     won, tied, lost = counts.sum(axis=0)
     fitted = np.append(np.zeros(number), math.log(2.0 * tied / (won + lost)) if tied else -math.inf)

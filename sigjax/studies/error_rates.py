@@ -13,7 +13,7 @@ import sigjax.studies.study as study
 import sigjax.studies.trials as trials
 from sigjax.formats.reading import read_data
 from sigjax.records import Interval, Settings, Test
-from sigjax.records.display import Brief
+from sigjax.records.display import ShortRepr
 from sigjax.records.options import check, same, takes
 from sigjax.report.document import Block, Document
 from sigjax.report.plots import PALETTE, label_rows, set_words
@@ -59,7 +59,7 @@ class ErrorRate:
 
 
 @dataclass(frozen=True, repr=False)
-class AuditedTest(Brief):
+class AuditedTest(ShortRepr):
     """One test by one metric, over all repetitions.
 
     Attributes:

@@ -33,7 +33,7 @@ from sigjax.records import (
     SampleMetric,
     Settings,
 )
-from sigjax.records.display import Brief, SciPyNames
+from sigjax.records.display import SciPyNames, ShortRepr
 from sigjax.records.options import check, option, same, takes, values
 from sigjax.records.settings import PValueCorrection
 from sigjax.report.document import Document
@@ -79,12 +79,12 @@ def samples_of(
         read, named = reading(options.read), {str(name): given for name, given in data.items()}
         names = select_systems(what, list(named), Options(only=read.only, single=True)) if named else ()
         alone = replace(read, only=None, progress=read.progress and options.progress)
-        samples = {name: _single(name, named[name], alone) for name in names}
+        samples = {name: _one_system(name, named[name], alone) for name in names}
     else:
         evaluation = by_one_metric(data, options.read, single=True, missing=missing, progress=options.progress)
         if evaluation.ids is None and len(evaluation.systems) > 1:  # joined by position
             evaluation = replace(evaluation, ids=tuple(map(str, range(1, evaluation.num_instances + 1))))
-        samples = {name: _alone(evaluation, name) for name in evaluation.systems}
+        samples = {name: _system_alone(evaluation, name) for name in evaluation.systems}
     if not samples:
         raise InputError(f"{what}: there is no system")
     first = next(iter(samples.values())).metric
@@ -103,7 +103,7 @@ def samples_of(
     return samples
 
 
-def _single(name: str, given: Any, read: ReadOptions) -> EvaluationRecord:
+def _one_system(name: str, given: Any, read: ReadOptions) -> EvaluationRecord:
     """What is given for one system: its numbers, also by id, or all else that `compare` takes."""
     if is_array(given) or isinstance(given, Mapping):
         ids, numbers = (list(given), list(given.values())) if isinstance(given, Mapping) else (None, given)
@@ -112,10 +112,10 @@ def _single(name: str, given: Any, read: ReadOptions) -> EvaluationRecord:
     given, *_ = read_data(given if saved else {name: given}, read, single=True)
     if len(given.systems) > 1:
         raise InputError(f"{name}: expected one system, got {len(given.systems)} ({', '.join(given.systems[:4])})")
-    return _alone(given, given.systems[0])
+    return _system_alone(given, given.systems[0])
 
 
-def _alone(evaluation: EvaluationRecord, name: str) -> EvaluationRecord:
+def _system_alone(evaluation: EvaluationRecord, name: str) -> EvaluationRecord:
     alone = select(evaluation, [name])
     present = np.ones(alone.num_instances, bool) if alone.present is None else alone.present[0]
     if not present.any():
@@ -234,7 +234,7 @@ def _sign_flip(sample: EvaluationRecord, number: Fraction, problem: SumsProblem,
     return fields | {"test": "sign-flip", "log_p": flips.log10_p * math.log(10.0), "notes": notes}
 
 
-def _doubts(
+def _sign_flip_notes(
     sample: EvaluationRecord, problem: SumsProblem, error: float | None, against: float, p_value: float
 ) -> tuple[str, ...]:
     """What speaks against sign flips: t, which needs no symmetry, decides otherwise; or a number of another scale."""
@@ -269,7 +269,7 @@ def _by_t(problem: SumsProblem, error: float | None, against: float) -> dict[str
 
 
 @dataclass(frozen=True, repr=False)
-class OneSample(SciPyNames, Brief):
+class OneSample(SciPyNames, ShortRepr):
     """One system against a number, by one metric.
 
     Attributes:
@@ -420,7 +420,7 @@ def _test(
             fields |= _by_t(problem, error, against)
         else:
             fields |= _sign_flip(sample, number, problem, options.device)
-            fields["notes"] += _doubts(sample, problem, error, against, fields["p_value"])
+            fields["notes"] += _sign_flip_notes(sample, problem, error, against, fields["p_value"])
     units = len(problem.units.strata)
     fields["notes"] = (*notes_of(name, sample, units, interval), *fields["notes"])
     return OneSample(
@@ -443,7 +443,7 @@ _UNPAIRED_WHAT = "an unpaired test"
 
 
 @dataclass(frozen=True, repr=False)
-class Unpaired(SciPyNames, Brief):
+class Unpaired(SciPyNames, ShortRepr):
     r"""One pair of systems on different instances, by one metric.
 
     Attributes:
@@ -583,7 +583,7 @@ def _unpaired_test(
     offset = shared_shift(samples)
     binary = are_binary(samples)
     near = [shifted_by(sample, offset) if offset else sample for sample in samples]
-    both = _both(names, near)
+    both = _joined_samples(names, near)
     with named_errors([both], settings):
         problem = SumsProblem.of(make_units(both), both.metric, np.array([[0, 1]], np.int32), settings)  # pyright: ignore
         (alone, error_a, in_a), (other, error_b, in_b) = (spread_of(each, settings, binary=binary) for each in near)
@@ -603,7 +603,7 @@ def _unpaired_test(
     )
 
 
-def _both(names: tuple[str, str], samples: Sequence[EvaluationRecord]) -> EvaluationRecord:
+def _joined_samples(names: tuple[str, str], samples: Sequence[EvaluationRecord]) -> EvaluationRecord:
     """An evaluation of both, each with nothing on the instances of the other; units of the first come first."""
     a, b = samples
     nothing = [np.zeros_like(sample.stats) for sample in samples]

@@ -31,7 +31,7 @@ from sigjax.report.document import Block, Document
 from sigjax.report.sections import Table
 from sigjax.run.files import read_text
 from sigjax.run.shards import CHECKSUM, checksum_of
-from sigjax.studies.best import Goal, Standing, best_words, evidence_against, standings_of
+from sigjax.studies.best import Goal, SystemStanding, best_words, evidence_against, standings_of
 from sigjax.studies.eprocess import bernstein, log_e_values, mixture, one_sided_log_e, running, sides
 from sigjax.studies.study import (
     StudyResult,
@@ -268,7 +268,7 @@ class Monitor(StudyResult):
         return tuple(made)
 
     @property
-    def standings(self) -> tuple[Standing, ...]:
+    def standings(self) -> tuple[SystemStanding, ...]:
         """What is known of each system: those that may be among the best, then those that were dropped last."""
         means = np.where(self._balanced(), 0.0, self._state.total) / np.maximum(self._state.instances, 1.0)
         evidence = self._against_systems(self._sides())
@@ -529,7 +529,7 @@ class Monitor(StudyResult):
             of = (self.keep, self.alpha, self.unit)
             said, lines, table = best_words(self.standings, *of, going_on=not self.stop, binary=self.binary)
             verdict = f"{'Stop' if self.stop else 'Go on'} after {counted}: {said}."
-            lines += [*self._waits(), "", *table, "", signature_line(study="monitor", **made)]
+            lines += [*self._waiting_units(), "", *table, "", signature_line(study="monitor", **made)]
             return Document("Monitor", counted, verdict, lines)
         pairs, needed = self.pairs, self.needed
         settled = sum(each.settled_at is not None for each in pairs)
@@ -541,7 +541,7 @@ class Monitor(StudyResult):
         lines += [self._estimate(pairs)] if needed else []
         if needed and (free := [name for name in self.systems if name not in needed]):
             lines.append(f"{words.count(len(free), 'system')} may stop: {words.first_of(free, 4)}")
-        lines += self._waits()
+        lines += self._waiting_units()
         shown = sorted(pairs, key=lambda each: each.settled_at or math.inf)[:_SHOWN]
         spec, level = words.number_spec([each.delta for each in shown]), words.percent(1.0 - self.alpha)
         columns = {
@@ -568,7 +568,7 @@ class Monitor(StudyResult):
         lines += ["", signature_line(study="monitor", **made)]
         return Document("Monitor", counted, verdict, lines)
 
-    def _waits(self) -> list[str]:
+    def _waiting_units(self) -> list[str]:
         """Which units wait for results, and whether there are more than can be."""
         size, number, lines = int(self._state.units.max()), len(self.waiting), list[str]()
         if self.largest is not None and size + number > self.largest:
@@ -593,8 +593,8 @@ class Monitor(StudyResult):
             return f"{there}{going_on.capitalize() if not there else going_on}, {may}."
         first = known[0]
         few, many = first.more_units_range or (None, None)
-        number = words.count(_rough(first.more_units), f"more {self.unit}")
-        ends = f"{_rough(few):,} to {'any number' if many is None else f'{_rough(many):,}'}"
+        number = words.count(_two_digits(first.more_units), f"more {self.unit}")
+        ends = f"{_two_digits(few):,} to {'any number' if many is None else f'{_two_digits(many):,}'}"
         what = f"{first.a} - {first.b}" if len(opened) > 1 else "the pair"
         return f"About {number} ({ends}) would settle {what}, {going_on}."
 
@@ -640,10 +640,10 @@ class Monitor(StudyResult):
         return monitor
 
 
-def _rough(number: int | None) -> int:
+def _two_digits(number: int | None) -> int:
     """An estimate in two digits.
 
-    >>> _rough(1234), _rough(7)
+    >>> _two_digits(1234), _two_digits(7)
     (1200, 7)
     """
     return int(float(f"{number or 0:.2g}"))

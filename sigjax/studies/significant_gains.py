@@ -292,7 +292,7 @@ def gains(data: Any, options: GainsOptions) -> Gains:
         raise InputError(f"p_range must be the lowest and the highest p, such as 0.04 0.06, got {options.p_range!r}")
     how = {"alternative": _SIDES[options.alternative], "correction": "none"}
     settings = checked_settings(evaluations, options, options.p_range[0], drawing="gains" * bool(options.sizes), **how)
-    others = _others(evaluations, options)
+    others = _other_test_set(evaluations, options)
     unit, strata = units_of_instances(evaluations[0])
     first = np.unique(unit, return_index=True)[1]
     place, num_units = np.argsort(np.argsort(first))[unit], len(strata)
@@ -307,7 +307,7 @@ def gains(data: Any, options: GainsOptions) -> Gains:
             found, signature = _compared(parts, others or rest, size, settings, options)
             pairs += found
             advance(done)
-    points = tuple(_point(some, settings, options) for some in grouped(pairs, "size", "metric", "test"))
+    points = tuple(_gains_at(some, settings, options) for some in grouped(pairs, "size", "metric", "test"))
     low, high = options.p_range
     elsewhere = "the other test set" if others else "the other instances" if len(sizes) > 1 else ""
     about = f"sizes:{','.join(map(str, sizes))}|p:{low:g}-{high:g}|quantile:{options.quantile:g}"
@@ -322,13 +322,16 @@ def gains(data: Any, options: GainsOptions) -> Gains:
         num_instances=evaluations[0].size.instances,
         num_units=num_units,
         alternative=options.alternative,
-        notes=(*dict.fromkeys(note for each in evaluations for note in each.notes), *_few(points, options.quantile)),
+        notes=(
+            *dict.fromkeys(note for each in evaluations for note in each.notes),
+            *_few_pairs_note(points, options.quantile),
+        ),
         settings=settings,
         signature=f"study:gains|{about}|{signature}",
     )
 
 
-def _others(evaluations: Sequence[EvaluationRecord], options: GainsOptions) -> list[EvaluationRecord]:
+def _other_test_set(evaluations: Sequence[EvaluationRecord], options: GainsOptions) -> list[EvaluationRecord]:
     """The other test set by each metric; empty where there is none."""
     if options.other is None:
         return []
@@ -386,7 +389,7 @@ def _hypotheses(evaluation: EvaluationRecord, settings: Settings) -> Hypotheses:
         return problem_of(evaluation, settings).hypotheses
 
 
-def _point(pairs: Sequence[PairGain], settings: Settings, options: GainsOptions) -> GainsAt:
+def _gains_at(pairs: Sequence[PairGain], settings: Settings, options: GainsOptions) -> GainsAt:
     """What the pairs on one test set say."""
     gains, p_values = np.array([(pair.gain, pair.p_value) for pair in pairs]).T
     exact = np.array([pair.method != "montecarlo" for pair in pairs])
@@ -424,7 +427,7 @@ def _by_test(points: Sequence[GainsAt]) -> list[list[GainsAt]]:
     return [*groups.values()]
 
 
-def _few(points: Sequence[GainsAt], quantile: float) -> Iterator[str]:
+def _few_pairs_note(points: Sequence[GainsAt], quantile: float) -> Iterator[str]:
     """What a reader should know of thresholds of few pairs."""
     numbers, least = [at.num_pairs for at in points], math.ceil(round(1.0 / (1.0 - quantile), 6))
     if 0 in numbers:

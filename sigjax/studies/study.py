@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
 import numpy as np
 
 from sigjax.records import InputError, Library
-from sigjax.records.display import Brief, html_text
+from sigjax.records.display import ShortRepr, html_text
 from sigjax.records.options import options_of
 from sigjax.records.settings import Correction, adjust
 from sigjax.report import document
@@ -46,7 +46,7 @@ _USUAL = frozenset(
 """The columns of data frames that most people use."""
 
 
-class StudyResult(Brief):
+class StudyResult(ShortRepr):
     """The base of results that have a document and records, of which all outputs are made."""
 
     rows: ClassVar[str] = ""

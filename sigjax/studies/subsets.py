@@ -436,7 +436,7 @@ class Slices(Study):
     def _pairs(self) -> list[list[SliceDelta]]:
         return grouped(self.slices, "a", "b")
 
-    def _p(self, one: SliceDelta) -> str:
+    def _adjusted_p_text(self, one: SliceDelta) -> str:
         """The adjusted p; that of all instances is not adjusted where there is one pair."""
         raw = one.slice is None and len(self._pairs()) == 1 and self.correction != "none"
         return words.format_p(one.p_adjusted) + " (raw)" * raw
@@ -472,7 +472,7 @@ class Slices(Study):
                 "b": [f"{one.score_b:{spec}}" for one in rows],
                 "delta": [f"{one.delta:+{spec}}" for one in rows],
                 interval: [words.format_interval(one.interval, f"+{spec}") for one in rows],
-                "adjusted p": [self._p(one) for one in rows],
+                "adjusted p": [self._adjusted_p_text(one) for one in rows],
             }
             text = f"{caption(self)}; a: {rows[0].a}, b: {rows[0].b}"
             for test in self.interactions[index : index + 1]:
@@ -507,7 +507,7 @@ class Slices(Study):
                 style = {"markerfacecolor": fill, "markersize": 4.0, "markeredgewidth": 0.8, "label": name}
                 axes.plot(*zip(*points, strict=True), "o", color=BLUE, **style)
         names = [f"{one.slice or 'all'} ({one.num_instances:,})" for one in rows]
-        label_rows(axes, names, [self._p(one) for one in rows])
+        label_rows(axes, names, [self._adjusted_p_text(one) for one in rows])
         label = f"delta, {words.percent(self.confidence_level)} interval, each alone\nright: adjusted p"
         set_words(axes, f"{caption(self)}\n{rows[0].a} − {rows[0].b}, by {self.by}", label)
 
@@ -642,7 +642,7 @@ def _interactions(
             return between, np.where(variances > 0.0, rounding, math.inf)
 
     (observed,), (slack,) = squares(codes[None])
-    listed, exceed = _listed(np.bincount(codes)), np.zeros(len(pairs), int)
+    listed, exceed = _all_assignments(np.bincount(codes)), np.zeros(len(pairs), int)
     step = max(1, _NUMBERS // (number + num_slices * num_distinct))
     total = options.permutations if listed is None else len(listed)
     for start in range(0, total, step):
@@ -655,10 +655,10 @@ def _interactions(
     return [Interaction(*pair, x, p, p, drawn) for pair, x, p in zip(pairs, statistics, p_values, strict=True)]
 
 
-def _listed(sizes: np.ndarray) -> np.ndarray | None:
+def _all_assignments(sizes: np.ndarray) -> np.ndarray | None:
     """All assignments of labels to units `[assignment, unit]`, so many of each; None where they are too many.
 
-    >>> _listed(np.array([2, 1])).tolist()
+    >>> _all_assignments(np.array([2, 1])).tolist()
     [[0, 0, 1], [0, 1, 0], [1, 0, 0]]
     """
     log_number = math.lgamma(sizes.sum() + 1.0) - sum(math.lgamma(size + 1.0) for size in sizes.tolist())

@@ -15,7 +15,7 @@ from sigjax.comparison.options import BootstrapOptions, CompareOptions
 from sigjax.formats.reading import read_data
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings
-from sigjax.records.display import Brief, SciPyNames
+from sigjax.records.display import SciPyNames, ShortRepr
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, takes, values
 from sigjax.records.settings import PValueCorrection
@@ -103,7 +103,7 @@ def _bootstrap_tests(problem: Problem, margin: float, context: Context) -> tuple
 
 
 @dataclass(frozen=True, repr=False)
-class Equivalence(SciPyNames, Brief):
+class Equivalence(SciPyNames, ShortRepr):
     """One pair of systems, one metric, one claim.
 
     Attributes:

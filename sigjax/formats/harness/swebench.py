@@ -131,7 +131,7 @@ def _instances(file: str) -> list[str]:
     return list(ids)
 
 
-def _listed(all_file: str, ids: Sequence[str], file: str, _: Options) -> list[SystemLog]:
+def _system_of_results(all_file: str, ids: Sequence[str], file: str, _: Options) -> list[SystemLog]:
     """A system by its results.json: what it does not list is not resolved."""
     found = load_item(file)
     resolved, without = found.texts(_RESOLVED), [found.texts(name, []) for name in _WITHOUT]
@@ -147,7 +147,7 @@ def _listed(all_file: str, ids: Sequence[str], file: str, _: Options) -> list[Sy
 def read_listed(sources: Sources, options: Options) -> Tasks:
     """A list of all instances, and results.json of each system."""
     gold = sources.gold()
-    results = partial(_listed, gold, _instances(gold))
+    results = partial(_system_of_results, gold, _instances(gold))
     return Log(results=results, main=_RESOLVED).read(replace(sources, files=()), options)
 
 
