@@ -116,7 +116,7 @@ def outputs(format: str | None, paths: Sequence[Path], known: Collection[str]) -
 
 
 def _format_of(path: Path, chosen: str | None, known: Collection[str]) -> str:
-    """The format of a file; a name without an ending, such as /dev/stdout, has any."""
+    """The format of a file by its ending; a file without an ending, such as /dev/stdout, may have any format."""
     name = path.name.lower()
     endings = {end: format for format, each in OUTPUTS.items() for end in each.endings}
     longest = max((end for end in endings if name.endswith(end)), key=len, default="")
@@ -267,7 +267,7 @@ class Output(WriteOptions):
         return [path for each in methods if (path := each.with_suffix(".bib")) not in self.output]
 
     def check(self) -> None:
-        """Refuse, before the work, names of files and figures, and a pair, that cannot be written or drawn."""
+        """Before the work, refuse files that cannot be written, unknown figures, and a pair that does not exist."""
         for path in self.figure:
             from sigjax.report.panels import empty_figure
 

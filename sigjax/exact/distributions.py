@@ -239,7 +239,7 @@ def _tree_cost_and_error(rows: np.ndarray, counts: np.ndarray) -> tuple[float, f
 
 
 def _fft_lengths(rows: np.ndarray, counts: np.ndarray) -> list[int]:
-    """[axis]: of the transforms of a product."""
+    """[axis]: the lengths of the FFTs of a product."""
     return [fft_length(int(reach) + 1) for reach in counts @ np.abs(rows)]
 
 
@@ -302,7 +302,7 @@ EPSILON = float(np.finfo(np.float64).eps)
 _NEGLIGIBLE = 42.0
 """Frequencies where the characteristic function is below exp(-42) = 6e-19 are left out."""
 _STRIDE_GROWTH = 1.0
-"""With two axes: how much the root of the exponent may grow over the frequencies between those computed first."""
+"""With two axes: the bound is first computed at frequencies so close that its root grows by at most this much."""
 _WEIGHT_AT_FIRST = 256.0
 """Weight of the rows that are used first: they alone make most frequencies negligible."""
 _ON_ONE_THREAD, _FEWEST = 2**18, 32

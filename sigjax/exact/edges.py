@@ -47,7 +47,7 @@ class Window:
     """[axis, axis]: multiplies values of S from the right; the first axis stays."""
 
     def axis_values(self, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The values of S on the first axis `[pair, place]`, and the first on the second `[pair, 1]`."""
+        """The values of S on the first axis `[pair, place]`, and the first value on the second axis `[pair, 1]`."""
         low = self.start[some]
         return low[:, :1] + 2 * np.arange(self.lengths[0]), low[:, 1:]
 

@@ -392,7 +392,7 @@ def _diagnosis(paths: Sequence[Any], given: ReadOptions) -> Diagnosis:
 
 
 def _format_of(sources: Sources, metric: Any, reader: str | None) -> tuple[Format, InputError | None]:
-    """The format of files, and why it does not give the metric."""
+    """The diagnosis of files whose format is known but does not provide the metric, with the reason."""
     try:
         return formats_of(sources, reader, [metric])[0], None
     except InputError as error:

@@ -315,7 +315,7 @@ def _looks_mqm(_: str, head: bytes) -> bool:
 
 
 _SHARED = ("*.json", "results.json", "*/results.json")
-"""Patterns of names that files of several programs have."""
+"""Name patterns that files of several programs share."""
 DOCUMENTS = (".md", ".rst", ".log", ".html", ".yaml", ".yml", ".py", ".ipynb", ".pdf", ".png")
 """Endings of files that hold neither results, nor gold labels or texts."""
 _JSON = re.compile(rb'\s*(\[\s*)?\{\s*"[^"\n]*"\s*:')

@@ -243,7 +243,7 @@ _ALL = "all"
 
 
 def _trec_eval(file: str, _: Options) -> Iterator[SystemLog]:
-    """Measures of topics, without those of all topics together."""
+    """The measures of single topics, without those over all topics."""
     content = read_text(file)
     parse = _measured_json if content.lstrip().startswith("{") else _measured_lines
     scores: dict[str, dict[str, float]] = {}

@@ -107,7 +107,7 @@ def unknown_metric(name: str, known: Collection[str] = ()) -> str:
 
 
 def known_metric(name: str, stat_names: Sequence[str] | None = None) -> Metric | SampleMetric | None:
-    """The metric of a name; with `stat_names` also one that a reader made for its data, by what it keeps.
+    """The metric with a name; with `stat_names`, also a metric that a reader made for its data.
 
     >>> known_metric("f2").name, known_metric("exact_match", ("value", "count")).score is MEAN.score
     ('f2', True)

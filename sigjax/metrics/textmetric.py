@@ -241,7 +241,7 @@ def _look_tokenized(recipe: Recipe, _: Texts, systems: Mapping[str, Sequence[str
 
 
 def _several_references(recipe: Recipe, references: Texts, _: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """A note that the order of several references counts."""
+    """A note that the order of several references matters."""
     if all(list(texts) == list(references[0]) for texts in references):
         return ()
     return (

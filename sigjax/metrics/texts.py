@@ -166,7 +166,7 @@ def _slices(texts: Texts, segments: range) -> list[slice]:
 def _from_workers(
     recipe: Recipe, references: Texts, systems: Texts, shards: list[np.ndarray]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield (segments, counts) from one process per shard; a process that fails, or cannot start, yields less."""
+    """Yield (segments, counts) from one process per shard; if a process fails, its remaining segments are missing."""
     counted = TEXT_METRICS[recipe.metric]
     with ExitStack() as stack:
         try:

@@ -1,11 +1,11 @@
 """Tables whose columns have types: data frames, Parquet files, spreadsheets, and JSON (objects by line, or a list).
 
 Frames of pandas, polars and pyarrow are read with narwhals (extra `dataframe`). Nulls and NaN are missing cells. An
-index of pandas, in a frame or as its Parquet files and tables of pyarrow keep it, is read as columns that stand first,
-unless it only counts rows.
+index of pandas is read as first columns, unless it only counts rows: in a frame, in its Parquet files, and in tables of
+pyarrow.
 
-Parquet is decoded by pyarrow; polars, which ends the process where a page is damaged, reads no files here (its frames
-are taken like others).
+pyarrow decodes Parquet. polars reads no files here, since it ends the process if a page is damaged; its frames are
+accepted.
 """
 
 import json
@@ -85,7 +85,7 @@ def frame_table(frame: Any, options: Options, *, file: str = FRAME) -> DataTable
         raise InputError(f"expected a path or a data frame of pandas, polars or pyarrow, got {got}") from None
     filled = np.zeros(len(wrapped), bool)
     for name in wrapped.columns:
-        if not filled[-1:].any():  # empty rows at the end are left out, as those of text
+        if not filled[-1:].any():  # empty rows at the end are left out, as in text files
             filled |= ~wrapped.get_column(name).is_null().to_numpy().astype(bool)
     wrapped = wrapped.head(len(filled) - int(np.argmax(filled[::-1])) if filled.any() else 0)
     if len(wrapped) == 0:
@@ -207,7 +207,7 @@ def _of_split(names: Sequence[Any], rows: Sequence[list[Any]], index: Any) -> li
 
 
 _INDEX = "__index_level_0__"
-"""What pandas calls an index without a name, in Parquet files, too."""
+"""The names that pandas gives to an index without a name, also in Parquet files."""
 
 
 def _counted(rows: Sequence[Any]) -> list[str]:
@@ -256,7 +256,7 @@ def _is_mixed(values: Iterable[Any]) -> bool:
 
 
 def _table(file: str, objects: Iterable[Item], lines: Sequence[int] | None, options: Options) -> DataTable:
-    """Objects as a table, one field per column; a field that an object lacks is empty.
+    """Objects as a table, one field per column; a missing field is an empty cell.
 
     Fields that hold lists or objects are no numbers and no names. Those that `ignore` names may hold anything.
     """
@@ -303,7 +303,7 @@ def _parse_lines(file: str, options: Options, *, alone: bool) -> DataTable:
 
 
 def _spelling(options: Options) -> type[str]:
-    """How numbers of JSON are kept as text: apart from texts, if options say how numbers are spelled there."""
+    """How numbers of JSON are kept as text: marked as numbers, if options say how numbers in texts are written."""
     return str if options.decimal is options.thousands is None else NumberText
 
 
@@ -338,7 +338,7 @@ def refusing_damage(
     libraries: Sequence[str] = ("pyarrow", "narwhals"),
     remedy: str = "write the file again",
 ) -> Iterator[None]:
-    """Refuse a damaged file in one line, whatever is raised, or say what to install."""
+    """Turn any error of a library into one line: the file is damaged, or a package must be installed."""
     try:
         yield
     except InputError:
@@ -420,15 +420,15 @@ _ADDRESS = re.compile(rb'(?:^|\s)r="([A-Z]{1,3})([0-9]{1,7})"')
 _MOST_ROWS = 2**20
 """Rows of a sheet of Excel."""
 _DIMENSION = b"\x94\x01\x10"
-"""In a binary sheet, what stands before the first and last row and column."""
+"""The bytes before the first and last row and column of a binary sheet."""
 _LEAST_CELL = 10
 """Bytes of a cell of a binary sheet, at least."""
 
 
 def _check_extent(file: str, name: str, content: bytes) -> None:
-    """Refuse a sheet of Excel with a cell far away: calamine holds a cell for all places between it and the others.
+    """Refuse a sheet of Excel with a cell far away from the others: calamine makes all cells between them.
 
-    What a sheet says about its dimension is often wrong, so that cells are looked at.
+    The dimension in a sheet is often wrong, so the cells are checked.
     """
     if name.endswith(".bin"):
         if (at := content[:1000].find(_DIMENSION)) >= 0 and len(content) >= at + 19:

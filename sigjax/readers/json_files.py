@@ -1,7 +1,7 @@
 """JSON of other programs: parsed strictly, every refusal naming the file and the line or field; nothing is executed.
 
-Only the values that are used are checked, by `number` and `text`: logs hold NaN and infinity where they do not matter.
-These say what is wrong with a value; an `Item`, which knows where it stands, or `naming` says where.
+Only the values that are used are checked, by `number` and `text`: logs have NaN and infinity in fields that nobody
+uses. `number` and `text` say what is wrong with a value; `Item` and `naming` add its place in the file.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _Checked = TypeVar("_Checked")
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A JSON object that knows where it stands.
+    """A JSON object with its place in the file.
 
-    A field that is missing, or null, is the default where one is given, and refused elsewhere.
+    If a field is missing or null, its default is used; without a default it is refused.
 
     >>> entry = Item("a.json, entry 1", {"name": "x", "stats": [{"sum": 2}]})
     >>> entry.text("name"), entry.text("trial", 0), [stat.number("sum") for stat in entry.items("stats", "stat")]
@@ -46,15 +46,15 @@ class Item:
 
     @property
     def where(self) -> str:
-        """Where it stands."""
+        """Its place in the file, for messages."""
         return _path_in_words(self.at)
 
     def field(self, name: str) -> str:
-        """Where a field stands."""
+        """The place of a field."""
         return _path_in_words((self.at, name))
 
     def get(self, name: str) -> Any:
-        """A field as it is; None where it is missing."""
+        """A field as it is; None if it is missing."""
         return self.fields.get(name)
 
     def value(self, name: str, default: Any = None) -> Any:
@@ -93,7 +93,7 @@ class Item:
         return Item((self.at, name), self._checked(name, as_object, default))
 
     def items(self, name: str, word: str, default: list[Any] | None = None) -> Iterator[Item]:
-        """A list of objects, each of which a message calls by a word and its number."""
+        """A list of objects; messages name each by a word and its number."""
         return _numbered(self._checked(name, _as_list, default), self.at, word)
 
     def _checked(self, name: str, check: Callable[[Any], _Checked], default: Any = None) -> _Checked:
@@ -151,7 +151,7 @@ def _numbered(values: list[Any], at: JsonPath, word: str) -> Iterator[Item]:
 
 
 class _Refused(float):
-    """A number that is spelt as one that a double does not hold: refused where it is used."""
+    """A number that a double cannot hold; it is refused when it is used."""
 
     refusal: str
 
@@ -181,7 +181,7 @@ _VALUES = json.JSONDecoder(object_pairs_hook=_unique_names, parse_float=_double)
 
 @cache
 def _spelling(kind: type[str]) -> json.JSONDecoder:
-    """What keeps numbers as text of some kind."""
+    """A parser that keeps numbers as text of some kind."""
     return json.JSONDecoder(object_pairs_hook=_unique_names, parse_float=kind, parse_int=kind, parse_constant=kind)
 
 
@@ -258,7 +258,7 @@ def text(value: object) -> str:
 
 
 def type_of(value: object) -> str:
-    """What a value is, for a message."""
+    """The kind of a value, for a message."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -16,7 +16,7 @@ _BOLD = ("**", "__", "*", "_", "`")
 
 
 def _parse_markdown(file: str, options: Options, *, alone: bool) -> DataTable:
-    """The only table of Markdown in a file, with what stands around it as notes."""
+    """The only table of Markdown in a file; the text around it becomes notes."""
     lines = read_text(file).split("\n")
     rules = [i for i, line in enumerate(lines) if i and is_rule(line) and "|" in lines[i - 1]]
     if len(rules) != 1:
@@ -57,7 +57,7 @@ _COMMENT = re.compile(r"(?<!\\)%[^\n]*")
 _TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|[{}&$~\[\](\n)]|[^\\{}&$~\[\](\n)]+|\\", re.DOTALL)
 _RULES = frozenset("hline toprule midrule bottomrule endhead endfirsthead endfoot endlastfoot centering".split())
 _LONG_RULES = frozenset("cline cmidrule addlinespace specialrule".split())
-"""Rules with where they stand, or how high they are, after them."""
+"""Rules of LaTeX that are followed by a range of columns or a height."""
 _STYLES = frozenset(
     "textbf textit texttt textsc textrm textsf emph underline mathbf mathrm mbox text num bf it tt sc em bfseries "
     "itshape small scriptsize footnotesize".split()
@@ -118,7 +118,7 @@ def _rows_of(file: str, tokens: Sequence[str], i: int, line: int) -> Iterator[tu
 
 
 def _plain(file: str, line: int, token: str) -> str:
-    """What a part of a cell is as text; a command that is more than a style is refused."""
+    """A part of a cell as text; a command that is more than a style is refused."""
     if token in ("{", "}", "$"):
         return ""
     if not token.startswith("\\"):

@@ -1,4 +1,4 @@
-"""What a person chose when reading, checked once; the words that messages share; and the names of systems.
+"""The options of reading, checked once; words that messages share; and the names of systems.
 
 Systems are named after their files, short and unique.
 """
@@ -19,17 +19,17 @@ from sigjax.records.options import StrPath, check, option, options_of, takes
 
 LONGEST_TEXT = 40
 ROWS = "rows"
-"""What `--runs` takes in place of a column: rows of the same instance are its runs, in their order."""
+"""The value of `--runs` that is no column: rows of the same instance are its runs, in their order."""
 MOST_NAMES = 12
 MISSING = frozenset(
     ("", "nan", "n/a", "n.a.", "na", "#n/a", "<na>", "none", "null", "missing", "-", "--", "–", "—", "?")
 )
-"""What stands in a table where a result is missing, in lower case."""
+"""Words in a table for a missing result, in lower case."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
-    """The options of `read`: all that say how data are read, whatever they are."""
+    """The options of `read`, for all kinds of data."""
 
     counts: Mapping[str, str] | None = option(
         None,
@@ -193,7 +193,7 @@ class Options(ReadOptions):
     metric: AnyMetric = "mean"
     input: Any = ()  # files are known by then
     parameters: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Those of the format, as in alignment(one_based=true)."""
+    """The parameters of the format, as in alignment(one_based=true)."""
     seen: list[Any] | None = None
     """Where the sheets that are joined are kept, for `sigjax doctor`."""
     tried: bool = False  # whether a refusal tries how a table may be read: a question is then none to be answered

@@ -34,7 +34,7 @@ class Bounds(NamedTuple):
 Probability = Annotated[float, Bounds(least=0, most=1)]
 Probabilities = Annotated[Interval, Bounds(least=0, most=1)]
 Log10 = Annotated[float, Bounds(most=0)]
-"""Of a probability."""
+"""The decimal logarithm of a probability."""
 Size = Annotated[float, Bounds(least=0)]
 """A number that is not negative."""
 Count = Annotated[int, Bounds(least=0)]

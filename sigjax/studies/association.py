@@ -145,7 +145,7 @@ def _at_least(k: int, rooks: Sequence[int], start: int, size: int) -> int:
 
 
 AGREEMENT_BUDGET, AGREEMENT_LIMIT = 2**35, 2**39
-"""Products of digits up to which method="auto" counts agreements (a few seconds), and "exact" does (a minute)."""
+"""Most products of digits for which method="auto" counts agreements (a few seconds), and "exact" (a minute)."""
 
 _BLOCK_ENTRIES = 2**20
 """Words or counts held at a time; no result depends on it."""

@@ -33,7 +33,7 @@ from sigjax.studies.study import more_in_json
 Goal = Literal["pairs", "best"]
 CAUTION = "If few large differences decide the mean, the system with the best mean may be dropped more often."
 _SHOWN = 50
-"""Systems in the text."""
+"""Most systems that the text names."""
 
 
 def evidence_against(sides: np.ndarray, members: np.ndarray, number: int, keep: int) -> np.ndarray:
@@ -51,7 +51,7 @@ def evidence_against(sides: np.ndarray, members: np.ndarray, number: int, keep: 
     first, second = members.T
     of_rivals = np.full((*sides.shape[1:-1], number, number), -np.inf)
     of_rivals[..., second, first], of_rivals[..., first, second] = sides
-    smallest = np.sort(of_rivals, axis=-1)[..., 1 : 1 + number - keep]  # of a system itself it is 0
+    smallest = np.sort(of_rivals, axis=-1)[..., 1 : 1 + number - keep]  # a system has no evidence against itself
     return np.logaddexp.reduce(smallest, axis=-1) - math.log(number - keep)
 
 

@@ -85,7 +85,7 @@ class AuditedTest(ShortRepr):
 
     @property
     def verdict(self) -> str:
-        """What the errors say."""
+        """The verdict in words."""
         above = [percent(rate.alpha) for rate in self.errors if rate.interval.low > rate.alpha]
         below = [percent(rate.alpha) for rate in self.errors if rate.interval.high < rate.alpha]
         if above:

@@ -691,8 +691,8 @@ def planned_power(options: PlannedPowerOptions) -> PlannedPower:
     level = (1.0 - options.confidence_level) / options.pairs
     if not level < options.target:
         raise InputError(f"target must be a number between {level:g} and 1, got {options.target!r}")
-    # The better system alone is right on (disagree + difference) / 2, at most its accuracy; the other one alone on
-    # (disagree - difference) / 2, at most where the better one is wrong.
+    # The better system alone is right on (disagree + difference) / 2: this is at most its accuracy. The other system
+    # alone is right on (disagree - difference) / 2: this is at most the share on which the better system is wrong.
     ends = (0.0, disagree)
     if accuracy is not None:
         ends = max(0.0, disagree - 2.0 * (1.0 - accuracy)), min(disagree, 2.0 * accuracy - disagree)

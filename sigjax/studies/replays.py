@@ -92,7 +92,7 @@ class Stopping(Study):
     signature: str
 
     def document(self) -> Document:
-        """How many of the results are needed, and what is found."""
+        """The share of results that the monitor needed, and what it found."""
         found = f"it finds {self.kept or 0.0:.0%} of the {words.count(self.found, 'difference')} of the full test"
         which, share = "the first" if self.correction == "none" else "any", self.false_stops / self.orders
         event, settled = f"{which} pair is settled", "a pair that is settled is settled"

@@ -47,7 +47,7 @@ _USUAL = frozenset(
 
 
 class StudyResult(ShortRepr):
-    """The base of results that have a document and records, of which all outputs are made."""
+    """The base class of results: all outputs are made from their document and records."""
 
     rows: ClassVar[str] = ""
     """The field whose records are the rows of the data frame; empty where there is one row."""
