@@ -78,7 +78,7 @@ def read_alignment(sources: Sources, options: Options) -> Reading:
 
 
 def _count(keys: np.ndarray, instances: np.ndarray | None, num_sentences: int) -> np.ndarray:
-    """How many of some links each sentence has, or each of the links in `instances`, if they are the instances."""
+    """The number of some links in each sentence; or 0 or 1 for each link of `instances`, if links are the instances."""
     rows = keys >> 2 * _BITS if instances is None else np.searchsorted(instances, keys)
     return np.bincount(rows, minlength=num_sentences if instances is None else len(instances)).astype(np.float64)
 

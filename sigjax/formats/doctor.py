@@ -1,4 +1,4 @@
-"""How data are understood, by the decisions of `read` itself: what is in them, what is missing, what to run next."""
+"""How `read` understands data: their content, what is missing, and which command to run next."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Diagnosis:
     others: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        """Return what there is, what is missing, and what compares it, as text for a terminal."""
+        """Return the content, what is missing, and the command to run, as text for a terminal."""
         return self.text(80, _keyword)
 
     __repr__ = __str__
@@ -101,7 +101,7 @@ class Diagnosis:
         return html_text(str(self))
 
     def text(self, width: int, spelling: Callable[[Hint], str]) -> str:
-        """The text in lines of a width, but for commands, which are on one line each; with options in a spelling."""
+        """The text in lines of a width; each command is on one line; options are rendered by `spelling`."""
         lines = [entry(word, said, width=width, indent=_INDENT) for word, said in _rows(self, spelling)]
         if self.command is None:
             return "\n".join(lines)
@@ -150,7 +150,7 @@ def doctor(*data: Any, options: ReadOptions) -> Diagnosis:
 @keeping_pipes()
 @with_progress
 def diagnose(*data: Any, options: ReadOptions) -> Diagnosis:
-    """As `doctor`, with hints in messages that are not spelled yet; of several metrics, by the first."""
+    """As `doctor`, with hints in messages that are not rendered yet; only the first of several metrics is used."""
     try:
         metrics = listed_metrics(options.metric)
     except InputError as error:
@@ -206,13 +206,13 @@ def _typed(files: Sequence[Any], given: Mapping[str, Any], command: str, more: M
 
 _keyword = attrgetter("keyword")
 _INNER = ("options", "proposals")
-"""What commands are made of."""
+"""The parts of commands."""
 _PATH = str | os.PathLike | bytes
 _SEVERAL = Mapping | list | tuple
 
 
 def _needed_options(options: ReadOptions, diagnosis: Diagnosis, metrics: Sequence[Any]) -> dict[str, Any]:
-    """The options that `compare` needs: those that were given, and those of the diagnosis."""
+    """The options that `compare` needs: given ones, and those that the diagnosis adds."""
     fields = {name: each for name, each in options_of(ReadOptions).items() if name != "progress"}
     chosen = {name: value for name, each in fields.items() if (value := getattr(options, name)) != each.default}
     given = {name: value for name, value in chosen.items() if value not in ((), [], {})} | dict(diagnosis.options)
@@ -227,7 +227,7 @@ def _typed_value(value: Any) -> list[str]:
 
 
 def _rows(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[tuple[str, str]]:
-    """What is said, each with the word before it."""
+    """The lines of the diagnosis, each with the word before it."""
     if diagnosis.format is not None:
         yield "format", f"{diagnosis.format}: {diagnosis.title} ({diagnosis.why})"
     if diagnosis.gold:
@@ -264,7 +264,7 @@ def _evidence(reading: TableReading) -> Iterator[tuple[str, str]]:
 
 
 def _missing(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[str]:
-    """What is not there, and what that means."""
+    """Missing results, and what they mean."""
     if diagnosis.missing is not None:
         yield f"results: {diagnosis.missing}"
     if diagnosis.instances is None:
@@ -292,9 +292,9 @@ def _cluster(fields: Mapping[str, int], instances: int) -> str | None:
 
 
 _MOST_TASKS = 100
-"""Tasks that agents are run on; more of them are instances of a test set."""
+"""Most tasks that agents are run on; if there are more, they are instances of a test set."""
 _Proposals = tuple[tuple[str, str, Mapping[str, Any]], ...]
-"""What a command is for, its name, and the options that it has beside those of `compare`; None is for none."""
+"""The purpose of a command, its name, and its options beside those of `compare`; None if there is none."""
 
 
 def _proposals(
@@ -304,7 +304,7 @@ def _proposals(
     runs: str | None,
     given: str | None,
 ) -> _Proposals:
-    """What suits the data beside the usual comparison: clusters, runs of agents on tasks, folds."""
+    """Other analyses that suit the data: clusters, runs of agents on tasks, folds."""
     made, count = list[tuple[str, str, Mapping[str, Any]]](), len({*(evaluation.ids or ())})
     if given is None and (cluster := _cluster(fields, count or evaluation.num_instances)) is not None:
         about = f"if instances with one {cluster!r} depend on each other"
@@ -331,11 +331,11 @@ def _named(names: Sequence[str]) -> str:
 
 
 _Parsed = tuple[ByTask, Options]
-"""What data hold, and the options that they were read with, whose `seen` are the sheets that were joined."""
+"""The content of data, and the options that they were read with; `seen` are the sheets that were joined."""
 
 
 def _evaluated(parsed: _Parsed, metric: Any) -> EvaluationRecord:
-    """The evaluation by a metric; of several tasks that of the first."""
+    """The evaluation by a metric; if there are several tasks, of the first."""
     by_task = parsed[0](replace(parsed[1], metric=metric))
     name, first = next((name, each) for name, each in by_task.items() if each is not None)
     if [*by_task] == [""]:
@@ -404,7 +404,7 @@ def _format_of(sources: Sources, metric: Any, reader: str | None) -> tuple[Forma
 
 
 def _recognized_by(format: Format, sources: Sources, reader: str | None) -> str:
-    """What a format is recognized by."""
+    """The evidence for a format, in words."""
     if reader is not None:
         return f"named by {Hint('reader')}"
     first = next(chain(*files_of(sources)))
@@ -421,7 +421,7 @@ def _read_as(
     *,
     in_table: bool,
 ) -> Diagnosis:
-    """What data hold, and why they are refused; by the usual one of the metrics, where the one asked for is."""
+    """Try to read the data; if the requested metric is refused, diagnose with the format's usual metric."""
     usual = (metric if unserved is None else None) or (metrics[0] if metrics else "mean")
     parsed, evaluation, refusal = _tolerant(reading, usual, options)
     missing, needed, tried = None, dict[str, Any](), ()
@@ -496,7 +496,7 @@ def _proposed(refusal: InputError, options: Options) -> Iterator[dict[str, Any]]
 def _tolerant(
     reading: Callable[[Options], ByTask], metric: Any, options: Options
 ) -> tuple[_Parsed | None, EvaluationRecord | None, InputError | None]:
-    """What data hold, and the first refusal; where they are refused, without what some system lacks."""
+    """The content of the data, and the first refusal; if they are refused, without instances that some system lacks."""
     known, refusal, sheets = None, None, list[Sheet]()
     for missing in dict.fromkeys((options.missing, "drop")):
         own = replace(options, missing=missing, seen=sheets)
@@ -509,7 +509,7 @@ def _tolerant(
 
 
 def _possible(parsed: _Parsed, usual: str) -> tuple[str, ...]:
-    """The metrics that files of numbers can be evaluated by: all are tried.
+    """The metrics that suit files of numbers: all are tried.
 
     The usual one is the first; of plain numbers, accuracy if they are right or wrong, and F1 if they are counts; of
     human labels in some rows alone, the one that takes them. What says nothing of right and wrong is left out.
@@ -534,7 +534,7 @@ _OF_REALS = ("variance", "median", "iqm", "optimality-gap")
 
 
 def _fills_some(sheets: Sequence[Sheet], name: str) -> bool:
-    """Whether a metric has inputs that some instances may lack, and some do."""
+    """Whether a metric allows missing inputs, and some are missing."""
     optional = getattr(METRICS[name], "optional_inputs", ())
     columns = [sheet.numbers[each] for sheet in sheets for each in optional if each in sheet.numbers]
     return bool(optional) and len(columns) == len(sheets) * len(optional) and any(np.isnan(c).any() for c in columns)

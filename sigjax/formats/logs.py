@@ -68,11 +68,11 @@ class SystemLog:
     task: str = ""
     """What the system was tested on, by the log's own name; empty where the log names no task."""
     lacking: tuple[int, int, str] = (0, 0, "")
-    """Of how many of its rows something is lacking, of how many, and what, for a note."""
+    """The number of rows with something missing, the number of all rows, and what is missing, for a note."""
     published: Callable[[str, float], tuple[list[str], bool]] | None = None
-    """(score, its mean) -> notes where the program published another mean, and whether lower is better."""
+    """(score, its mean) -> notes if the program published another mean, and whether lower is better."""
     unlisted: tuple[int, LogScores] | None = None
-    """Where it lists failures only: how many instances there are, and the scores of those that it leaves out."""
+    """If the log lists failures only: the number of instances, and the scores of those that are not listed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +110,7 @@ class Log:
     files_are_runs: bool = False
 
     def _declared(self, file: str, options: Options) -> Iterator[SystemLog]:
-        """What a file says of each system, by the declaration."""
+        """The log of each system in a file, by the declaration."""
         whole, every = self.load(file)
         records, notes = list(every), ()
         if self.filter:
@@ -139,7 +139,7 @@ class Log:
             yield InstanceLog(self.scores(record), id, trial or None, record.get(self.labels), content)
 
     def read(self, sources: Sources, options: Options) -> Tasks:
-        """What the logs hold: evaluations by task, or one where no system has several tasks."""
+        """The evaluations by task; or one evaluation if no system has several tasks."""
         files = sources.files or tuple(sources.by_file())
         results = [result for file in files for result in (self.results or self._declared)(file, options)]
         if not results:
@@ -173,7 +173,7 @@ class Log:
     def _task(
         self, results: Sequence[SystemLog], notes: tuple[str, ...], options: Options, *, alone: bool
     ) -> tuple[Collection[str], Reading]:
-        """The scores of a task, and what evaluates it by one, or by a metric of several.
+        """The scores of a task, and a function that evaluates it by one score, or by a metric of several.
 
         A task that is not `alone` is refused when it is evaluated: it may not have the metric.
         """
@@ -211,7 +211,7 @@ class Log:
 
 
 def _options_of_tasks(options: Options, logs: Mapping[str, Sequence[SystemLog]]) -> list[Options]:
-    """The options for the logs of each task: of TASK=FIELD for clusters and strata, what is said of the task.
+    """The options for the logs of each task: TASK=FIELD of clusters and strata is the field of the task.
 
     >>> [own.cluster for own in _options_of_tasks(Options(cluster="x=topic"), {"x": [], "y": []})]
     ['topic', None]
@@ -253,7 +253,7 @@ def _having_fields(options: Options, file: str, fields: Mapping[str, Collection[
 
 
 def _of_one_task(evaluation: EvaluationRecord, left_out: Sequence[str]) -> EvaluationRecord:
-    """The evaluation with its task in the name of the metric, and a note on tasks that lack a field."""
+    """The evaluation with its task in the name of the metric, and a note on tasks without a field."""
     metric = replace(evaluation.metric, name=evaluation.title or evaluation.metric.name)
     note = f"left out task{'s' * (len(left_out) > 1)} {', '.join(left_out)}: no such field"
     return replace(evaluation, metric=metric, notes=(*evaluation.notes, note), title=None)
@@ -285,7 +285,7 @@ def grouped(values: Iterable[_Value], key: Callable[[_Value], _Key]) -> dict[_Ke
 
 
 def _by_task(logs: Sequence[SystemLog], options: Options) -> tuple[dict[str, list[SystemLog]], tuple[str, ...]]:
-    """The logs of each task that all systems have, and notes; all together where no system has several."""
+    """The logs of each task that all systems have, and notes; all logs in one group if no system has several tasks."""
     tasks = list(dict.fromkeys(log.task for log in logs))
     systems = list(dict.fromkeys(log.system for log in logs))
     if all(len({log.task for log in logs if log.system == name}) < 2 for name in systems):
@@ -318,7 +318,7 @@ def _as_runs(logs: Sequence[SystemLog]) -> SystemLog:
 
 
 def _with_unlisted(logs: Sequence[SystemLog]) -> tuple[Sequence[SystemLog], tuple[str, ...]]:
-    """Logs with a row for each instance, and a note, where they list failures only.
+    """Logs that list failures only, completed by a row for each instance; and a note.
 
     Instances that any log lists have ids. What none lists has the same score everywhere, so that any id will do.
 
@@ -353,7 +353,7 @@ def _with_unlisted(logs: Sequence[SystemLog]) -> tuple[Sequence[SystemLog], tupl
 
 
 def _missing_note(logs: Sequence[SystemLog]) -> Iterator[str]:
-    """One note on what is lacking in the logs of all systems.
+    """One note on everything that is missing in the logs of all systems.
 
     >>> counts = {"A": 3, "B": 0, "C": 20}
     >>> list(_missing_note([SystemLog("", (), name, lacking=(n, 80, "trials failed")) for name, n in counts.items()]))
@@ -368,7 +368,7 @@ def _missing_note(logs: Sequence[SystemLog]) -> Iterator[str]:
 
 
 def _with_runs(sheets: Sequence[Sheet], notes: tuple[str, ...]) -> tuple[list[Sheet], tuple[str, ...]]:
-    """Sheets with runs only if each system has the same several; where they differ, the mean of each instance."""
+    """Sheets with runs if all systems have the same runs; else the mean of each instance."""
     runs = [set(sheet.runs or ()) for sheet in sheets]
     if all(len(own) <= 1 for own in runs):
         return [replace(sheet, runs=None) for sheet in sheets], notes
@@ -487,7 +487,7 @@ def _check_content(sheets: Sequence[Sheet], contents: Iterable[Sequence[object]]
 def _compare_published(
     evaluation: EvaluationRecord, sheets: Sequence[Sheet], results: Sequence[SystemLog]
 ) -> EvaluationRecord:
-    """The evaluation with the direction that the logs' program published, and notes where its means differ."""
+    """The evaluation with the direction that the program published, and notes if its means differ."""
     metric, notes = evaluation.metric, []
     for sheet, result in zip(sheets, results, strict=True):
         name = _score(metric, sheet)
@@ -500,7 +500,7 @@ def _compare_published(
 
 
 def _score(metric: Metric | SampleMetric, sheet: Sheet) -> str | None:
-    """The score by the log's name, where the metric is the mean of one."""
+    """The score by its name in the log, if the metric is the mean of one score."""
     score, *others = metric.inputs
     if others or metric.stat_names != MEAN.stat_names:
         return None

@@ -109,7 +109,7 @@ def _segment(segment: Item) -> InstanceLog:
 
 _SEGMENT = "Segment "
 _ROUNDED = 1.5e-4
-"""How much the mean of scores with four digits may differ from one that was rounded after."""
+"""Tolerance of a mean of scores with four digits: the published mean was rounded later."""
 
 
 def _comet_text(file: str, _: Options) -> Iterator[SystemLog]:
@@ -134,7 +134,7 @@ def _comet_text(file: str, _: Options) -> Iterator[SystemLog]:
 
 
 def _comet_mean(file: str, published: float | None, _: str, mean: float) -> tuple[list[str], bool]:
-    """A note where the mean that is printed is another: lines are missing."""
+    """A note if the printed mean differs: lines are missing."""
     if published is None or abs(mean - published) <= _ROUNDED:
         return [], False
     return [
@@ -268,7 +268,7 @@ begin with numbers, the same in all files, from where these may be ids rather th
 
 
 Split = Callable[[str], tuple[str, str] | None]
-"""A line -> its id and its words; None where it has no id."""
+"""A line -> its id and its words; None if it has no id."""
 
 
 def _split_kaldi(line: str) -> tuple[str, str] | None:
@@ -318,7 +318,7 @@ read_kaldi, read_trn = partial(_read, _split_kaldi), partial(_read, _split_trn)
 
 
 def _check_words(metric: str, side: ById) -> None:
-    """Refuse alternatives where a metric has none, and such as are not closed."""
+    """Refuse alternatives if a metric has none, and alternatives that are not closed."""
     for id, words in side.values.items():
         if metric != SCLITE and (several := _ALTERNATIVES.search(words)):
             raise InputError(
@@ -333,7 +333,7 @@ def _check_words(metric: str, side: ById) -> None:
 def _evaluate(
     gold: ById, systems: Mapping[str, ById], options: Options, *, alternatives: bool = True
 ) -> EvaluationRecord:
-    """Counts as of plain texts in the order of the gold file; with --missing zero what is missing is empty."""
+    """Counts as for plain texts in the order of the gold file; with --missing zero, missing texts are empty."""
     metric, ids = _metric_name(options), list(gold.values)
     for own in (gold, *systems.values()) if alternatives else ():
         _check_words(metric, own)
@@ -355,7 +355,7 @@ def _evaluate(
 
 
 def _ids(split: Split, text: str) -> list[str]:
-    """The id of each line; "" where it has none."""
+    """The id of each line; "" if it has none."""
     return [(split(line) or ("", ""))[0] for _, line in _numbered_lines(text)]
 
 
@@ -407,7 +407,7 @@ def _confirmed(reader: str, split: Split, files: Sequence[str], outputs: Sequenc
     may_be = same and len(gold) >= _LEAST_NUMBERS if numbers else _may_be(gold)
     certain = may_be and (_must_be(gold) or PurePath(name).name == "text")
     if certain and once and all(2 * len(own) > len(gold) and set(own) <= set(gold) for own in found):
-        return True  # joining names what a system lacks
+        return True  # the join names missing lines
     if certain or ((may_be or not numbers) and all(2 * len(set(gold).intersection(own)) >= len(gold) for own in found)):
         where = "begin" if reader == "kaldi" else "end"
         differ = "" if same else ", but not all files have the same ones once"
@@ -422,7 +422,7 @@ are_kaldi, are_trn = partial(_confirmed, "kaldi", _split_kaldi), partial(_confir
 
 
 def _ids_of(split: Split, file: str) -> list[str]:
-    """The ids of a file; none where it cannot be read, as reading it will say."""
+    """The ids of a file; none if it cannot be read (reading it reports the error)."""
     with suppress(InputError):
         return _ids(split, read_text(file))
     return []
@@ -551,7 +551,7 @@ def looks_timed(name: str, head: bytes) -> bool:
 
 
 def are_timed(files: Sequence[str], outputs: Sequence[str]) -> bool:
-    """Whether the systems have words with times, where the name of the gold file does not say so."""
+    """Whether the systems have words with times, if the name of the gold file does not say it."""
     if files[0].lower().removesuffix(".gz").endswith(".stm"):
         return True
     heads = [head_lines(read_head(file)[1]) for file in outputs]

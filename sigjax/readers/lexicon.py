@@ -410,7 +410,7 @@ def metrics_in(name: str) -> list[str]:
 
 
 def speaks_against(name: str) -> str | None:
-    """Why a column of this name may be no system: it is a metric, an aggregate or a cost. None if the name says nothing.
+    """Why a column of this name may be no system: a metric, an aggregate or a cost. None if the name says nothing.
 
     >>> [speaks_against(name) for name in ("acc_svm", "A_std", "cost_usd", "svm")]
     ['metric', 'aggregate', 'cost', None]

@@ -21,11 +21,11 @@ FORMAT = harness(
     folder="annotations.json",
 )
 _DECIMALS = 15
-"""1.9816872352 - 1 is 0.98168723520000009 in doubles; rounding gives the decimal that it stands for."""
+"""1.9816872352 - 1 is 0.98168723520000009 in doubles; rounding gives the decimal back."""
 
 
 def _win_rate(entry: Item) -> dict[str, float]:
-    """None where the annotator gave no preference."""
+    """None if the annotator gave no preference."""
     if entry.value("preference") is None:
         return {}
     value = entry.number("preference")
@@ -65,7 +65,7 @@ def sample(
     datasets: Sequence[Any] = ("koala", "vicuna"),
     **fields: Any,
 ) -> str:
-    """Values are one an instruction, from 0 to 1; None where there is no preference."""
+    """One value per instruction, from 0 to 1; None if there is no preference."""
     return json.dumps(
         [
             {"dataset": datasets[i % len(datasets)], "instruction": f"say {i}", "output_1": "x"}

@@ -44,7 +44,7 @@ LOG = Log(load=_load, scores=_scores, id="task_id", trial="#", main="pass")
 
 
 def sample(values: Sequence[Any], **fields: Any) -> str:
-    """Values are one a task: whether its only sample passes; or a list of one a sample."""
+    """One value per task: whether its only sample passes; or a list of one per sample."""
     tasks = {
         f"BigCodeBench/{i}": [
             {"task_id": f"BigCodeBench/{i}", "solution": 'x = {"status": "pass"}', "status": "pass" if own else "fail"}

@@ -33,7 +33,7 @@ _LONG = frozenset("output expected context".split())
 
 
 def _load(file: str) -> tuple[Item, Iterator[Item]]:
-    """The events that are no parts of others, with what they test as `id`."""
+    """The events that are not below others; their `id` is the test case."""
     _, head = read_head(file)
     if found := _EVENTS.match(head):
         events = load_item(file).items(found[1].decode(), "event")
@@ -65,7 +65,7 @@ LOG = Log(
 
 
 def sample(values: Sequence[Any], *, as_list: bool = False, **fields: Any) -> str:
-    """Values are one a test case, or a list of one a trial."""
+    """One value per test case, or a list of one per trial."""
     trials = chain(*([(i, own) for own in (v if isinstance(v, list) else [v])] for i, v in enumerate(values)))
     events = [
         {"id": f"e{number}", "input": {"q": f"question {i}"}, "output": "x", "expected": "y"}

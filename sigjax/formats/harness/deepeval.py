@@ -30,7 +30,7 @@ def _load(file: str) -> tuple[Item, Iterator[Item]]:
 
 
 def _scores(case: Item) -> dict[str, float]:
-    """Those of the metrics that did not fail to run, and whether the case passed."""
+    """The scores of metrics that ran without an error, and whether the case passed."""
     metrics = [metric for metric in case.items("metricsData", "metric", []) if metric.get("score") is not None]
     scores = {metric.text("name"): metric.number("score") for metric in metrics}
     return scores if case.get("success") is None else scores | {_SUCCESS: case.number("success")}
@@ -48,7 +48,7 @@ LOG = Log(
 
 
 def sample(values: Sequence[Any], *, wrapped: bool = False, **fields: Any) -> str:
-    """Values are one a test case: whether it passed; None for a metric that failed to run."""
+    """One value per test case: whether it passed; None for a metric that failed to run."""
     cases = [
         {"name": f"test_case_{i}", "input": f"q{i}", "actualOutput": "x", "success": value == 1, "order": i}
         | {"metadata": {"topic": f"t{i // 2}"}}

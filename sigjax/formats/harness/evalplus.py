@@ -75,7 +75,7 @@ LOG = Log(
 
 
 def sample(values: Sequence[Any], *, old: bool = False, hash: str = "0", **fields: Any) -> str:
-    """Values are one a task: whether its only sample passes; as before version 0.2.2 if `old`."""
+    """One value per task: whether its only sample passes; as before version 0.2.2 if `old`."""
     tasks = {}
     for i, value in enumerate(values):
         status = ("success" if value else "failed") if old else ("pass" if value else "fail")

@@ -81,7 +81,7 @@ def sample(
     perturbations: Sequence[Any] = (None,),
     trials: Sequence[Any] = (0,),
 ) -> str:
-    """Values are one an instance."""
+    """One value per instance."""
     return json.dumps(
         [
             {"instance_id": f"id{i}", "train_trial_index": trial}

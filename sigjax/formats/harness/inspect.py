@@ -35,7 +35,7 @@ FORMAT = harness(
 _WHOLE = ("header.json", "reductions.json")
 _MEMBER = re.compile(r"samples/.*\.json", re.DOTALL)
 _READ = ("id", "epoch", "scores", "metadata")
-"""The fields of a sample that are kept; the others, its messages and events, can be long."""
+"""The fields of a sample that are kept; messages and events are dropped, since they can be long."""
 _WORDS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _REMEDY = f"name another score with {Hint('metric', 'NAME')}"
 
@@ -72,7 +72,7 @@ def _reduced_rows(reductions: Sequence[Item], *, several: bool) -> list[Instance
 
 
 def _scores(sample: Item) -> dict[str, float | InputError]:
-    """Name of each scorer, or SCORER/KEY where its value has parts -> the value as a number, by Inspect's own rules.
+    """Name of each scorer, or SCORER/KEY if its value has parts -> the value as a number, by Inspect's own rules.
 
     Unscored values are left out.
 
@@ -94,7 +94,7 @@ def _scores(sample: Item) -> dict[str, float | InputError]:
 
 
 def _value(value: object) -> float | None:
-    """A grade, a word or a numeral as a number; None where the sample was left unscored."""
+    """A grade, a word or a numeral as a number; None if the sample is unscored."""
     word = value.strip().lower() if isinstance(value, str) else ""
     if value is None or word.strip("+-") == "nan" or (isinstance(value, float) and math.isnan(value)):
         return None
@@ -158,7 +158,7 @@ def sample(
     reductions: Sequence[Any] = (),
     **fields: Any,
 ) -> str:
-    """Values are one a sample, or a list of one an epoch."""
+    """One value per sample, or a list of one per epoch."""
     samples = [
         {
             "id": i,

@@ -30,7 +30,7 @@ _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\
 
 
 def _labels(line: Item, asked: str | None) -> object:
-    """The fields of the document; also the target, which stands beside it, if it is asked for."""
+    """The fields of the document, and the target if it is asked for."""
     doc = line.get("doc")
     return {"target": line.get("target"), **doc} if asked == "target" and isinstance(doc, dict) else doc
 
@@ -74,7 +74,7 @@ def _value(line: Item, name: str) -> float | InputError:
 
 
 def _published(samples: str, file: str, task: str, filter: str, score: str, mean: float) -> tuple[list[str], bool]:
-    """A note where results_{date}.json beside the samples has another mean, and whether lower is better there."""
+    """A note if results_{date}.json beside the samples has another mean, and whether lower is better there."""
     try:
         results = load_item(file)
         published = results.item("results", {}).item(task, {}).get(f"{score},{filter}")
@@ -90,7 +90,7 @@ LOG = Log(results=_results, content="document (doc_hash, or doc)")
 
 
 def sample(values: Sequence[Any], *, metric: str = "acc", filters: Sequence[Any] = ("none",), **fields: Any) -> str:
-    """Values are one a document, by each filter."""
+    """One value per document, by each filter."""
     lines = [
         {"doc_id": i, "doc": {"question": f"q{i}", "topic": f"t{i // 2}"}, "target": "A", "resps": [["A"]]}
         | {"filtered_resps": ["A"], "filter": filter, "metrics": [metric], "doc_hash": f"h{i}", metric: value}

@@ -54,7 +54,7 @@ LOG = Log(results=_results, must_agree={"judge": "compare models by the ratings 
 
 
 def sample(values: Sequence[Any], *, model: str = "a", judge: str = "gpt-4", **fields: Any) -> str:
-    """Values are one a question, of one turn, or a list of one a turn."""
+    """One value per question, of one turn, or a list of one per turn."""
     lines = [
         {"question_id": 81 + i, "model": model, "judge": [judge, "single-v1"], "user_prompt": "Rate it."}
         | {"judgment": f"[[{value}]]", "score": value, "turn": turn, "tstamp": 1.5}

@@ -23,7 +23,7 @@ FORMAT = harness(
 )
 _META = "model_meta.json"
 _USUAL_SPLIT = "test"
-"""The split that is taken where a task has several, and `--filter` names none."""
+"""The split that is used if a task has several and `--filter` names none."""
 
 
 def _results(file: str, options: Options) -> list[SystemLog]:

@@ -54,7 +54,7 @@ def _scores(metrics: Item) -> dict[str, float]:
 
 
 def _published(file: str, means: Item, score: str, mean: float) -> tuple[list[str], bool]:
-    """A note where nnU-Net's mean, of the means of classes, is another, and whether lower is better."""
+    """A note if nnU-Net's mean (of the means of classes) differs, and whether lower is better."""
     published = means.get(score)
     same = not isinstance(published, int | float) or math.isclose(mean, published, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
     note = f"{file}: the mean of {score} over cases is {mean:.6g}; that of classes is {published} in foreground_mean"
@@ -65,7 +65,7 @@ LOG = Log(results=_results, main=_MEANS[0])
 
 
 def sample(values: Sequence[Any], *, labels: Sequence[str] = ("1", "2"), folder: str = "/data", **fields: Any) -> str:
-    """Values are one a case: the Dice of its first class; None where neither segmentation has it."""
+    """One value per case: the Dice of its first class; None if neither segmentation has this class."""
     cases = [
         {
             "metrics": {

@@ -47,7 +47,7 @@ def _load(file: str) -> tuple[Item, Iterator[Item]]:
 
 
 def _content(test: Item) -> str:
-    """A hash of what is tested: the variables, and the description and the assertions of the test."""
+    """A hash of the test: its variables, its description and its assertions."""
     case = test.item("testCase", {})
     parts = [test.get("vars"), case.get("description"), case.get("assert")]
     return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
@@ -84,7 +84,7 @@ LOG = Log(
 def sample(
     values: Sequence[Any], *, provider: str = "p", prompts: Sequence[Any] = ("Say {{word}}",), **fields: Any
 ) -> str:
-    """Values are one a test, or a list of one a repetition; -1 is an error of the provider."""
+    """One value per test, or a list of one per repetition; -1 is an error of the provider."""
     repeats = [value if isinstance(value, list) else [value] for value in values]
     rounds = [(i, own[k]) for k in range(max(map(len, repeats))) for i, own in enumerate(repeats) if k < len(own)]
     results = [

@@ -132,7 +132,7 @@ def _instances(file: str) -> list[str]:
 
 
 def _system_of_results(all_file: str, ids: Sequence[str], file: str, _: Options) -> list[SystemLog]:
-    """A system by its results.json: what it does not list is not resolved."""
+    """A system by its results.json: issues that it does not list are not resolved."""
     found = load_item(file)
     resolved, without = found.texts(_RESOLVED), [found.texts(name, []) for name in _WITHOUT]
     stray = set(chain(resolved, *without)).difference(ids)
@@ -161,7 +161,7 @@ def are_listed(_: Sequence[str], outputs: Sequence[str]) -> bool:
 
 
 def sample(values: Sequence[Any], **fields: Any) -> str:
-    """Values are one an instance."""
+    """One value per instance."""
     ids = [f"org__repo{i // 2}-{i}" for i in range(len(values))]
     resolved = [id for id, value in zip(ids, values, strict=True) if value]
     report = {"total_instances": len(ids), "submitted_instances": len(ids), "completed_ids": ids, "incomplete_ids": []}

@@ -63,7 +63,7 @@ LOG = Log(
 
 
 def sample(values: Sequence[Any], **fields: Any) -> str:
-    """Values are one a task, or a list of one a trial."""
+    """One value per task, or a list of one per trial."""
     return json.dumps(
         [
             {"task_id": i, "reward": value, "info": {"task": {"user_id": "u"}}, "traj": [], "trial": trial} | fields
@@ -83,7 +83,7 @@ def sample2(
     user: str = "u",
     **fields: Any,
 ) -> str:
-    """The same of tau2; None where there is no reward. With `index`, the simulations have files of their own."""
+    """The same for tau2; None if there is no reward. With `index`, each simulation has its own file."""
     info = {"git_commit": "0", "num_trials": 1, "max_steps": 9, "user_info": {"implementation": "u", "llm": user}}
     info |= {"agent_info": {"implementation": "a", "llm": model}, "environment_info": {"domain_name": domain}}
     trials = [

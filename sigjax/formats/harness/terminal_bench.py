@@ -40,7 +40,7 @@ LOG = Log(
 
 
 def sample(values: Sequence[Any], **fields: Any) -> str:
-    """Values are one a task, or a list of one a trial; None for a trial without an outcome."""
+    """One value per task, or a list of one per trial; None for a trial without an outcome."""
     trials = [
         {"id": f"{i}-{k}", "trial_name": f"task{i}.{k}-of-1.run", "task_id": f"task{i}", "instruction": "Do it."}
         | {"is_resolved": None if value is None else bool(value), "failure_mode": "unset"}
