@@ -290,7 +290,7 @@ def below(of_sum: SumDistribution, x: int) -> float:
 
 
 def tail(lattice: DrawLattice, edge: int) -> tuple[float, float]:
-    """The natural logarithm of P(X* >= edge), -inf where X* cannot reach the edge, and a bound on its relative error.
+    """The natural logarithm of P(X* >= edge), -inf if X* cannot reach the edge, and a bound on its relative error.
 
     P(K >= k) is E exp(theta (K - k)) times the sum over j >= 0 of exp(-theta j) P_theta(K = k + j). Undoing a tilt of
     z = sqrt(-2 log p) standard deviations adds an error of z roots of N, and the exponent its own rounding. Use

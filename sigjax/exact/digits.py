@@ -51,7 +51,7 @@ class RoundedP(NamedTuple):
     p_value: np.ndarray
     log10_p: np.ndarray
     error_bound: np.ndarray
-    """Bound on the relative error of `p_value`; 0 where it is a whole number of outcomes."""
+    """Bound on the relative error of `p_value`; 0 if it is a whole number of outcomes."""
     certain: np.ndarray
     """Whether the error allows no other number; else the pair must be computed again."""
 

@@ -507,5 +507,5 @@ def _log_mass(mass: SetProbability, sets: OutcomeSets) -> tuple[np.ndarray, np.n
         ties = mass(*sets["ties"])
         log_p = log_p + np.log1p(-0.5 * np.exp(ties.log_p - log_p))
         log_error = np.logaddexp(log_error, ties.log_error)
-    with np.errstate(invalid="ignore", over="ignore"):  # -inf where everything underflows, or nearly so
+    with np.errstate(invalid="ignore", over="ignore"):  # -inf if everything underflows, or nearly so
         return log_p, np.exp(log_error - log_p)

@@ -595,7 +595,7 @@ def parse_hipe(file: str, text: str, column: str = COLUMN) -> Tokens:
         lines.append(line)
     if not words:
         raise InputError(f"{file}: has a header but no tokens")
-    # Types in lower case, and O where there is no entity.
+    # Types in lower case, and O if there is no entity.
     plain = {tag: tag[:2] + tag[2:].lower() if tag not in ("_", "-") else "O" for tag in dict.fromkeys(tags)}
     labels, tags = documents if all(documents) else None, [plain[tag] for tag in tags]
     return Tokens(file, words, tags, lines, np.array(sentences), np.array(breaks), labels)

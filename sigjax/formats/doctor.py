@@ -51,21 +51,21 @@ class Diagnosis:
     """What `sigjax.read` makes of data; printed, as `sigjax doctor` shows it.
 
     Attributes:
-        format, title, why: the format, what it is, and what it was recognized by; None where no format reads the files.
+        format, title, why: the format, what it is, and what it was recognized by; None if no format reads the files.
         systems, gold: the names of the systems, and the gold files.
         reading: how a table is read: the columns of each role, and the evidence for them; None for other formats.
-        instances: how many all systems have; None where the data cannot be compared as they are.
-        runs: the fewest and the most runs of an instance; None where each was run once.
+        instances: how many all systems have; None if the data cannot be compared as they are.
+        runs: the fewest and the most runs of an instance; None if each was run once.
         ids: how instances are joined.
         metrics: names of the metrics that the data have numbers for, the default first.
         fields: name of each field with one label per instance -> its number of labels; clusters or strata.
         alike: groups of systems without any difference.
         notes: what was done to the data.
-        missing: which systems lack which instances; None where none does.
-        refusal: why the data cannot be compared; None where they can.
+        missing: which systems lack which instances; None if none does.
+        refusal: why the data cannot be compared; None if they can.
         options: what `compare` needs beside what was given.
         proposals: what else suits the data: what for, the name of a command, and the options that differ.
-        command: the command that compares the files, or the call of Python for other data; None where nothing can be
+        command: the command that compares the files, or the call of Python for other data; None if nothing can be
             compared yet.
         others: what else suits the data, such as tests of clusters -> the command, or call, that does it.
     """

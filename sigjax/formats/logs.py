@@ -31,7 +31,7 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 UNKNOWN = "unknown"
 _SUCCESS = "success"
-"""Which score says whether a run passes, where there are others."""
+"""Which score says whether a run passes, if there are others."""
 TOLERANCE = 1e-9
 """Of a mean, to which that of the program is the same."""
 LogScores = Mapping[str, float | InputError]
@@ -46,11 +46,11 @@ class InstanceLog:
     id: str | None = None
     """None in formats that know instances by their position."""
     run: str | None = None
-    """The trial (epoch, seed), where there are several per instance."""
+    """The trial (epoch, seed), if there are several per instance."""
     labels: Any = None
     """An object whose plain fields `--cluster` and `--strata` may name."""
     content: object = None
-    """What all systems must agree on, such as a hash of the question; None where the log does not say."""
+    """What all systems must agree on, such as a hash of the question; None if the log does not say."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,12 +61,12 @@ class SystemLog:
     rows: Iterable[InstanceLog]
     """Read once, so they need not be kept: many small objects are slow to collect."""
     system: str = ""
-    """The system by the log's own name, such as a model; empty where the log names none."""
+    """The system by the log's own name, such as a model; empty if the log names none."""
     notes: tuple[str, ...] = ()
     facts: Mapping[str, str | None] = field(default_factory=dict)
     """What the systems should have in common beside the task, such as {"annotator": "gpt4"}."""
     task: str = ""
-    """What the system was tested on, by the log's own name; empty where the log names no task."""
+    """What the system was tested on, by the log's own name; empty if the log names no task."""
     lacking: tuple[int, int, str] = (0, 0, "")
     """The number of rows with something missing, the number of all rows, and what is missing, for a note."""
     published: Callable[[str, float], tuple[list[str], bool]] | None = None
@@ -79,7 +79,7 @@ class SystemLog:
 class Log:
     """A format of logs, of which `read` is the reader: `results` gives one log per system in a file.
 
-    Where a file has one record per instance and trial, it is declared instead, by `load` (file -> the whole, and its
+    If a file has one record per instance and trial, it is declared instead, by `load` (file -> the whole, and its
     records), `scores` (record -> scores) and fields of a record: those of the instance (`id`), the `trial` (# counts
     the records of an instance), the `system`, the `facts`, the `labels`, of what all systems must agree on (`same`: the
     first that a record has counts), and of what `--filter` takes one value of (`filter`). The system and facts may also
@@ -398,7 +398,7 @@ def _mean_of_runs(sheet: Sheet) -> Sheet:
 
 
 def _columns(result: SystemLog, options: Options) -> tuple[Sheet, list[object], dict[str, InputError]]:
-    """The scores that are usable in every row, NaN where one is missing; contents `[row]`; why others are unusable."""
+    """The scores that are usable in every row, NaN if one is missing; contents `[row]`; why others are unusable."""
     scores: dict[str, list[float | InputError]] = {}
     ids, runs, objects, contents = [], [], [], []
     for i, row in enumerate(result.rows):

@@ -103,13 +103,13 @@ class Format:
         recognizes: "module:function" with the same arguments, which is asked where `looks` says that it may be.
         confirms: "module:function" of (gold files, files of systems): whether they are of this format together, where
             the first alone cannot tell; refuses what is nearly so.
-        metrics: names of the metrics that it gives statistics for, the default first; empty where it gives numbers that
+        metrics: names of the metrics that it gives statistics for, the default first; empty if it gives numbers that
             any metric of numbers takes.
         offers: "module:function" of a name: whether, or as what, it gives a metric that is not in `metrics`, or that
             sigjax does not know.
         options: names of the options of `read`, and of parameters of metrics, that mean something here only.
         parameters: what may stand after the name, as in alignment(one_based=true): each with the values that it may
-            have, or none where it may have any; `Options.parameters` has what was given.
+            have, or none if it may have any; `Options.parameters` has what was given.
         folder: pattern of the files in a folder that stands for a system, or several with | between them; of *.json and
             results.json those count that look like this format.
         tasks: whether a system may have several files, one per task, so that its folder may hold them all.

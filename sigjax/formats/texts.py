@@ -4,14 +4,14 @@ Scores of segments (comet-score --to_json, .seg.score of mt-metrics-eval) are jo
 
 Gold answers are a file of SQuAD (1.1 or 2.0), or an object of id -> answers; predictions are an object of id -> answer.
 Exact match and F1 are those of SQuAD's scripts: answers are compared in lower case, without punctuation (of ASCII) and
-articles (a, an, the); of several gold answers the best one counts. Where some question has no answer, the script of
+articles (a, an, the); of several gold answers the best one counts. If some question has no answer, the script of
 version 2.0 counts, else that of 1.1. Articles of SQuAD are clusters. References: Rajpurkar et al. (2016), "SQuAD:
 100,000+ questions for machine comprehension of text"; Rajpurkar, Jia and Liang (2018), "Know what you don't know".
 
 Transcripts have ids, as in Kaldi's `text` (`ID WORD ...`) and sclite's `trn` (`WORD ... (ID)`), or times, as in stm.
 An utterance without words is an empty transcript. For `wer-sclite`, words are as sclite reads them; for other metrics
 all words count, also sclite's `(optional)` ones, `<unk>` and `[noise]`, case does, too, and alternatives `{a / b}` of
-trn are refused. Where all ids have - or _, what stands before the first is the speaker.
+trn are refused. If all ids have - or _, what stands before the first is the speaker.
 
 Ids look like words of plain texts. So files are transcripts only where systems have most ids of the gold file and no
 others, and these are long and of one length, or of one pattern of letters, digits and marks; or where the gold file is

@@ -404,7 +404,7 @@ _FUNCTION_TAG = re.compile(r"(?<=.)[-=].*")
 
 
 def parse_tree(line: str) -> tuple[list[str], Brackets]:
-    """The words and the brackets of a tree; none where the parser failed and wrote `(())` or nothing.
+    """The words and the brackets of a tree; none if the parser failed and wrote `(())` or nothing.
 
     >>> words, brackets = parse_tree("(TOP (S (NP-SBJ (PRP She)) (VP (VBD left))))")
     >>> words, sorted(brackets.elements())
@@ -445,7 +445,7 @@ LineBrackets = Counter[tuple[int, int, int, str]]
 
 
 def _read_file(file: str, lines: Sequence[str], gold: Sequence[list[str]] = ()) -> tuple[list[list[str]], LineBrackets]:
-    """The words `[line]` of the trees of a file, none where there is no tree, and their brackets; `gold` are words."""
+    """The words `[line]` of the trees of a file, none if there is no tree, and their brackets; `gold` are words."""
     words_of, found = list[list[str]](), LineBrackets()
     for i, line in enumerate(lines):
         with naming(f"{Line(file, i + 1)}"):

@@ -32,10 +32,10 @@ from sigjax.run.costs import Cost
 SCLITE = "wer-sclite"
 """The metric of these errors."""
 _NOTHING, _OPTIONAL, _WORD, _SUBSTITUTION = 1, 2000, 3000, 4000
-"""Thousandths of what sclite adds for a word left out or put in (@, optional or other), and for another word."""
+"""Costs in sclite, in thousandths: of a word that is left out or put in (@, optional, other), and of another word."""
 
 EditOperation = Literal["correct", "substitution", "deletion", "insertion"]
-"""What became of a word."""
+"""The edit of a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Words:
 
     words: list[str]
     costs: list[int]
-    """Of leaving the word out, or putting it in."""
+    """The cost of leaving the word out, or putting it in."""
     before: list[list[int]]
     """The words that may come before each; sclite prefers the first."""
     last: list[int]
@@ -103,7 +103,7 @@ def _word(token: str) -> tuple[str, int]:
 
 
 def align(reference: Words, output: Words) -> list[EditOperation]:
-    """The alignment that costs least, from the start; where several do, the one that sclite takes.
+    """The alignment with the least cost, from the start; if there are several, the one of sclite.
 
     Words that are optional are correct where they are left out, or put in.
 
@@ -158,7 +158,7 @@ _Move = tuple[float, int, int]
 def _predecessors(
     reference: Words, output: Words, table: Sequence[Sequence[int]], a: int, b: int
 ) -> tuple[_Move, _Move, _Move]:
-    """The moves to two words: both aligned, that of the reference left out, that of the output put in."""
+    """The steps that lead to two words: both aligned, the reference's left out, the output's put in."""
 
     def best(rows: list[int], columns: list[int], cost: int) -> _Move:
         moves = ((table[row][column] + cost, row, column) for row, column in product(rows, columns))
@@ -176,8 +176,8 @@ def _predecessors(
 def error_rate_score(sums: Array) -> Array:
     r"""WER or CER, $errors / ref\_len$.
 
-    Sums `[..., stat]` with stat = (errors, ref_len) give scores `[...]` from 0, and above 1 where outputs are much too
-    long. Without any reference 1, or 0 where there is no output either.
+    Sums `[..., stat]` with stat = (errors, ref_len) give scores `[...]` from 0, and above 1 if outputs are much too
+    long. Without any reference 1, or 0 if there is no output either.
 
     >>> float(error_rate_score(np.array([5.0, 40.0])))
     0.125
@@ -206,7 +206,7 @@ def _rate(sums: Array, scale: float) -> Array:
 
 
 def edit_distance(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
-    """How many insertions, deletions and substitutions turn one sequence of tokens into another.
+    """The least number of insertions, deletions and substitutions that turn a sequence of tokens into another.
 
     A column of the table is kept in the bits of two Python integers, so that a token costs a dozen operations.
     References: Myers (1999), "A fast bit-vector algorithm for approximate string matching based on dynamic

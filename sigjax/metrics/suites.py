@@ -24,7 +24,7 @@ def suite_of(tasks: Mapping[str, Sequence[EvaluationRecord]]) -> list[Evaluation
     """The evaluations of one report of several tasks: those of the suite, then those of each task.
 
     Metrics are named "TASK: METRIC", by the log's name of the score, and "suite: METRIC". A metric that all tasks have
-    makes a suite; where there is none, the first of each task do.
+    makes a suite; if there is none, the first of each task do.
     """
     firsts = [evaluations[0] for evaluations in tasks.values()]
     if len(tasks) < 2:
@@ -87,7 +87,7 @@ def _titled(task: str, evaluation: EvaluationRecord) -> EvaluationRecord:
 
 
 def _reason_against(tasks: Sequence[str], evaluations: Sequence[EvaluationRecord]) -> str | None:
-    """Why there is no suite score of these tasks; None where there is one."""
+    """Why there is no suite score of these tasks; None if there is one."""
     for task, each in zip(tasks, evaluations, strict=True):
         if instance_scores(each) is None or each.unit == "response":
             return f"no suite score: {each.metric.name} of {task} is no mean over instances"
@@ -121,7 +121,7 @@ def _pooled(name: str, tasks: Sequence[str], evaluations: Sequence[EvaluationRec
 
 
 def _labels(label: str, tasks: Sequence[str], evaluations: Sequence[EvaluationRecord]) -> tuple[str, ...] | None:
-    """Labels of all instances, those of a task with its name; None where no task has any."""
+    """Labels of all instances, those of a task with its name; None if no task has any."""
     if label != "strata" and all(getattr(each, label) is None for each in evaluations):
         return None
     labels: list[str] = []

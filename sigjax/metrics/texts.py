@@ -97,7 +97,7 @@ def store_stats(key: str, stats: np.ndarray) -> None:
 
 
 def num_workers(metric: str, references: Texts, systems: Texts) -> int:
-    """The number of processes that pays; 1 where the work is small."""
+    """The number of processes that pays; 1 if the work is small."""
     characters = sum(len(text) for texts in (*references, *systems) for text in texts)
     return max(1, min(num_cores(), int(characters * TEXT_METRICS[metric].cost.seconds / _SECONDS_PER_WORKER)))
 

@@ -30,7 +30,7 @@ class Role:
     """The columns of a role, and the evidence for it.
 
     Attributes:
-        columns: their names; none where no column has the role.
+        columns: their names; none if no column has the role.
         evidence: "told" (by an option), "named" (by the lexicon) or "shaped" (by what the columns hold).
         said: what a note says of it, where that is not the names of the columns.
     """

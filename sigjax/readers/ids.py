@@ -107,7 +107,7 @@ class CommonWords(NamedTuple):
     shared: str | None
     """The one whose words systems have in common, best named like ids."""
     other: str | None
-    """One of which they have none in common; None where there is a shared one."""
+    """One of which they have none in common; None if there is a shared one."""
 
 
 def common_words(tables: Sequence[DataTable], free: Sequence[str], options: Options, system: str | None) -> CommonWords:

@@ -1,7 +1,7 @@
 """Sheets: what a file says of one system; and the one join of the sheets of all systems -> evaluations.
 
 Readers of all formats take `Sources`, the files of a comparison, and give a function that evaluates what they hold. A
-sheet has a column of numbers per input and a row per instance. Sheets are joined by id, or by position where there are
+sheet has a column of numbers per input and a row per instance. Sheets are joined by id, or by position if there are
 none. Instances that some system lacks are refused, dropped for all, counted as 0, or left out for the pairs of that
 system. Rows that sum up the others (mean, total, overall), which would count as instances, are refused. Numbers by
 system and id, `{"A": {"x": 0.5}, "B": {...}}`, are sheets, too.
@@ -341,7 +341,7 @@ def join_sheets(
     notes: tuple[str, ...] = (),
     order: Iterable[RowKey] | None = None,
 ) -> Reading:
-    """Join one sheet per system by id, or by position where there are no ids; the result evaluates any metric.
+    """Join one sheet per system by id, or by position if there are no ids; the result evaluates any metric.
 
     Args:
         sheets: those of all systems; `options.only` says which to compare.
@@ -542,7 +542,7 @@ def _settle_missing(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, tuple[str, ...]]:
     """Numbers `[system, instance, input]` without holes, their instances, which are real, and what was done.
 
-    Which `[system, instance]` are real is None where all are to be taken for real. Instances are each here `once`, or
+    Which `[system, instance]` are real is None if all are to be taken for real. Instances are each here `once`, or
     run by run.
     """
     missing = options.missing
@@ -682,7 +682,7 @@ def _check_totals(
 ) -> None:
     """Refuse those of `_summary_rows` that are the means or sums of the others, and last rows that are only named so.
 
-    `values` are `[system, instance, input]`, NaN where there is none; `rows` the instance of each row of each sheet.
+    `values` are `[system, instance, input]`, NaN if there is none; `rows` the instance of each row of each sheet.
     """
     others = np.delete(values, totals, axis=1)
     for total in totals:

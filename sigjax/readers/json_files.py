@@ -65,7 +65,7 @@ class Item:
         return default if value is None else value
 
     def name(self, path: str) -> str:
-        """The text of a field below others, as in `adapter_spec.model?`: empty where there is none, if ? allows it."""
+        """The text of a field below others, as in `adapter_spec.model?`: empty if there is none, if ? allows it."""
         *holders, field = path.removesuffix("?").split(".")
         item = self
         for holder in holders:

@@ -446,7 +446,7 @@ _ASIDE = {"a": 1.0, "b": 0.0, "1": 1.0, "2": 0.0, "left": 1.0, "right": 0.0}
 def battle_columns(table: DataTable, *, counts: bool = False) -> list[str]:
     """The columns of a table of battles: the two sides, then the winner, or the three of `_SPLIT`; or counts, if taken.
 
-    There are none where the table is none of battles, or its sides hold numbers.
+    There are none if the table is none of battles, or its sides hold numbers.
 
     >>> from sigjax.readers.table import DataColumn
     >>> columns = {"model_a": DataColumn(["x"]), "model_b": DataColumn(["y"]), "winner": DataColumn(["tie"])}

@@ -60,7 +60,7 @@ class Predicted:
     gold: Sequence[str]
     """[row]"""
     labels: Sequence[str | None]
-    """[row]; None where it has none."""
+    """[row]; None if it has none."""
     positive: str | None = None
     """The gold label of class 1, where it was named."""
 
@@ -172,7 +172,7 @@ def _speller(labels: Collection[str]) -> Callable[[str], str]:
 
 
 def _class_to_find(classes: Mapping[str, int]) -> str | None:
-    """The label of the class that precision, recall and F1 are of; None where they are of all classes."""
+    """The label of the class that precision, recall and F1 are of; None if they are of all classes."""
     lower = {label.lower(): label for label in classes}
     pairs = (pair for pair in _CLASS_1 if lower.keys() <= {*pair} and pair[0] in lower)
     return next((lower[one] for one, _ in pairs), None)
@@ -362,7 +362,7 @@ class LabelColumns:
     gold: str
     predictions: tuple[str, ...]
     system: str | None
-    """That of the systems, where there is one."""
+    """That of the systems, if there is one."""
     ids: str | None
     positive: str | None = None
     """The gold label of class 1, where it was named."""

@@ -155,7 +155,7 @@ _FILES = "are the files"
 
 
 def _score_source(columns: Sequence[str]) -> str:
-    """Where scores are from, for a note; nothing where they are from no column."""
+    """Where scores are from, for a note; nothing if they are from no column."""
     return f"from {listing(columns)}" if columns else ""
 
 
@@ -347,10 +347,10 @@ class RowRoles(NamedTuple):
     """The columns of a table of rows of systems."""
 
     ids: str | None
-    """None where rows are joined by their numbers."""
+    """None if rows are joined by their numbers."""
     evidence: Evidence
     score: str | None
-    """The only column of scores; None where they go by their names."""
+    """The only column of scores; None if they go by their names."""
 
 
 def _roles(

@@ -281,7 +281,7 @@ def paths_of(options: Options) -> list[str]:
 
 
 def together(tables: Mapping[str, DataTable], options: Options) -> tuple[DataTable, Options, tuple[str, ...]] | None:
-    """One table of several that hold the same systems in a column; None where each table is one of a system.
+    """One table of several that hold the same systems in a column; None if each table is one of a system.
 
     Ids are those of the tables, with the file before them where ids repeat.
     """
@@ -346,7 +346,7 @@ def records_question(paths: Sequence[str]) -> str:
 
 
 def at_path(value: Any, path: str) -> Any:
-    """What stands at a path such as `parsed.score` or `scores[0].value`; None where nothing does.
+    """What stands at a path such as `parsed.score` or `scores[0].value`; None if nothing does.
 
     >>> at_path({"parsed": {"scores": [1, 2]}}, "parsed.scores[1]")
     2

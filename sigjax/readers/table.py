@@ -103,7 +103,7 @@ def may_be_number(cell: str) -> bool:
 
 
 def as_float(cell: str) -> float:
-    """A cell as a number, NaN where it is none."""
+    """A cell as a number, NaN if it is none."""
     try:
         return TRUTH[cell.strip().lower()] if cell.strip().lower() in TRUTH else float(cell)
     except ValueError:
@@ -152,7 +152,7 @@ class DataColumn(Sequence[str]):
         return ""
 
     def numbers(self, number: Callable[[int, str], float]) -> np.ndarray:
-        """The cells as numbers, NaN where one is missing; `number` reads, or refuses, that of a row."""
+        """The cells as numbers, NaN if one is missing; `number` reads, or refuses, that of a row."""
         if self.parsed is not None:
             return self.parsed
         values, truth = np.empty(len(self)), _VERDICTS.get(self.verdicts, TRUTH)
@@ -199,7 +199,7 @@ class Numbers(DataColumn):
 
     @cached_property
     def parsed(self) -> np.ndarray | None:
-        """The numbers `[row]`, NaN where one is missing; None if any is not finite, or not exact."""
+        """The numbers `[row]`, NaN if one is missing; None if any is not finite, or not exact."""
         if self.values.dtype.kind in "iu":
             usable = (self.values <= LARGEST_WHOLE) & (self.values >= -LARGEST_WHOLE)
         else:
@@ -285,7 +285,7 @@ def _name_column(table: DataTable, name: str) -> np.ndarray:
 
 
 def number_column(table: DataTable, name: str, *, hint: str) -> np.ndarray:
-    """A column of numbers, float64 `[row]`, NaN where a cell is empty; `hint` says what to do about text."""
+    """A column of numbers, float64 `[row]`, NaN if a cell is empty; `hint` says what to do about text."""
 
     def number(row: int, cell: str) -> float:
         words = "write 1 for right and 0 for wrong" if cell.strip().lower() in _MAYBE else hint

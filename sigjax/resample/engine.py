@@ -193,7 +193,7 @@ def replicates(
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
     """Scores of all systems by some metrics on the same resamples, piece by piece.
 
-    Yields the first resample of a piece, and for each metric scores `[system, resample]` (float64). Where they stay on
+    Yields the first resample of a piece, and for each metric scores `[system, resample]` (float64). If they stay on
     the device, pieces are arrays of JAX, of one length; but scores that are left to NumPy are on the host.
     """
     run = replace(run, stays=run.stays and not any(each.on_host for each in metrics))

@@ -148,7 +148,7 @@ AGREEMENT_BUDGET, AGREEMENT_LIMIT = 2**35, 2**39
 """Most products of digits for which method="auto" counts agreements (a few seconds), and "exact" (a minute)."""
 
 _BLOCK_ENTRIES = 2**20
-"""Words or counts held at a time; no result depends on it."""
+"""Most words or counts in memory; no result depends on it."""
 _MEANS: dict[Alternative, list[str]] = {
     "greater": ["p: the probability that the same labels in random order agree at least as often"],
     "less": ["p: the probability that the same labels in random order agree at most as often"],
@@ -193,7 +193,7 @@ class Association(SciPyNames, StudyResult):
         )
 
     def document(self) -> Document:
-        """The agreements, p, and what p means."""
+        """The document: agreements, p, and the meaning of p."""
         size, agreements, alternative = self.num_instances, int(self.statistic), self.settings.alternative
         first = f"{agreements:,} of {count(size, 'label')} agree with the gold labels ({agreements / size:.1%})"
         drawn = f", {count(self.resamples, 'resample')}" if self.resamples else ""
@@ -328,7 +328,7 @@ def fisher_p(
 
 
 def _montecarlo(counts: np.ndarray, observed: int, settings: Settings) -> tuple[float, Interval, int]:
-    """The Monte Carlo p-value and its interval, two-sided both doubled, and the resamples behind them.
+    """The Monte Carlo p-value and its interval (both doubled if two-sided), and the number of extreme resamples.
 
     The doubled interval keeps its level. Either count may make it too low, each half as often as the interval of one
     proportion errs; it is too high only if one tail is clearly smaller, and then the other plays no part.

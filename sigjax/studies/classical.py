@@ -137,7 +137,7 @@ def _differing(units: Units, metric: Metric) -> tuple[np.ndarray | str, bool]:
 
 
 def _over_clusters(units: Units, metric: Metric, alternative: Alternative) -> TestOrReason:
-    """Paired t over the scores of clusters, each by itself."""
+    """Paired t test on the scores of single clusters."""
     with np.errstate(all="ignore"):
         scores = np.asarray(metric.score(units.unscaled(units.values.astype(np.float64))), np.float64)
     if not np.isfinite(scores).all():
@@ -170,7 +170,7 @@ def _chi_square(units: Units, metric: Metric, alternative: Alternative) -> TestO
 
 
 def _dependence(units: Units, metric: Metric) -> tuple[float | None, float | None]:
-    """How two systems depend on each other, by their scores without one unit at a time."""
+    """The dependence of two systems, by their scores without one unit at a time (jackknife)."""
     without = units.totals[:, None] - units.values
     with np.errstate(all="ignore"):
         a, b = np.asarray(metric.score(units.unscaled(without)), np.float64)
@@ -255,7 +255,7 @@ class ClassicalTests(StudyResult):
         return {"results": [asdict(replace(self, comparisons=(), second=())) | of_tests]}
 
     def document(self) -> Document:
-        """What most tests say, the scores, a table of tests, the cost of assuming independence, what was left out."""
+        """The verdict, scores, a table of tests, the cost of assuming independence, and tests left out."""
         spec = words.number_spec([self.score_a, self.score_b])
         scores = [(name, words.format_number(score, spec)) for name, score in self._scores()]
         size = f"{caption(self)}: {words.count(self.num_units, 'unit')}"
@@ -398,7 +398,7 @@ def classical_tests(*data: Any, options: ClassicalOptions) -> ClassicalTests | R
 
 
 def _refuse_ignored(evaluation: EvaluationRecord, options: ClassicalOptions) -> None:
-    """Refuse what tests of folds and of ranks would ignore: both are two-sided, and neither draws anything."""
+    """Refuse options that tests of folds and of ranks ignore: both are two-sided and draw nothing."""
     tests = "tests of folds" if options.design == "folds" else "tests of three systems or more, by ranks,"
     plain = ClassicalOptions()
     for name in ("alternative", "method", "resamples", "seed"):
@@ -428,7 +428,7 @@ ASSUMES = {"permutation": "outputs for a unit may be swapped", "bootstrap": "uni
 GROUPS = {True: "paired tests", False: "tests of independent systems"}
 TableRow = tuple[str, str, str, str]
 _LEAST = 24
-"""Columns for what a test assumes."""
+"""Width of the column of assumptions."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -488,7 +488,7 @@ def _row(test: ClassicalTest) -> TableRow:
 
 
 def _dependence_line(result: ClassicalTests) -> str:
-    """The correlation of the systems, and what it costs to ignore it."""
+    """The correlation of the systems, and the cost of ignoring it."""
     if result.correlation is None:
         return "r12 (correlation of the systems): none"
     text = f"r12 (correlation of the systems) = {result.correlation:z.2f}"

@@ -98,7 +98,7 @@ class PilotDelta:
     Attributes:
         delta: score of the first system minus that of the second: the true difference that the power supposes.
         standard_error: bootstrap standard error of delta (ddof = 1).
-        differ: share of the units on which the systems differ; 1 where runs are exchanged.
+        differ: share of the units on which the systems differ; 1 if runs are exchanged.
     """
 
     metric: str
@@ -112,14 +112,14 @@ class PowerAt:
     """Power of one test at one number of instances.
 
     Attributes:
-        instances: number of instances (of units, where there are clusters or runs).
+        instances: number of instances (of units, if there are clusters or runs).
         rejected: number of repetitions with p <= alpha.
         power: their share.
         interval: Clopper-Pearson interval (95%) of the power for infinitely many repetitions, given the pilot data.
         normal_power: power by the normal approximation, with `standard_error`.
         standard_error: the pilot's, times the root of pilot instances / instances.
         simulated_error: standard deviation (ddof = 1) of delta over the repetitions.
-        detectable: smallest difference detected with the target power, by the normal approximation; None where units
+        detectable: smallest difference detected with the target power, by the normal approximation; None if units
             are so few that no permutation test has p <= alpha.
         simulated_detectable: the same from the repetitions' deltas; see `sigjax.studies.formulas.simulated_effect`.
         methods: number of repetitions by method ("exact", "montecarlo").
@@ -147,7 +147,7 @@ class SampleSizeNeeded:
 
     Attributes:
         difference: the true difference.
-        instances: number of instances (of units, where there are clusters or runs); None where the pilot cannot tell,
+        instances: number of instances (of units, if there are clusters or runs); None if the pilot cannot tell,
             since its difference is the same on every unit.
     """
 
@@ -190,7 +190,7 @@ class Power(Study):
         target: the power that detectable differences are for.
         pairs: number of pairs that p is adjusted for.
         repetitions: number of samples drawn from the pilot for each number of instances.
-        num_units: number of units of the pilot (instances, or clusters where there are some).
+        num_units: number of units of the pilot (instances, or clusters if there are some).
         settings: of the tests.
         mixes: metric by metric, of samples (repeated runs without clusters), by number of runs.
         needed: metric by metric, test by test, for the difference to `detect`.
@@ -244,7 +244,7 @@ class Power(Study):
         return Document("Power", in_units(self), self._verdict(), [*lines, self.signature])
 
     def _verdict(self) -> str:
-        """What the difference to detect needs, or else what the largest test set of the first metric and test finds."""
+        """The sample size for the difference to detect, or else what the largest test set detects (first metric and test)."""
         if self.needed:
             return self._instances_to_detect_by(self.needed[0])
         at = max(self._points(self.pilots[0].metric, self.settings.tests[0]), key=lambda each: each.instances)
@@ -261,7 +261,7 @@ class Power(Study):
         return f"With {size} you would find {found} ({at.test} test)."
 
     def _instances_to_detect_by(self, one: SampleSizeNeeded) -> str:
-        """How many units find a difference."""
+        """The number of units that finds a difference, in words."""
         if one.instances is None:
             return self._cannot_tell(one.metric)
         size, name = count(one.instances, unit_of(self)), metric_title(one.metric)
@@ -453,14 +453,14 @@ _MOST_DRAWN, _MOST_EXACT, _BEYOND = 20_000, 10**5, 10**15
 def _sample_sizes(
     pilot: trials.Pilot, observed: PilotDelta, settings: Settings, options: PowerOptions
 ) -> Iterator[SampleSizeNeeded]:
-    """What each test needs to find the difference: enough units, and enough that differ."""
+    """The sample size that each test needs to find the difference: enough units, and enough units that differ."""
     if options.detect is None:
         return
     alpha, ratio, least = settings.alpha / options.pairs, observed.standard_error / options.detect, 0.0
     low, high = pilot.metric.bounds if isinstance(pilot.metric, Metric) else (-math.inf, math.inf)
     most, such = high - low, f"scores from {low:g} to {high:g}"
     if is_answers := pilot.metric.name == ACCURACY.name and bool((pilot.units.sizes == 1).all()):
-        # Of answers right or wrong, a smaller difference than that of the pilot varies more.
+        # For right or wrong answers, a smaller difference than the pilot's has a larger variance.
         most, such = observed.differ, "one system alone is right on that share of the instances"
         least = observed.differ / options.detect**2 - 1.0
     if options.detect > most:
@@ -474,7 +474,7 @@ def _sample_sizes(
             how = (alpha, options.target, options.alternative)
             (number,) = instances_needed(np.array([variance]), 1.0, *how).tolist()
             if test == "permutation" and is_answers and number <= _MOST_EXACT:
-                # One side at a level is two sides at twice the level, but for the tail that is not asked for.
+                # One-sided at a level is two-sided at twice the level, except for the tail on the other side.
                 level = alpha if options.alternative == "two-sided" else min(2.0 * alpha, 1.0)
                 number = _instances_to_detect(options.detect, options.target, observed.differ, (0.0, most), level)
             elif test == "permutation" and observed.differ < 1.0:
@@ -483,14 +483,14 @@ def _sample_sizes(
 
 
 def _units_until_enough_differ(differ: float, alpha: float, options: PowerOptions) -> int:
-    """The fewest units of which enough differ for a permutation test to reject, with the target power."""
+    """The fewest units at which enough differ for a permutation test to reject, with the target power."""
     least = fewest_units(alpha, options.alternative)
     sizes = range(least, math.ceil((_TAIL + math.sqrt(least)) ** 2 / differ) + least)
     return bisect_left(sizes, options.target, key=lambda size: scipy_special().bdtrc(least - 1, size, differ)) + least
 
 
 def _shown_sizes(needed: Sequence[SampleSizeNeeded], pilot: int) -> list[int]:
-    """The numbers of units that are needed, if they are simulated in a short time; else that of the pilot."""
+    """The numbers of units that are needed, if they can be simulated in a short time; else the number of the pilot."""
     sizes = {one.instances for one in needed if one.instances is not None and one.instances <= _MOST_DRAWN}
     return sorted(sizes) or [pilot]
 
@@ -498,7 +498,7 @@ def _shown_sizes(needed: Sequence[SampleSizeNeeded], pilot: int) -> list[int]:
 def _allocations(
     evaluation: EvaluationRecord, pilot: PilotDelta, alpha: float, options: PowerOptions
 ) -> Iterator[Allocation]:
-    """What other numbers of runs need, the cheapest among them; nothing without runs, or with clusters."""
+    """The instances needed with other numbers of runs, and the cheapest; nothing without runs, or with clusters."""
     difference, found = options.detect or abs(pilot.delta), run_variances(evaluation)
     if found is None or evaluation.clusters is not None or not difference:
         return
@@ -583,12 +583,12 @@ class PlannedPowerOptions(PlannedOptions):
 
 @dataclass(frozen=True)
 class PlannedAt:
-    """What a test set of one size finds.
+    """The detectable difference of a test set of one size.
 
     Attributes:
         instances: its number of instances.
         detectable: the smallest true difference of accuracies that the exact permutation test finds with the target
-            power; None where it finds none that is possible.
+            power; None if it finds none that is possible.
     """
 
     instances: int
@@ -770,7 +770,7 @@ def _upper(wins: np.ndarray, trials: np.ndarray, share: float) -> np.ndarray:
 def _detectable(
     instances: int, disagree: float, ends: tuple[float, float], level: float, target: float
 ) -> float | None:
-    """The smallest difference between these ends that is found with the target power; None where none is."""
+    """The smallest difference between these ends that is found with the target power; None if none is."""
     power, (low, high) = mcnemar_power(instances, disagree, level), ends
     if high <= 0.0 or power(high) < target:
         return None

@@ -233,7 +233,7 @@ def doubled_ranks(sizes: np.ndarray, rounding: float) -> np.ndarray:
 
 
 def _exact_ranks(doubled: np.ndarray, sum_above: int, alternative: Alternative) -> float:
-    """The tail of the sum of ranks, each of which counts with probability 1/2."""
+    """The tail of the sum of ranks; each rank counts with probability 1/2."""
     ranks, counts = np.unique(doubled, return_counts=True)
     chance, total = dp_null(Lattice(ranks[:, None], counts, ranks[:0], ranks[:0, None])), int(doubled.sum())
     # The distribution is symmetric: small tails are sums of small terms.
@@ -353,7 +353,7 @@ def dependence(a: np.ndarray, b: np.ndarray) -> tuple[float | None, float | None
     r"""Correlation $r_{12}$ of two systems and the factor $s_{d-ind} / s_d$ that independence costs.
 
     The factor is how many times too large independence makes the standard deviation of the difference. The correlation
-    is None where a system does not vary, and the factor where the difference does not.
+    is None if a system does not vary, and the factor where the difference does not.
 
     $s_d^2 = s_1^2 + s_2^2 - 2 r_{12} s_1 s_2$ and $s_{d-ind}^2 = s_1^2 + s_2^2$. `a` and `b` `[unit]` are the scores
     without each unit in turn (jackknife): for a mean, r12 is then the correlation of the results of units, for other

@@ -1,7 +1,7 @@
 # logs hold: "metric_per_case"
 """nnU-Net (version 2): summary.json of a validation, with the metrics of each class in each case.
 
-Scores are METRIC/CLASS, as Dice/1; and of Dice and IoU also the mean of the classes of a case. nnU-Net writes NaN where
+Scores are METRIC/CLASS, as Dice/1; and of Dice and IoU also the mean of the classes of a case. nnU-Net writes NaN if
 neither reference nor prediction has a class: such a class counts in no mean, of a case or of cases. Cases are known by
 the names of their reference files, whose folders differ from machine to machine.
 """

@@ -24,7 +24,7 @@ _ERROR = 2
 
 
 def _load(file: str) -> tuple[Item, Iterator[Item]]:
-    """Tests with their system, a column of promptfoo's table: a provider, and its prompt where there are several.
+    """Tests with their system, a column of promptfoo's table: a provider, and its prompt if there are several.
 
     The format is version 3 or newer. A test that is repeated has the same content, and the first number as id.
     """
