@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sigjax.comparison.compare import permutation_test as permutation_test
     from sigjax.formats import read as read
     from sigjax.formats.doctor import doctor as doctor
+    from sigjax.multiple.discoveries import true_discoveries as true_discoveries
     from sigjax.readers import Evaluation as Evaluation
     from sigjax.records import Comparison as Comparison
     from sigjax.records import InputError as InputError
@@ -39,6 +40,7 @@ _PUBLIC = {
     "sigjax.comparison.compare": ("compare", "permutation_test", "bootstrap_test"),
     "sigjax.formats": ("read",),
     "sigjax.formats.doctor": ("doctor",),
+    "sigjax.multiple.discoveries": ("true_discoveries",),
     "sigjax.readers": ("Evaluation",),
     "sigjax.records": ("Comparison", "InputError", "Metric", "SampleMetric"),
     "sigjax.report": ("Report",),

@@ -24,6 +24,7 @@ ORDER = (
     "studies",
     "guide",
     "cli",
+    "integrations",
     "__main__",
 )
 HEAVY = {"jax", "jaxlib", "chex", "scipy", "matplotlib", "pandas", "polars", "pyarrow", "narwhals"}

@@ -27,9 +27,10 @@ from sigjax.studies import STUDIES
 from sigjax.studies.changes import Change, ChangedDecision, Diff
 from sigjax.studies.classical import ClassicalTests
 from sigjax.studies.error_rates import Audit, AuditedTest, ErrorRate
+from sigjax.studies.item_analysis import Item, Items, Neighbours
 from sigjax.studies.power_analysis import PilotDelta, Power, PowerAt
 from sigjax.studies.significant_gains import Gains, GainsAt, PairGain
-from sigjax.studies.subsets import Flip, Flips, Interaction, SliceDelta, Slices, WithoutTop
+from sigjax.studies.subsets import Flip, Flips, Interaction, SliceDelta, Slices, SliceWins, WithoutTop
 from sigjax.studies.tost import Equivalence
 
 PUBLIC = [name for name in dir(sigjax) if not name.startswith("_") and not inspect.ismodule(getattr(sigjax, name))]
@@ -40,7 +41,7 @@ def test_the_public_names():
     expected = (
         "Comparison Evaluation InputError Metric Monitor Report SampleMetric association_test audit bootstrap_test "
         "classical_tests compare diff doctor equivalence equivalence_test monitor one_sample permutation_test "
-        "planned_power power read unpaired verify"
+        "planned_power power read true_discoveries unpaired verify"
     )
     assert PUBLIC == expected.split()
 
@@ -189,7 +190,8 @@ def test_a_missing_option_and_one_outside_its_domain_are_named():
 RECORDS = [Comparison, Evaluation, Metric, Report, SampleMetric, SystemScore]
 RESULTS = [Audit, AuditedTest, ClassicalTests, ErrorRate, Equivalence, PilotDelta, Power, PowerAt]
 RESULTS += [Gains, GainsAt, PairGain]
-RESULTS += [Diff, Change, ChangedDecision, Flips, Flip, WithoutTop, Slices, SliceDelta, Interaction]
+RESULTS += [Diff, Change, ChangedDecision, Flips, Flip, WithoutTop, Slices, SliceDelta, SliceWins, Interaction]
+RESULTS += [Items, Item, Neighbours]
 
 
 PLAIN = {"a", "b", "metric", "test", "score_a", "score_b", "delta", "num_instances", "lower_is_better", "signature"}

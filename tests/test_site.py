@@ -46,7 +46,8 @@ def test_a_section_has_few_entries_and_groups_hold_the_rest(conf):
 
 def test_pages_have_the_words_of_users_and_pictures_of_concepts(conf):
     page = conf.guide_page("corrections")
-    assert "!holm" in page.splitlines()[2]
+    assert '\n    keywords: "holm, bonferroni, multiple comparisons,' in page.partition("\n---\n")[0]
+    assert "!holm" in page.partition("\n# ")[2].splitlines()[2]
     assert page.count("](../pictures/") == 2
     names = [each.name for some in conf.PICTURES.values() for each in some]
     assert sorted(names) == ["clusters", "exchangeable", "holm", "joint", "null", "ranks", "swapped"]

@@ -279,6 +279,8 @@ class Output(WriteOptions):
                 raise InputError(f"{Hint(name)}: is for the table in LaTeX; give -o FILE.tex, or leave it out")
         if len(self.pair) not in (0, 2):
             raise InputError(f"--pair: expected the names of two systems, got {len(self.pair)}")
+        if self.pair and not self.figure:
+            raise InputError("--pair: names the pair of a figure; add --figure null.pdf, or use --only A B")
         super().check()
 
     def options(self, format: str, path: Path | None) -> dict[str, Any]:

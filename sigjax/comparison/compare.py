@@ -214,7 +214,7 @@ def compare(data: Any, options: CompareOptions) -> Report:
         data: an `Evaluation`, or several of the same systems on the same instances, one per metric; anything else is
             read by `sigjax.read` first: the path of a table, paths, a data frame, a dict of one array per system. Of
             several tasks, a dict of one `Evaluation` (or several) per task, or the path of a folder of logs: the report
-            has a section for each task, and first a suite score, the mean of the task means (see `metrics.suites`).
+            has a section for each task, and first a suite score, the mean of the task means.
         options: see `CompareOptions`.
 
     Returns:

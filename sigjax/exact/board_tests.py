@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sigjax.exact.board import Board, Tails
-from sigjax.exact.digits import RoundedP, round_p_values
+from sigjax.exact.digits import PValue, round_p_values
 from sigjax.exact.lattice import Lattice
-from sigjax.exact.null import Delta, ExactP, UncertainP
+from sigjax.exact.null import Delta, UncertainP, rounded_p_value
 from sigjax.exact.tails import WIDE, grid_tails, line_tails, plane_tails
 from sigjax.resample.extreme import Extreme
 
@@ -82,8 +82,8 @@ def board_p_values(
     device: str | None = None,
     *,
     monotone: bool = True,
-) -> tuple[RoundedP, Tails]:
-    """P-values of all pairs, and their logarithms; `certain` says which of them are correctly rounded.
+) -> tuple[np.ndarray, Tails]:
+    """P-values `[3, pair]` as in `round_p_values` (NaN if the last digit is open), and their logarithms.
 
     `delta_of` gives differences of scores as a function of S, for some of the pairs; `device` is a platform of JAX, or
     None for NumPy.
@@ -96,15 +96,14 @@ def board_p_values(
     near, of_wide = found.error < NEARLY_ROUNDED, partial(plane_tails, deviations=WIDE)
     far = ~near & np.isfinite(found.log_p) if tail_function is plane_tails else np.zeros(len(near), bool)
     for tails, which in ((tail_function, near), (of_wide, far)) if monotone and _IS_LONG else ():
-        open_ = np.flatnonzero(~columns.certain & which)
+        open_ = np.flatnonzero(np.isnan(columns[0]) & which)
         if not len(open_):
             continue
         some = Extreme(criterion.observed[open_], criterion.tolerance[open_], criterion.alternative, criterion.mid_p)
         again = _p_values_by(
             tails, board.subset(open_), partial(_of_subset, delta_of, open_), some, None, np.longdouble
         )
-        for column, each in zip(columns, round_p_values(*again, num_signs[open_]), strict=True):
-            column[open_] = each
+        columns[:, open_] = round_p_values(*again, num_signs[open_])
         if which is far:
             found.log_p[open_], found.error[open_] = again
     return columns, found
@@ -114,29 +113,28 @@ def _of_subset(delta_of: Callable[[np.ndarray], Delta], which: np.ndarray, some:
     return delta_of(which[some])
 
 
-def pair_p(lattice: Lattice, delta: Delta, criterion: Extreme, *, monotone: bool) -> ExactP | UncertainP:
+def pair_p(lattice: Lattice, delta: Delta, criterion: Extreme, *, monotone: bool) -> PValue | UncertainP:
     """The p-value of one pair.
 
     >>> lattice = Lattice(np.array([[1]]), np.array([3]), np.array([3]), np.array([[1]]))
-    >>> pair_p(lattice, lambda s: s, Extreme(np.array([3.0]), np.full(1, 1e-9), "greater"), monotone=True).p_value
+    >>> pair_p(lattice, lambda s: s, Extreme(np.array([3.0]), np.full(1, 1e-9), "greater"), monotone=True)[0]
     0.125
     """
     board, delta = _by_statistics(lattice, delta)
     monotone &= (board.basis != 0).sum() == board.axes  # in each statistic
     columns, found = board_p_values(board, lambda _: delta, criterion, monotone=monotone)
-    p_value, log10_p, error, certain = (each.item() for each in columns)
-    return ExactP(p_value, log10_p, error) if certain else UncertainP(float(found.log_p[0]), float(found.error[0]))
+    return rounded_p_value(columns, float(found.log_p[0]), float(found.error[0]))
 
 
-def long_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> ExactP | None:
+def long_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue | None:
     """The p-value of one pair whose score is monotone, with long doubles; None if they do not settle the last digit."""
     if not _IS_LONG:
         return None
     board, delta = _by_statistics(lattice, delta)
     tail_function = line_tails if board.axes == 1 else plane_tails
     found = _p_values_by(tail_function, board, lambda _: delta, criterion, None, np.longdouble)
-    p_value, log10_p, error, certain = (each.item() for each in round_p_values(*found, board.counts.sum(axis=1)))
-    return ExactP(p_value, log10_p, error) if certain else None
+    known = round_p_values(*found, board.counts.sum(axis=1))
+    return None if math.isnan(known[0, 0]) else tuple(known[:, 0].tolist())
 
 
 def _by_statistics(lattice: Lattice, delta: Delta) -> tuple[Board, Delta]:

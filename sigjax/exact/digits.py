@@ -45,22 +45,21 @@ _BLOCK = 2**18
 """Points that are scored at a time."""
 
 
-class RoundedP(NamedTuple):
-    """P-values `[pair]` as they are reported."""
-
-    p_value: np.ndarray
-    log10_p: np.ndarray
-    error_bound: np.ndarray
-    """Bound on the relative error of `p_value`; 0 if it is a whole number of outcomes."""
-    certain: np.ndarray
-    """Whether the error allows no other number; else the pair must be computed again."""
+PValue = tuple[float, ...]
+"""What is reported of a p-value: the number; its log10, right also below the smallest double; and a bound on the
+relative error of p, 0 if it is a whole number of outcomes. If only bounds of p are known, the number is the upper
+one, and the lower one comes last."""
 
 
-def round_p_values(log_p: np.ndarray, error: np.ndarray, num_signs: np.ndarray) -> RoundedP:
+def round_p_values(log_p: np.ndarray, error: np.ndarray, num_signs: np.ndarray) -> np.ndarray:
     """Round p-values `[pair]`, from their logarithms and bounds on the errors of these; with few signs to outcomes.
 
+    Returns:
+        `[3, pair]`, as `PValue` has them; NaN if the error allows several numbers: these are to be computed again.
+
     >>> round_p_values(np.log([0.25, 1 / 3]), np.full(2, 1e-14), np.array([5, 100]))[:2]
-    (array([0.25      , 0.33333333]), array([-0.60205999, -0.47712125]))
+    array([[ 0.25      ,  0.33333333],
+           [-0.60205999, -0.47712125]])
     """
     unit, ten = float(np.finfo(log_p.dtype).eps), log_p.dtype.type(_LOG_TEN[0]) + log_p.dtype.type(_LOG_TEN[1])
     own = unit * (32.0 + np.abs(log_p).astype(np.float64))  # of exp, logarithms, and the logarithms themselves
@@ -81,7 +80,7 @@ def round_p_values(log_p: np.ndarray, error: np.ndarray, num_signs: np.ndarray) 
         log10_p[few] = [math.log10(each) if each else -math.inf for each in p_value[few].tolist()]
         bound[few] = 0.0
         certain[few] = (error * outcomes < 0.25)[few] & (whole[few] > 0.0)
-    return RoundedP(p_value, -np.abs(log10_p) + 0.0, bound, certain)
+    return np.where(certain, [p_value, -np.abs(log10_p) + 0.0, bound], np.nan)
 
 
 def _half_unit_error(p_value: np.ndarray) -> np.ndarray:
@@ -95,20 +94,18 @@ def _decimals(log_x: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndar
     """The decimals of `DIGITS` digits next to exp(log_x), and whether they are so for all relative errors allowed."""
     exponent = np.floor(log_x.astype(np.float64) / math.log(10.0))
     scale = DIGITS - 1 - exponent
-    eligible_pairs = np.abs(scale) < len(_TENS)
-    power = _TENS[np.where(eligible_pairs, np.abs(scale), 0).astype(int)]
+    usual = np.abs(scale) < len(_TENS)
+    power = _TENS[np.where(usual, np.abs(scale), 0).astype(int)]
     # Where doubles do not hold the power of ten, its logarithm is added.
-    shifted = (log_x + np.where(eligible_pairs, 0.0, scale * _LOG_TEN[0])) + np.where(
-        eligible_pairs, 0.0, scale
-    ) * _LOG_TEN[1]
+    shifted = (log_x + np.where(usual, 0.0, scale * _LOG_TEN[0])) + np.where(usual, 0.0, scale) * _LOG_TEN[1]
     x = np.exp(shifted)
-    whole = np.where(eligible_pairs, np.where(scale < 0, x / power, x * power), x)
+    whole = np.where(usual, np.where(scale < 0, x / power, x * power), x)
     near = np.rint(whole)
     away = np.abs(whole - near).astype(np.float64)
     whole, near = whole.astype(np.float64), near.astype(np.float64)
     certain = away + whole * (error + 1e-19 * np.abs(scale)) < 0.5
     found = np.where(scale < 0, near * power, near / power)
-    for i in np.flatnonzero(~eligible_pairs).tolist():
+    for i in np.flatnonzero(~usual).tolist():
         found[i] = float(f"{int(near[i])}e{-int(scale[i])}") if math.isfinite(near[i]) else math.nan
     return found, certain & np.isfinite(whole)
 
@@ -124,14 +121,6 @@ def round_outwards(low: float, high: float) -> tuple[float, float]:
     return float(down.create_decimal(low * (1.0 - 1e-12))), min(float(up.create_decimal(high * (1.0 + 1e-12))), 1.0)
 
 
-class ReferenceP(NamedTuple):
-    """A p-value from the reference path."""
-
-    p_value: float
-    log10_p: float
-    error_bound: float
-
-
 _MOST_POINTS = 2.0**15
 """Up to so many points of a grid, more digits take a few seconds at most."""
 
@@ -143,7 +132,7 @@ def has_small_grid(lattice: Lattice, log_p: float) -> bool:
     return float(np.prod(sides)) <= _MOST_POINTS
 
 
-def nearest_p(log_p: float, error: float) -> ReferenceP:
+def nearest_p(log_p: float, error: float) -> PValue:
     """The p-value rounded to ten digits, of which the last one may be wrong; `error` bounds the relative error of p.
 
     >>> nearest_p(math.log(1 / 3), 1e-12)[:2]
@@ -151,10 +140,10 @@ def nearest_p(log_p: float, error: float) -> ReferenceP:
     """
     p_value, log10_p = math.exp(log_p), log_p / math.log(10.0)
     p_value, log10_p = (float(f"{each:.{DIGITS}g}") + 0.0 for each in (p_value, log10_p))
-    return ReferenceP(p_value, log10_p, error + float(_half_unit_error(np.array([p_value]))[0]))
+    return p_value, log10_p, error + float(_half_unit_error(np.array([p_value]))[0])
 
 
-def reference_p(lattice: Lattice, score: Any, criterion: Any, log_p: float) -> ReferenceP:
+def reference_p(lattice: Lattice, score: Any, criterion: Any, log_p: float) -> PValue:
     """The p-value of one pair with one axis or two, to the last digit; `log_p` is about its logarithm.
 
     `score` maps values of S `[1, ...]` on each axis to differences of scores, `criterion` says which are extreme.
@@ -182,7 +171,7 @@ class _ExtremePoints(NamedTuple):
 
 def _p_with_bits(
     lattice: Lattice, score: Any, criterion: Any, needed: float, bits: int, *, rest: bool
-) -> ReferenceP | None:
+) -> PValue | None:
     """The p-value computed with `bits` bits; None if they are too few."""
     plane = lattice if lattice.axes == 2 else with_zero_axis(lattice)
     points = _extreme_points(lattice, plane, score, criterion, needed + 0.5 * bits, rest=rest)
@@ -207,10 +196,10 @@ def _p_with_bits(
 _MOST_DIGITS = 400
 
 
-def p_of_outcomes(number: int, num_signs: int) -> ReferenceP:
+def p_of_outcomes(number: int, num_signs: int) -> PValue:
     """The p-value of a `number` of half outcomes: number / 2^(num_signs + 1).
 
-    >>> p_of_outcomes(3, 10).p_value, p_of_outcomes(3, 100).p_value
+    >>> p_of_outcomes(3, 10)[0], p_of_outcomes(3, 100)[0]
     (0.00146484375, 1.183291358e-30)
     """
     with localcontext(Context(prec=min(num_signs + 40, _MOST_DIGITS), Emin=-(10**9), Emax=10**9)):
@@ -220,18 +209,18 @@ def p_of_outcomes(number: int, num_signs: int) -> ReferenceP:
     return found
 
 
-def _rounded_interval(ends: tuple[Decimal, Decimal], num_signs: int) -> ReferenceP | None:
+def _rounded_interval(ends: tuple[Decimal, Decimal], num_signs: int) -> PValue | None:
     """The number that both ends of the interval round to; None if they differ."""
     if num_signs <= MOST_EXACT_SIGNS and round(ends[0] * 2 ** (num_signs + 1)) < _MOST_OUTCOMES:
         p_value = float(ends[0])
-        return ReferenceP(p_value, math.log10(p_value), 0.0) if ends[0] == ends[1] else None
+        return (p_value, math.log10(p_value), 0.0) if ends[0] == ends[1] else None
     short = Context(prec=DIGITS, Emin=-(10**9), Emax=10**9)
     p_values = {short.plus(end) for end in ends}
     logs = {short.plus(end.log10()) for end in ends}
     if len(p_values) > 1 or len(logs) > 1:
         return None
     p_value, log10_p = float(p_values.pop()), float(logs.pop())
-    return ReferenceP(p_value, log10_p + 0.0, float(_half_unit_error(np.array([p_value]))[0]) if log10_p else 0.0)
+    return p_value, log10_p + 0.0, float(_half_unit_error(np.array([p_value]))[0]) if log10_p else 0.0
 
 
 def with_zero_axis(lattice: Lattice) -> Lattice:

@@ -2,7 +2,7 @@
 
 The score is evaluated on every value that the random-sign sum S can take, so any metric will do: it need not be linear
 or even monotone. Exchanging the systems turns S into -S and delta into -delta, so half of the values are enough
-(`p_values_of_sets`).
+(`p_value_of_sets`).
 
 **Bounds.** If the score is monotone in S, the extreme sums are those from some edge on. The p-value is then a tail
 probability P(S >= edge), or 1 minus one. For real numbers, and decimals too fine for a grid, the differences d_i are
@@ -27,12 +27,12 @@ value.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from sigjax.exact.digits import round_outwards, round_p_values
+from sigjax.exact.digits import PValue, round_outwards, round_p_values
 from sigjax.exact.distributions import (
     DEVIATIONS,
     EPSILON,
@@ -369,21 +369,6 @@ class LogProbability(NamedTuple):
     log_error: np.ndarray
 
 
-class ExactP(NamedTuple):
-    """An exact p-value."""
-
-    p_value: float
-    log10_p: float
-    """Correct even if `p_value` is below the smallest double."""
-    error_bound: float = 0.0
-    """Bound on the relative error; 0 if the p-value is a whole number of 2^num_signs equally likely outcomes."""
-    bounds: tuple[float, float] | None = None
-    """Certain bounds on the p-value, if it is not known more closely; `p_value` is the upper one."""
-    reason: str = ""
-    """Why there is an exact test."""
-    method: Literal["exact", "dp", "tree"] = "exact"
-
-
 class UncertainP(NamedTuple):
     """A p-value whose error does not settle the last digit."""
 
@@ -393,7 +378,7 @@ class UncertainP(NamedTuple):
 
 def p_of_distribution(
     lattice: Lattice, probabilities: np.ndarray, error: Callable[[float], float], delta: Delta, criterion: Extreme
-) -> ExactP | UncertainP:
+) -> PValue | UncertainP:
     """Exact p-value from the probabilities of all that S can reach, P(S = 2k - reach), for one or two axes.
 
     `error` maps a sum of them to a bound on its absolute error.
@@ -412,12 +397,12 @@ def p_of_distribution(
         masses = (chances * hit).sum(axis=1) + (chances * mirrored).sum(axis=1)
         return LogProbability(np.log(masses), np.log(np.array([error(float(each)) for each in masses])))
 
-    return p_values_of_sets(
-        mass, outcome_sets(delta(*values.T[:, None]), criterion, mirrored=values[:, 0] > 0), [lattice.num_signs]
-    )[0]
+    return p_value_of_sets(
+        mass, outcome_sets(delta(*values.T[:, None]), criterion, mirrored=values[:, 0] > 0), lattice.num_signs
+    )
 
 
-def p_of_probabilities(delta: np.ndarray, chances: np.ndarray, error: float, criterion: Extreme) -> ExactP:
+def p_of_probabilities(delta: np.ndarray, chances: np.ndarray, error: float, criterion: Extreme) -> PValue:
     """Exact p-value of one pair from all differences of scores `[value]` and their probabilities `[value]`.
 
     `error` is a bound on the relative error of a probability.
@@ -429,15 +414,15 @@ def p_of_probabilities(delta: np.ndarray, chances: np.ndarray, error: float, cri
 
     log_p, relative = _log_mass(mass, outcome_sets(delta[None], criterion, mirrored=False))
     found = float(log_p[0])
-    return ExactP(math.exp(found), found / math.log(10.0) + 0.0, float(relative[0]) + EPSILON * (1.0 - found))
+    return math.exp(found), found / math.log(10.0) + 0.0, float(relative[0]) + EPSILON * (1.0 - found)
 
 
-def signs_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> ExactP:
+def signs_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue:
     """Exact p-value from all sign vectors of few units."""
     return outcomes_p(delta(*sign_sums(lattice).T[:, None]), criterion, lattice.num_signs)
 
 
-def outcomes_p(delta: np.ndarray, criterion: Extreme, num_signs: int) -> ExactP:
+def outcomes_p(delta: np.ndarray, criterion: Extreme, num_signs: int) -> PValue:
     """Exact p-value from the differences of scores `[1, outcome]` of all sign vectors whose first sign is +.
 
     It is a whole number of outcomes, or of half of one for mid-p.
@@ -448,17 +433,17 @@ def outcomes_p(delta: np.ndarray, criterion: Extreme, num_signs: int) -> ExactP:
 
     p_value = math.exp(float(_log_mass(mass, outcome_sets(delta, criterion))[0][0]))
     p_value = math.ldexp(round(math.ldexp(p_value, num_signs + 1)), -num_signs - 1)
-    return ExactP(p_value, math.log10(p_value))
+    return p_value, math.log10(p_value), 0.0
 
 
-def bounded_p(bounds: TailBounds) -> ExactP:
+def bounded_p(bounds: TailBounds) -> PValue:
     """The upper bound as the p-value; both bounds are rounded outwards."""
     width = -math.expm1(bounds.log_low - bounds.log_high)
     low, high = round_outwards(math.exp(bounds.log_low), math.exp(bounds.log_high))
     if high < _SMALLEST:  # doubles end here, logarithms do not
         _, size = round_outwards(0.0, -bounds.log_high / math.log(10.0) * 1e-9)
-        return ExactP(high, -size * 1e9 + 0.0, width, (low, high))
-    return ExactP(high, float(f"{math.log10(high):.10g}") + 0.0, 1.0 - low / high, (low, high))
+        return high, -size * 1e9 + 0.0, width, low
+    return high, float(f"{math.log10(high):.10g}") + 0.0, 1.0 - low / high, low
 
 
 OutcomeSets = dict[Literal["extreme", "rest", "ties"], tuple[np.ndarray, np.ndarray]]
@@ -476,21 +461,15 @@ def outcome_sets(delta: np.ndarray, criterion: Extreme, *, valid: Any = True, mi
     return sets
 
 
-def p_values_of_sets(
-    mass: SetProbability, sets: OutcomeSets, num_signs: Sequence[int] | np.ndarray
-) -> list[ExactP | UncertainP]:
-    """P-values of pairs on a common grid, from the sets and their probabilities."""
-    return rounded_p_values(*_log_mass(mass, sets), np.asarray(num_signs))
+def p_value_of_sets(mass: SetProbability, sets: OutcomeSets, num_signs: int) -> PValue | UncertainP:
+    """The p-value of a pair, from the sets and their probabilities."""
+    log_p, error = _log_mass(mass, sets)
+    return rounded_p_value(round_p_values(log_p, error, np.array([num_signs])), float(log_p[0]), float(error[0]))
 
 
-def rounded_p_values(log_p: np.ndarray, error: np.ndarray, num_signs: np.ndarray) -> list[ExactP | UncertainP]:
-    """P-values from their logarithms `[pair]` and relative errors; `UncertainP` if the last digit stays open."""
-    found = round_p_values(log_p, error, num_signs)
-    columns = (each.tolist() for each in (*found, log_p, error))
-    return [
-        ExactP(p_value, log10_p, bound) if certain else UncertainP(log, off)
-        for p_value, log10_p, bound, certain, log, off in zip(*columns, strict=True)
-    ]
+def rounded_p_value(known: np.ndarray, log_p: float, error: float) -> PValue | UncertainP:
+    """The p-value of the only pair of `round_p_values`; `UncertainP` if the last digit is open."""
+    return UncertainP(log_p, error) if math.isnan(known[0, 0]) else tuple(known[:, 0].tolist())
 
 
 @np.errstate(divide="ignore")  # empty sets

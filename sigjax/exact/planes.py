@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sigjax.exact.digits import PValue
 from sigjax.exact.distributions import (
     EPSILON,
     covariance,
@@ -27,7 +28,7 @@ from sigjax.exact.distributions import (
     windows,
 )
 from sigjax.exact.lattice import Lattice, plane_axes
-from sigjax.exact.null import Delta, ExactP, LogProbability, OutcomeSets, UncertainP, outcome_sets, p_values_of_sets
+from sigjax.exact.null import Delta, LogProbability, OutcomeSets, UncertainP, outcome_sets, p_value_of_sets
 from sigjax.resample.extreme import Extreme
 
 _OUTSIDE_BOX = 30.0
@@ -89,7 +90,7 @@ class TiltedPlane(NamedTuple):
         return tuple(here), self.probability[tuple(there)]
 
 
-def plane_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> ExactP | UncertainP:
+def plane_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue | UncertainP:
     """Exact p-value of a pair with two axes."""
     # The first box serves the p-value that the observed sum suggests.
     theta = plane_tilt(lattice.rows, lattice.multiplicity, lattice.observed.astype(np.float64))
@@ -99,8 +100,8 @@ def plane_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> ExactP | Unce
         plane = _make_plane(lattice, exponent)
         sets, needed = _extreme_sets(plane, delta, criterion), math.inf
         if sets is not None:
-            (found,) = p_values_of_sets(partial(_set_probability, plane), sets, [lattice.num_signs])
-            log_p = found.log_p if isinstance(found, UncertainP) else found.log10_p * math.log(10.0)
+            found = p_value_of_sets(partial(_set_probability, plane), sets, lattice.num_signs)
+            log_p = found.log_p if isinstance(found, UncertainP) else found[1] * math.log(10.0)
             # Close to 1 the complement is the small number.
             needed = _OUTSIDE_BOX - (log_p if log_p < math.log(0.5) else math.log(max(-math.expm1(log_p), 1e-300)))
             if plane.log_outside < -needed:

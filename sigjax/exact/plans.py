@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sigjax.exact.board_tests import NEARLY_ROUNDED, long_p, pair_p
-from sigjax.exact.digits import has_small_grid, nearest_p, p_of_outcomes, reference_p, with_zero_axis
+from sigjax.exact.digits import PValue, has_small_grid, nearest_p, p_of_outcomes, reference_p, with_zero_axis
 from sigjax.exact.distributions import (
     EPSILON,
     MANY_SIGNS,
@@ -31,7 +31,6 @@ from sigjax.exact.null import (
     BOUNDS_WIDTH,
     MOST_SPLIT_SIGNS,
     Delta,
-    ExactP,
     Tail,
     UncertainP,
     bound_tail,
@@ -63,7 +62,6 @@ SMALLEST_DP = 1e-280
 
 Pair = tuple[int, int]
 """(a, b), positions of two systems."""
-ExactResult = ExactP | NotEligible
 
 
 class Scoring(NamedTuple):
@@ -77,7 +75,7 @@ class Scoring(NamedTuple):
     """Whether the score is a ratio of sums, as `exact.tails` asks."""
 
 
-PairTest = Callable[[Lattice, Scoring], ExactResult | UncertainP]
+PairTest = Callable[[Lattice, Scoring], PValue | UncertainP | NotEligible]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -181,7 +179,7 @@ def _plan_few_extreme(lattice: Lattice) -> list[Plan]:
 def _plan_bounds(lattice: Lattice) -> Plan:
     step, length = choose_step(lattice, abs(float(lattice.observed[0])))
 
-    def test(lattice: Lattice, scoring: Scoring) -> ExactResult:
+    def test(lattice: Lattice, scoring: Scoring) -> PValue | NotEligible:
         return _by_tail(lattice, scoring, lambda edge: bound_tail(lattice, edge, step))
 
     cost = costs.BOUNDS + costs.BOUNDS_VALUE * length + _characteristic_cost(lattice, length)
@@ -204,9 +202,9 @@ def _plan_plane(lattice: Lattice) -> Plan:
 def _plan_dynamic_program(lattice: Lattice) -> Plan:
     """Algorithm 3 of Zmigrod et al.; like the next, it holds every value that the sum can reach."""
 
-    def test(lattice: Lattice, scoring: Scoring) -> ExactResult | UncertainP:
+    def test(lattice: Lattice, scoring: Scoring) -> PValue | UncertainP | NotEligible:
         found = p_of_distribution(lattice, dp_null(lattice), lambda p: lattice.num_signs * EPSILON * p, *scoring[:2])
-        log_p = found.log_p if isinstance(found, UncertainP) else found.log10_p * math.log(10.0)
+        log_p = found.log_p if isinstance(found, UncertainP) else found[1] * math.log(10.0)
         too_small = NotEligible("the p-value is too small for the dynamic program")
         return found if log_p >= math.log(SMALLEST_DP) else too_small
 
@@ -217,7 +215,7 @@ def _plan_dynamic_program(lattice: Lattice) -> Plan:
 def _plan_tree(lattice: Lattice) -> Plan:
     """Algorithm 4."""
 
-    def test(lattice: Lattice, scoring: Scoring) -> ExactResult | UncertainP:
+    def test(lattice: Lattice, scoring: Scoring) -> PValue | UncertainP:
         return p_of_distribution(lattice, tree_null(lattice), lambda _: tree_error(lattice), *scoring[:2])
 
     cost = costs.TREE + costs.TREE_STEP * tree_cost(lattice) + costs.TREE_POINT * _num_points(lattice)
@@ -228,19 +226,22 @@ def _num_points(lattice: Lattice) -> float:
     return float(np.prod(lattice.reach.astype(np.float64) + 1.0))
 
 
-def planned_p(plan: Plan, scoring: Scoring, stat_names: tuple[str, ...]) -> ExactResult:
-    """Carry out the plan of a pair. If the error may exceed 1% of p, the result is `NotEligible`."""
-    result = plan.test(plan.lattice, scoring)
-    if isinstance(result, NotEligible):
-        return result
-    if not result.error_bound <= BOUNDS_WIDTH:
-        return NotEligible(f"the rounding error of the exact test may exceed {BOUNDS_WIDTH:.0%} of p")
-    if isinstance(result, UncertainP):
-        if has_small_grid(plan.lattice, result.log_p):
-            result = ExactP(*reference_p(plan.lattice, scoring.delta, scoring.criterion, result.log_p))
-        else:
-            result = ExactP(*nearest_p(*result))
-    return result._replace(reason=_reason(plan, stat_names), method=plan.method)
+NOT_KNOWN: PValue = (math.nan, math.nan, math.nan)
+"""The p-value if there is no exact test."""
+
+
+def planned_p(plan: Plan, scoring: Scoring, stat_names: tuple[str, ...]) -> tuple[PValue, str]:
+    """Carry out the plan of a pair: the p-value and its reason; NaN and the reason if the error may exceed 1% of p."""
+    found = plan.test(plan.lattice, scoring)
+    if isinstance(found, NotEligible):
+        return NOT_KNOWN, found.reason
+    if not (found.error_bound if isinstance(found, UncertainP) else found[2]) <= BOUNDS_WIDTH:
+        return NOT_KNOWN, f"the rounding error of the exact test may exceed {BOUNDS_WIDTH:.0%} of p"
+    if isinstance(found, UncertainP):
+        enough = has_small_grid(plan.lattice, found.log_p)
+        known = reference_p(plan.lattice, *scoring[:2], found.log_p) if enough else nearest_p(*found)
+        return known, _reason(plan, stat_names)
+    return found, _reason(plan, stat_names)
 
 
 def _reason(plan: Plan, stat_names: tuple[str, ...]) -> str:
@@ -252,15 +253,15 @@ def _reason(plan: Plan, stat_names: tuple[str, ...]) -> str:
     return plan.reason.format(f" ({names}{related})" if names else "")
 
 
-def _identical(*_: object) -> ExactP:
-    return ExactP(1.0, 0.0, 0.0)
+def _identical(*_: object) -> PValue:
+    return 1.0, 0.0, 0.0
 
 
-def _by_signs(lattice: Lattice, scoring: Scoring) -> ExactP:
+def _by_signs(lattice: Lattice, scoring: Scoring) -> PValue:
     return signs_p(lattice, *scoring[:2])
 
 
-def _by_characteristic_function(lattice: Lattice, scoring: Scoring) -> ExactP | UncertainP:
+def _by_characteristic_function(lattice: Lattice, scoring: Scoring) -> PValue | UncertainP:
     """The p-value by characteristic functions: as a board of one pair, else by several tilts (`planes`).
 
     Long doubles settle a last digit that is still open.
@@ -268,11 +269,11 @@ def _by_characteristic_function(lattice: Lattice, scoring: Scoring) -> ExactP | 
     ordered = scoring.monotone or lattice.axes == 1
     if lattice.axes == 1 and lattice.num_signs <= _FEW_SIGNS:
         counted = _by_count(count_tail, lattice, scoring)
-        if isinstance(counted, ExactP):
+        if not isinstance(counted, UncertainP | NotEligible):
             return counted
     if ordered:
         found = pair_p(lattice, *scoring[:2], monotone=scoring.monotone)
-        if isinstance(found, ExactP) or found.error_bound < NEARLY_ROUNDED:
+        if not isinstance(found, UncertainP) or found.error_bound < NEARLY_ROUNDED:
             return found
     plane, delta = (
         (lattice, scoring.delta) if lattice.axes == 2 else (with_zero_axis(lattice), _on_second_axis(scoring.delta))
@@ -292,7 +293,7 @@ def _on_second_axis(delta: Delta) -> Delta:
 
 def _by_count(
     count: Callable[[Lattice, int], int | None], lattice: Lattice, scoring: Scoring
-) -> ExactResult | UncertainP:
+) -> PValue | UncertainP | NotEligible:
     """The p-value by the number of sign vectors in the tail."""
     edges = _edges_of_tail(lattice, scoring)
     if isinstance(edges, NotEligible):
@@ -309,10 +310,10 @@ def _by_count(
         if number is None:  # so many are ties with the observed sum
             return UncertainP(0.0, 1.0)
         total += min(2 * number, every) if two_sided else number if edge > 0.0 else every - number
-    return ExactP(*p_of_outcomes(total, lattice.num_signs))
+    return p_of_outcomes(total, lattice.num_signs)
 
 
-def _by_tail(lattice: Lattice, scoring: Scoring, tail: Tail) -> ExactResult:
+def _by_tail(lattice: Lattice, scoring: Scoring, tail: Tail) -> PValue | NotEligible:
     """Bounds of the p-value of a monotone score, by bounds of the tail."""
     edges = _edges_of_tail(lattice, scoring)
     if isinstance(edges, NotEligible):

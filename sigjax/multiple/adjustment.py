@@ -88,7 +88,7 @@ from itertools import pairwise
 import numpy as np
 
 from sigjax.exact.plans import Pair
-from sigjax.records import Column, Comparisons, InputError, Settings
+from sigjax.records import Column, Columns, Comparisons, InputError, Settings
 from sigjax.records.settings import adjust, log10_adjusted
 from sigjax.resample.engine import count_swaps, deltas_of, swapped_sums
 from sigjax.resample.extreme import Extreme, size
@@ -298,7 +298,7 @@ def known_bounds(pairs: Comparisons) -> np.ndarray:
 
 def count_until_decided(
     count: ExceedCounter, reasons: Column, exact: np.ndarray, settings: Settings, others: np.ndarray | None = None
-) -> Comparisons:
+) -> Columns:
     """Count hits until every pair is decided, leaving out those that are.
 
     `count` counts the hits of some pairs in a range of resamples. `exact` `[pair]` are the exact p-values of the other

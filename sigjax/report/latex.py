@@ -195,7 +195,7 @@ def set_table(table: Table, caption: str, notes: Sequence[str | None], label: st
     broken = {i: room[i] for i in table.names if room[i] < widths[i]}
     widths = [room[i] if i in room else width for i, width in enumerate(widths)]
     rows = [[text for text, _ in row] for row in cells]
-    for row, raw in zip(rows[1:], table.rows, strict=True):
+    for row, raw in zip(rows, [tuple(map(visible, table.header)), *table.rows], strict=True):
         for i in broken:
             row[i] = rf"\raggedright\hangindent=1em\relax {_breakable(raw[i])}"
     # Marks have their own column, so that digits stand under each other.

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from sigjax.records import Device, InputError, KeepScores, Library, ReportRecord, Test
+import numpy as np
+
+from sigjax.multiple.discoveries import family_discoveries
+from sigjax.records import Comparisons, Device, InputError, KeepScores, Library, ReportRecord, Test
 from sigjax.records.display import visible
 from sigjax.records.options import StrPath
 from sigjax.report.data import TableName, csv_pieces, json_pieces, report_fields, report_schema, to_dataframe
@@ -150,6 +154,51 @@ class Report(ReportRecord):
         if self.again is None:
             raise InputError("this report has no data any more; use sigjax.compare(evaluation, ..., extend=report)")
         return self.again(resamples=resamples, device=device, progress=progress, checkpoint=checkpoint, extend=self)
+
+    def true_discoveries(
+        self, pairs: Iterable[tuple[str, ...]] | None = None, *, metric: str | None = None, test: Test | None = None
+    ) -> int:
+        """At least how many of these differences are real? You may choose the pairs after looking at the results.
+
+        With the confidence of the report, at least so many of the pairs differ, whichever pairs you choose, and however
+        often. All pairs of the metric (with family "report" of all metrics) count as those that you looked at.
+
+        Args:
+            pairs: names of two systems each, in any order, with the metric where the report has several; when left out,
+                the pairs that differ significantly.
+            metric: the metric; needed where the report has several.
+            test: the test; the first one when left out.
+
+        Raises:
+            InputError: no such pair, metric or test, or a pair that comes twice.
+
+        Reference: Goeman and Solari (2011); Goeman et al. (2019), see `sigjax help discoveries`.
+
+        Example:
+            >>> from sigjax import compare
+            >>> scores = {"A": [1] * 20, "B": [1] * 12 + [0] * 8, "C": [1] * 10 + [0] * 10}
+            >>> report = compare(scores, read={"metric": "accuracy"}, correction="bh")
+            >>> report.true_discoveries(), report.true_discoveries([("A", "B"), ("C", "B")])
+            (2, 1)
+        """
+        test, settings = self.settings.tests[0] if test is None else test, self.settings
+        groups = {of: own for (of, by), own in self.comparisons.groups().items() if by == test}
+        what, name, known = ("metric", metric, groups) if groups else ("test", test, settings.tests)
+        if name is not None and name not in known:
+            raise InputError(f"no {what} {name!r} in this report; expected {' or '.join(known)}")
+        if metric is None and len(groups) > 1 and settings.family == "metric":
+            raise InputError(f"each metric has its own pairs that you looked at; name a metric: {' or '.join(groups)}")
+        of_all = settings.family == "report"
+        family = Comparisons.joined([*groups.values()] if of_all else [groups[metric or next(iter(groups))]])
+        chosen = family.column("p_adjusted").values < settings.alpha
+        if metric is not None:
+            chosen &= family.column("metric").mapped(metric.__eq__)
+        if pairs is not None:
+            rows = [family.row((*pair, metric) if metric and metric not in pair else pair) for pair in pairs]
+            if len({*rows}) < len(rows):
+                raise InputError("pairs must name each pair once, and some pair comes twice")
+            chosen = np.isin(np.arange(len(family)), rows)
+        return family_discoveries(family, chosen, settings)
 
     def to_json(self, path: StrPath | None = None, *, keep_scores: KeepScores = "auto") -> str:
         """The report as JSON of the schema `sigjax/1`.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sigjax.studies.changes import verify as verify
     from sigjax.studies.classical import classical_tests as classical_tests
     from sigjax.studies.error_rates import audit as audit
+    from sigjax.studies.item_analysis import items as items
     from sigjax.studies.power_analysis import planned_power as planned_power
     from sigjax.studies.power_analysis import power as power
     from sigjax.studies.ranking import rank as rank
@@ -96,8 +97,8 @@ _ALL = (
     _study(
         "classical",
         "Show the classical tests of two systems beside the permutation test and the bootstrap, and what each assumes.",
-        "Of more systems on data sets: Friedman, Nemenyi and Wilcoxon tests, and the critical-difference diagram "
-        "(--figure). --design folds: the corrected t test of cross-validation. Of -m auc, DeLong's test.",
+        "For more systems on data sets: Friedman, Nemenyi and Wilcoxon tests, and the critical-difference diagram "
+        "(--figure). --design folds: the corrected t test of cross-validation. For -m auc, DeLong's test.",
         functions=("classical_tests",),
         result="ClassicalTests",
         module="classical",
@@ -163,6 +164,13 @@ _ALL = (
         alone=False,
     ),
     _study(
+        "items",
+        "Are the questions any good: which look mis-keyed, which separate no systems, what do they resolve?",
+        "By the results of three systems or more: item-rest correlations, reliability (KR-20), neighbours by rank.",
+        module="item_analysis",
+        alone=False,
+    ),
+    _study(
         "rank",
         "Rank very many systems by right or wrong answers: tests all pairs exactly, reports only the ranking.",
         "20,000 systems on 10,000 instances take minutes. Up to some thousand systems, `sigjax compare` says more.",
@@ -173,8 +181,8 @@ _ALL = (
     ),
     _study(
         "battles",
-        "Rank systems by battles of two, as Chatbot Arena: Bradley-Terry scores, ties, and ranks that hold together.",
-        "--cluster USER takes into account that battles of a user depend on each other. One pair by itself: `sigjax "
+        "Rank systems by battles of two, as Chatbot Arena: Bradley-Terry scores, ties, and possible ranks.",
+        "--cluster USER takes into account that battles of a user depend on each other. One pair alone: `sigjax "
         "compare`, with the same file.",
         takes="battles",
         files="A table with the columns model_a, model_b and winner; or model_a, model_b, wins, losses and ties.",

@@ -549,8 +549,8 @@ def _is_surely_worse(one: Change, *, lower: bool) -> bool:
 def _details(diff: Diff) -> list[Block]:
     parts, level = list[Block](), percent(diff.confidence_level)
     if diff.margin is not None and not diff.same_data:
-        hold = f"on the side of a loss each holds with {level} confidence, on the other side all hold together"
-        verdicts = "No worse: the first lies within the margin; worse: the second lies beyond it."
+        hold = f"the limit on the side of a loss holds with {level} confidence for each system, the other limit for all"
+        verdicts = "No worse: the limit of a loss is within the margin. Worse: the other limit is beyond it."
         if len(diff.changes) == 1:
             hold, verdicts = f"{level} confidence each", "Worse: both beyond the margin; no worse: both within it."
         parts.append(f"limits of new - old: {hold}. {verdicts}")

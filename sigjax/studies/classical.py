@@ -304,14 +304,14 @@ class ClassicalOptions:
 
     read: Mapping[str, Any] | None = same(CompareOptions, "read")
     alternative: Alternative = same(
-        CompareOptions, "alternative", more="Of the first system, a. Chi-square tests are two-sided only."
+        CompareOptions, "alternative", more="For the first system, a. Chi-square tests are two-sided only."
     )
     method: Literal["auto", "exact", "montecarlo"] = same(
-        CompareOptions, "method", doc="Of resampling tests: exact (no sampling), Monte Carlo, or auto."
+        CompareOptions, "method", doc="For resampling tests: exact (no sampling), Monte Carlo, or auto."
     )
     design: Literal["together", "folds"] = option(
         "together",
-        "Folds: results are those of cross-validation; see --folds.",
+        "Folds: the results are those of cross-validation.",
         "Instances are then data sets, and runs their folds, or `REPEAT,FOLD`; columns named data, repeat and fold are "
         "found. Without runs instances are folds.",
         group="Main options",
@@ -340,7 +340,7 @@ def classical_tests(*data: Any, options: ClassicalOptions) -> ClassicalTests | R
 
     Of three systems or more, the instances are data sets: Friedman's test and its post-hoc tests (`RankTests`). With
     design="folds" results are of cross-validation: the corrected resampled t test, and Alpaydin's F of 5 repetitions of
-    2 folds, of each pair and data set (`FoldTest`). Of "auc" there is DeLong's test.
+    2 folds, of each pair and data set (`FoldTest`). For "auc" there is DeLong's test.
 
     Args:
         data: systems as `compare` takes them (an `Evaluation`, a data frame, a path, ...); or two arrays, a and b,

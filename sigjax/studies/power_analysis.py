@@ -65,7 +65,7 @@ _TAIL, _HALVINGS = 8.0, 40
 class PowerOptions(trials.StudyOptions):
     """The options of `power`."""
 
-    repetitions: int = same(trials.StudyOptions, "repetitions", 500, least=2)
+    repetitions: int = same(trials.StudyOptions, "repetitions", 500, least=2, more="For each size.")
     instances: Sequence[int] | None = option(
         None,
         "Numbers of instances (or clusters) to draw [default: those that --detect needs].",
@@ -215,7 +215,7 @@ class Power(Study):
         """Which difference a test finds, and a table for each metric and test."""
         a, b = self.systems
         adjusted = f"{self.settings.alpha:g} over {count(self.pairs, 'pair')}; Holm rejects no fewer"
-        alone = "for one pair; adjusted for more pairs, less is detectable: --pairs"
+        alone = "for one pair; for more pairs the detectable difference is larger: --pairs N"
         lines: list[Block] = [
             *map(self._instances_to_detect_by, self.needed[1:]),
             f"power for {a} - {b}: pilot of {in_units(self)}",
@@ -244,7 +244,7 @@ class Power(Study):
         return Document("Power", in_units(self), self._verdict(), [*lines, self.signature])
 
     def _verdict(self) -> str:
-        """The sample size for the difference to detect, or else what the largest test set detects (first metric and test)."""
+        """The sample size to detect the difference, or else what the largest test set detects."""
         if self.needed:
             return self._instances_to_detect_by(self.needed[0])
         at = max(self._points(self.pilots[0].metric, self.settings.tests[0]), key=lambda each: each.instances)

@@ -258,8 +258,8 @@ def table_of(
 
 
 def more_in_json(number: int, noun: str) -> list[str]:
-    """A sentence on the number of results that a table does not show; nothing if it shows all."""
-    return ["", f"and {count(number, f'more {noun}')}: in JSON (-o FILE.json) all stand"] if number > 0 else []
+    """How many results a table does not show, and where they are; nothing if there are none."""
+    return ["", f"{count(number, f'more {noun}')}: -o FILE.json has all of them."] if number > 0 else []
 
 
 def caption(result: Any) -> str:

@@ -27,9 +27,10 @@ from sigjax.exact.bootstrap import (
     sum_distribution,
     tilt,
 )
+from sigjax.exact.digits import PValue
 from sigjax.exact.lattice import NotEligible
-from sigjax.exact.null import ExactP
-from sigjax.exact.plans import Pair
+from sigjax.exact.plans import NOT_KNOWN, Pair
+from sigjax.records import Column, Columns
 from sigjax.resample.draws import draws_from_strata
 from sigjax.resample.engine import ScoreSpec, replicates
 from sigjax.resample.projection import (
@@ -46,6 +47,7 @@ from sigjax.run.backend import most_bytes, room
 from sigjax.run.context import Run, fits, gib
 from sigjax.run.costs import DRAWS, DRAWS_VALUE, Cost
 from sigjax.testing.intervals import INTERVALS, draws_intervals
+from sigjax.testing.p_values import exact_columns
 from sigjax.testing.problem import EquivalentPairs, Problem, SumsProblem, scores_at, slope_in
 from sigjax.testing.replicates import JointDeltas, accelerations, bca_levels
 from sigjax.testing.summaries import summarize
@@ -261,16 +263,14 @@ def _uncertainty(
     return np.append(abs(plan.slope) * standard_error(lattice), ends)
 
 
-def bootstrap_outcomes(problem: SumsProblem, plan: BootstrapPlan) -> list[ExactP | NotEligible]:
-    """The bootstrap test of each problem, as infinitely many resamples give it; none where p is 0."""
-    results: list[ExactP | NotEligible] = []
+def exact_bootstrap_tests(problem: SumsProblem, plan: BootstrapPlan) -> Columns:
+    """The columns of the bootstrap tests of all pairs, as infinitely many resamples give them; none where p is 0."""
+    reasons = f"the score is linear in {problem.metric.stat_names[plan.stat]}", "no resample at all is as extreme"
+    p_values = list[PValue]()
     for lattice in plan.pairs.values():
         if plan.slope < 0.0:
             lattice = lattice.mirrored()
-        found = bootstrap_p(lattice, lattice.total, problem.settings.alternative, problem.settings.variant)
-        if found.log10_p == -math.inf:
-            results.append(NotEligible("no resample at all is as extreme"))
-            continue
-        reason = f"the score is linear in {problem.metric.stat_names[plan.stat]}"
-        results.append(found._replace(reason=reason))
-    return results
+        p_value = bootstrap_p(lattice, lattice.total, problem.settings.alternative, problem.settings.variant)
+        p_values.append(NOT_KNOWN if p_value[1] == -math.inf else p_value)
+    is_open = np.array([math.isnan(p_value[0]) for p_value in p_values])
+    return exact_columns(p_values, Column(is_open.astype(np.int8), None, reasons)).at(plan.which)

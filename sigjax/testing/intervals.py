@@ -91,7 +91,7 @@ INTERVALS: dict[str, IntervalMethod] = {
         IntervalMethod(
             "auto",
             about="The default, see below. Needs no resamples, and holds for few units and for clusters of unequal "
-            "size. Deltas hold together where p is adjusted.",
+            "size. Intervals of deltas are simultaneous if p is adjusted.",
             needs="jackknife",
             closed=jackknife_intervals,
             fits_correction=True,
@@ -100,13 +100,13 @@ INTERVALS: dict[str, IntervalMethod] = {
         IntervalMethod(
             "simultaneous",
             r"simultaneous bootstrap intervals~\cite{hothorn2008}",
-            "The same, at a level at which all deltas of a metric, and all its scores, hold together: by draws, or "
+            "The same, but simultaneous for all deltas of a metric, and for all its scores: by draws, or "
             "Bonferroni's for few units.",
             "jackknife",
             Simultaneous,
             jackknife_intervals,
             missing=_ONE_UNIT,
-            note="intervals hold together: those of all scores of a metric, and those of the deltas of all pairs",
+            note="intervals are simultaneous: for all scores of a metric, and for the deltas of all pairs",
         ),
         IntervalMethod(
             "percentile",

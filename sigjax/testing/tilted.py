@@ -45,7 +45,7 @@ import math
 
 import numpy as np
 
-from sigjax.records import CORRECTIONS, Column, Comparisons
+from sigjax.records import CORRECTIONS, Column, Columns
 from sigjax.resample.draws import STREAMS, words
 from sigjax.run.context import Context, ahead, num_cores
 from sigjax.run.costs import TILTED_NUMBER, TILTED_VECTOR, Cost
@@ -77,7 +77,7 @@ _CHUNK = 2**15
 """Numbers that are worked on together, so that they stay in the cache."""
 
 
-def importance_sampled(problem: Problem, sampled: Comparisons, rows: np.ndarray, context: Context) -> Comparisons:
+def importance_sampled(problem: Problem, sampled: Columns, rows: np.ndarray, context: Context) -> Columns:
     """The columns of the sampled pairs at the positions `rows`, by tilted swaps where no plain one was extreme.
 
     All swaps are plain for metrics that are not sums, and where the settings need them to be. The number of vectors

@@ -25,6 +25,7 @@ from sigjax.records.display import OTHER_NAMES, meant
 from sigjax.records.options import COMMAND, LISTS, Hint, check, types_of
 from sigjax.studies.bradley_terry import BattlesOptions
 from sigjax.studies.classical import ClassicalOptions
+from sigjax.studies.item_analysis import ItemsOptions
 from sigjax.studies.power_analysis import PlannedPowerOptions
 from sigjax.studies.samples import OneSampleOptions, UnpairedOptions
 from sigjax.studies.sequential import MonitorOptions
@@ -37,6 +38,7 @@ RECORDS = (
     ClassicalOptions,
     PlannedPowerOptions,
     FlipsOptions,
+    ItemsOptions,
     Output,
     ShardOptions,
     BattlesOptions,

@@ -143,6 +143,11 @@ def read_members(file: str, data: bytes, choose: Callable[[str], bool]) -> Itera
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
+        if isinstance(error, NotImplementedError):  # Inspect takes zstandard, which zipfile knows since Python 3.14
+            raise InputError(
+                f"{file}: is packed by a method that this Python cannot read (Python 3.14 can); write it as JSON: "
+                "inspect log convert --to json"
+            ) from None
         raise InputError(f"{file}: damaged or locked zip archive ({error}); write the log again, as .json") from None
 
 
