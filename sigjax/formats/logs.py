@@ -20,7 +20,7 @@ import numpy as np
 
 from sigjax.metrics import MEAN, trial_metric
 from sigjax.readers.join import Reading, Sheet, Sources, Tasks, join_sheets
-from sigjax.readers.json_files import Item, load_item, text
+from sigjax.readers.json_files import JsonObject, load_item, text
 from sigjax.readers.options import Options, listing, quote, suggest
 from sigjax.readers.roles import SHOWN
 from sigjax.records import EvaluationRecord, Hint, InputError, Metric, SampleMetric
@@ -93,8 +93,8 @@ class Log:
     """
 
     results: Callable[[str, Options], Iterable[SystemLog]] | None = None
-    load: Callable[[str], tuple[Item, Iterable[Item]]] = lambda file: (load_item(file), ())
-    scores: Callable[[Item], LogScores] = lambda _: {}
+    load: Callable[[str], tuple[JsonObject, Iterable[JsonObject]]] = lambda file: (load_item(file), ())
+    scores: Callable[[JsonObject], LogScores] = lambda _: {}
     id: str = "id"
     trial: str = ""
     system: str = ""
@@ -102,7 +102,7 @@ class Log:
     labels: str = ""
     same: tuple[str, ...] = ()
     filter: str = ""
-    lacking: tuple[Callable[[Item], bool], str] = (lambda _: False, "")
+    lacking: tuple[Callable[[JsonObject], bool], str] = (lambda _: False, "")
     content: str = "content"
     must_agree: Mapping[str, str] = field(default_factory=dict)
     main: str = "mean"
@@ -120,7 +120,7 @@ class Log:
             if chosen == UNKNOWN:
                 notes = (f"warning: {file} names no {self.filter}; compare results of the same one only",)
 
-        def names(record: Item) -> tuple[str, ...]:
+        def names(record: JsonObject) -> tuple[str, ...]:
             fields = (self.system, *self.facts.values())
             return tuple(each and (whole if each[0] == "/" else record).name(each.strip("/")) for each in fields)
 
@@ -129,7 +129,7 @@ class Log:
             lacking = sum(map(self.lacking[0], own)), len(own), self.lacking[1]
             yield SystemLog(file, self._rows(own), system, notes, said, lacking=lacking)
 
-    def _rows(self, records: Iterable[Item]) -> Iterator[InstanceLog]:
+    def _rows(self, records: Iterable[JsonObject]) -> Iterator[InstanceLog]:
         counts = Counter[str]()
         for record in records:
             id = record.text(self.id)

@@ -41,7 +41,7 @@ from sigjax.metrics import METRICS, TEXT_METRICS
 from sigjax.metrics.edits import SCLITE, tokens_of
 from sigjax.metrics.texts import check_lengths, evaluation_from_texts
 from sigjax.readers.join import Reading, Sheet, Sources, file_labels, join_sheets, option_labels
-from sigjax.readers.json_files import Item, load_item, text, type_of
+from sigjax.readers.json_files import JsonObject, load_item, text, type_of
 from sigjax.readers.options import Options, name_systems, quote, select_systems
 from sigjax.readers.predictions import answer_words, score_answer
 from sigjax.readers.table import is_missing, parse_number
@@ -100,7 +100,7 @@ def _comet(file: str, _: Options) -> list[SystemLog]:
     return _of_one_length(file, systems)
 
 
-def _segment(segment: Item) -> InstanceLog:
+def _segment(segment: JsonObject) -> InstanceLog:
     fields = segment.fields
     if isinstance(fields.get(_COMET), bool):
         raise InputError(f"{segment.field(_COMET)}: expected a number, got true or false")
@@ -176,7 +176,7 @@ SEGMENT_SCORES = Log(results=_segment_scores)
 _HAS_NONE = "is_impossible"
 
 
-def _string(at: Item, name: str) -> str:
+def _string(at: JsonObject, name: str) -> str:
     """A text that may be empty."""
     value = at.value(name)
     if not isinstance(value, str):
@@ -199,7 +199,7 @@ def _read_gold(file: str) -> tuple[dict[str, list[str]], dict[str, str], bool]:
     return questions, articles, stated or not all(questions.values())
 
 
-def _squad(loaded: Item) -> Iterator[tuple[str, list[str], str]]:
+def _squad(loaded: JsonObject) -> Iterator[tuple[str, list[str], str]]:
     for number, article in enumerate(loaded.items("data", "article"), start=1):
         title = article.text("title") if article.get("title") else f"article {number}"
         for paragraph in article.items("paragraphs", "paragraph"):
@@ -212,7 +212,7 @@ def _squad(loaded: Item) -> Iterator[tuple[str, list[str], str]]:
                 yield question.text("id"), answers, title
 
 
-def _plain(loaded: Item) -> Iterator[tuple[str, list[str], str]]:
+def _plain(loaded: JsonObject) -> Iterator[tuple[str, list[str], str]]:
     for id, given in loaded.fields.items():
         with naming(loaded.where):
             text(id)

@@ -26,7 +26,7 @@ import numpy as np
 from sigjax.metrics.registry import LARGEST_WHOLE
 from sigjax.readers.grid import table_of
 from sigjax.readers.join import directed
-from sigjax.readers.json_files import Item, entries_of, item_at, parse_json, parse_json_lines
+from sigjax.readers.json_files import JsonObject, entries_of, item_at, parse_json, parse_json_lines
 from sigjax.readers.layouts import read_table, read_tables
 from sigjax.readers.options import Options, ReadOptions, check_meant, check_options, listing, quote, suggest
 from sigjax.readers.shapes import at_path, paths_of, record_paths, records_at, records_question
@@ -148,7 +148,7 @@ def refuse_repeats(file: str, names: Iterable[str]) -> None:
 _WORDS = {True: "true", False: "false", None: ""}
 
 
-def _records(file: str, value: Any, path: str) -> list[Item]:
+def _records(file: str, value: Any, path: str) -> list[JsonObject]:
     """The records of a JSON value."""
     found = records_at(value, path)
     if not found:
@@ -255,12 +255,12 @@ def _is_mixed(values: Iterable[Any]) -> bool:
     return len(kinds) > 1
 
 
-def _table(file: str, objects: Iterable[Item], lines: Sequence[int] | None, options: Options) -> DataTable:
+def _table(file: str, objects: Iterable[JsonObject], lines: Sequence[int] | None, options: Options) -> DataTable:
     """Objects as a table, one field per column; a missing field is an empty cell.
 
     Fields that hold lists or objects are no numbers and no names. Those that `ignore` names may hold anything.
     """
-    nested: dict[str, Item] = {}
+    nested: dict[str, JsonObject] = {}
     rows: list[dict[str, str]] = []
     paths, ignore, word = paths_of(options), options.ignore, "row" if lines is None else "line"
     for item in objects:
@@ -282,7 +282,7 @@ def _table(file: str, objects: Iterable[Item], lines: Sequence[int] | None, opti
     return with_numbers(table, options, texts=())
 
 
-def _cell(item: Item, name: str, value: object, nested: dict[str, Item]) -> str:
+def _cell(item: JsonObject, name: str, value: object, nested: dict[str, JsonObject]) -> str:
     """A value of JSON as text; numbers keep their spelling."""
     if isinstance(value, list | dict):
         nested.setdefault(name, item)

@@ -14,7 +14,7 @@ from typing import Any
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log
 from sigjax.formats.table import looks_like
-from sigjax.readers.json_files import Item, load_entries, load_item, load_lines
+from sigjax.readers.json_files import JsonObject, load_entries, load_item, load_lines
 from sigjax.run.files import read_head
 
 _EVENTS = re.compile(rb'\A\s*\{\s*"(events|data)"\s*:\s*\[')
@@ -32,7 +32,7 @@ FORMAT = harness(
 _LONG = frozenset("output expected context".split())
 
 
-def _load(file: str) -> tuple[Item, Iterator[Item]]:
+def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
     """The events that are not below others; their `id` is the test case."""
     _, head = read_head(file)
     if found := _EVENTS.match(head):
@@ -40,15 +40,15 @@ def _load(file: str) -> tuple[Item, Iterator[Item]]:
     else:
         events = load_entries(file) if head.lstrip().startswith(b"[") else load_lines(file, unread=_LONG)
     whole = (event for event in events if event.get("is_root") is not False and not event.get("span_parents"))
-    return Item(file, {}), (Item(event.at, {**event.fields, "id": _tested(event)}) for event in whole)
+    return JsonObject(file, {}), (JsonObject(event.at, {**event.fields, "id": _tested(event)}) for event in whole)
 
 
-def _tested(event: Item) -> str:
+def _tested(event: JsonObject) -> str:
     given = event.value("input")
     return given if isinstance(given, str) and given.strip() else json.dumps(given, sort_keys=True)
 
 
-def _scores(event: Item) -> dict[str, float]:
+def _scores(event: JsonObject) -> dict[str, float]:
     return event.item("scores", {}).numbers()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log
 from sigjax.formats.table import looks_like
-from sigjax.readers.json_files import Item, load_item
+from sigjax.readers.json_files import JsonObject, load_item
 
 FORMAT = harness(
     __name__,
@@ -20,7 +20,7 @@ _SUCCESS = "success"
 """The score that its pass rates are means of; others are beside it."""
 
 
-def _load(file: str) -> tuple[Item, Iterator[Item]]:
+def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
     """Test cases of one turn, and conversations, of a test run or of .deepeval/.latest_test_run.json."""
     run = load_item(file)
     if run.get("testRunData") is not None:
@@ -29,7 +29,7 @@ def _load(file: str) -> tuple[Item, Iterator[Item]]:
     return run, chain(run.items("testCases", "test case", []), conversations)
 
 
-def _scores(case: Item) -> dict[str, float]:
+def _scores(case: JsonObject) -> dict[str, float]:
     """The scores of metrics that ran without an error, and whether the case passed."""
     metrics = [metric for metric in case.items("metricsData", "metric", []) if metric.get("score") is not None]
     scores = {metric.text("name"): metric.number("score") for metric in metrics}

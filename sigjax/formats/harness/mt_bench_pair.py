@@ -12,7 +12,7 @@ from typing import Any
 
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.table import looks_like
-from sigjax.readers.json_files import Item, load_lines
+from sigjax.readers.json_files import JsonObject, load_lines
 from sigjax.readers.layouts import read_tables
 from sigjax.readers.options import Options, quote
 from sigjax.readers.table import DataColumn, DataTable
@@ -32,7 +32,7 @@ _COLUMNS = ("question_id", "turn", *_SIDES, "winner")
 _WINNERS = (*_SIDES, "tie", "error")
 
 
-def _winner(line: Item) -> str:
+def _winner(line: JsonObject) -> str:
     judged = ["winner"] if "winner" in line.fields else ["g1_winner", "g2_winner"]
     for name in judged:
         if line.text(name) not in _WINNERS:

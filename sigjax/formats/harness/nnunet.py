@@ -15,7 +15,7 @@ from typing import Any
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import TOLERANCE, InstanceLog, Log, SystemLog
 from sigjax.formats.table import looks_like
-from sigjax.readers.json_files import Item, load_item
+from sigjax.readers.json_files import JsonObject, load_item
 from sigjax.readers.options import Options
 
 FORMAT = harness(
@@ -39,7 +39,7 @@ def _results(file: str, _: Options) -> Iterator[SystemLog]:
     yield SystemLog(file, rows, published=partial(_published, file, whole.item("foreground_mean", {})))
 
 
-def _scores(metrics: Item) -> dict[str, float]:
+def _scores(metrics: JsonObject) -> dict[str, float]:
     """The numbers of all classes, and means over those that are no background."""
     scores, means = dict[str, float](), dict[str, list[float]]()
     for label in metrics.fields:
@@ -53,7 +53,7 @@ def _scores(metrics: Item) -> dict[str, float]:
     return {name: sum(values) / len(values) for name, values in means.items()} | scores
 
 
-def _published(file: str, means: Item, score: str, mean: float) -> tuple[list[str], bool]:
+def _published(file: str, means: JsonObject, score: str, mean: float) -> tuple[list[str], bool]:
     """A note if nnU-Net's mean (of the means of classes) differs, and whether lower is better."""
     published = means.get(score)
     same = not isinstance(published, int | float) or math.isclose(mean, published, rel_tol=TOLERANCE, abs_tol=TOLERANCE)

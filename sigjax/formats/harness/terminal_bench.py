@@ -8,7 +8,7 @@ from typing import Any
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log
 from sigjax.formats.table import looks_like
-from sigjax.readers.json_files import Item, load_item
+from sigjax.readers.json_files import JsonObject, load_item
 
 FORMAT = harness(
     __name__,
@@ -19,7 +19,7 @@ FORMAT = harness(
 )
 
 
-def _load(file: str) -> tuple[Item, Iterator[Item]]:
+def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
     """The trials of results.json of `tb run`, one file per run."""
     whole = load_item(file)
     return whole, whole.items("results", "trial")
