@@ -402,7 +402,7 @@ def write_formula(translator: HTML5Translator, node: nodes.math) -> None:
 def leave_out(_: Sphinx, what: str, name: str, thing: object, skip: bool, options: object) -> bool | None:  # noqa: FBT001
     """Leave out how results are made, and what they have from other records for their display."""
     owner = getattr(thing, "__qualname__", "").partition(".")[0]
-    return True if owner == "Brief" or (name == "__init__" and owner not in MADE) else None
+    return True if owner == "ShortRepr" or (name == "__init__" and owner not in MADE) else None
 
 
 MADE = ("Metric", "SampleMetric", "Format", "Evaluation")

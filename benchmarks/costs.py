@@ -78,7 +78,7 @@ def pair(name: str, constants: str, evaluation: Evaluation, words: str, **settin
     assert isinstance(problem, SumsProblem)
     plan = plan_exact(problem, [(0, 1)])[0, 1]
     assert isinstance(plan, Plan)
-    assert words in plan.words, (name, plan.words)
+    assert words in plan.reason, (name, plan.reason)
     return Work(name, constants, plan.cost, lambda: exact_table(problem, np.array([[0, 1]]), CONTEXT))
 
 

@@ -25,7 +25,7 @@ from timing import Row, machine, markdown_table, row_record, time_in_turn, timed
 from workloads import matched_words, tagged_words
 
 import sigjax
-from sigjax.exact.boards import pair_p
+from sigjax.exact.board_tests import pair_p
 from sigjax.exact.digits import reference_p
 from sigjax.exact.distributions import EPSILON
 from sigjax.exact.lattice import Lattice, pair_lattice

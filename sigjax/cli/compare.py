@@ -15,7 +15,7 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from sigjax.cli.flags import flags
-from sigjax.cli.output import Files, Inputs, Output, Written, caption, check_outputs, say_written
+from sigjax.cli.output import Files, Inputs, Output, WriteOptions, caption, check_outputs, say_written
 from sigjax.comparison.options import CompareOptions
 from sigjax.records import EvaluationRecord, InputError, Settings
 from sigjax.records.display import visible
@@ -28,7 +28,7 @@ _OF_SHARD = re.compile(r" ('--(shard|output)=[^']*'|(--shard|--output|-o)[ =]('[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Division:
+class ShardOptions:
     """The part of the work that is done."""
 
     shard: str | None = option(
@@ -51,15 +51,15 @@ class Division:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Saved:
+class SaveOptions:
     """Where statistics are saved."""
 
     output: Path = required("The file to write.", group="Main options")
-    quiet: bool = same(Written, "quiet")
+    quiet: bool = same(WriteOptions, "quiet")
 
 
-@flags(Inputs, CompareOptions, Output, Division)
-def compare(paths: Files, inputs: Inputs, options: CompareOptions, output: Output, division: Division) -> None:
+@flags(Inputs, CompareOptions, Output, ShardOptions)
+def compare(paths: Files, inputs: Inputs, options: CompareOptions, output: Output, division: ShardOptions) -> None:
     """Compare systems on a test set: which differ significantly, and by how much.
 
     The files are one table (wide: one row per instance, one column per system; long: columns `system`, an instance id,
@@ -93,7 +93,7 @@ def _shard(paths: Files, inputs: Inputs, options: CompareOptions, output: Output
             "--shard needs files, which `sigjax merge` reads again; standard input and pipes are gone then"
         )
     (path,) = output.output
-    inputs.check(paths, Saved(output=path), options)
+    inputs.check(paths, SaveOptions(output=path), options)
     from sigjax.comparison.compare import write_shard
 
     read = inputs.evaluations(paths, tasks=True)
@@ -164,7 +164,7 @@ def _is_names(value: Any) -> bool:
 
 def _merge_statistics(paths: Files, output: Output) -> None:
     (path,) = output.output
-    check_outputs(paths, Saved(output=path))
+    check_outputs(paths, SaveOptions(output=path))
     from sigjax.readers.saved import join_evaluations, save_evaluations, saved_names
 
     for file in paths:
@@ -190,8 +190,8 @@ def _log_to_stderr() -> Iterator[None]:
         log.setLevel(logging.NOTSET)
 
 
-@flags(Inputs, Saved)
-def extract(paths: Files, inputs: Inputs, saved: Saved) -> None:
+@flags(Inputs, SaveOptions)
+def extract(paths: Files, inputs: Inputs, saved: SaveOptions) -> None:
     """Save the statistics of files once (.npz), for every later command.
 
     `sigjax compare EVAL.npz` then takes all metrics that are in the file.

@@ -10,7 +10,7 @@ from typing import Literal
 
 from sigjax.cli.compare import run
 from sigjax.cli.flags import flags
-from sigjax.cli.output import Files, Inputs, Output, Written, text_options, text_width, write_text
+from sigjax.cli.output import Files, Inputs, Output, WriteOptions, text_options, text_width, write_text
 from sigjax.comparison.options import CompareOptions
 from sigjax.formats import read
 from sigjax.readers.options import ReadOptions
@@ -50,15 +50,15 @@ def explain(*words: str) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Printed(Written):
+class PrintOptions(WriteOptions):
     """Where a diagnosis goes."""
 
-    format: Literal["text", "json"] | None = same(Written, "format")  # pyright: ignore[reportIncompatibleVariableOverride]
+    format: Literal["text", "json"] | None = same(WriteOptions, "format")  # pyright: ignore[reportIncompatibleVariableOverride]
     formats = ("text", "json")
 
 
-@flags(Inputs, Printed)
-def doctor(paths: Files, inputs: Inputs, results: Printed) -> int:
+@flags(Inputs, PrintOptions)
+def doctor(paths: Files, inputs: Inputs, results: PrintOptions) -> int:
     """How are files understood, and which command compares them? Nothing is computed.
 
     Says which format was recognized and why, what the systems, instances and ids are, which metrics are possible, what

@@ -116,7 +116,7 @@ def outputs(format: str | None, paths: Sequence[Path], known: Collection[str]) -
 
 
 def _format_of(path: Path, chosen: str | None, known: Collection[str]) -> str:
-    """The format of a file; a name without an ending, such as /dev/stdout, has any."""
+    """The format of a file by its ending; a file without an ending, such as /dev/stdout, may have any format."""
     name = path.name.lower()
     endings = {end: format for format, each in OUTPUTS.items() for end in each.endings}
     longest = max((end for end in endings if name.endswith(end)), key=len, default="")
@@ -176,7 +176,7 @@ _PLAIN_SIGNS = str.maketrans({**dict(zip("─–…·•†‡", "--~.*+-", stri
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
+class WriteOptions:
     """Where results go."""
 
     format: str | None = option(
@@ -224,10 +224,10 @@ def _is_stdout(path: Path) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Output(Written):
+class Output(WriteOptions):
     """Where a report goes, and its figures."""
 
-    format: OfReport | None = same(Written, "format")
+    format: OfReport | None = same(WriteOptions, "format")
     figure: Sequence[Path] = option(
         (),
         "Draw forest.pdf, or scores, estimation, heatmap, groups, null, bootstrap, gain (png, svg); repeat for more.",
@@ -258,7 +258,7 @@ class Output(Written):
 
     def files(self) -> list[tuple[str, Path | None]]:
         """The format of each file; what a methods paragraph cites stands beside it (.methods.bib)."""
-        return [*Written.files(self), *(("bibtex", path) for path in self.cited())]
+        return [*WriteOptions.files(self), *(("bibtex", path) for path in self.cited())]
 
     def cited(self) -> list[Path]:
         """The files beside those of methods paragraphs."""
@@ -267,7 +267,7 @@ class Output(Written):
         return [path for each in methods if (path := each.with_suffix(".bib")) not in self.output]
 
     def check(self) -> None:
-        """Refuse, before the work, names of files and figures, and a pair, that cannot be written or drawn."""
+        """Before the work, refuse files that cannot be written, unknown figures, and a pair that does not exist."""
         for path in self.figure:
             from sigjax.report.panels import empty_figure
 
@@ -331,10 +331,10 @@ def _headlines(report: Report) -> Iterator[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Results(Written):
+class Results(WriteOptions):
     """Where results other than a `Report` go."""
 
-    format: OfStudies | None = same(Written, "format")
+    format: OfStudies | None = same(WriteOptions, "format")
 
     def write(self, result: StudyResult, figures: Sequence[Path] = ()) -> None:
         """Write in the formats asked for."""
@@ -377,7 +377,7 @@ def check_outputs(read: Sequence[str | Path], *records: object) -> None:
                 raise InputError(f"{path}: is given {times} for {flag}; give another {flag}")
         earlier.append((flag, path))
     for record in records:
-        if isinstance(record, Written):
+        if isinstance(record, WriteOptions):
             record.check()
     if sys.stdout is None and "--output" not in dict(earlier):
         raise InputError("standard output is closed; give --output FILE")

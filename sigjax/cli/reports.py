@@ -23,7 +23,7 @@ CODES = {None: 0, "no worse": 0, "worse": 3, "cannot tell": 4}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quiet:
+class QuietOption:
     """Whether progress is drawn."""
 
     quiet: bool = option(False, "Draw no progress bars.", group="Output")
@@ -47,9 +47,12 @@ def show(paths: Files, output: Output) -> None:
 
 
 @flags(
-    Inputs, VerifyOptions, Quiet, files="REPORT.json, and then the files that it was made of, as for `sigjax compare`."
+    Inputs,
+    VerifyOptions,
+    QuietOption,
+    files="REPORT.json, and then the files that it was made of, as for `sigjax compare`.",
 )
-def verify(paths: Files, inputs: Inputs, options: VerifyOptions, _: Quiet) -> int:
+def verify(paths: Files, inputs: Inputs, options: VerifyOptions, _: QuietOption) -> int:
     """Check that a report was made from these files: compare again, and compare the numbers.
 
     Give the options that say how files are read; the metrics and all settings are those of the report. The exit code is

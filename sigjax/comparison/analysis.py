@@ -134,7 +134,7 @@ def analyse_pairs(
             problems.append(problem_of(evaluation, settings, members) if is_whole else None)
     plans: list[BootstrapPlan | NotEligible | None] = [None] * len(problems)
     drawn: dict[str, np.ndarray] = {}
-    if len(problems) > 1 and not of_suite:  # tasks have other instances
+    if len(problems) > 1 and not of_suite:  # each task has its own instances
         plans = [bootstrap_plan(problem) if problem and bootstraps(problem) else None for problem in problems]
         drawn = _drawn_together(problems, plans, settings, context)
     tested: list[list[Tested]] = []

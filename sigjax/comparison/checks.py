@@ -215,7 +215,7 @@ def check_complete(evaluations: Sequence[EvaluationRecord], settings: Settings, 
 
 @contextmanager
 def named_errors(evaluations: Sequence[EvaluationRecord], settings: Settings) -> Iterator[None]:
-    """Turn errors of tests into messages; several metrics are those tested together."""
+    """Turn errors of tests into messages; `metrics` are named if several are tested together."""
     systems, metric = evaluations[0].systems, evaluations[0].metric
     try:
         yield

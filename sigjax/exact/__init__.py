@@ -1,11 +1,16 @@
-"""Without sampling: lattice -> distributions -> digits -> null -> plans; and boards of pairs: board -> waves -> tails.
+"""Exact tests, without sampling.
 
-`lattice` reduces pairs of systems to distinct difference rows with multiplicities, `distributions` gives the
-probabilities of their random-sign sum (characteristic functions and tilts; also Algorithms 3 and 4 of Zmigrod et al.,
-2022), and `null` turns those at least as extreme as observed into p-values: of any score on one axis, and by bounds
-and sign vectors. `planes` does so on two axes. `plans` chooses the algorithm of each pair by its cost, and carries it
-out. `board` holds the rows that all pairs share, and `waves` and `tails` test these pairs together, on NumPy or a
-device; `boards` makes p-values of their tails. `digits` rounds all of these correctly, and has the reference path with
-more digits. `choices` exchanges runs within units, and units between two samples; `bootstrap` does for resampled sums
-what `lattice` and `null` do for swaps. Nothing here draws random numbers or sees names.
+**A single pair**: `lattice` reduces two systems to distinct difference rows with multiplicities. `distributions` gives
+the probabilities of their random-sign sum: characteristic functions, tilts, and Algorithms 3 and 4 of Zmigrod et al.
+(2022). `null` adds up what is at least as extreme as observed: for any score on one axis, by bounds, or by listing sign
+vectors. `planes` does so on two axes. `plans` chooses the algorithm of each pair by its cost, and carries it out.
+
+**All pairs of a board**: `board` holds the difference rows that the pairs share. `characteristic` computes their
+characteristic functions, `tails` (with `edges`) the tail probabilities, and `board_tests` the p-values, on NumPy or a
+device.
+
+**Other exact distributions**: `choices` exchanges runs within units, and units between two samples. `bootstrap` does
+for resampled sums what `lattice` and `null` do for swaps.
+
+`digits` rounds all p-values correctly. Nothing here draws random numbers or knows names of systems.
 """

@@ -3,15 +3,15 @@ r"""The exact tests of all pairs of a board at once: one matrix product, then ta
 Pairs share their distinct difference rows v. With counts C `[pair, row]`, the logarithm of the characteristic function
 of every pair at every frequency is `C @ log|cos(w.v)|`, or, under a tilt, `C @ log|cos + i tanh(theta.v) sin|`, its
 angle `C @ arctan(tanh(theta.v) tan)` plus a whole number of parts of a turn. So logarithms and arctangents are computed
-once per row and frequency of the board. `Board` holds rows and counts, `waves` these tables, `tails` what follows, and
-`boards` makes p-values of it.
+once per row and frequency of the board. `Board` holds rows and counts. `characteristic` makes these tables, `tails` the
+tail probabilities, and `board_tests` the p-values.
 
-**Which pairs.** Those where systems differ in one statistic or two of few values, and whose score is
-monotone in each: then what is extreme lies beyond an edge. The law of delta is symmetric, so all p-values are tails
-$P(\Delta \ge t)$ or $P(\Delta > t)$ with $t \ge 0$, twice a tail, or 1 less one.
+**Which pairs.** A board takes pairs that differ in one statistic, or in two statistics of few values. The score must be
+monotone in each statistic: then the extreme sums lie beyond an edge. The distribution of delta is symmetric. So every
+p-value is a tail $P(\Delta \ge t)$ or $P(\Delta > t)$ with $t \ge 0$, twice such a tail, or 1 minus one.
 
-References: Zmigrod, Vieira and Cotterell (2022); of tails by tilted transforms, Peres, Lee and Keich (2020), "Exactly
-computing the tail of the Poisson-binomial distribution" (ShiftConvolve, arXiv 2004.07429); of exact tests on a GPU,
+References: Zmigrod, Vieira and Cotterell (2022). Tails by tilted transforms: Peres, Lee and Keich (2020), "Exactly
+computing the tail of the Poisson-binomial distribution" (ShiftConvolve, arXiv 2004.07429). Exact tests on a GPU:
 Ekvall, Hoehle and Kaell (2021), "Parallelized calculation of permutation tests" (btaa1007).
 """
 
@@ -21,16 +21,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sigjax.exact.distributions import DEVIATIONS, MANY_COINS
+from sigjax.exact.distributions import DEVIATIONS, MANY_SIGNS
 from sigjax.run import costs
 from sigjax.run.costs import Cost
 
 _MOST_CODES = 2**13
-"""Possible difference rows up to which they are counted."""
+"""Most possible difference rows: beyond, there is no board."""
 _TOGETHER = 2**17
-"""Differences counted at a time, in the cache."""
+"""Differences that are counted at a time, to stay in the cache."""
 _MOST_PARTS = 2.0**50
-"""Of a turn, times the largest sum: float64 holds these whole numbers."""
+"""Most parts of a turn, times the largest sum: float64 holds these whole numbers exactly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +51,12 @@ class Board:
         """One or two."""
         return self.rows.shape[1]
 
-    def at(self, pairs: np.ndarray) -> "Board":
+    def subset(self, pairs: np.ndarray) -> "Board":
         """Some of the pairs."""
         return replace(self, counts=self.counts[pairs], observed=self.observed[pairs])
 
-    def used(self) -> "Board":
-        """The same pairs, with the rows that any of them has."""
+    def without_unused_rows(self) -> "Board":
+        """The same pairs, without rows that no pair has."""
         some = self.counts.any(axis=0)
         return replace(self, rows=self.rows[some], counts=self.counts[:, some])
 
@@ -108,14 +108,14 @@ def make_board(values: np.ndarray, pairs: np.ndarray) -> Board | None:
     return Board(rows, counts[:, used], observed, basis)
 
 
-def usual(board: Board) -> np.ndarray:
+def eligible_pairs(board: Board) -> np.ndarray:
     """Which pairs the board serves, `[pair]` bool: with two axes, their rows span a plane."""
-    coins, reach = board.counts.sum(axis=1), board.counts @ np.abs(board.rows)
+    num_signs, reach = board.counts.sum(axis=1), board.counts @ np.abs(board.rows)
     deviation: np.ndarray = np.sqrt(board.counts @ board.rows.astype(np.float64) ** 2)
     # Angles are whole numbers of parts of a turn, which float64 has to hold.
     box = math.prod((2.0 * DEVIATIONS * deviation.max(axis=0, initial=0.0) + 16.0).tolist())
-    parts: np.ndarray = box * (coins + reach.sum(axis=1))
-    held: np.ndarray = (coins > 0) & (parts < _MOST_PARTS)
+    parts: np.ndarray = box * (num_signs + reach.sum(axis=1))
+    held: np.ndarray = (num_signs > 0) & (parts < _MOST_PARTS)
     if board.axes == 1:
         return held
     squares = [board.rows[:, i] * board.rows[:, j] for i, j in ((0, 0), (1, 1), (0, 1))]
@@ -132,7 +132,7 @@ class Tails(NamedTuple):
 
 
 def pair_cost(board: Board, units: int, *, monotone: bool = True) -> Cost:
-    """Of a pair on its board; differences of so many `units` are counted."""
+    """The cost of a pair on its board, with `units` differences to count."""
     deviation = np.sqrt((board.counts @ board.rows.astype(np.float64) ** 2).max(axis=0))
     widths = DEVIATIONS * deviation
     counted = (costs.BOARD_LINE if board.axes == 1 else costs.BOARD_PLANE) + costs.BOARD_UNIT * units
@@ -142,30 +142,30 @@ def pair_cost(board: Board, units: int, *, monotone: bool = True) -> Cost:
 
 
 _FEW_WAVES = 200
-"""Of a pair with one axis by itself."""
+"""Frequencies that count for a single pair with one axis."""
 _MOST_LONG = 0.1
 """Seconds that a pair may take in long doubles."""
 
 
-def pays(board: Board, deviation: np.ndarray, frequencies: int, tilts: int, real: Any) -> bool:
-    """Whether pairs with two axes are faster on a common grid than by themselves (`planes`).
+def grid_is_faster(board: Board, deviation: np.ndarray, frequencies: int, tilts: int, real: Any) -> bool:
+    """Whether pairs with two axes are faster on a common grid than one by one (`planes`).
 
-    They share few waves where most differences are common to all pairs, and tilts are gentle: 300 pairs by F1 of 2,000
-    units take 0.3 instead of 4.6 s. Where sums of clusters differ in every pair, or p is tiny, nearly all frequencies
-    count, on a grid that no tilt shrinks: 10 such pairs take 5.2 instead of 0.17 s.
+    If most differences are common to all pairs and tilts are small, few frequencies count: 300 pairs by F1 of 2,000
+    units take 0.3 s instead of 4.6 s. If sums of clusters differ in every pair, or p is tiny, nearly all frequencies
+    count, on a grid that no tilt shrinks: 10 such pairs take 5.2 s instead of 0.17 s.
     """
     count, terms = len(board), frequencies * (len(board.rows) * tilts + len(board))
     if real == np.longdouble:
         return (costs.LONG_GRID_PAIR * count + costs.LONG_WAVE * terms).seconds < _MOST_LONG * count
     points, own_rows = DEVIATIONS**2 * deviation.max(axis=0).prod(), (board.counts > 0).sum(axis=1).mean()
-    many = bool(board.counts.sum(axis=1).min() >= MANY_COINS)
+    many = bool(board.counts.sum(axis=1).min() >= MANY_SIGNS)
     a_term = costs.OWN_TERM_OF_MANY if many else costs.OWN_TERM
     alone = costs.OWN_GRID + (costs.OWN_POINT + a_term * float(own_rows)) * float(points)
     shared = costs.SHARED_GRID + costs.SHARED_GRID_PAIR * count + costs.SHARED_WAVE * terms
     return shared.seconds < (alone * count).seconds
 
 
-def pays_on_line(pairs: int, rows: int, frequencies: int) -> bool:
-    """Whether pairs with one axis and the same tilt are faster together than each with its own waves."""
+def shared_line_is_faster(pairs: int, rows: int, frequencies: int) -> bool:
+    """Whether pairs with one axis and the same tilt are faster together than each with its own frequencies."""
     own = costs.OWN_LINE + costs.SHARED_WAVE * (_FEW_WAVES * rows)
     return (costs.SHARED_WAVE * (frequencies * (rows + pairs))).seconds < (own * pairs).seconds

@@ -1,14 +1,15 @@
 r"""The bootstrap without sampling, for sums of one statistic of whole numbers.
 
-A bootstrap resample draws from each stratum, with replacement, as many units as it has. The resampled sum X* is a
-constant plus a step times K, a sum of independent draws of small whole numbers k >= 0 (`draw_lattice`); equal numbers
-of a stratum are one row, and strata without variation are part of the constant.
+A bootstrap resample draws from each stratum, with replacement, as many units as the stratum has. The resampled sum X*
+is a constant plus a step times K. K is a sum of independent draws of small whole numbers k >= 0 (`draw_lattice`). Equal
+numbers of a stratum are one row; strata without variation are part of the constant.
 
 The characteristic function of the sum is $\prod_h (\sum_v c_{hv} / N_h\, e^{iwv})^{N_h}$. One inverse FFT on a window
 gives its distribution, and from that come p-values and quantiles. The FFT errs by about 1e-16 whatever the size of a
-probability, so tails are computed under an exponential tilt that puts the mean of the sum at their edge. Tilting as in
-Davison and Hinkley (1988), "Saddlepoint approximations in resampling methods", but with no approximation. Bootstraps by
-convolution: Clark and Warr (2021), "Bootstrapping through discrete convolutional methods" (arXiv 2107.08019).
+probability. So tails are computed under an exponential tilt that puts the mean of the sum at their edge.
+
+References: Davison and Hinkley (1988), "Saddlepoint approximations in resampling methods" (the same tilt; here nothing
+is approximated); Clark and Warr (2021), "Bootstrapping through discrete convolutional methods" (arXiv 2107.08019).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ WINDOW_LOSS = 1e-17
 _NEGLIGIBLE = -60.0
 """Logarithm of the size below which the characteristic function is taken as 0: all grids together stay below 1e-17."""
 _BLOCK = 2**16
-"""Terms of the characteristic function evaluated at a time: they stay in the cache."""
+"""Terms of the characteristic function that are computed at a time, to stay in the cache."""
 
 
 class DrawLattice(NamedTuple):
@@ -289,7 +290,7 @@ def below(of_sum: SumDistribution, x: int) -> float:
 
 
 def tail(lattice: DrawLattice, edge: int) -> tuple[float, float]:
-    """The natural logarithm of P(X* >= edge), -inf where X* cannot reach the edge, and a bound on its relative error.
+    """The natural logarithm of P(X* >= edge), -inf if X* cannot reach the edge, and a bound on its relative error.
 
     P(K >= k) is E exp(theta (K - k)) times the sum over j >= 0 of exp(-theta j) P_theta(K = k + j). Undoing a tilt of
     z = sqrt(-2 log p) standard deviations adds an error of z roots of N, and the exponent its own rounding. Use
@@ -299,7 +300,7 @@ def tail(lattice: DrawLattice, edge: int) -> tuple[float, float]:
     >>> round(tail(coin, 1000)[0] / math.log(2.0), 9)
     -1000.0
     """
-    steps = _steps_to(lattice, edge)
+    steps = _lattice_value(lattice, edge)
     if steps <= 0:
         return 0.0, 0.0
     if steps > lattice.top:
@@ -313,7 +314,7 @@ def tail(lattice: DrawLattice, edge: int) -> tuple[float, float]:
     first, probabilities = _probabilities(lattice, tilted)
     index = np.arange(len(probabilities)) + (first - steps)
     weights = np.where(index >= 0, np.exp(-tilted.theta * np.maximum(index, 0)), 0.0)
-    mass, error = _weighted(lattice, probabilities, weights)
+    mass, error = _weighted_sum(lattice, probabilities, weights)
     log_p = min(log_moment(lattice, tilted, steps) + math.log(mass), 0.0)
     undoing = math.sqrt(-2.0 * log_p * int(lattice.sizes.sum())) - log_p
     return log_p, error / mass + _ROUNDING * undoing
@@ -333,33 +334,33 @@ def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternativ
     x = observed_sum
     if alternative == "two-sided":
         # Always from the side on which x is not negative: exchanged systems have the same p to the last bit.
-        return _outside(lattice if x >= 0 else lattice.mirrored(), 0, 2 * abs(x))
+        return _two_tails_p(lattice if x >= 0 else lattice.mirrored(), 0, 2 * abs(x))
     edge = 2 * x if variant == "shift" else 0
     upper = (alternative == "greater") == (variant == "shift")
-    return _as_p(*(tail(lattice, edge) if upper else tail(lattice.mirrored(), -edge)))
+    return _exact_p(*(tail(lattice, edge) if upper else tail(lattice.mirrored(), -edge)))
 
 
-def _outside(lattice: DrawLattice, low: int, high: int) -> PValue:
+def _two_tails_p(lattice: DrawLattice, low: int, high: int) -> PValue:
     """P(X* <= low or X* >= high), for low <= high."""
     if low == high:
         return 1.0, 0.0, 0.0
     (below, *errors), (above, error) = tail(lattice.mirrored(), -low), tail(lattice, high)
     log_p = float(np.logaddexp(below, above))
     if log_p <= math.log(0.5):
-        return _as_p(log_p, max(*errors, error))
+        return _exact_p(log_p, max(*errors, error))
     first, probabilities, step = sum_distribution(lattice)
     value = first + step * np.arange(len(probabilities))
-    between, error = _weighted(lattice, probabilities, np.where((value > low) & (value < high), 1.0, 0.0))
+    between, error = _weighted_sum(lattice, probabilities, np.where((value > low) & (value < high), 1.0, 0.0))
     between = max(between, 0.0)
-    return _as_p(math.log1p(-between), _ROUNDING + error / (1.0 - between))
+    return _exact_p(math.log1p(-between), _ROUNDING + error / (1.0 - between))
 
 
-def _as_p(log_p: float, error_bound: float) -> PValue:
+def _exact_p(log_p: float, error_bound: float) -> PValue:
     # Adding 0 makes the -0.0 of a certain event a plain 0.
     return math.exp(log_p), log_p / math.log(10.0) + 0.0, error_bound
 
 
-def _weighted(lattice: DrawLattice, probabilities: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+def _weighted_sum(lattice: DrawLattice, probabilities: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
     """The sum of weights times probabilities, and a bound on its rounding error.
 
     Where the characteristic function is not negligible, rounding moves it by at most a few times the root of the N
@@ -370,7 +371,7 @@ def _weighted(lattice: DrawLattice, probabilities: np.ndarray, weights: np.ndarr
     return float(weights @ probabilities), _ROUNDING * math.sqrt(int(lattice.sizes.sum())) * norms
 
 
-def _steps_to(lattice: DrawLattice, edge: int) -> int:
+def _lattice_value(lattice: DrawLattice, edge: int) -> int:
     """The least value of K at which X* >= edge."""
     return -((lattice.offset - edge) // lattice.scale)
 

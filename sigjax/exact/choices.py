@@ -1,14 +1,14 @@
-"""Exchanges of outputs, and of units between two samples, without sampling: what the first system's sums would be.
+"""Exact distributions of exchanges: of outputs within units, and of units between two samples.
 
-**Outputs exchanged within units.** Of the 2 R outputs that two systems have for a unit, every set of R is equally
-likely to be the first system's. `exchange_distribution` counts their sums output by output and joins those of the units
-one by one: all terms are positive, so small probabilities are as precise as large ones. Sums of several statistics are
-one whole number, with one digit per statistic. `chosen_sums` lists every choice of so many runs of a single unit, so
-sums may have any size and number of statistics, and the score may be any function of them.
+**Outputs exchanged within units.** Two systems have 2 R outputs for a unit. Under the null hypothesis, every set of R
+of them is equally likely to be the first system's. `exchange_distribution` counts the sums of a unit output by output,
+and convolves the units one by one. All terms are positive, so small probabilities are as precise as large ones. The
+sums of several statistics are one whole number, with one digit per statistic. `chosen_sums` lists every choice of R
+runs of a single unit. So sums may have any size and number of statistics, and the score may be any function of them.
 
-**Two samples of units.** Where two systems do not differ, of all units of both samples every set of as many as the
-first sample has is equally likely to be it. The distribution of its sum is built unit by unit on a grid (number of
-units chosen, their sum). Of two values it is hypergeometric, as in Fisher's exact test.
+**Two samples of units.** Under the null hypothesis, every set of units of the right size is equally likely to be the
+first sample. The distribution of its sum is built unit by unit on a grid (number of units chosen, their sum). If there
+are only two values, it is hypergeometric, as in Fisher's exact test.
 
 References: Pitman (1937), "Significance tests which may be applied to samples from any populations"; Streitberg and
 Roehmel (1986), "Exact distributions for permutation and rank tests" (the shift algorithm).
@@ -27,10 +27,10 @@ from sigjax.run import costs
 from sigjax.run.costs import Cost
 
 _MOST_CHOICES = 1_000_000
-"""Enough for 11 runs per system."""
+"""Most choices that are listed: enough for 11 runs per system."""
 _LARGEST_KEY = 2**62
 _MOST_OF_UNIT = 2**14
-"""Sums of one unit."""
+"""Most sums of one unit."""
 
 
 class Choices(NamedTuple):
@@ -41,7 +41,7 @@ class Choices(NamedTuple):
 
 
 def find_choices(size: int, of: int, num_stats: int, what: str = "runs") -> Choices | NotEligible:
-    """Plan for `size` of the runs of both of two systems, or of something else.
+    """The number and the cost of all choices of `size` of `of` things; `what` they are called in a refusal.
 
     >>> find_choices(4, 8, 1).number, find_choices(11, 22, 1).number
     (70, 705432)
@@ -92,7 +92,7 @@ class Patterns(NamedTuple):
     reach: np.ndarray
     """[axis] int64: steps from the smallest sum to the largest."""
     on_grid: bool
-    """Hold all whole numbers up to the largest sum, or else a list of the attained sums."""
+    """Whether to hold all whole numbers up to the largest sum, or only a list of the attained sums."""
     cost: Cost
 
 
@@ -155,9 +155,9 @@ def _ends(pooled: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def exchange_distribution(patterns: Patterns) -> tuple[np.ndarray, np.ndarray, float]:
-    """Sums of the first system `[value, axis]` (int64, in fixed point), and their chances `[value]`.
+    """Sums of the first system `[value, axis]` (int64, in fixed point) and their probabilities `[value]`.
 
-    And a bound on the relative error of a chance.
+    The third result is a bound on the relative error of a probability.
 
     >>> patterns = find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2]))
     >>> sums, chances, _ = exchange_distribution(patterns)
@@ -167,14 +167,14 @@ def exchange_distribution(patterns: Patterns) -> tuple[np.ndarray, np.ndarray, f
     strides = np.concatenate([[1], np.cumprod(patterns.reach + 1)]).astype(np.int64)
     keys = patterns.pooled @ strides[:-1]
     known: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
-    join = _join_on_grid if patterns.on_grid else _join_lists
+    join = _convolve_on_grid if patterns.on_grid else _convolve_lists
     values, chances, error = np.zeros(1, np.int64), np.ones(1), 0.0
     start = 0
     for size, low in zip(patterns.sizes.tolist(), (patterns.low @ strides[:-1]).tolist(), strict=True):
         of_unit = np.sort(keys[start : start + 2 * size])
         start += 2 * size
         if of_unit.tobytes() not in known:
-            known[of_unit.tobytes()] = _of_unit(of_unit)
+            known[of_unit.tobytes()] = _unit_sums(of_unit)
         shifts, shift_chances = known[of_unit.tobytes()]
         values, chances = join(values, chances, shifts - low, shift_chances)
         error += (len(shift_chances) + 2.0) * _EPSILON
@@ -183,7 +183,7 @@ def exchange_distribution(patterns: Patterns) -> tuple[np.ndarray, np.ndarray, f
     return patterns.lowest + steps * patterns.step, chances[attained], error
 
 
-def _of_unit(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _unit_sums(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The distinct sums of half of these whole numbers, ascending, and their chances."""
     size, radix = len(keys) // 2, len(keys) + 1
     sums, counts = np.zeros(1, np.int64), np.ones(1)
@@ -196,7 +196,7 @@ def _of_unit(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return sums[chosen] // radix, counts[chosen] / counts[chosen].sum()
 
 
-def _join_on_grid(
+def _convolve_on_grid(
     values: np.ndarray, chances: np.ndarray, shifts: np.ndarray, shift_chances: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The distribution of the sum of two whole numbers, the first held for all values from 0 on."""
@@ -206,7 +206,7 @@ def _join_on_grid(
     return np.arange(len(joined)), joined
 
 
-def _join_lists(
+def _convolve_lists(
     values: np.ndarray, chances: np.ndarray, shifts: np.ndarray, shift_chances: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The distribution of the sum of two whole numbers, holding attained values only."""
@@ -215,13 +215,13 @@ def _join_lists(
 
 
 _MOST_TERMS = 5e8
-"""Additions of numbers of a grid: a second or two."""
+"""Most additions on a grid: a second or two."""
 _MOST_NUMBERS = 2**24
-"""Numbers of a grid."""
+"""Most numbers of a grid."""
 _UNDERFLOW = math.log(1e-280)
-"""Below this, probabilities on a grid have been lost."""
+"""Below this, probabilities on a grid are lost to underflow."""
 _FEW_BITS = 50
-"""Up to 2^50 choices, a double holds their whole number."""
+"""A double holds the exact number of choices up to 2^50."""
 
 
 class SampleDistribution(NamedTuple):
@@ -236,10 +236,10 @@ class SampleDistribution(NamedTuple):
     error: float
     """Bound on the relative error of a probability."""
     least: float
-    """Logarithms below this are not to be trusted."""
+    """Logarithms below this have lost their digits to underflow."""
 
     def tail(self, hit: np.ndarray) -> PValue | None:
-        """The probability of the values `hit` `[value]`, some of which are; None where it is too small to be known.
+        """The probability of the values where `hit` `[value]` is true (one at least); None if too small to be known.
 
         >>> sums = sample_distribution(np.array([1, 2, 3, 5]), 2)
         >>> sums.tail(sums.sums >= 6)[0]
@@ -267,14 +267,14 @@ def sample_distribution(values: np.ndarray, size: int) -> SampleDistribution | N
     scale = int(np.gcd.reduce(values - lowest)) or 1
     steps = np.sort((values - lowest) // scale)
     if steps[-1] <= 1:
-        sums, logs = _of_two_values(int(steps.sum()), units, small)
+        sums, logs = _hypergeometric(int(steps.sum()), units, small)
         # Logarithms of ratios are added up from the likeliest value on.
         error, least = _EPSILON * (4.0 * units + float(np.abs(logs).max())), -math.inf
     else:
         numbers = (small + 1.0) * float(steps[-small:].sum() + 1)
         if numbers > _MOST_NUMBERS or numbers * units > _MOST_TERMS:
             return NotEligible("the sums have too many values for an exact test")
-        sums, logs = _on_grid(steps, small)
+        sums, logs = _shift_algorithm(steps, small)
         error, least = _EPSILON * (4.0 * units + 4.0), _UNDERFLOW
     sums = sums * scale + small * lowest
     if small < size:  # the distribution of the sum of the others
@@ -284,7 +284,7 @@ def sample_distribution(values: np.ndarray, size: int) -> SampleDistribution | N
     return SampleDistribution(sums, logs, choices, error, least)
 
 
-def _of_two_values(ones: int, units: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+def _hypergeometric(ones: int, units: int, size: int) -> tuple[np.ndarray, np.ndarray]:
     """The number of ones in a choice, and the logarithms of its probabilities."""
     sums = np.arange(max(0, size - (units - ones)), min(ones, size) + 1)
     k = sums[:-1].astype(np.float64)
@@ -294,8 +294,8 @@ def _of_two_values(ones: int, units: int, size: int) -> tuple[np.ndarray, np.nda
     return sums, logs - _log_sum(logs)
 
 
-def _on_grid(steps: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The sums of a choice of steps `[unit]`, ascending from 0, that some choice has, and the logarithms."""
+def _shift_algorithm(steps: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """The sums that some choice of `size` steps has, ascending, and the logarithms of their probabilities."""
     share, width = size / len(steps), int(steps[-size:].sum()) + 1
     grid = np.zeros((size + 1, width))
     grid[0, 0], reach = 1.0, 1

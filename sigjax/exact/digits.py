@@ -1,18 +1,18 @@
 r"""Exact p-values to ten significant digits, correctly rounded: whatever computed them, the bytes are the same.
 
 FFTs, matrix products and logarithms differ in their last digits between machines, devices and versions. So p and log10
-p are reported as libraries of elementary functions report theirs (Ziv's strategy): where both ends of the interval
-that the error allows round to one number, that is it (`settled`). If they do not, about once in a hundred pairs, that
-pair alone is computed again: with long doubles, then, on a small grid, with as many digits as it needs (`reference_p`).
-What is left rounds the middle of the interval (`nearest`): the last digit may be another, and `error_bound` says so.
-The error is a worst case in `waves` and `tails`, and an estimate in `planes` (each of 36 errors was below a fiftieth of
-it) and for sign tests.
+p are rounded as libraries of elementary functions do (Ziv's strategy). The error of p allows an interval. If both of
+its ends round to the same number, this number is reported (`round_p_values`). If not, about once in a hundred pairs,
+the pair is computed again: with long doubles and then, on a small grid, with as many digits as needed (`reference_p`).
+If that takes too long, the middle of the interval is rounded (`nearest_p`): the last digit may be wrong, and
+`error_bound` says so. The error is a worst case in `characteristic` and `tails`. In `planes` and for sign tests it is
+an estimate (each of 36 errors was below a fiftieth of it).
 
 **With more digits.** The sum is tilted as in `distributions`, and its characteristic function comes from whole numbers
 that stand for fractions of $2^{bits}$, as do the roots of unity. With $\hat W$ the transform of how often each point
 counts, times its weight $\exp(-\theta s)$, $p = M(\theta)\, L^{-1} \sum_f \varphi_\theta(f) \hat W(f)$ over the few
 frequencies f where $\varphi$ is above $e^{-bits / 2}$. Points that count come in runs along the last axis, whose
-weights are a geometric series: only their ends matter. With as many bits as coins, p is a whole number of outcomes.
+weights are a geometric series: only their ends matter. With as many bits as signs, p is a whole number of outcomes.
 
 Reference: Ziv (1991), "Fast evaluation of elementary mathematical functions with correctly rounded last bit".
 """
@@ -28,12 +28,12 @@ from sigjax.exact.distributions import covariance, fft_length, log_moment, plane
 from sigjax.exact.lattice import Lattice, hull
 
 DIGITS = 10
-_SHORT = 6
+_BOUND_DIGITS = 6
 """Digits of bounds."""
-MOST_COINS = 50
-"""With so few coins a p-value times 2^coins is a whole number that a double can hold."""
+MOST_EXACT_SIGNS = 50
+"""Up to so many signs, p times 2^num_signs is a whole number that a double can hold."""
 _MOST_OUTCOMES = 2.0**38
-"""Up to so many outcomes their number is reported: an error of 1e-13 leaves no doubt about it."""
+"""Up to so many outcomes, p is reported as their exact number: an error of 1e-13 leaves no doubt about it."""
 _TENS = np.array([10.0**power for power in range(23)])
 """Powers of ten that doubles hold exactly."""
 _LOG_TEN = 2.3025851249694824, np.longdouble("-3.1975436737857008545815635792399e-8")
@@ -42,22 +42,22 @@ _TILTED = -30.0
 """Logarithm of p below which the reference path tilts."""
 _FIRST_BITS = 112
 _BLOCK = 2**18
-"""Points scored at a time."""
+"""Points that are scored at a time."""
 
 
 PValue = tuple[float, ...]
 """What is reported of a p-value: the number; its log10, right also below the smallest double; and a bound on the
-relative error of p, 0 where it is a whole number of outcomes. If only bounds of p are known, the number is the upper
+relative error of p, 0 if it is a whole number of outcomes. If only bounds of p are known, the number is the upper
 one, and the lower one comes last."""
 
 
-def settled(log_p: np.ndarray, error: np.ndarray, coins: np.ndarray) -> np.ndarray:
-    """Round p-values `[pair]`, from their logarithms and bounds on the errors of these; with few coins to outcomes.
+def round_p_values(log_p: np.ndarray, error: np.ndarray, num_signs: np.ndarray) -> np.ndarray:
+    """Round p-values `[pair]`, from their logarithms and bounds on the errors of these; with few signs to outcomes.
 
     Returns:
-        `[3, pair]`, as `PValue` has them; NaN where the error allows several numbers: these are to be computed again.
+        `[3, pair]`, as `PValue` has them; NaN if the error allows several numbers: these are to be computed again.
 
-    >>> settled(np.log([0.25, 1 / 3]), np.full(2, 1e-14), np.array([5, 100]))[:2]
+    >>> round_p_values(np.log([0.25, 1 / 3]), np.full(2, 1e-14), np.array([5, 100]))[:2]
     array([[ 0.25      ,  0.33333333],
            [-0.60205999, -0.47712125]])
     """
@@ -71,20 +71,20 @@ def settled(log_p: np.ndarray, error: np.ndarray, coins: np.ndarray) -> np.ndarr
         logs = np.log(size[some])
         relative = error[some] / -log_p[some] + unit * (64.0 + 8.0 * np.abs(logs))
         log10_p[some], sure[some] = _decimals(logs, relative.astype(np.float64))
-        bound = np.where(log10_p == 0.0, 0.0, _half_units(p_value))
-        outcomes = np.ldexp(np.exp(log_p.astype(np.float64)), np.minimum(coins, MOST_COINS) + 1)
+        bound = np.where(log10_p == 0.0, 0.0, _half_unit_error(p_value))
+        outcomes = np.ldexp(np.exp(log_p.astype(np.float64)), np.minimum(num_signs, MOST_EXACT_SIGNS) + 1)
     certain, whole = certain & sure, np.rint(outcomes)
-    few = (coins <= MOST_COINS) & (whole < _MOST_OUTCOMES)
+    few = (num_signs <= MOST_EXACT_SIGNS) & (whole < _MOST_OUTCOMES)
     if few.any():
-        p_value[few] = np.ldexp(whole[few], -coins[few] - 1)
+        p_value[few] = np.ldexp(whole[few], -num_signs[few] - 1)
         log10_p[few] = [math.log10(each) if each else -math.inf for each in p_value[few].tolist()]
         bound[few] = 0.0
         certain[few] = (error * outcomes < 0.25)[few] & (whole[few] > 0.0)
     return np.where(certain, [p_value, -np.abs(log10_p) + 0.0, bound], np.nan)
 
 
-def _half_units(p_value: np.ndarray) -> np.ndarray:
-    """Half a unit of the last digit, relative to the number; where doubles have fewer digits, the most it can be."""
+def _half_unit_error(p_value: np.ndarray) -> np.ndarray:
+    """Half a unit of the last digit, relative to the number; its upper bound if doubles have fewer digits."""
     exponent = np.floor(np.log10(np.maximum(p_value, 1e-300)))
     unit = 10.0 ** (np.where(p_value < 1.0, exponent, -1.0) - DIGITS + 1.0)
     return np.where(p_value > 1e-290, 0.5 * unit / np.maximum(p_value, 1e-300), 0.5 * 10.0 ** (1.0 - DIGITS))
@@ -110,37 +110,37 @@ def _decimals(log_x: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndar
     return found, certain & np.isfinite(whole)
 
 
-def outward(low: float, high: float) -> tuple[float, float]:
-    """Bounds rounded outwards to few digits, so that they hold, and last digits of machines do not show.
+def round_outwards(low: float, high: float) -> tuple[float, float]:
+    """Bounds rounded outwards to few digits: they remain bounds, and are the same on all machines.
 
-    >>> outward(0.12345678, 0.12345678)
+    >>> round_outwards(0.12345678, 0.12345678)
     (0.123456, 0.123457)
     """
-    down, up = (Context(prec=_SHORT, rounding=rounding) for rounding in (ROUND_FLOOR, ROUND_CEILING))
+    down, up = (Context(prec=_BOUND_DIGITS, rounding=rounding) for rounding in (ROUND_FLOOR, ROUND_CEILING))
     # A part in 10^12 covers what machines differ by.
     return float(down.create_decimal(low * (1.0 - 1e-12))), min(float(up.create_decimal(high * (1.0 + 1e-12))), 1.0)
 
 
 _MOST_POINTS = 2.0**15
-"""Points of a grid up to which more digits take a few seconds at most."""
+"""Up to so many points of a grid, more digits take a few seconds at most."""
 
 
-def takes_more_digits(lattice: Lattice, log_p: float) -> bool:
+def has_small_grid(lattice: Lattice, log_p: float) -> bool:
     """Whether `reference_p` of a pair takes no more than a few seconds."""
     spread = math.sqrt(2.0 * (-log_p + 0.5 * _FIRST_BITS))
     sides = np.minimum(lattice.reach + 1.0, lattice.deviation * spread + 1.0)
     return float(np.prod(sides)) <= _MOST_POINTS
 
 
-def nearest(log_p: float, error: float) -> PValue:
-    """The p-value rounded to ten digits, of which the last one may be another; `error` bounds that of p.
+def nearest_p(log_p: float, error: float) -> PValue:
+    """The p-value rounded to ten digits, of which the last one may be wrong; `error` bounds the relative error of p.
 
-    >>> nearest(math.log(1 / 3), 1e-12)[:2]
+    >>> nearest_p(math.log(1 / 3), 1e-12)[:2]
     (0.3333333333, -0.4771212547)
     """
     p_value, log10_p = math.exp(log_p), log_p / math.log(10.0)
     p_value, log10_p = (float(f"{each:.{DIGITS}g}") + 0.0 for each in (p_value, log10_p))
-    return p_value, log10_p, error + float(_half_units(np.array([p_value]))[0])
+    return p_value, log10_p, error + float(_half_unit_error(np.array([p_value]))[0])
 
 
 def reference_p(lattice: Lattice, score: Any, criterion: Any, log_p: float) -> PValue:
@@ -152,14 +152,14 @@ def reference_p(lattice: Lattice, score: Any, criterion: Any, log_p: float) -> P
     needed = -math.log(max(-math.expm1(log_p), 1e-300)) if rest else -log_p
     while True:
         with localcontext(Context(prec=int(0.302 * bits + needed / 2.3) + 40, Emin=-(10**9), Emax=10**9)):
-            found = _attempt(lattice, score, criterion, needed, bits, rest=rest)
+            found = _p_with_bits(lattice, score, criterion, needed, bits, rest=rest)
         if found is not None:
             return found
         bits *= 2
 
 
-class _Points(NamedTuple):
-    """How often each point of a box around 0 counts, twice over."""
+class _ExtremePoints(NamedTuple):
+    """How often each point of a box around 0 counts, times two (because of mid-p)."""
 
     values: tuple[np.ndarray, np.ndarray]
     """Values of S on each axis."""
@@ -169,47 +169,49 @@ class _Points(NamedTuple):
     """Bound on the mass outside the box."""
 
 
-def _attempt(lattice: Lattice, score: Any, criterion: Any, needed: float, bits: int, *, rest: bool) -> PValue | None:
-    """The p-value with so many bits; None if they are too few."""
-    plane = lattice if lattice.axes == 2 else with_axis(lattice)
-    points = _counted(lattice, plane, score, criterion, needed + 0.5 * bits, rest=rest)
+def _p_with_bits(
+    lattice: Lattice, score: Any, criterion: Any, needed: float, bits: int, *, rest: bool
+) -> PValue | None:
+    """The p-value computed with `bits` bits; None if they are too few."""
+    plane = lattice if lattice.axes == 2 else with_zero_axis(lattice)
+    points = _extreme_points(lattice, plane, score, criterion, needed + 0.5 * bits, rest=rest)
     if points.times.any():
-        mass, error = _mass(plane, points, bits)
+        mass, error = _probability(plane, points, bits)
     else:
         mass, error = Decimal(0), Decimal(0)
     error += Decimal(points.outside)
     ends = [(1 - mass - error, 1 - mass + error) if rest else (mass - error, mass + error)][0]
-    outcomes = 2 ** (lattice.coins + 1)
+    outcomes = 2 ** (lattice.num_signs + 1)
     with localcontext() as context:
-        context.prec += int(0.302 * lattice.coins)
+        context.prec += int(0.302 * lattice.num_signs)
         if error * outcomes < Decimal("0.25"):
             whole = round((ends[0] + ends[1]) / 2 * outcomes)
             exact = Decimal(whole) / outcomes
             ends = exact, exact
     if not 0 < ends[0] or (rest and ends[0] != ends[1] and not mass > error):
         return None
-    return _read(ends, lattice.coins)
+    return _rounded_interval(ends, lattice.num_signs)
 
 
 _MOST_DIGITS = 400
 
 
-def whole_outcomes(number: int, coins: int) -> PValue:
-    """The p-value of a `number` of outcomes of so many coins and one more.
+def p_of_outcomes(number: int, num_signs: int) -> PValue:
+    """The p-value of a `number` of half outcomes: number / 2^(num_signs + 1).
 
-    >>> whole_outcomes(3, 10)[0], whole_outcomes(3, 100)[0]
+    >>> p_of_outcomes(3, 10)[0], p_of_outcomes(3, 100)[0]
     (0.00146484375, 1.183291358e-30)
     """
-    with localcontext(Context(prec=min(coins + 40, _MOST_DIGITS), Emin=-(10**9), Emax=10**9)):
-        p_value = Decimal(number) / Decimal(2) ** (coins + 1)
-        found = _read((p_value, p_value), coins)
+    with localcontext(Context(prec=min(num_signs + 40, _MOST_DIGITS), Emin=-(10**9), Emax=10**9)):
+        p_value = Decimal(number) / Decimal(2) ** (num_signs + 1)
+        found = _rounded_interval((p_value, p_value), num_signs)
     assert found is not None  # both ends are one
     return found
 
 
-def _read(ends: tuple[Decimal, Decimal], coins: int) -> PValue | None:
-    """What both ends of the interval round to, if they do."""
-    if coins <= MOST_COINS and round(ends[0] * 2 ** (coins + 1)) < _MOST_OUTCOMES:
+def _rounded_interval(ends: tuple[Decimal, Decimal], num_signs: int) -> PValue | None:
+    """The number that both ends of the interval round to; None if they differ."""
+    if num_signs <= MOST_EXACT_SIGNS and round(ends[0] * 2 ** (num_signs + 1)) < _MOST_OUTCOMES:
         p_value = float(ends[0])
         return (p_value, math.log10(p_value), 0.0) if ends[0] == ends[1] else None
     short = Context(prec=DIGITS, Emin=-(10**9), Emax=10**9)
@@ -218,16 +220,18 @@ def _read(ends: tuple[Decimal, Decimal], coins: int) -> PValue | None:
     if len(p_values) > 1 or len(logs) > 1:
         return None
     p_value, log10_p = float(p_values.pop()), float(logs.pop())
-    return p_value, log10_p + 0.0, float(_half_units(np.array([p_value]))[0]) if log10_p else 0.0
+    return p_value, log10_p + 0.0, float(_half_unit_error(np.array([p_value]))[0]) if log10_p else 0.0
 
 
-def with_axis(lattice: Lattice) -> Lattice:
-    """A lattice with one axis as one with two, the first of which has 0 alone."""
+def with_zero_axis(lattice: Lattice) -> Lattice:
+    """A lattice with one axis as one with two axes, the first of which is always 0."""
     rows = np.concatenate([0 * lattice.rows, lattice.rows], axis=1)
     return Lattice(rows, lattice.multiplicity, np.append(0, lattice.observed), np.eye(2, dtype=np.int64))
 
 
-def _counted(lattice: Lattice, plane: Lattice, score: Any, criterion: Any, exponent: float, *, rest: bool) -> _Points:
+def _extreme_points(
+    lattice: Lattice, plane: Lattice, score: Any, criterion: Any, exponent: float, *, rest: bool
+) -> _ExtremePoints:
     """The points of a box outside which less than exp(-exponent) lies on each side, and how often each counts."""
     reach = plane.reach
     half = np.minimum(reach, np.ceil(plane.deviation * math.sqrt(2.0 * exponent)).astype(np.int64) // 2 * 2 + reach % 2)
@@ -247,10 +251,12 @@ def _counted(lattice: Lattice, plane: Lattice, score: Any, criterion: Any, expon
             doubled -= (met & criterion.tied(deltas)).astype(np.int8)
         times[part][at] = 2 - doubled[0] if rest else doubled[0]
     cut = int((half < reach).sum())
-    return _Points((first, second), times, 2.0 * cut * math.exp(-min(exponent, 740.0)) if exponent < 740.0 else 0.0)
+    return _ExtremePoints(
+        (first, second), times, 2.0 * cut * math.exp(-min(exponent, 740.0)) if exponent < 740.0 else 0.0
+    )
 
 
-def _mass(lattice: Lattice, points: _Points, bits: int) -> tuple[Decimal, Decimal]:
+def _probability(lattice: Lattice, points: _ExtremePoints, bits: int) -> tuple[Decimal, Decimal]:
     """The probability of the points, each as often as it counts, and a bound on its error."""
     (first, second), times = points.values, points.times
     theta, best = _tilt(lattice, points)
@@ -287,8 +293,8 @@ def _mass(lattice: Lattice, points: _Points, bits: int) -> tuple[Decimal, Decima
     scale = moment
     for each, least, point in zip(z, low, star, strict=True):
         scale /= each ** (int(least) + point)
-    # Roundings of each probability: of every coin, of every product with a root, and frequencies that are left out.
-    each_error = math.exp(-0.5 * bits) + 2.0**-bits * (64.0 * lattice.coins + 64.0)
+    # The error of a probability: roundings for every sign and product with a root, and frequencies that are left out.
+    each_error = math.exp(-0.5 * bits) + 2.0**-bits * (64.0 * lattice.num_signs + 64.0)
     outside = 8.0 * math.exp(-0.5 * bits) * (4.0 if (high - low < lattice.reach).any() else 0.0)
     error = Decimal(summed * each_error + outside) * Decimal(largest).exp() + (lengths[0] + 16) * Decimal(2) ** (
         4 - bits
@@ -296,8 +302,8 @@ def _mass(lattice: Lattice, points: _Points, bits: int) -> tuple[Decimal, Decima
     return scale * found / 2, scale * error / 2
 
 
-def _tilt(lattice: Lattice, points: _Points) -> tuple[np.ndarray, np.ndarray]:
-    """A tilt under which the likeliest of the points is the mean, and that point; none where they are not rare."""
+def _tilt(lattice: Lattice, points: _ExtremePoints) -> tuple[np.ndarray, np.ndarray]:
+    """A tilt whose mean is the likeliest of the points, and that point; no tilt if the points are not rare."""
     (first, second), (row, column) = points.values, np.nonzero(points.times)
     some = np.stack([first[row], second[column]]).astype(np.float64)
     theta, best = np.zeros(2), np.zeros(2)
@@ -437,8 +443,8 @@ def _runs(
 ) -> _Complex:
     """The transforms `[row, frequency]` of each row of points: how often each counts, times z^(star - place).
 
-    The weights and waves of all places from 0 to before an end are a geometric series, and where the number of times
-    changes, one of them begins and another one ends.
+    The terms of all places from 0 to an end are a geometric series. The sum over a run of places is the difference of
+    two such series.
     """
     edge = np.zeros((len(times), times.shape[1] + 1), int)
     edge[:, :-1] = times
@@ -449,7 +455,7 @@ def _runs(
     one, roots = 1 << spare, _roots(length, spare)
     step, turn = int(one / z), roots.at(-frequencies)
     re, im = one - (step * turn.re >> spare), -(step * turn.im >> spare)
-    still = (re == 0) & (im == 0)  # neither tilt nor wave
+    still = (re == 0) & (im == 0)  # no tilt, and frequency 0
     square = np.where(still, 1, re * re + im * im)
     inverse = _Complex((re << 2 * spare) // square, (-im << 2 * spare) // square)
     weights = np.array([int(z ** (star - end) * one) for end in ends.tolist()], object)[:, None]
@@ -465,7 +471,7 @@ def _runs(
 
 
 def _product(left: np.ndarray, right: np.ndarray, bits: int) -> np.ndarray:
-    """The matrix product of whole numbers of so many bits, by products of floats so short that these are exact."""
+    """The matrix product of whole numbers of `bits` bits, from exact products of short floats."""
     size = (53 - len(right).bit_length()) // 2
     count = bits // size + 1
 

@@ -1,13 +1,14 @@
 """Distributions of the random-sign sum S: by characteristic functions, tilted where tails are small, or by convolution.
 
-**Tilts.** Coins are weighted so that the mean of the sum lies where a small probability comes from. Under the tilt
-theta, P_theta(S = s) = exp(theta.s) P(S = s) / M(theta), with M(theta) = E exp(theta.S) the product of cosh(theta.v)
-over coins. So P(S = s) = exp(log M(theta) - theta.s) P_theta(S = s), and if the mean of S under P_theta is near s, the
-last factor is of ordinary size. Reference: Daniels (1954), "Saddlepoint approximations in statistics".
+**Tilts.** The random signs get unequal probabilities, so that the mean of the sum lies where a small probability comes
+from. Under the tilt theta, P_theta(S = s) = exp(theta.s) P(S = s) / M(theta). Here M(theta) = E exp(theta.S) is the
+product of cosh(theta.v) over units. So P(S = s) = exp(log M(theta) - theta.s) P_theta(S = s), and if the mean of S
+under P_theta is near s, the last factor is of ordinary size. Reference: Daniels (1954), "Saddlepoint approximations in
+statistics".
 
 **Characteristic functions.** With K = (S + sum of all rows) / 2 the sum becomes K = sum of v times Binomial(c_v, pi_v),
-whose characteristic function is the product over rows v of (1 - pi_v + pi_v e^{iw.v})^{c_v}. Fair coins have pi = 1/2;
-tilted ones have pi_v = 1 / (1 + exp(-2 theta.v)). One inverse FFT gives the probabilities: the exact test of Zmigrod,
+whose characteristic function is the product over rows v of (1 - pi_v + pi_v e^{iw.v})^{c_v}. Without a tilt pi = 1/2;
+with a tilt pi_v = 1 / (1 + exp(-2 theta.v)). One inverse FFT gives the probabilities: the exact test of Zmigrod,
 Vieira and Cotterell (2022), without their recursion over sentences. Most of the work is saved by a bound. Since log(1 -
 x) <= -x, the modulus of the function is at most exp(-sum of c_v pi_v (1 - pi_v) (1 - cos w.v)). That exponent, for all
 frequencies at once, is one matrix product, and the function itself is only computed where it is not negligible.
@@ -31,9 +32,9 @@ from numpy.typing import NDArray
 from sigjax.exact.lattice import Lattice
 
 _MOST_TILT = 18.0
-"""Tilts beyond this make the smallest coin certain in float64."""
+"""Beyond this tilt, the sign of the smallest difference is certain in float64."""
 _CLOSE = 1e-6
-"""A mean this close to the wanted one, in standard deviations, will do."""
+"""Tolerance of the mean, in standard deviations."""
 _MOST_STEPS = 200
 _GAIN = 1e-3
 """A step that gains less than this in the exponent ends the search: any tilt is valid, only some are better."""
@@ -63,9 +64,9 @@ def line_tilts(steps: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) ->
     with np.errstate(divide="ignore"):  # a mean at the end of the range
         theta = np.minimum(np.arctanh(np.minimum(mean / reach, 1.0)) * reach / squares, _MOST_TILT / smallest)
     for _ in range(_MOST_STEPS):
-        leaning = np.tanh(theta[:, None] * steps)
-        short = mean - (weight * leaning).sum(axis=1)
-        variance = (weight * steps * (1.0 - leaning * leaning)).sum(axis=1)
+        mean_signs = np.tanh(theta[:, None] * steps)
+        short = mean - (weight * mean_signs).sum(axis=1)
+        variance = (weight * steps * (1.0 - mean_signs * mean_signs)).sum(axis=1)
         if np.all(short <= _CLOSE * np.sqrt(variance)):
             break
         theta = np.minimum(theta + np.maximum(short, 0.0) / np.maximum(variance, 1e-300), _MOST_TILT / smallest)
@@ -85,12 +86,12 @@ def plane_tilt(rows: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) -> 
     theta = np.zeros(len(mean))
     reached = 0.0
     for _ in range(100):
-        leaning = np.tanh(rows @ theta)
-        gradient: NDArray[np.float64] = mean - (multiplicity * leaning) @ rows
+        mean_signs = np.tanh(rows @ theta)
+        gradient: NDArray[np.float64] = mean - (multiplicity * mean_signs) @ rows
         curvature = covariance(rows, multiplicity, theta)
         curvature += 1e-9 * float(np.trace(curvature)) * np.eye(len(mean)) + 1e-300 * np.eye(len(mean))
         step = np.linalg.solve(curvature, gradient)
-        # No coin leans further by more than one in a step, where the quadratic model would mean little.
+        # No theta.v changes by more than 1 in a step: beyond, the quadratic model is poor.
         step /= max(1.0, float(np.abs(rows @ step).max()))
         while (now := rate(theta + step)) < reached:
             step *= 0.5
@@ -114,15 +115,15 @@ def windows(rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, expon
     Chernoff's bound, P(S >= m + x) <= M(theta + u) / M(theta) exp(-u (m + x)) for every u > 0, solved for x at the best
     of some u.
     """
-    base, lean = log_moment(rows @ theta, multiplicity), rows @ theta
-    leaning, variance = (multiplicity * np.tanh(lean)) @ rows, np.diag(covariance(rows, multiplicity, theta))
+    base, half_logits = log_moment(rows @ theta, multiplicity), rows @ theta
+    mean, variance = (multiplicity * np.tanh(half_logits)) @ rows, np.diag(covariance(rows, multiplicity, theta))
     widths = np.empty((rows.shape[1], 2))
     for axis, step in enumerate(rows.T):
         scale = math.sqrt(2.0 * exponent / max(variance[axis], 1e-300))
         for side, sign in enumerate((-1.0, 1.0)):
             pull = sign * scale * _PULLS
-            moment = log_moment(lean + pull[:, None] * step, multiplicity)
-            widths[axis, side] = ((moment - base + exponent) / np.abs(pull) - sign * leaning[axis]).min()
+            moment = log_moment(half_logits + pull[:, None] * step, multiplicity)
+            widths[axis, side] = ((moment - base + exponent) / np.abs(pull) - sign * mean[axis]).min()
     return widths
 
 
@@ -173,12 +174,12 @@ def tree_null(lattice: Lattice) -> np.ndarray:
     """
     if not len(lattice.rows):
         return np.ones(lattice.reach + 1)
-    return np.maximum(_product(lattice.rows, lattice.multiplicity), 0.0)
+    return np.maximum(_convolution(lattice.rows, lattice.multiplicity), 0.0)
 
 
 def tree_cost(lattice: Lattice) -> int:
     """Operations of `tree_null`: n log2 n for each product of n coefficients, padding included."""
-    return int(_work(lattice.rows, lattice.multiplicity)[0]) if len(lattice.rows) else 0
+    return int(_tree_cost_and_error(lattice.rows, lattice.multiplicity)[0]) if len(lattice.rows) else 0
 
 
 def tree_error(lattice: Lattice) -> float:
@@ -191,10 +192,10 @@ def tree_error(lattice: Lattice) -> float:
     since it is only multiplied with distributions. This is the worst case, where errors never cancel. In practice most
     do: the sum of errors is thousands of times smaller, and single probabilities are off by a few eps.
     """
-    return EPSILON * 12.0 * _work(lattice.rows, lattice.multiplicity)[1] if len(lattice.rows) else 0.0
+    return EPSILON * 12.0 * _tree_cost_and_error(lattice.rows, lattice.multiplicity)[1] if len(lattice.rows) else 0.0
 
 
-def _product(rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
+def _convolution(rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """The polynomial of some units, by halves of their rows; of one row a power of that of a unit."""
     if len(rows) == 1:
         (row,), count = rows, int(counts[0])
@@ -202,8 +203,10 @@ def _product(rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
         power = np.zeros(count * np.abs(row) + 1)
         power[tuple((heads * np.maximum(row, 0) + heads[::-1] * np.maximum(-row, 0)).T)] = _binomial(count)
         return power
-    lengths, axes = _lengths(rows, counts), range(rows.shape[1])
-    left, right = (np.fft.rfftn(_product(rows[part], counts[part]), lengths, axes) for part in _halves(len(rows) // 2))
+    lengths, axes = _fft_lengths(rows, counts), range(rows.shape[1])
+    left, right = (
+        np.fft.rfftn(_convolution(rows[part], counts[part]), lengths, axes) for part in _halves(len(rows) // 2)
+    )
     return np.fft.irfftn(left * right, lengths, axes)[tuple(map(slice, counts @ np.abs(rows) + 1))]
 
 
@@ -212,7 +215,7 @@ def _halves(size: int) -> tuple[slice, slice]:
 
 
 def _binomial(count: int) -> np.ndarray:
-    """The probabilities of 0 ... count heads of fair coins, by squaring."""
+    """The binomial probabilities of 0 ... count with p = 1/2, by squaring."""
     if count == 1:
         return np.array([0.5, 0.5])
     whole = 2 * (count // 2) + 1
@@ -220,44 +223,46 @@ def _binomial(count: int) -> np.ndarray:
     return np.convolve(square, [0.5, 0.5]) if count % 2 else square
 
 
-def _work(rows: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
-    """The sums of n log2(n) over the products of `_product`, and of sqrt(n) log2(n) over those of the whole tree."""
+def _tree_cost_and_error(rows: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
+    """The sums of n log2(n) over the products of `_convolution`, and of sqrt(n) log2(n) over the whole tree."""
     if len(rows) > 1:
-        size = math.prod(_lengths(rows, counts))
-        (cost, error), other = (_work(rows[part], counts[part]) for part in _halves(len(rows) // 2))
+        size = math.prod(_fft_lengths(rows, counts))
+        (cost, error), other = (_tree_cost_and_error(rows[part], counts[part]) for part in _halves(len(rows) // 2))
         cost, error = cost + other[0], error + other[1]
     elif counts[0] > 1:
         size = fft_length(2 * int(counts[0] // 2) + 1)
-        cost, error = _work(rows, counts // 2)
+        cost, error = _tree_cost_and_error(rows, counts // 2)
         error = 2.0 * error + counts[0] % 2
     else:
         return 0.0, 0.0
     return cost + size * math.log2(size), error + math.sqrt(size) * math.log2(size)
 
 
-def _lengths(rows: np.ndarray, counts: np.ndarray) -> list[int]:
-    """[axis]: of the transforms of a product."""
+def _fft_lengths(rows: np.ndarray, counts: np.ndarray) -> list[int]:
+    """[axis]: the lengths of the FFTs of a product."""
     return [fft_length(int(reach) + 1) for reach in counts @ np.abs(rows)]
 
 
-MOST_LEAN = 300.0
-"""Coins with a larger lean are certain, and cosh would overflow."""
+MOST_HALF_LOGIT = 300.0
+"""With a larger theta.v a sign is certain, and cosh would overflow."""
 
 
 def characteristic(
     rows: np.ndarray,
     multiplicity: np.ndarray,
-    lean: np.ndarray | None,
+    half_logits: np.ndarray | None,
     first: np.ndarray,
     frequencies: np.ndarray,
     lengths: tuple[int, ...],
 ) -> np.ndarray:
     """The conjugate of E exp(i w.(K - first)) `[..., frequency]`, of one or several sums.
 
-    irfft carries the other sign in its exponent; the probabilities are real, so the conjugate serves. There are `rows`
-    v `[..., row, axis]` (int64), their `multiplicity` `[..., row]` (0 for padding) and `lean` theta.v (None without a
-    tilt), the `first` value of K `[..., axis]`, `frequencies` `[axis, frequency]` (float64) in turns per step of K
-    times the length of the axis, and the `lengths` of the axes.
+    irfft has the other sign in its exponent; the probabilities are real, so the conjugate serves.
+
+    `rows` are v `[..., row, axis]` (int64), `multiplicity` `[..., row]` (0 for padding). `half_logits` are theta.v
+    (None without a tilt): half of the log-odds of a sign. `first` is the first value of K `[..., axis]`. `frequencies`
+    `[axis, frequency]` (float64) are in turns per step of K, times the length of the axis; `lengths` are those of the
+    axes.
     """
     # Angles are fractions of a turn over a common denominator, reduced as whole numbers: no digits are lost.
     whole = math.lcm(*lengths)
@@ -268,7 +273,7 @@ def characteristic(
             (steps[..., axis] % length).astype(np.float64)[..., None] * (each * float(whole // length))
             for axis, (length, each) in enumerate(zip(lengths, frequencies, strict=True))
         ]
-        return centred(sum(parts[1:], parts[0]), whole)
+        return centred_modulo(sum(parts[1:], parts[0]), whole)
 
     half_turn = turns(rows) * (math.pi / whole)
     count, tangent = multiplicity[..., None].astype(np.float64), np.tan(half_turn)
@@ -276,34 +281,34 @@ def characteristic(
     square = tangent * tangent
     square /= 1.0 + square
     angle = (count * half_turn).sum(axis=-2) - turns(first) * (2.0 * math.pi / whole)
-    if lean is not None:
-        square *= 1.0 / np.cosh(np.minimum(np.abs(lean), MOST_LEAN))[..., None] ** 2
-        angle += (count * np.arctan(np.tanh(lean)[..., None] * tangent)).sum(axis=-2)
+    if half_logits is not None:
+        square *= 1.0 / np.cosh(np.minimum(np.abs(half_logits), MOST_HALF_LOGIT))[..., None] ** 2
+        angle += (count * np.arctan(np.tanh(half_logits)[..., None] * tangent)).sum(axis=-2)
     with np.errstate(divide="ignore"):
         size = np.exp(0.5 * (count * np.log1p(-np.minimum(square, 1.0))).sum(axis=-2))
     return size * np.cos(angle) - 1j * (size * np.sin(angle))
 
 
-def centred(number: Any, whole: int) -> np.ndarray:
+def centred_modulo(number: Any, whole: int) -> np.ndarray:
     """Whole numbers (float64, below 2^53) modulo `whole`, between -whole / 2 and whole / 2."""
     return number - whole * np.rint(number / whole)
 
 
-MANY_COINS = 200
-"""From so many on, the characteristic function is near exp(-coins / 4) at a random frequency."""
+MANY_SIGNS = 200
+"""From so many signs on, the characteristic function is near exp(-num_signs / 4) at a random frequency."""
 DEVIATIONS = 9.0
 """Half-width of the window in standard deviations of S."""
 EPSILON = float(np.finfo(np.float64).eps)
 _NEGLIGIBLE = 42.0
 """Frequencies where the characteristic function is below exp(-42) = 6e-19 are left out."""
-_CELL = 1.0
-"""With two axes: how much the root of the exponent may grow over the frequencies between those computed first."""
-_ENOUGH = 256.0
-"""Weight of the rows that are looked at first: most frequencies are negligible by these alone."""
+_STRIDE_GROWTH = 1.0
+"""With two axes: the bound is first computed at frequencies so close that its root grows by at most this much."""
+_WEIGHT_AT_FIRST = 256.0
+"""Weight of the rows that are used first: they alone make most frequencies negligible."""
 _ON_ONE_THREAD, _FEWEST = 2**18, 32
 """Products of so few terms BLAS computes on one thread: waking others takes longer. Terms added at a time, at least."""
 _BLOCK = 2**15
-"""Terms computed at a time, to stay in cache."""
+"""Terms computed at a time, to stay in the cache."""
 
 
 def grid_lengths(lattice: Lattice) -> tuple[int, ...]:
@@ -325,15 +330,15 @@ def window_mass(reach: np.ndarray, length: int) -> np.ndarray:
     return np.where(length > reach, 0.0, 2.0 * math.exp(-(DEVIATIONS**2) / 2))
 
 
-def plane_probabilities(
+def grid_probabilities(
     rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, first: np.ndarray, lengths: tuple[int, ...]
 ) -> np.ndarray:
     """P_theta(K = first + k) `[k]` on a grid of some `lengths`, for `theta` and `first` `[axis]`.
 
-    K is taken modulo the lengths; the probabilities carry rounding noise, see `rounding`.
+    K is taken modulo the lengths; the probabilities carry rounding noise, see `rounding_error`.
 
     >>> rows, multiplicity = np.array([[1], [2]]), np.array([2, 1])
-    >>> plane_probabilities(rows, multiplicity, np.zeros(1), np.zeros(1, int), (6,))[:5].round(12)
+    >>> grid_probabilities(rows, multiplicity, np.zeros(1), np.zeros(1, int), (6,))[:5].round(12)
     array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
     """
     frequencies, held = significant_spectrum(rows, multiplicity, theta, first, lengths)
@@ -350,22 +355,23 @@ def significant_spectrum(
 
     Frequencies are whole numbers, on the last axis from 0 to length / 2.
     """
-    lean = rows @ theta
-    frequencies, lean = _significant(rows, multiplicity, lean, lengths), lean if lean.any() else None
+    half_logits = rows @ theta
+    frequencies = _significant_frequencies(rows, multiplicity, half_logits, lengths)
+    tilted = half_logits if half_logits.any() else None
     block = max(1, _BLOCK // len(rows))
     parts = (frequencies[:, start : start + block] for start in range(0, frequencies.shape[1], block))
-    held = [characteristic(rows, multiplicity, lean, first, part.astype(np.float64), lengths) for part in parts]
+    held = [characteristic(rows, multiplicity, tilted, first, part.astype(np.float64), lengths) for part in parts]
     return frequencies, np.concatenate(held)
 
 
-def rounding(coins: Any, lengths: tuple[int, ...]) -> Any:
+def rounding_error(num_signs: Any, lengths: tuple[int, ...]) -> Any:
     """Bound on the rounding error of the probabilities, in the 2-norm and relative to their own 2-norm.
 
     Two parts: the FFT, whose error is below a few epsilon for each doubling of its length (Higham 2002, theorem 24.2),
-    and the characteristic function, a sum of logarithms and angles over coins, whose roundings grow like the square
+    and the characteristic function, a sum of logarithms and angles over signs, whose roundings grow like the square
     root of their number at the frequencies that count.
     """
-    return EPSILON * (4.0 * math.log2(math.prod(lengths)) + 4.0 * np.sqrt(coins) + 16.0)
+    return EPSILON * (4.0 * math.log2(math.prod(lengths)) + 4.0 * np.sqrt(num_signs) + 16.0)
 
 
 @lru_cache(2**12)
@@ -376,7 +382,9 @@ def fft_length(values: int) -> int:
     return next(length for length in lengths if length >= values and length % 2 == 0)
 
 
-def _significant(rows: np.ndarray, multiplicity: np.ndarray, lean: np.ndarray, lengths: tuple[int, ...]) -> np.ndarray:
+def _significant_frequencies(
+    rows: np.ndarray, multiplicity: np.ndarray, half_logits: np.ndarray, lengths: tuple[int, ...]
+) -> np.ndarray:
     """The frequencies `[axis, frequency]`, in the half spectrum, at which the bound on the function is not negligible.
 
     The root of the exponent is the 2-norm of a vector over rows, in proportion to the sines of half the angles, so it
@@ -384,19 +392,19 @@ def _significant(rows: np.ndarray, multiplicity: np.ndarray, lean: np.ndarray, l
     computed of some rows and at every few frequencies, and then at those that these leave.
     """
     half = lengths[-1] // 2 + 1
-    weight = multiplicity / (4.0 * np.cosh(np.minimum(np.abs(lean), MOST_LEAN)) ** 2)
+    weight = multiplicity / (4.0 * np.cosh(np.minimum(np.abs(half_logits), MOST_HALF_LOGIT)) ** 2)
     if len(lengths) == 1:
         return line_frequencies(rows, weight, lengths[0], _NEGLIGIBLE)[None]
     slope = np.sqrt(0.5 * (weight @ rows.astype(np.float64) ** 2)) * 2.0 * math.pi / np.array(lengths)
-    stride = np.clip(_CELL / np.maximum(slope, 1e-300), 1, lengths).astype(np.int64)
+    stride = np.clip(_STRIDE_GROWTH / np.maximum(slope, 1e-300), 1, lengths).astype(np.int64)
     steps: list[int] = stride.tolist()
     some = np.arange(0, lengths[0], steps[0]), np.arange(0, half, steps[1])
     limit = (math.sqrt(_NEGLIGIBLE) + float(slope @ (stride - 1))) ** 2
     near = sum_exponents(rows, weight, lengths, some) < limit
-    rest, others = (
+    first, second = (
         (each[near.any(axis=1 - axis)][:, None] + np.arange(steps[axis])).ravel() for axis, each in enumerate(some)
     )
-    left = rest[rest < lengths[0]], others[others < half]
+    left = first[first < lengths[0]], second[second < half]
     kept = np.nonzero(sum_exponents(rows, weight, lengths, left) < _NEGLIGIBLE)
     return np.stack([left[0][kept[0]], left[1][kept[1]]])
 
@@ -406,10 +414,10 @@ def line_frequencies(rows: np.ndarray, weight: np.ndarray, length: int, negligib
 
     As with two axes. A frequency is a multiple of a stride and an offset; so is a multiple.
     """
-    half, every = length // 2 + 1, max(1, int(weight.sum() / _ENOUGH))
-    few, light = rows[::every], weight[::every]
-    slope = math.sqrt(0.5 * float(light @ few[:, 0].astype(np.float64) ** 2)) * 2.0 * math.pi / length
-    # Where waves are out of step, the exponent is about the weight, and may be less by a little.
+    half, every = length // 2 + 1, max(1, int(weight.sum() / _WEIGHT_AT_FIRST))
+    some, light = rows[::every], weight[::every]
+    slope = math.sqrt(0.5 * float(light @ some[:, 0].astype(np.float64) ** 2)) * 2.0 * math.pi / length
+    # At most frequencies, the cosines cancel: the exponent is about the weight, or a little less.
     root = math.sqrt(negligible)
     spare = max(0.75 * math.sqrt(light.sum()) - root, 0.0)
     reach = int(min(spare / max(slope, 1e-300), half)) or math.isqrt(half) // 2
@@ -417,7 +425,7 @@ def line_frequencies(rows: np.ndarray, weight: np.ndarray, length: int, negligib
     count = (half + reach) // stride + 1
     low = 1 << count.bit_length() // 2
     multiples = stride * np.arange(0, count, low), stride * np.arange(low)
-    near = sum_exponents(few[:, [0, 0]], light, (length, length), multiples).ravel() < (root + slope * reach) ** 2
+    near = sum_exponents(some[:, [0, 0]], light, (length, length), multiples).ravel() < (root + slope * reach) ** 2
     centres, offsets = stride * np.flatnonzero(near), np.arange(-reach, reach + 1)
     kept = sum_exponents(rows[:, [0, 0]], weight, (length, length), (centres, offsets)) < negligible
     found = (centres[:, None] + offsets)[kept]
@@ -430,13 +438,13 @@ def sum_exponents(rows: np.ndarray, weight: np.ndarray, lengths: tuple[int, ...]
     cos(x + y) = cos x cos y - sin x sin y makes it one matrix product.
     """
     left, right = (
-        centred(np.outer(rows[:, axis] % length, each.astype(np.float64)), length) * (2.0 * math.pi / length)
+        centred_modulo(np.outer(rows[:, axis] % length, each.astype(np.float64)), length) * (2.0 * math.pi / length)
         for axis, (length, each) in enumerate(zip(lengths, frequencies, strict=True))
     )
-    waves = np.concatenate([weight[:, None] * np.cos(left), -weight[:, None] * np.sin(left)])
-    others = np.concatenate([np.cos(right), np.sin(right)])
-    few = _ON_ONE_THREAD // (waves.shape[1] * others.shape[1])
-    if few < _FEWEST:
-        return weight.sum() - waves.T @ others
-    parts = (slice(start, start + few) for start in range(0, len(waves), few))
-    return weight.sum() - sum(waves[part].T @ others[part] for part in parts)
+    left_terms = np.concatenate([weight[:, None] * np.cos(left), -weight[:, None] * np.sin(left)])
+    right_terms = np.concatenate([np.cos(right), np.sin(right)])
+    at_a_time = _ON_ONE_THREAD // (left_terms.shape[1] * right_terms.shape[1])
+    if at_a_time < _FEWEST:
+        return weight.sum() - left_terms.T @ right_terms
+    parts = (slice(start, start + at_a_time) for start in range(0, len(left_terms), at_a_time))
+    return weight.sum() - sum(left_terms[part].T @ right_terms[part] for part in parts)

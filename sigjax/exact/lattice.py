@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 
 MOST_AXES = 2
 _MOST_NAMES = 4
-"""Statistics named in a reason; text metrics have many."""
+"""Most statistics named in a reason; text metrics have many."""
 _LARGEST_KEY = 2**62
 _LARGEST_SUM = 2.0**53
-_SAFE = 2**30
+_NO_OVERFLOW = 2**30
 """Products of numbers below this cannot overflow; larger numbers become Python integers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Lattice:
-    """The random-sign sum S = sum over rows v of v times (heads minus tails of its multiplicity coins)."""
+    """The random-sign sum S: over rows v, v times the sum of as many random signs as its multiplicity."""
 
     rows: np.ndarray
     """[row, axis] int64: distinct differences up to their sign, without 0; none or one or two axes."""
@@ -41,7 +41,7 @@ class Lattice:
         return self.multiplicity @ np.abs(self.rows)
 
     @cached_property
-    def coins(self) -> int:
+    def num_signs(self) -> int:
         """How many units differ."""
         return int(self.multiplicity.sum())
 
@@ -80,7 +80,7 @@ def pair_lattice(a: np.ndarray, b: np.ndarray, stat_names: tuple[str, ...]) -> L
     varying = np.flatnonzero(columns.any(axis=1))
     columns = columns[varying]
     columns = columns[:, columns.any(axis=0)]
-    rows, multiplicity = _distinct(columns.T)
+    rows, multiplicity = _distinct_rows(columns.T)
     # The sum of the differences lies in their lattice: its coordinates are the observed value.
     try:
         written = coordinates(np.vstack([rows, columns.sum(axis=1)]), np.append(multiplicity, 0))
@@ -99,8 +99,8 @@ def pair_lattice(a: np.ndarray, b: np.ndarray, stat_names: tuple[str, ...]) -> L
     return Lattice(values, multiplicity, observed, basis)
 
 
-def _distinct(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct rows up to their sign, ascending, the first number of each positive; and how often each occurs."""
+def _distinct_rows(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that differ by more than their sign, ascending, with a positive first number; and how often each occurs."""
     if differences.shape[1] == 1:
         values, counts = np.unique(np.abs(differences[:, 0]), return_counts=True)
         return values[:, None], counts
@@ -131,7 +131,7 @@ def coordinates(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.n
     if rows.shape[1] == 1:
         basis = np.gcd.reduce(rows, axis=0)[None]
         return rows // basis, basis
-    wide = rows if np.abs(rows).max(initial=0) < _SAFE else rows.astype(object)
+    wide = rows if np.abs(rows).max(initial=0) < _NO_OVERFLOW else rows.astype(object)
     echelon = _echelon(wide)
     if echelon is None:
         return None
@@ -144,7 +144,7 @@ def coordinates(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.n
     axes = np.array(values).reshape(len(echelon), len(rows)).T
     basis = np.array(echelon).reshape(len(echelon), rows.shape[1])
     if len(echelon) == 2:
-        axes, basis = _shortened(axes, basis, weights)
+        axes, basis = _lagrange_reduced(axes, basis, weights)
     return axes.astype(np.int64), basis.astype(np.int64)
 
 
@@ -166,7 +166,7 @@ def _echelon(rows: np.ndarray) -> list[np.ndarray] | None:
     return basis
 
 
-def _shortened(axes: np.ndarray, basis: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _lagrange_reduced(axes: np.ndarray, basis: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Lagrange's reduction: coordinates with the smallest product of weighted lengths, and their basis."""
     first, second = axes.T.astype(object)
     weights = weights.astype(object)

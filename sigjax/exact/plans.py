@@ -1,4 +1,4 @@
-"""The plan of an exact test, known before anything is computed: which algorithm a pair gets, what it costs, and why.
+"""The plan of an exact test, made before anything is computed: the algorithm of a pair, its cost, and the reason.
 
 Costs are those of the table in `run.costs`. `plan_pairs` makes the plans, `planned_p` carries them out.
 """
@@ -13,11 +13,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from sigjax.exact.boards import NEAR, long_p, pair_p
-from sigjax.exact.digits import PValue, nearest, reference_p, takes_more_digits, whole_outcomes, with_axis
+from sigjax.exact.board_tests import NEARLY_ROUNDED, long_p, pair_p
+from sigjax.exact.digits import PValue, has_small_grid, nearest_p, p_of_outcomes, reference_p, with_zero_axis
 from sigjax.exact.distributions import (
     EPSILON,
-    MANY_COINS,
+    MANY_SIGNS,
     dp_cost,
     dp_null,
     grid_lengths,
@@ -29,18 +29,18 @@ from sigjax.exact.distributions import (
 from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
 from sigjax.exact.null import (
     BOUNDS_WIDTH,
-    MOST_COINS,
+    MOST_SPLIT_SIGNS,
     Delta,
     Tail,
-    Unsettled,
+    UncertainP,
     bound_tail,
     bounded_p,
     choose_step,
-    count_extreme,
-    count_from,
+    count_small_tail,
+    count_tail,
+    extreme_edges,
     few_units,
-    find_edges,
-    full_p,
+    p_of_distribution,
     signs_p,
     threshold_p,
 )
@@ -49,14 +49,14 @@ from sigjax.resample.extreme import Extreme
 from sigjax.run import costs
 from sigjax.run.costs import Cost, gib_of
 
-_PATIENCE = 1.0
-"""Nominal seconds that an exact value may take where bounds would be near enough."""
-_BOX = 80.0
-"""Exponent of the two-axis box whose cost is counted: that of a p-value near 1e-20."""
+_SECONDS_BEFORE_BOUNDS = 1.0
+"""Nominal seconds that an exact value may take; if it takes longer, bounds will do."""
+_BOX_EXPONENT = 80.0
+"""The cost with two axes is that of a box with this exponent, for a p-value near 1e-20."""
 _LARGEST_STEP = 2**40
 """Differences beyond this are not exact in the arithmetic of a grid."""
-_FEW_COINS = 16
-"""Their signs are counted faster (0.2 ms) than their waves are added up (0.5 ms)."""
+_FEW_SIGNS = 16
+"""Up to so many units, counting sign vectors (0.2 ms) is faster than the Fourier sum (0.5 ms)."""
 SMALLEST_DP = 1e-280
 """Below this, the dynamic program has lost probabilities to underflow."""
 
@@ -65,7 +65,7 @@ Pair = tuple[int, int]
 
 
 class Scoring(NamedTuple):
-    """What is asked of the sums of a pair."""
+    """How the sums of a pair are judged."""
 
     delta: Delta
     """Differences of scores as a function of S."""
@@ -75,7 +75,7 @@ class Scoring(NamedTuple):
     """Whether the score is a ratio of sums, as `exact.tails` asks."""
 
 
-PairTest = Callable[[Lattice, Scoring], PValue | Unsettled | NotEligible]
+PairTest = Callable[[Lattice, Scoring], PValue | UncertainP | NotEligible]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -84,8 +84,8 @@ class Plan:
 
     lattice: Lattice
     cost: Cost
-    words: str
-    """What the reason of the result says, with {} for the statistics that differ."""
+    reason: str
+    """The reason of the result, with {} for the statistics that differ."""
     test: PairTest
     method: Literal["exact", "dp", "tree"] = "exact"
 
@@ -101,8 +101,8 @@ def plan_pairs(
 ) -> dict[Pair, Plan | NotEligible]:
     """The plan of each of some pairs, from the statistics `[system, unit, stat]` (int64) of all systems.
 
-    `method` is "dp", "tree", or anything else for the fastest; where the statistics are `rounded` reals, their lattice
-    means nothing. `num_bytes` may be used.
+    `method` is "dp", "tree", or anything else for the fastest algorithm. If the statistics are `rounded` reals, their
+    lattice means nothing. `num_bytes` is the memory that may be used.
     """
     plans: dict[Pair, Plan | NotEligible] = {}
     for a, b in pairs:
@@ -111,7 +111,7 @@ def plan_pairs(
             plan = plan_pair(plan, method, rounded=rounded, num_bytes=num_bytes)
         if method not in ("dp", "tree") and not (isinstance(plan, Plan) and plan.lattice.axes < 2):
             few = few_units(values[a], values[b])
-            signs = few and _signs(few)  # where few units differ, all signs may be the cheapest
+            signs = few and _plan_signs(few)  # where few units differ, all signs may be the cheapest
             cheaper = signs and (isinstance(plan, NotEligible) or signs.cost.seconds < plan.cost.seconds)
             plan = signs if signs and cheaper and signs.cost.num_bytes <= num_bytes else plan
         plans[a, b] = plan
@@ -119,7 +119,7 @@ def plan_pairs(
 
 
 def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float) -> Plan | NotEligible:
-    """The fastest algorithm that fits into memory; on one axis bounds, where exact values take too long or too much."""
+    """The fastest algorithm that fits into memory; on one axis bounds, if exact values take too much time or memory."""
     named = method in ("dp", "tree")
     if lattice.axes == 0:
         return Plan(lattice, Cost(), "no unit differs", _identical)
@@ -128,78 +128,83 @@ def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float)
     if rounded and lattice.axes == 2:
         return NotEligible("two statistics differ and are reals, held rounded; exact tests of two take whole numbers")
     if named:
-        plans = [_dynamic_program(lattice) if method == "dp" else _tree(lattice)]
+        plans = [_plan_dynamic_program(lattice) if method == "dp" else _plan_tree(lattice)]
     elif lattice.axes == 2:
-        plans = [_plane(lattice)]
+        plans = [_plan_plane(lattice)]
     else:
-        plans = _halves(lattice) if rounded else [*_halves(lattice), _line(lattice)]
-        if not any(plan.cost.seconds <= _PATIENCE and plan.cost.num_bytes <= num_bytes for plan in plans):
-            plans = [*plans, *_extreme(lattice), _by_bounds(lattice)]
+        plans = _plan_halves(lattice) if rounded else [*_plan_halves(lattice), _plan_line(lattice)]
+        if not any(plan.cost.seconds <= _SECONDS_BEFORE_BOUNDS and plan.cost.num_bytes <= num_bytes for plan in plans):
+            plans = [*plans, *_plan_few_extreme(lattice), _plan_bounds(lattice)]
     if fitting := [plan for plan in plans if plan.cost.num_bytes <= num_bytes]:
         return min(fitting, key=lambda plan: plan.cost.seconds)
     least = min(plan.cost.num_bytes for plan in plans)
     return NotEligible(f"an exact test takes about {gib_of(least)} GiB, more than {gib_of(num_bytes)}")
 
 
-def _terms(lattice: Lattice, length: float) -> Cost:
-    """The characteristic function."""
-    return (costs.TERM if lattice.coins < MANY_COINS else costs.TERM_OF_MANY) * (length * len(lattice.rows))
+def _characteristic_cost(lattice: Lattice, length: float) -> Cost:
+    """The cost of the characteristic function."""
+    return (costs.TERM if lattice.num_signs < MANY_SIGNS else costs.TERM_OF_MANY) * (length * len(lattice.rows))
 
 
-def _line(lattice: Lattice) -> Plan:
+def _plan_line(lattice: Lattice) -> Plan:
     (length,) = grid_lengths(lattice)
     values = length + float(np.abs(lattice.observed[0])) / 2.0
     usable = float(lattice.rows.max()) < _LARGEST_STEP
-    cost = costs.LINE + costs.LINE_VALUE * values + 0.25 * _terms(lattice, length)
-    return Plan(lattice, cost if usable else replace(cost, num_bytes=math.inf), "one statistic differs{}", _by_waves)
+    cost = costs.LINE + costs.LINE_VALUE * values + 0.25 * _characteristic_cost(lattice, length)
+    return Plan(
+        lattice,
+        cost if usable else replace(cost, num_bytes=math.inf),
+        "one statistic differs{}",
+        _by_characteristic_function,
+    )
 
 
-def _halves(lattice: Lattice) -> list[Plan]:
-    if lattice.coins > MOST_COINS:
+def _plan_halves(lattice: Lattice) -> list[Plan]:
+    if lattice.num_signs > MOST_SPLIT_SIGNS:
         return []
-    sums = 2 ** (lattice.coins // 2 + 1)  # to sort and to look up
-    test = partial(_by_count, count_from)
+    sums = 2 ** (lattice.num_signs // 2 + 1)  # to sort and to look up
+    test = partial(_by_count, count_tail)
     return [Plan(lattice, costs.LISTED + costs.LISTED_SUM * sums, "few units differ{}", test)]
 
 
-def _extreme(lattice: Lattice) -> list[Plan]:
-    count = count_extreme(lattice, abs(int(lattice.observed[0])))
+def _plan_few_extreme(lattice: Lattice) -> list[Plan]:
+    count = count_small_tail(lattice, abs(int(lattice.observed[0])))
     if count is None:
         return []
-    cost = costs.EXTREME + costs.EXTREME_SWAP * (count + lattice.coins) + costs.EXTREME_HELD * count
-    test = partial(_by_count, count_extreme)
+    cost = costs.EXTREME + costs.EXTREME_SWAP * (count + lattice.num_signs) + costs.EXTREME_HELD * count
+    test = partial(_by_count, count_small_tail)
     return [Plan(lattice, cost, "few swaps are as extreme{}", test)]
 
 
-def _by_bounds(lattice: Lattice) -> Plan:
+def _plan_bounds(lattice: Lattice) -> Plan:
     step, length = choose_step(lattice, abs(float(lattice.observed[0])))
 
     def test(lattice: Lattice, scoring: Scoring) -> PValue | NotEligible:
         return _by_tail(lattice, scoring, lambda edge: bound_tail(lattice, edge, step))
 
-    cost = costs.BOUNDS + costs.BOUNDS_VALUE * length + _terms(lattice, length)
-    words = f"one statistic differs{{}}; bounds of p at most {BOUNDS_WIDTH:.0%} apart"
-    return Plan(lattice, cost, words, test)
+    cost = costs.BOUNDS + costs.BOUNDS_VALUE * length + _characteristic_cost(lattice, length)
+    reason = f"one statistic differs{{}}; bounds of p at most {BOUNDS_WIDTH:.0%} apart"
+    return Plan(lattice, cost, reason, test)
 
 
-def _signs(lattice: Lattice) -> Plan:
-    numbers = lattice.axes * math.ldexp(0.5, lattice.coins)  # outcomes times statistics
+def _plan_signs(lattice: Lattice) -> Plan:
+    numbers = lattice.axes * math.ldexp(0.5, lattice.num_signs)  # outcomes times statistics
     return Plan(lattice, costs.SIGNS + costs.SIGNS_STATISTIC * numbers, "few units differ{}", _by_signs)
 
 
-def _plane(lattice: Lattice) -> Plan:
-    box = windows(lattice.rows, lattice.multiplicity, np.zeros(2), _BOX).max(axis=1)
+def _plan_plane(lattice: Lattice) -> Plan:
+    box = windows(lattice.rows, lattice.multiplicity, np.zeros(2), _BOX_EXPONENT).max(axis=1)
     points = float(np.prod(np.minimum(box, lattice.reach) + 1.0))
-    cost = costs.PLANE + costs.PLANE_POINT * points + _terms(lattice, points)
-    return Plan(lattice, cost, "two statistics differ{}", _by_waves)
+    cost = costs.PLANE + costs.PLANE_POINT * points + _characteristic_cost(lattice, points)
+    return Plan(lattice, cost, "two statistics differ{}", _by_characteristic_function)
 
 
-def _dynamic_program(lattice: Lattice) -> Plan:
+def _plan_dynamic_program(lattice: Lattice) -> Plan:
     """Algorithm 3 of Zmigrod et al.; like the next, it holds every value that the sum can reach."""
 
-    def test(lattice: Lattice, scoring: Scoring) -> PValue | Unsettled | NotEligible:
-        found = full_p(lattice, dp_null(lattice), lambda p: lattice.coins * EPSILON * p, *scoring[:2])
-        log_p = found.log_p if isinstance(found, Unsettled) else found[1] * math.log(10.0)
+    def test(lattice: Lattice, scoring: Scoring) -> PValue | UncertainP | NotEligible:
+        found = p_of_distribution(lattice, dp_null(lattice), lambda p: lattice.num_signs * EPSILON * p, *scoring[:2])
+        log_p = found.log_p if isinstance(found, UncertainP) else found[1] * math.log(10.0)
         too_small = NotEligible("the p-value is too small for the dynamic program")
         return found if log_p >= math.log(SMALLEST_DP) else too_small
 
@@ -207,11 +212,11 @@ def _dynamic_program(lattice: Lattice) -> Plan:
     return Plan(lattice, cost, "dynamic program over units{}", test, "dp")
 
 
-def _tree(lattice: Lattice) -> Plan:
+def _plan_tree(lattice: Lattice) -> Plan:
     """Algorithm 4."""
 
-    def test(lattice: Lattice, scoring: Scoring) -> PValue | Unsettled:
-        return full_p(lattice, tree_null(lattice), lambda _: tree_error(lattice), *scoring[:2])
+    def test(lattice: Lattice, scoring: Scoring) -> PValue | UncertainP:
+        return p_of_distribution(lattice, tree_null(lattice), lambda _: tree_error(lattice), *scoring[:2])
 
     cost = costs.TREE + costs.TREE_STEP * tree_cost(lattice) + costs.TREE_POINT * _num_points(lattice)
     return Plan(lattice, cost, "tree of products{}", test, "tree")
@@ -222,30 +227,30 @@ def _num_points(lattice: Lattice) -> float:
 
 
 NOT_KNOWN: PValue = (math.nan, math.nan, math.nan)
-"""Stands where there is no exact test."""
+"""The p-value if there is no exact test."""
 
 
 def planned_p(plan: Plan, scoring: Scoring, stat_names: tuple[str, ...]) -> tuple[PValue, str]:
-    """The p-value of a pair by its plan, and why there is one; a test whose error turns out too large says so."""
+    """Carry out the plan of a pair: the p-value and its reason; NaN and the reason if the error may exceed 1% of p."""
     found = plan.test(plan.lattice, scoring)
     if isinstance(found, NotEligible):
         return NOT_KNOWN, found.reason
-    if not (found.error_bound if isinstance(found, Unsettled) else found[2]) <= BOUNDS_WIDTH:
+    if not (found.error_bound if isinstance(found, UncertainP) else found[2]) <= BOUNDS_WIDTH:
         return NOT_KNOWN, f"the rounding error of the exact test may exceed {BOUNDS_WIDTH:.0%} of p"
-    if isinstance(found, Unsettled):
-        enough = takes_more_digits(plan.lattice, found.log_p)
-        known = reference_p(plan.lattice, *scoring[:2], found.log_p) if enough else nearest(*found)
+    if isinstance(found, UncertainP):
+        enough = has_small_grid(plan.lattice, found.log_p)
+        known = reference_p(plan.lattice, *scoring[:2], found.log_p) if enough else nearest_p(*found)
         return known, _reason(plan, stat_names)
     return found, _reason(plan, stat_names)
 
 
 def _reason(plan: Plan, stat_names: tuple[str, ...]) -> str:
-    """The method, and the statistics that differ: more than the axes where they are linearly related."""
+    """The reason in words, with the statistics that differ; they outnumber the axes if they are linearly related."""
     lattice = plan.lattice
     varying = np.flatnonzero(lattice.basis[lattice.rows.any(axis=0)].any(axis=0))
     related = ": linearly related" if varying.size > lattice.axes else ""
     names = ", ".join(stat_names[stat] for stat in varying)
-    return plan.words.format(f" ({names}{related})" if names else "")
+    return plan.reason.format(f" ({names}{related})" if names else "")
 
 
 def _identical(*_: object) -> PValue:
@@ -256,24 +261,29 @@ def _by_signs(lattice: Lattice, scoring: Scoring) -> PValue:
     return signs_p(lattice, *scoring[:2])
 
 
-def _by_waves(lattice: Lattice, scoring: Scoring) -> PValue | Unsettled:
-    """By `boards`, where that pays; else by as many tilts as it needs, whose last digit long doubles settle."""
+def _by_characteristic_function(lattice: Lattice, scoring: Scoring) -> PValue | UncertainP:
+    """The p-value by characteristic functions: as a board of one pair, else by several tilts (`planes`).
+
+    Long doubles settle a last digit that is still open.
+    """
     ordered = scoring.monotone or lattice.axes == 1
-    if lattice.axes == 1 and lattice.coins <= _FEW_COINS:
-        counted = _by_count(count_from, lattice, scoring)
-        if not isinstance(counted, Unsettled | NotEligible):
+    if lattice.axes == 1 and lattice.num_signs <= _FEW_SIGNS:
+        counted = _by_count(count_tail, lattice, scoring)
+        if not isinstance(counted, UncertainP | NotEligible):
             return counted
     if ordered:
         found = pair_p(lattice, *scoring[:2], monotone=scoring.monotone)
-        if not isinstance(found, Unsettled) or found.error_bound < NEAR:
+        if not isinstance(found, UncertainP) or found.error_bound < NEARLY_ROUNDED:
             return found
-    plane, delta = (lattice, scoring.delta) if lattice.axes == 2 else (with_axis(lattice), _of_second(scoring.delta))
+    plane, delta = (
+        (lattice, scoring.delta) if lattice.axes == 2 else (with_zero_axis(lattice), _on_second_axis(scoring.delta))
+    )
     found = plane_p(plane, delta, scoring.criterion)
-    return long_p(lattice, *scoring[:2]) or found if ordered and isinstance(found, Unsettled) else found
+    return long_p(lattice, *scoring[:2]) or found if ordered and isinstance(found, UncertainP) else found
 
 
-def _of_second(delta: Delta) -> Delta:
-    """A score of one axis as one of two, the first of which is 0."""
+def _on_second_axis(delta: Delta) -> Delta:
+    """A score on one axis as a score on two, for sums that are 0 on the first."""
 
     def of_second(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         return delta(first + second)
@@ -283,12 +293,12 @@ def _of_second(delta: Delta) -> Delta:
 
 def _by_count(
     count: Callable[[Lattice, int], int | None], lattice: Lattice, scoring: Scoring
-) -> PValue | Unsettled | NotEligible:
-    """The test by the number of sign vectors in the tail."""
-    edges = _edges(lattice, scoring)
+) -> PValue | UncertainP | NotEligible:
+    """The p-value by the number of sign vectors in the tail."""
+    edges = _edges_of_tail(lattice, scoring)
     if isinstance(edges, NotEligible):
         return edges
-    criterion, every = scoring.criterion, 2**lattice.coins
+    criterion, every = scoring.criterion, 2**lattice.num_signs
     total = 0
     for edge in edges if criterion.mid_p else edges[:1] * 2:
         two_sided = criterion.alternative == "two-sided"
@@ -298,21 +308,21 @@ def _by_count(
         # P(S >= edge) = 1 - P(S <= edge - 1), and S is symmetric.
         number = count(lattice, int(edge if edge > 0.0 else 1.0 - edge))
         if number is None:  # so many are ties with the observed sum
-            return Unsettled(0.0, 1.0)
+            return UncertainP(0.0, 1.0)
         total += min(2 * number, every) if two_sided else number if edge > 0.0 else every - number
-    return whole_outcomes(total, lattice.coins)
+    return p_of_outcomes(total, lattice.num_signs)
 
 
 def _by_tail(lattice: Lattice, scoring: Scoring, tail: Tail) -> PValue | NotEligible:
-    """Bounds by those of the tail of a monotone score."""
-    edges = _edges(lattice, scoring)
+    """Bounds of the p-value of a monotone score, by bounds of the tail."""
+    edges = _edges_of_tail(lattice, scoring)
     if isinstance(edges, NotEligible):
         return edges
     return bounded_p(threshold_p(edges, tail, scoring.criterion.alternative, mid_p=scoring.criterion.mid_p))
 
 
-def _edges(lattice: Lattice, scoring: Scoring) -> tuple[float, float] | NotEligible:
-    """Where the extreme sums of a monotone score begin, and the more extreme ones."""
+def _edges_of_tail(lattice: Lattice, scoring: Scoring) -> tuple[float, float] | NotEligible:
+    """The edges of a monotone score (`extreme_edges`), or why there are none."""
     delta, criterion, _ = scoring
-    found = find_edges(lattice, lambda sums: delta(sums[None])[0], criterion)
+    found = extreme_edges(lattice, lambda sums: delta(sums[None])[0], criterion)
     return found or NotEligible("the score is not monotone in the statistic that differs")

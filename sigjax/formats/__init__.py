@@ -1,8 +1,8 @@
-"""Formats of files, and the way in: `read` recognizes the format of files and gives an `Evaluation`.
+"""File formats: `read` recognizes the format of files and returns an `Evaluation`.
 
-Read `declarations` first (all formats, and how the one of a file is recognized), then `reading` (the way in). Each
-other file is a family of formats, which is imported when it is read: it parses what a file says and gives `Sheet`s,
-which `readers.join` joins and checks. `doctor` says how files are understood.
+Read `declarations` first (all formats, and how they are recognized), then `reading` (the entry point). Each other file
+is a family of formats, which is imported when a file of it is read. It parses files to `Sheet`s; `readers.join` joins
+and checks these. `doctor` says how files are understood.
 """
 
 from sigjax.formats.declarations import FORMATS as FORMATS

@@ -63,22 +63,22 @@ def read_alignment(sources: Sources, options: Options) -> Reading:
         _check_length(file, system, gold_file, num_sentences)
         if gold.is_sure.all() and not system.is_sure.all():
             notes.append(f"{file} has links that are only possible, but the gold standard has none: are they swapped?")
-        links[name] = np.unique(_turned(system.keys) if name in swapped else system.keys)
-        notes += _doubts(name, links[name], possible, options)
+        links[name] = np.unique(_transposed_links(system.keys) if name in swapped else system.keys)
+        notes += _reading_notes(name, links[name], possible, options)
     instances = np.unique(np.concatenate([sure, *links.values()])) if options.unit == "response" else None
     ids = None
     if instances is not None:
         ids = [f"{(key >> 2 * _BITS) + 1}: {key >> _BITS & _WORD}-{key & _WORD}" for key in instances.tolist()]
     sheets = []
     for name, own in links.items():
-        counted = (_among(own, sure), _among(own, possible), own, sure)
+        counted = (_common_links(own, sure), _common_links(own, possible), own, sure)
         numbers = {name: _count(each, instances, num_sentences) for name, each in zip(_INPUTS, counted, strict=True)}
         sheets.append(Sheet(name, files[name], numbers, ids=ids))
     return join_sheets(sheets, options, notes=tuple(notes))
 
 
 def _count(keys: np.ndarray, instances: np.ndarray | None, num_sentences: int) -> np.ndarray:
-    """How many of some links each sentence has, or each of the links in `instances`, if they are the instances."""
+    """The number of some links in each sentence; or 0 or 1 for each link of `instances`, if links are the instances."""
     rows = keys >> 2 * _BITS if instances is None else np.searchsorted(instances, keys)
     return np.bincount(rows, minlength=num_sentences if instances is None else len(instances)).astype(np.float64)
 
@@ -106,27 +106,27 @@ def _check_length(file: str, system: _Links, gold_file: str, num_sentences: int)
         )
 
 
-def _turned(keys: np.ndarray) -> np.ndarray:
+def _transposed_links(keys: np.ndarray) -> np.ndarray:
     """Links with source and target exchanged."""
     return (keys >> 2 * _BITS << 2 * _BITS) | ((keys & _WORD) << _BITS) | (keys >> _BITS & _WORD)
 
 
-def _among(keys: np.ndarray, known: np.ndarray) -> np.ndarray:
+def _common_links(keys: np.ndarray, known: np.ndarray) -> np.ndarray:
     """The links that are among others; both are distinct."""
     return keys[np.isin(keys, known, assume_unique=True)]
 
 
-def _doubts(name: str, keys: np.ndarray, possible: np.ndarray, options: Options) -> list[str]:
+def _reading_notes(name: str, keys: np.ndarray, possible: np.ndarray, options: Options) -> list[str]:
     """Notes on links that agree better with the gold standard when they are read in another way."""
-    readings = {f"swap={name}": _turned(keys)}
+    readings = {f"swap={name}": _transposed_links(keys)}
     if not options.has("one_based"):
         readings["one_based=true"] = keys[((keys >> _BITS & _WORD) > 0) & ((keys & _WORD) > 0)] - ((1 << _BITS) + 1)
-    count = len(_among(keys, possible))
+    count = len(_common_links(keys, possible))
     return [
         f"system {name!r}: {better} instead of {count} links match the gold when read the other way; check the reader "
         f"alignment({parameter})"
         for parameter, reading in readings.items()
-        if (better := len(_among(reading, possible))) > count
+        if (better := len(_common_links(reading, possible))) > count
     ]
 
 

@@ -61,7 +61,7 @@ def is_span_tag(tag: str) -> bool:
 
 
 def tag_table(tags: Sequence[str]) -> np.ndarray:
-    """What tags `[tag]` mean, for which `is_span_tag` holds; types are compared as they are written.
+    """Decode tags `[tag]` for which `is_span_tag` holds; types are compared as they are written.
 
     Returns:
         `[3, tag]`: the number of its type, -1 outside; whether a span starts at it, whatever precedes; and whether one
@@ -121,7 +121,7 @@ def count_spans(
 
 
 def _same_spans(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[np.ndarray, np.ndarray]:
-    """What each span `[predicted]` counts, and its first token; strict and exact."""
+    """The count of each span `[predicted]` and its first token, for strict and exact matches."""
     known = np.zeros((2, max(gold[0].max(initial=0), predicted[0].max(initial=0)) + 1), np.int64)
     known[:, gold[0]] = gold[1:]
     same = known[:, predicted[0]] == predicted[1:]
@@ -129,7 +129,7 @@ def _same_spans(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[
 
 
 def _overlapping(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[np.ndarray, np.ndarray]:
-    """What each span `[predicted]` counts, and the first token of the gold span that it counts for, or its own."""
+    """The count of each span `[predicted]`, and the first token of the gold span that it matches (else its own)."""
     first = np.searchsorted(gold[1], predicted[0], side="right")
     last = np.searchsorted(gold[0], predicted[1])
     truth, own = ([*map(tuple, spans.T.tolist())] for spans in (gold, predicted))
@@ -154,7 +154,7 @@ _WIDTHS = (2, 3)
 _MOST_DIFFERENT = 0.01
 """Share of lines whose word may differ from the gold file's."""
 _LARGEST_TABLE = 2**22
-"""Parts of one side times those of the other; more are no parts of a word, or of multiword tokens that overlap."""
+"""Most parts of one side times parts of the other: more are no parts of a word, or of overlapping multiword tokens."""
 
 
 def common_subsequence(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
@@ -210,7 +210,7 @@ def _count_morphemes(gold: Sequence[str], system: Sequence[str]) -> dict[str, np
 
 
 def _segmentation_columns(file: str, lines: list[str]) -> list[list[str]]:
-    """The columns of a file: words, segmentations and, where line 1 has three fields, categories."""
+    """The columns of a file: words, segmentations and, if line 1 has three fields, categories."""
     width = lines[0].count("\t") + 1
     for i, line in enumerate(lines):
         if width not in _WIDTHS or line.startswith("\t") or line.count("\t") != width - 1:
@@ -221,7 +221,7 @@ def _segmentation_columns(file: str, lines: list[str]) -> list[list[str]]:
 
 
 def _check_segmented_words(file: str, system: list[str], reference: str, words: list[str]) -> str:
-    """Refuse other words than in the gold file; a note where a few differ: a spreadsheet made '#NAME?' of '-st'."""
+    """Refuse words that differ from the gold file; a note if only a few do: a spreadsheet turns '-st' into '#NAME?'."""
     wrong = [i for i, (word, expected) in enumerate(zip(system, words, strict=True)) if word != expected]
     if not wrong:
         return ""
@@ -259,13 +259,13 @@ class Tokens:
     breaks: np.ndarray
     """First tokens of the parts that spans stay within: sentences, or longer parts."""
     documents: Sequence[str] | None = None
-    """[sentence]; None where the file marks no documents."""
+    """[sentence]; None if the file marks no documents."""
     gold: Sequence[str] = ()
     """[token] the last column but one, which has the gold tags in files of pairs."""
     num_columns: int = 0
 
     def line_of(self, i: int) -> str:
-        """Where a token is, for messages."""
+        """The place of a token, for messages."""
         return f"{Line(self.file, self.lines[i])}"
 
 
@@ -275,7 +275,7 @@ def read_tagged(
     sources: Sources,
     options: Options,
 ) -> Reading:
-    """Read a gold file and one file per system, whose tokens are those of `gold` and pass `checks` (gold, other)."""
+    """Read a gold file and one file per system; their tokens must agree with `gold` and pass `checks` (gold, other)."""
     gold = parse(sources.gold(), options)
     systems = {name: parse(file, options) for name, file in sources.chosen(options).items()}
     for tokens in systems.values():
@@ -357,7 +357,7 @@ def encode(labels: Sequence[str], codes: dict[str, int]) -> np.ndarray:
 
 
 def _table(codes: Mapping[str, int], encoded: Mapping[Tokens, np.ndarray]) -> np.ndarray:
-    """What the tags mean; a tag that marks no span is refused with its line."""
+    """The decoded tags; a tag that marks no span is refused with its line."""
     wrong = [code for tag, code in codes.items() if not is_span_tag(tag)]
     for tokens, found in encoded.items() if wrong else ():
         places = np.flatnonzero(np.isin(found, wrong))
@@ -379,7 +379,7 @@ Parts = tuple[str, Sequence[int], Sequence[str]]
 
 
 def check_same(what: str, own: Parts, gold: Parts) -> None:
-    """Refuse other parts than those of the gold file."""
+    """Refuse parts that differ from the gold file."""
     (file, lines, parts), (gold_file, gold_lines, expected) = own, gold
     if parts == expected:
         return
@@ -450,7 +450,7 @@ def parse_columns(file: str, text: str) -> Tokens:
 
 
 def _comments(lines: Sequence[str]) -> set[int]:
-    """The numbers of the lines that are comments: # is a token, too."""
+    """The numbers of the lines that are comments: # may also be a token."""
     marked = {number: line for number, line in enumerate(lines, start=1) if line.startswith("# ")}
     plain = (line for line in lines if line and not line.startswith(("#", _DOCUMENT)) and len(split_blanks(line)) > 1)
     token = next(plain, "") if marked else ""
@@ -462,7 +462,7 @@ def _comments(lines: Sequence[str]) -> set[int]:
 
 
 def head_tokens(head: bytes) -> Tokens | None:
-    """The tokens of the first whole lines of a file; None where there are none."""
+    """The tokens of the first whole lines of a file; None if there are none."""
     whole = head[: head.rfind(b"\n") + 1] or head
     try:
         return parse_columns("", whole.decode("utf-8", "replace").replace("\r", ""))
@@ -490,7 +490,7 @@ def split_blanks(line: str) -> list[str]:
 def read_pairs(sources: Sources, options: Options) -> Reading:
     """Gold and guess are the last two columns of each file."""
     systems = {name: parse_columns(file, read_text(file)) for name, file in sources.chosen(options).items()}
-    # Where there are two columns, there are no words: gold tags come first.
+    # Files with two columns have no words: gold tags come first.
     words = [own.words if own.num_columns > 2 else [""] * len(own.gold) for own in systems.values()]
     truths = [replace(own, words=its, tags=own.gold) for own, its in zip(systems.values(), words, strict=True)]
     gold = truths[0]
@@ -533,7 +533,7 @@ def looks_pairs(_: str, head: bytes) -> bool:
 
 
 def looks_gold(name: str, head: bytes) -> bool:
-    """Whether there are columns, and what only tagged tokens have: sentences, a name, or tags of spans."""
+    """Whether there are columns, with a sign of tagged tokens: sentences, a name, or tags of spans."""
     tokens = head_tokens(head)
     if tokens is None:
         return False
@@ -595,7 +595,7 @@ def parse_hipe(file: str, text: str, column: str = COLUMN) -> Tokens:
         lines.append(line)
     if not words:
         raise InputError(f"{file}: has a header but no tokens")
-    # Types in lower case, and O where there is no entity.
+    # Types in lower case, and O if there is no entity.
     plain = {tag: tag[:2] + tag[2:].lower() if tag not in ("_", "-") else "O" for tag in dict.fromkeys(tags)}
     labels, tags = documents if all(documents) else None, [plain[tag] for tag in tags]
     return Tokens(file, words, tags, lines, np.array(sentences), np.array(breaks), labels)

@@ -22,10 +22,10 @@ from sigjax.records import Hint, InputError, Line
 from sigjax.run.files import read_text
 
 Edits = Counter[tuple[int, int, str]]
-"""Start, end and correction, and how often it stands there."""
+"""Start, end and correction, and how often it occurs there."""
 _NUMBER = re.compile(r"-?\d{1,9}")
 _LEFT_OUT = ("noop", "UNK")
-"""Types that do not count: what is not an error, and errors whose correction is not known."""
+"""Types that do not count: tokens without an error, and errors whose correction is not known."""
 _HINT = "errant_parallel writes M2 from texts"
 
 

@@ -1,9 +1,9 @@
 """Files of one run in training: its learning curve, or its episodes. These are no instances, so they are refused.
 
-The steps of a run depend on each other, and two runs share none: a test on steps would find what one lucky seed did.
-What can be compared is one number per run. `CURVES` of `formats.declarations` says how such files are recognized:
-scalars that TensorBoard gives as CSV or JSON, and its event files; charts and histories that Weights & Biases gives as
-CSV; monitor.csv and evaluations.npz of Stable-Baselines3.
+The steps of a run depend on each other, and two runs share no steps: a test on steps would only show the luck of one
+seed. Compare one number per run instead. `CURVES` of `formats.declarations` recognizes such files: scalars that
+TensorBoard gives as CSV or JSON, and its event files; charts and histories that Weights & Biases gives as CSV;
+monitor.csv and evaluations.npz of Stable-Baselines3.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _LAST = ", such as the last value of each"
 
 
 def refuse_curve(file: str, kind: str) -> None:
-    """Refuse a file of one run, and say what its run can be compared by."""
+    """Refuse a file of one run, and say how to compare runs."""
     more, number = "", _LAST
     if kind == "evaluations":
         more, number = _of_evaluations(file)
@@ -51,7 +51,7 @@ def _such_as(what: str, values: Sequence[float]) -> str:
 
 
 def _of_evaluations(file: str) -> tuple[str, str]:
-    """What `EvalCallback` wrote: `results` [evaluation, episode]."""
+    """The file of `EvalCallback`: `results` [evaluation, episode]."""
     results = load_npz(file, read_bytes(file)).get("results", np.empty(0))
     if results.ndim != 2 or not results.size or results.dtype.kind not in "fiu":
         return "", ""

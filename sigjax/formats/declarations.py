@@ -1,8 +1,8 @@
-"""All formats in one table: what each takes, how it is recognized, what it gives, and where its reader is.
+"""All formats in one table: the files that each takes, how it is recognized, its metrics, and its reader.
 
-A reader, and whatever else is named as "module:function", is imported when it is asked for. So a file is recognized by
-its name and its first bytes, and only the module of its format is loaded. Logs of harnesses are declared in the files
-of `formats.harness`, which are imported where a file begins as logs do. Packages add formats of their own (`Format`).
+A reader (named as "module:function") is imported when it is used. So a file is recognized by its name and its first
+bytes, and only the module of its format is loaded. Logs of harnesses are declared in the files of `formats.harness`; a
+file is imported if the data may be such a log. Other packages can add formats (`Format`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Takes = Literal["file", "systems", "gold"]
 """One file with all systems; one file per system; or gold files and then one file per system."""
 ByTask = Callable[[Options], dict[str, EvaluationRecord | None]]
-"""Options with a metric -> the evaluation of each task that has it, by name; "" where files are of no task."""
+"""Options with a metric -> the evaluation of each task that has it, by name; "" if files have no task."""
 Looks = Callable[[str, bytes], bool]
 """(name of a file in lower case without .gz, its first bytes unpacked) -> whether it is of a format."""
 
@@ -43,7 +43,7 @@ Looks = Callable[[str, bytes], bool]
 def looks_like(*patterns: bytes, ending: str | tuple[str, ...] = ()) -> Looks:
     r"""Whether the name has an ending, or the first bytes hold patterns, one after the other.
 
-    One pattern with `.*` for what stands between would try every beginning with every end.
+    A single pattern with `.*` between them would try every beginning with every end.
 
     >>> looks = looks_like(rb"^\s*\(", ending=".mrg")
     >>> looks("a.mrg", b""), looks("a.txt", b"(TOP (X a))"), looks("a.txt", b"a (X a)")
@@ -63,7 +63,7 @@ def looks_like(*patterns: bytes, ending: str | tuple[str, ...] = ()) -> Looks:
 
 
 def head_lines(head: bytes, *, most: int = 20) -> list[bytes]:
-    """The first lines of a file, but blank ones, from its first bytes, of which the last line may be cut off."""
+    """The first lines of a file without blank ones, from its first bytes; a last line that is cut off is dropped."""
     lines = head.split(b"\n")
     return [line for line in (lines[:-1] or lines)[:most] if line.strip()]
 
@@ -79,7 +79,7 @@ def lines_like(*patterns: bytes) -> Looks:
 
 
 def either(*looks: Looks) -> Looks:
-    """Whether any of several looks says so."""
+    """A look that holds if any of several looks does."""
     return lambda name, head: any(each(name, head) for each in looks)
 
 
@@ -103,13 +103,13 @@ class Format:
         recognizes: "module:function" with the same arguments, which is asked where `looks` says that it may be.
         confirms: "module:function" of (gold files, files of systems): whether they are of this format together, where
             the first alone cannot tell; refuses what is nearly so.
-        metrics: names of the metrics that it gives statistics for, the default first; empty where it gives numbers that
+        metrics: names of the metrics that it gives statistics for, the default first; empty if it gives numbers that
             any metric of numbers takes.
         offers: "module:function" of a name: whether, or as what, it gives a metric that is not in `metrics`, or that
             sigjax does not know.
         options: names of the options of `read`, and of parameters of metrics, that mean something here only.
         parameters: what may stand after the name, as in alignment(one_based=true): each with the values that it may
-            have, or none where it may have any; `Options.parameters` has what was given.
+            have, or none if it may have any; `Options.parameters` has what was given.
         folder: pattern of the files in a folder that stands for a system, or several with | between them; of *.json and
             results.json those count that look like this format.
         tasks: whether a system may have several files, one per task, so that its folder may hold them all.
@@ -141,7 +141,7 @@ class Format:
     package: str = ""
 
     def _function(self, name: str) -> Any:
-        """What "module:function" names; the modules of `sigjax.formats` go by their own names."""
+        """The function that "module:function" names; modules of `sigjax.formats` need no prefix."""
         own = not self.package and "." not in name.partition(":")[0]
         return resolve_name(f"sigjax.formats.{name}" if own else name)
 
@@ -156,7 +156,7 @@ class Format:
         return bool(re.fullmatch(self.names, PurePath(name).name, re.S)) and head.lstrip().startswith(self.begins)
 
     def inside(self, folder: str) -> list[str]:
-        """The files in a folder that are of this format: by their names, where these tell it."""
+        """The files in a folder that have this format, by their names if these say it."""
         found = set[str]()
         for pattern in filter(None, self.folder.split("|")):
             files = files_inside(folder, pattern)
@@ -164,11 +164,11 @@ class Format:
         return sorted(found)
 
     def confirmed(self, files: Sequence[str], outputs: Sequence[str]) -> bool:
-        """Whether gold files and those of systems are of this format together."""
+        """Whether the gold files and the files of systems have this format."""
         return not self.confirms or self._function(self.confirms)(files, outputs)
 
     def serves(self, metric: object) -> bool:
-        """Whether it can give what a metric takes; of a record or function that is not known beforehand.
+        """Whether it provides the inputs of a metric; unknown for a user's record or function.
 
         >>> FORMATS["conll"].serves("f2"), FORMATS["conll"].serves("bleu"), FORMATS["trec-run"].serves("p@3")
         (True, False, True)
@@ -190,17 +190,17 @@ class Format:
 
     @property
     def parser(self) -> Callable[..., DataTable] | None:
-        """What parses a file, where files of this format are tables of rows and columns."""
+        """The parser of a file, if files of this format are tables of rows and columns."""
         reader = self._function(self.reader)
         return reader.args[0] if getattr(getattr(reader, "func", None), "__name__", "") == "read_tables" else None
 
     def read(self, sources: Sources, options: Options) -> Tasks:
-        """What files of this format hold."""
+        """The content of files of this format."""
         reading = self._function(self.reader)(sources, options)
         return lambda options: reading(replace(options, metric=self._meant(options.metric)))
 
     def _meant(self, metric: Any) -> Any:
-        """The metric by our name, where the names of this format are ours: those of scores in files stay."""
+        """The metric by our name, if this format uses our names; names of scores in files stay."""
         if not (isinstance(metric, str) and self.metrics) or metric in self.metrics:
             return metric
         return metric if self.offers and self._function(self.offers)(metric) else canonical(metric)
@@ -244,13 +244,13 @@ def _is_even(lines: Sequence[bytes], mark: bytes) -> bool:
 
 
 def _has_tabs(head: bytes) -> bool:
-    """Whether the first line has tabs, or all others have as many of them."""
+    """Whether the first line has tabs, or all other lines have equally many."""
     lines = _row_lines(head)
     return b"\t" in _first_row(head) or (b"," not in _first_row(head) and _is_even(lines, b"\t"))
 
 
 def _looks_spaced(_: str, head: bytes) -> bool:
-    """Whether the first lines are names, and then as many fields between blanks, the last ones of which are numbers."""
+    """Whether the first line has names, and the next lines as many fields between blanks, with numbers at the end."""
     names, *rows = [line.decode("utf-8", "replace").split() for line in _row_lines(head)] or [[]]
     return (
         {len(row) for row in rows} in ({len(names)}, {len(names) + 1})
@@ -270,7 +270,7 @@ def _is_packed_or_json(head: bytes) -> bool:
 
 
 def _row_lines(head: bytes) -> list[bytes]:
-    """The first lines without comments: a header may begin with #, too, but has as many fields as a row."""
+    """The first lines without comments; a line with # is a header if it has as many fields as a row."""
     lines = head_lines(head)
     row = next((line for line in lines if not line.startswith(b"#")), b"")
 
@@ -293,7 +293,7 @@ def _looks_paired(_: str, head: bytes) -> bool:
 
 
 def _looks_texts(name: str, head: bytes) -> bool:
-    """Any text but tables, JSON, Markdown and logs; reading says whatever else is wrong with it."""
+    """Any text except tables, JSON, Markdown and logs; other faults are found when it is read."""
     if b"\0" in head or name.endswith((*DOCUMENTS, ".json", ".jsonl")):
         return False
     return not (_JSON.match(head) or looks_tabular(name, head))
@@ -315,7 +315,7 @@ def _looks_mqm(_: str, head: bytes) -> bool:
 
 
 _SHARED = ("*.json", "results.json", "*/results.json")
-"""Patterns of names that files of several programs have."""
+"""Name patterns that files of several programs share."""
 DOCUMENTS = (".md", ".rst", ".log", ".html", ".yaml", ".yml", ".py", ".ipynb", ".pdf", ".png")
 """Endings of files that hold neither results, nor gold labels or texts."""
 _JSON = re.compile(rb'\s*(\[\s*)?\{\s*"[^"\n]*"\s*:')
@@ -358,7 +358,7 @@ _LOOKS: dict[str, Looks] = {
     ),
     # with a category, or marks of boundaries in some line
     "segmentation": looks_like(rb"^([^\t\n]+\t[^\t\n]+\t[01]{3}\r?\n|(?=(?s:.*) @@)[^\t\n]+\t[^\t\n]+(\t[^\t\n]*)?\n)"),
-    # a run in the place of the judgments is refused where it is read
+    # a run in place of the judgments is refused when it is read
     "trec-run": lines_like(rb"\s*\S+\s+\S+\s+\S+\s+-?[0-9]+\s*", rb"\s*\S+\s+Q0\s+\S+\s+\S+\s+[-+.0-9eE]+\s+\S+\s*"),
     "ranx-json": looks_like(rb"^\s*\{\s*" + _NAME + rb"\{\s*(?:" + _NAME + rb"[-0-9]|\})"),
     "squad": either(
@@ -402,7 +402,7 @@ _LOOKS: dict[str, Looks] = {
     "timbl": lambda _, head: not all(_NUMBER_WORD.fullmatch(line.split()[-1]) for line in head_lines(head)),
     "spaces": _looks_spaced,
 }
-"""How each format is recognized, by its name."""
+"""Format -> how it is recognized."""
 CURVES: Mapping[str, Looks] = {
     "events": lambda name, _: PurePath(name).name.startswith("events.out.tfevents."),
     "scalar": looks_like(rb'\A"?Wall time"?,"?Step"?,"?Value"?\s'),
@@ -416,7 +416,7 @@ CURVES: Mapping[str, Looks] = {
         head.startswith(ZIP_MAGIC) and head[30:].startswith(b"timesteps.npy") and b"results.npy" in head
     ),
 }
-"""How files of one run in training are recognized, which hold no instances (`formats.curves`)."""
+"""How files of one training run are recognized: they have no instances (`formats.curves`)."""
 
 
 def _format(takes: Takes, name: str, title: str, reader: str, metrics: tuple[str, ...] = (), **more: Any) -> Format:
@@ -531,7 +531,7 @@ _TABLE = (
         tuple(TEXT_METRICS),
         options=_TEXT_OPTIONS,
     ),
-    # All systems in one file; last what looks like a table
+    # Files with all systems; tables come last
     _table("excel", "spreadsheet of Excel or LibreOffice", _FRAMES + "excel", ".*", parameters={"sheet": ()}),
     _file(
         "npz",
@@ -577,14 +577,14 @@ _TABLE = (
     _table("spaces", "table, blanks between columns", _PLAIN + "spaces", r"(?!.*\.(csv|tsv)$).*"),
 )
 HARNESSES = tuple(each.name.replace("_", "-") for each in iter_modules([str(PurePath(__file__).with_name("harness"))]))
-"""The formats of logs, each of which has a file in `formats.harness`."""
+"""The formats of logs; each has a file in `formats.harness`."""
 LOGS_BEGIN = (b"{", b"[", ZIP_MAGIC, b"PAR1")
-"""What their logs begin with, one of these."""
+"""Possible first bytes of logs."""
 
 
 @cache
 def logs_hold(name: str) -> tuple[bytes, ...]:
-    """What logs of a harness hold, or are named, as the first line of its file says, which is not imported for it.
+    """Text in the logs of a harness, or their names, from the first line of its file, without importing it.
 
     >>> logs_hold("swebench")[0]
     b'"leaderboards"'
@@ -604,7 +604,7 @@ def _may_be_log(harness: str, name: str, head: bytes) -> bool:
 
 
 class _Formats(Mapping[str, Format]):
-    """Formats by name: the logs of harnesses, each imported when it is asked for, and those of the table."""
+    """Formats by name: the logs of harnesses (each imported when it is used), and those of the table."""
 
     def __init__(self, known: Sequence[Format]) -> None:
         self._known = {each.name: each for each in known}
@@ -640,7 +640,7 @@ GROUP = "sigjax.formats"
 
 @cache
 def added_formats() -> dict[str, Format]:
-    """The formats that other packages add; what cannot be used is left out, with a warning of one line."""
+    """The formats that other packages add; an unusable one is left out with a warning of one line."""
     from importlib.metadata import entry_points
 
     points = entry_points(group=GROUP)

@@ -1,4 +1,4 @@
-"""How data are understood, by the decisions of `read` itself: what is in them, what is missing, what to run next."""
+"""How `read` understands data: their content, what is missing, and which command to run next."""
 
 from __future__ import annotations
 
@@ -51,21 +51,21 @@ class Diagnosis:
     """What `sigjax.read` makes of data; printed, as `sigjax doctor` shows it.
 
     Attributes:
-        format, title, why: the format, what it is, and what it was recognized by; None where no format reads the files.
+        format, title, why: the format, what it is, and what it was recognized by; None if no format reads the files.
         systems, gold: the names of the systems, and the gold files.
         reading: how a table is read: the columns of each role, and the evidence for them; None for other formats.
-        instances: how many all systems have; None where the data cannot be compared as they are.
-        runs: the fewest and the most runs of an instance; None where each was run once.
+        instances: how many all systems have; None if the data cannot be compared as they are.
+        runs: the fewest and the most runs of an instance; None if each was run once.
         ids: how instances are joined.
         metrics: names of the metrics that the data have numbers for, the default first.
         fields: name of each field with one label per instance -> its number of labels; clusters or strata.
         alike: groups of systems without any difference.
         notes: what was done to the data.
-        missing: which systems lack which instances; None where none does.
-        refusal: why the data cannot be compared; None where they can.
+        missing: which systems lack which instances; None if none does.
+        refusal: why the data cannot be compared; None if they can.
         options: what `compare` needs beside what was given.
         proposals: what else suits the data: what for, the name of a command, and the options that differ.
-        command: the command that compares the files, or the call of Python for other data; None where nothing can be
+        command: the command that compares the files, or the call of Python for other data; None if nothing can be
             compared yet.
         others: what else suits the data, such as tests of clusters -> the command, or call, that does it.
     """
@@ -91,7 +91,7 @@ class Diagnosis:
     others: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        """Return what there is, what is missing, and what compares it, as text for a terminal."""
+        """Return the content, what is missing, and the command to run, as text for a terminal."""
         return self.text(80, _keyword)
 
     __repr__ = __str__
@@ -101,7 +101,7 @@ class Diagnosis:
         return html_text(str(self))
 
     def text(self, width: int, spelling: Callable[[Hint], str]) -> str:
-        """The text in lines of a width, but for commands, which are on one line each; with options in a spelling."""
+        """The text in lines of a width; each command is on one line; options are rendered by `spelling`."""
         lines = [entry(word, said, width=width, indent=_INDENT) for word, said in _rows(self, spelling)]
         if self.command is None:
             return "\n".join(lines)
@@ -150,7 +150,7 @@ def doctor(*data: Any, options: ReadOptions) -> Diagnosis:
 @keeping_pipes()
 @with_progress
 def diagnose(*data: Any, options: ReadOptions) -> Diagnosis:
-    """As `doctor`, with hints in messages that are not spelled yet; of several metrics, by the first."""
+    """As `doctor`, with hints in messages that are not rendered yet; only the first of several metrics is used."""
     try:
         metrics = listed_metrics(options.metric)
     except InputError as error:
@@ -164,14 +164,14 @@ def diagnose(*data: Any, options: ReadOptions) -> Diagnosis:
         else:
             data = tuple(several)
     elif len(data) == 1 and not isinstance(first, _PATH):
-        diagnosis = _held(first, options)
-        return _with_commands(diagnosis, partial(_call, _given(options, diagnosis, metrics)))
+        diagnosis = _diagnosis_of_data(first, options)
+        return _with_commands(diagnosis, partial(_python_call, _needed_options(options, diagnosis, metrics)))
     diagnosis = _diagnosis(data, options)
     if diagnosis.refusal is not None and not options.input and len(data) > 1:
         gold, systems = split_gold([os.fsdecode(path) for path in data])  # was -i before the systems forgotten?
         if systems and (other := _diagnosis([gold], replace(options, input=systems))).refusal is None:
             data, options, diagnosis = (gold,), replace(options, input=systems), other
-    return _with_commands(diagnosis, partial(_typed, data, _given(options, diagnosis, metrics)))
+    return _with_commands(diagnosis, partial(_typed, data, _needed_options(options, diagnosis, metrics)))
 
 
 def _with_commands(diagnosis: Diagnosis, spelled: Callable[[str, Mapping[str, Any]], str]) -> Diagnosis:
@@ -185,7 +185,7 @@ def _with_commands(diagnosis: Diagnosis, spelled: Callable[[str, Mapping[str, An
 _CALLS = {"compare": "sigjax.compare", "rl": "sigjax.studies.rl", "classical": "sigjax.classical_tests"}
 
 
-def _call(given: Mapping[str, Any], command: str, more: Mapping[str, Any]) -> str:
+def _python_call(given: Mapping[str, Any], command: str, more: Mapping[str, Any]) -> str:
     """A call of Python; options that are None in `more` are left out."""
     chosen = {name: f"{name}={value!r}" for name, value in {**given, **more}.items() if value is not None}
     of_read = [said for name, said in chosen.items() if name in options_of(ReadOptions)]
@@ -200,26 +200,26 @@ def _typed(files: Sequence[Any], given: Mapping[str, Any], command: str, more: M
     for name, value in sorted(chosen.items(), key=lambda item: _ORDER.get(item[0], 1)):
         if value is not None:
             words.append(_SHORT.get(name, f"--{name.replace('_', '-')}"))
-            words += [] if value is True else _words(value)
+            words += [] if value is True else _typed_value(value)
     return shlex.join(words)
 
 
 _keyword = attrgetter("keyword")
 _INNER = ("options", "proposals")
-"""What commands are made of."""
+"""The parts of commands."""
 _PATH = str | os.PathLike | bytes
 _SEVERAL = Mapping | list | tuple
 
 
-def _given(options: ReadOptions, diagnosis: Diagnosis, metrics: Sequence[Any]) -> dict[str, Any]:
-    """The options that `compare` needs: those that were given, and those of the diagnosis."""
+def _needed_options(options: ReadOptions, diagnosis: Diagnosis, metrics: Sequence[Any]) -> dict[str, Any]:
+    """The options that `compare` needs: given ones, and those that the diagnosis adds."""
     fields = {name: each for name, each in options_of(ReadOptions).items() if name != "progress"}
     chosen = {name: value for name, each in fields.items() if (value := getattr(options, name)) != each.default}
     given = {name: value for name, value in chosen.items() if value not in ((), [], {})} | dict(diagnosis.options)
     return given | ({"metric": [*metrics]} if len(metrics) > 1 else {})
 
 
-def _words(value: Any) -> list[str]:
+def _typed_value(value: Any) -> list[str]:
     """The value of an option as it is typed."""
     if isinstance(value, Mapping):
         return [f"{name}={each}" for name, each in value.items()]
@@ -227,7 +227,7 @@ def _words(value: Any) -> list[str]:
 
 
 def _rows(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[tuple[str, str]]:
-    """What is said, each with the word before it."""
+    """The lines of the diagnosis, each with the word before it."""
     if diagnosis.format is not None:
         why = Message.of(diagnosis.why).shown(spelling)
         yield "format", f"{diagnosis.format}: {diagnosis.title} ({why})"
@@ -265,7 +265,7 @@ def _evidence(reading: TableReading) -> Iterator[tuple[str, str]]:
 
 
 def _missing(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[str]:
-    """What is not there, and what that means."""
+    """Missing results, and what they mean."""
     if diagnosis.missing is not None:
         yield f"results: {Message.of(diagnosis.missing).shown(spelling)}"
     if diagnosis.instances is None:
@@ -293,9 +293,9 @@ def _cluster(fields: Mapping[str, int], instances: int) -> str | None:
 
 
 _MOST_TASKS = 100
-"""Tasks that agents are run on; more of them are instances of a test set."""
+"""Most tasks that agents are run on; if there are more, they are instances of a test set."""
 _Proposals = tuple[tuple[str, str, Mapping[str, Any]], ...]
-"""What a command is for, its name, and the options that it has beside those of `compare`; None is for none."""
+"""The purpose of a command, its name, and its options beside those of `compare`; None if there is none."""
 
 
 def _proposals(
@@ -305,7 +305,7 @@ def _proposals(
     runs: str | None,
     given: str | None,
 ) -> _Proposals:
-    """What suits the data beside the usual comparison: clusters, runs of agents on tasks, folds."""
+    """Other analyses that suit the data: clusters, runs of agents on tasks, folds."""
     made, count = list[tuple[str, str, Mapping[str, Any]]](), len({*(evaluation.ids or ())})
     if given is None and (cluster := _cluster(fields, count or evaluation.num_instances)) is not None:
         about = f"if instances with one {cluster!r} depend on each other"
@@ -332,11 +332,11 @@ def _named(names: Sequence[str]) -> str:
 
 
 _Parsed = tuple[ByTask, Options]
-"""What data hold, and the options that they were read with, whose `seen` are the sheets that were joined."""
+"""The content of data, and the options that they were read with; `seen` are the sheets that were joined."""
 
 
 def _evaluated(parsed: _Parsed, metric: Any) -> EvaluationRecord:
-    """The evaluation by a metric; of several tasks that of the first."""
+    """The evaluation by a metric; if there are several tasks, of the first."""
     by_task = parsed[0](replace(parsed[1], metric=metric))
     name, first = next((name, each) for name, each in by_task.items() if each is not None)
     if [*by_task] == [""]:
@@ -344,7 +344,7 @@ def _evaluated(parsed: _Parsed, metric: Any) -> EvaluationRecord:
     return replace(first, notes=(*first.notes, f"tasks: {', '.join(by_task)}; the instances are those of {name}"))
 
 
-def _held(data: Any, options: ReadOptions) -> Diagnosis:
+def _diagnosis_of_data(data: Any, options: ReadOptions) -> Diagnosis:
     """The diagnosis of data that are not files."""
     evaluations: Sequence[Any] = data if isinstance(data, list | tuple) else [data]
     is_read = all(isinstance(each, EvaluationRecord) for each in evaluations)
@@ -387,11 +387,13 @@ def _diagnosis(paths: Sequence[Any], given: ReadOptions) -> Diagnosis:
         partial(read_as, format, sources), metric, options, format.metrics, refusal, in_table=format.takes == "file"
     )
     gold = tuple(sources.files) if format.takes == "gold" else ()
-    return replace(diagnosis, gold=gold, format=format.name, title=format.title, why=_why(format, sources, reader))
+    return replace(
+        diagnosis, gold=gold, format=format.name, title=format.title, why=_recognized_by(format, sources, reader)
+    )
 
 
 def _format_of(sources: Sources, metric: Any, reader: str | None) -> tuple[Format, InputError | None]:
-    """The format of files, and why it does not give the metric."""
+    """The diagnosis of files whose format is known but does not provide the metric, with the reason."""
     try:
         return formats_of(sources, reader, [metric])[0], None
     except InputError as error:
@@ -402,8 +404,8 @@ def _format_of(sources: Sources, metric: Any, reader: str | None) -> tuple[Forma
         return format, None if metric is None else error
 
 
-def _why(format: Format, sources: Sources, reader: str | None) -> str | Message:
-    """What a format is recognized by."""
+def _recognized_by(format: Format, sources: Sources, reader: str | None) -> str | Message:
+    """The evidence for a format, in words."""
     if reader is not None:
         return Message(("named by ", Hint("reader")))
     first = next(chain(*files_of(sources)))
@@ -420,7 +422,7 @@ def _read_as(
     *,
     in_table: bool,
 ) -> Diagnosis:
-    """What data hold, and why they are refused; by the usual one of the metrics, where the one asked for is."""
+    """Try to read the data; if the requested metric is refused, diagnose with the format's usual metric."""
     usual = (metric if unserved is None else None) or (metrics[0] if metrics else "mean")
     parsed, evaluation, refusal = _tolerant(reading, usual, options)
     missing, needed, tried = None, dict[str, Any](), ()
@@ -495,7 +497,7 @@ def _proposed(refusal: InputError, options: Options) -> Iterator[dict[str, Any]]
 def _tolerant(
     reading: Callable[[Options], ByTask], metric: Any, options: Options
 ) -> tuple[_Parsed | None, EvaluationRecord | None, InputError | None]:
-    """What data hold, and the first refusal; where they are refused, without what some system lacks."""
+    """The content of the data, and the first refusal; if they are refused, without instances that some system lacks."""
     known, refusal, sheets = None, None, list[Sheet]()
     for missing in dict.fromkeys((options.missing, "drop")):
         own = replace(options, missing=missing, seen=sheets)
@@ -508,7 +510,7 @@ def _tolerant(
 
 
 def _possible(parsed: _Parsed, usual: str) -> tuple[str, ...]:
-    """The metrics that files of numbers can be evaluated by: all are tried.
+    """The metrics that suit files of numbers: all are tried.
 
     The usual one is the first; of plain numbers, accuracy if they are right or wrong, and F1 if they are counts; of
     human labels in some rows alone, the one that takes them. What says nothing of right and wrong is left out.
@@ -533,7 +535,7 @@ _OF_REALS = ("variance", "median", "iqm", "optimality-gap")
 
 
 def _fills_some(sheets: Sequence[Sheet], name: str) -> bool:
-    """Whether a metric has inputs that some instances may lack, and some do."""
+    """Whether a metric allows missing inputs, and some are missing."""
     optional = getattr(METRICS[name], "optional_inputs", ())
     columns = [sheet.numbers[each] for sheet in sheets for each in optional if each in sheet.numbers]
     return bool(optional) and len(columns) == len(sheets) * len(optional) and any(np.isnan(c).any() for c in columns)

@@ -38,7 +38,7 @@ def evaluate_labels(
     ids: Sequence[str] | None = None,
     fields: Mapping[str, Sequence[str]] | None = None,
 ) -> EvaluationRecord:
-    """The evaluation of `systems`, file and labels `[instance]` by name; a label is None where a system lacks it."""
+    """The evaluation of `systems`, file and labels `[instance]` by name; a label is None if a system lacks it."""
     found = [Predicted(Sheet(name, file, {}, fields or {}, ids), gold, own) for name, (file, own) in systems.items()]
     return evaluate_predictions(found, options)
 
@@ -249,7 +249,7 @@ def _read_labels(file: str, *, gold: bool) -> ById:
 
 
 def _parse(file: str, content: str, *, gold: bool) -> tuple[ById, str | None]:
-    """Labels by id, and the name of their column; None where the file has no names."""
+    """Labels by id, and the name of their column; None if the file has no names."""
     lines, rows = zip(*_split(file, content), strict=True)
     width, named = len(rows[0]), _has_names(rows)
     if width != 2 and not named:

@@ -20,7 +20,7 @@ import numpy as np
 
 from sigjax.metrics import MEAN, trial_metric
 from sigjax.readers.join import Reading, Sheet, Sources, Tasks, join_sheets
-from sigjax.readers.json_files import Item, load_item, text
+from sigjax.readers.json_files import JsonObject, load_item, text
 from sigjax.readers.options import Options, listing, quote, suggest
 from sigjax.readers.roles import SHOWN
 from sigjax.records import EvaluationRecord, Hint, InputError, Metric, SampleMetric
@@ -31,7 +31,7 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 UNKNOWN = "unknown"
 _SUCCESS = "success"
-"""Which score says whether a run passes, where there are others."""
+"""Which score says whether a run passes, if there are others."""
 TOLERANCE = 1e-9
 """Of a mean, to which that of the program is the same."""
 LogScores = Mapping[str, float | InputError]
@@ -46,11 +46,11 @@ class InstanceLog:
     id: str | None = None
     """None in formats that know instances by their position."""
     run: str | None = None
-    """The trial (epoch, seed), where there are several per instance."""
+    """The trial (epoch, seed), if there are several per instance."""
     labels: Any = None
     """An object whose plain fields `--cluster` and `--strata` may name."""
     content: object = None
-    """What all systems must agree on, such as a hash of the question; None where the log does not say."""
+    """What all systems must agree on, such as a hash of the question; None if the log does not say."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,25 +61,25 @@ class SystemLog:
     rows: Iterable[InstanceLog]
     """Read once, so they need not be kept: many small objects are slow to collect."""
     system: str = ""
-    """The system by the log's own name, such as a model; empty where the log names none."""
+    """The system by the log's own name, such as a model; empty if the log names none."""
     notes: tuple[str, ...] = ()
     facts: Mapping[str, str | None] = field(default_factory=dict)
     """What the systems should have in common beside the task, such as {"annotator": "gpt4"}."""
     task: str = ""
-    """What the system was tested on, by the log's own name; empty where the log names no task."""
+    """What the system was tested on, by the log's own name; empty if the log names no task."""
     lacking: tuple[int, int, str] = (0, 0, "")
-    """Of how many of its rows something is lacking, of how many, and what, for a note."""
+    """The number of rows with something missing, the number of all rows, and what is missing, for a note."""
     published: Callable[[str, float], tuple[list[str], bool]] | None = None
-    """(score, its mean) -> notes where the program published another mean, and whether lower is better."""
+    """(score, its mean) -> notes if the program published another mean, and whether lower is better."""
     unlisted: tuple[int, LogScores] | None = None
-    """Where it lists failures only: how many instances there are, and the scores of those that it leaves out."""
+    """If the log lists failures only: the number of instances, and the scores of those that are not listed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Log:
     """A format of logs, of which `read` is the reader: `results` gives one log per system in a file.
 
-    Where a file has one record per instance and trial, it is declared instead, by `load` (file -> the whole, and its
+    If a file has one record per instance and trial, it is declared instead, by `load` (file -> the whole, and its
     records), `scores` (record -> scores) and fields of a record: those of the instance (`id`), the `trial` (# counts
     the records of an instance), the `system`, the `facts`, the `labels`, of what all systems must agree on (`same`: the
     first that a record has counts), and of what `--filter` takes one value of (`filter`). The system and facts may also
@@ -93,8 +93,8 @@ class Log:
     """
 
     results: Callable[[str, Options], Iterable[SystemLog]] | None = None
-    load: Callable[[str], tuple[Item, Iterable[Item]]] = lambda file: (load_item(file), ())
-    scores: Callable[[Item], LogScores] = lambda _: {}
+    load: Callable[[str], tuple[JsonObject, Iterable[JsonObject]]] = lambda file: (load_item(file), ())
+    scores: Callable[[JsonObject], LogScores] = lambda _: {}
     id: str = "id"
     trial: str = ""
     system: str = ""
@@ -102,7 +102,7 @@ class Log:
     labels: str = ""
     same: tuple[str, ...] = ()
     filter: str = ""
-    lacking: tuple[Callable[[Item], bool], str] = (lambda _: False, "")
+    lacking: tuple[Callable[[JsonObject], bool], str] = (lambda _: False, "")
     content: str = "content"
     must_agree: Mapping[str, str] = field(default_factory=dict)
     main: str = "mean"
@@ -110,7 +110,7 @@ class Log:
     files_are_runs: bool = False
 
     def _declared(self, file: str, options: Options) -> Iterator[SystemLog]:
-        """What a file says of each system, by the declaration."""
+        """The log of each system in a file, by the declaration."""
         whole, every = self.load(file)
         records, notes = list(every), ()
         if self.filter:
@@ -120,7 +120,7 @@ class Log:
             if chosen == UNKNOWN:
                 notes = (f"warning: {file} names no {self.filter}; compare results of the same one only",)
 
-        def names(record: Item) -> tuple[str, ...]:
+        def names(record: JsonObject) -> tuple[str, ...]:
             fields = (self.system, *self.facts.values())
             return tuple(each and (whole if each[0] == "/" else record).name(each.strip("/")) for each in fields)
 
@@ -129,7 +129,7 @@ class Log:
             lacking = sum(map(self.lacking[0], own)), len(own), self.lacking[1]
             yield SystemLog(file, self._rows(own), system, notes, said, lacking=lacking)
 
-    def _rows(self, records: Iterable[Item]) -> Iterator[InstanceLog]:
+    def _rows(self, records: Iterable[JsonObject]) -> Iterator[InstanceLog]:
         counts = Counter[str]()
         for record in records:
             id = record.text(self.id)
@@ -139,7 +139,7 @@ class Log:
             yield InstanceLog(self.scores(record), id, trial or None, record.get(self.labels), content)
 
     def read(self, sources: Sources, options: Options) -> Tasks:
-        """What the logs hold: evaluations by task, or one where no system has several tasks."""
+        """The evaluations by task; or one evaluation if no system has several tasks."""
         files = sources.files or tuple(sources.by_file())
         results = [result for file in files for result in (self.results or self._declared)(file, options)]
         if not results:
@@ -173,7 +173,7 @@ class Log:
     def _task(
         self, results: Sequence[SystemLog], notes: tuple[str, ...], options: Options, *, alone: bool
     ) -> tuple[Collection[str], Reading]:
-        """The scores of a task, and what evaluates it by one, or by a metric of several.
+        """The scores of a task, and a function that evaluates it by one score, or by a metric of several.
 
         A task that is not `alone` is refused when it is evaluated: it may not have the metric.
         """
@@ -181,7 +181,7 @@ class Log:
         sheets, contents, unusable = zip(*(_columns(result, options) for result in results), strict=True)
         notes += _differences(results, self.must_agree) + listed
         notes += tuple(dict.fromkeys(note for result in results for note in result.notes))
-        notes += tuple(_lacking(results))
+        notes += tuple(_missing_note(results))
         _check_content(sheets, contents, self.content)
         sheets, notes = _with_runs(sheets, notes)
         try:
@@ -211,7 +211,7 @@ class Log:
 
 
 def _options_of_tasks(options: Options, logs: Mapping[str, Sequence[SystemLog]]) -> list[Options]:
-    """The options for the logs of each task: of TASK=FIELD for clusters and strata, what is said of the task.
+    """The options for the logs of each task: TASK=FIELD of clusters and strata is the field of the task.
 
     >>> [own.cluster for own in _options_of_tasks(Options(cluster="x=topic"), {"x": [], "y": []})]
     ['topic', None]
@@ -253,7 +253,7 @@ def _having_fields(options: Options, file: str, fields: Mapping[str, Collection[
 
 
 def _of_one_task(evaluation: EvaluationRecord, left_out: Sequence[str]) -> EvaluationRecord:
-    """The evaluation with its task in the name of the metric, and a note on tasks that lack a field."""
+    """The evaluation with its task in the name of the metric, and a note on tasks without a field."""
     metric = replace(evaluation.metric, name=evaluation.title or evaluation.metric.name)
     note = f"left out task{'s' * (len(left_out) > 1)} {', '.join(left_out)}: no such field"
     return replace(evaluation, metric=metric, notes=(*evaluation.notes, note), title=None)
@@ -285,7 +285,7 @@ def grouped(values: Iterable[_Value], key: Callable[[_Value], _Key]) -> dict[_Ke
 
 
 def _by_task(logs: Sequence[SystemLog], options: Options) -> tuple[dict[str, list[SystemLog]], tuple[str, ...]]:
-    """The logs of each task that all systems have, and notes; all together where no system has several."""
+    """The logs of each task that all systems have, and notes; all logs in one group if no system has several tasks."""
     tasks = list(dict.fromkeys(log.task for log in logs))
     systems = list(dict.fromkeys(log.system for log in logs))
     if all(len({log.task for log in logs if log.system == name}) < 2 for name in systems):
@@ -318,7 +318,7 @@ def _as_runs(logs: Sequence[SystemLog]) -> SystemLog:
 
 
 def _with_unlisted(logs: Sequence[SystemLog]) -> tuple[Sequence[SystemLog], tuple[str, ...]]:
-    """Logs with a row for each instance, and a note, where they list failures only.
+    """Logs that list failures only, completed by a row for each instance; and a note.
 
     Instances that any log lists have ids. What none lists has the same score everywhere, so that any id will do.
 
@@ -352,11 +352,11 @@ def _with_unlisted(logs: Sequence[SystemLog]) -> tuple[Sequence[SystemLog], tupl
     return whole, (f"files list failures only: {rest:,} of {count:,} instances are in none, and passed by all",)
 
 
-def _lacking(logs: Sequence[SystemLog]) -> Iterator[str]:
-    """One note on what is lacking in the logs of all systems.
+def _missing_note(logs: Sequence[SystemLog]) -> Iterator[str]:
+    """One note on everything that is missing in the logs of all systems.
 
     >>> counts = {"A": 3, "B": 0, "C": 20}
-    >>> list(_lacking([SystemLog("", (), name, lacking=(n, 80, "trials failed")) for name, n in counts.items()]))
+    >>> list(_missing_note([SystemLog("", (), name, lacking=(n, 80, "trials failed")) for name, n in counts.items()]))
     ['23 of 240 trials failed (A: 3, C: 20)']
     """
     for what, own in grouped(logs, lambda log: log.lacking[2]).items():
@@ -368,7 +368,7 @@ def _lacking(logs: Sequence[SystemLog]) -> Iterator[str]:
 
 
 def _with_runs(sheets: Sequence[Sheet], notes: tuple[str, ...]) -> tuple[list[Sheet], tuple[str, ...]]:
-    """Sheets with runs only if each system has the same several; where they differ, the mean of each instance."""
+    """Sheets with runs if all systems have the same runs; else the mean of each instance."""
     runs = [set(sheet.runs or ()) for sheet in sheets]
     if all(len(own) <= 1 for own in runs):
         return [replace(sheet, runs=None) for sheet in sheets], notes
@@ -398,7 +398,7 @@ def _mean_of_runs(sheet: Sheet) -> Sheet:
 
 
 def _columns(result: SystemLog, options: Options) -> tuple[Sheet, list[object], dict[str, InputError]]:
-    """The scores that are usable in every row, NaN where one is missing; contents `[row]`; why others are unusable."""
+    """The scores that are usable in every row, NaN if one is missing; contents `[row]`; why others are unusable."""
     scores: dict[str, list[float | InputError]] = {}
     ids, runs, objects, contents = [], [], [], []
     for i, row in enumerate(result.rows):
@@ -435,22 +435,22 @@ def _names(results: Sequence[SystemLog], sources: Sources, *, files_are_runs: bo
     by_file = sources.by_file()
     files = [result.file for result in results]
     own = [result.system or by_file.get(result.file, "") for result in results]
-    repeated = len({*_places(results, own)}) < len(own)
+    repeated = len({*_tasks_and_systems(results, own)}) < len(own)
     names = []
     for file, name in zip(files, own, strict=True):
         given = by_file.get(file, "")
         takes_file = files.count(file) == 1 and given and (repeated or given in sources.named)
         names.append(given if takes_file else name)
-    if files_are_runs or len({*_places(results, names)}) == len(names):
+    if files_are_runs or len({*_tasks_and_systems(results, names)}) == len(names):
         return names
-    places = _places(results, own if repeated else names)
+    places = _tasks_and_systems(results, own if repeated else names)
     groups = grouped(zip(places, files, strict=True), itemgetter(0)).items()
     (task, name), (first, second, *_) = next((key, [file for _, file in same]) for key, same in groups if len(same) > 1)
     of_task = f" on {quote(task)}" if task else ""
     raise InputError(f"two logs of {quote(name)}{of_task}: {first} and {second}; leave one out")
 
 
-def _places(results: Sequence[SystemLog], names: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _tasks_and_systems(results: Sequence[SystemLog], names: Iterable[str]) -> Iterator[tuple[str, str]]:
     """The task and the system of each log."""
     return ((result.task, name) for result, name in zip(results, names, strict=True))
 
@@ -487,7 +487,7 @@ def _check_content(sheets: Sequence[Sheet], contents: Iterable[Sequence[object]]
 def _compare_published(
     evaluation: EvaluationRecord, sheets: Sequence[Sheet], results: Sequence[SystemLog]
 ) -> EvaluationRecord:
-    """The evaluation with the direction that the logs' program published, and notes where its means differ."""
+    """The evaluation with the direction that the program published, and notes if its means differ."""
     metric, notes = evaluation.metric, []
     for sheet, result in zip(sheets, results, strict=True):
         name = _score(metric, sheet)
@@ -500,7 +500,7 @@ def _compare_published(
 
 
 def _score(metric: Metric | SampleMetric, sheet: Sheet) -> str | None:
-    """The score by the log's name, where the metric is the mean of one."""
+    """The score by its name in the log, if the metric is the mean of one score."""
     score, *others = metric.inputs
     if others or metric.stat_names != MEAN.stat_names:
         return None

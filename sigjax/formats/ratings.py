@@ -25,13 +25,13 @@ from sigjax.run.files import naming, read_text
 _SCORE = "mqm"
 _NEEDED = ("system", "rater", "category", "severity")
 _SEGMENTS = ("doc_id", "docsegid", "doc_seg_id", "seg_id", "globalsegid", "segment_id")
-"""Names of the number of a segment, in its document where the file has documents."""
+"""Names for the number of a segment (in its document, if the file has documents)."""
 _TENTHS = {"major": 50, "minor": 10, "neutral": 0, "no-error": 0, "no error": 0}
 """Ten times the weight of an error of each severity."""
 _PARTICULAR = {("major", "non-translation"): 250, ("minor", "fluency/punctuation"): 1}
-"""Those of some categories and what is below them."""
+"""The errors of some categories and their subcategories."""
 _ATTENTION = "hotw"
-"""Severities that begin so say how raters did on errors that were planted."""
+"""Severities with this beginning are about planted errors, which check the raters."""
 
 
 def _mqm(file: str, _: Options) -> Iterator[SystemLog]:
@@ -71,7 +71,7 @@ def _weight(where: str, category: str, severity: str) -> int:
 
 
 def _segment(document: str, number: str, scores: dict[str, float], **labels: str) -> InstanceLog:
-    """A segment by its number, and its document where there is one."""
+    """A segment by its number, and its document if there is one."""
     labels |= {"document": document} if document else {}
     return InstanceLog(scores, f"{document}: {number}" if document else number, labels=labels)
 
@@ -85,7 +85,7 @@ _WITHOUT_DOCUMENTS = (9,)
 _WITH_DOCUMENTS = (11, 12, 13, 14)
 """The same with a document, and whether the row rates all of it, before start; next error spans; two of the batch."""
 _MARKS = {"#incomplete": "a filler", "#dup": "a filler", "#bad": "an attention check"}
-"""What WMT appends to the names of documents that do not count -> what their ratings are."""
+"""Suffix in the name of a document that does not count -> the kind of its ratings."""
 _LONGEST = 18
 """Digits of the number of an item."""
 
@@ -95,14 +95,14 @@ class _Rating:
     annotator: str
     system: str
     document: str
-    """Without what WMT appends to its name; empty where there are no documents."""
+    """The name without the suffix of WMT; empty if there are no documents."""
     item: str
     pair: str
     score: float
     end: str
     """Seconds, or a date and a time: both sort as text."""
     why_not: str
-    """Why the rating does not count; empty where it does."""
+    """Why the rating does not count; empty if it does."""
 
 
 def _ratings(file: str) -> Iterator[_Rating]:

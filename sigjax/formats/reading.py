@@ -52,7 +52,7 @@ _TABLE = (
 def choose_formats(
     files: Sequence[str], outputs: Sequence[str], *, reader: str | None, metrics: Sequence[object]
 ) -> list[table.Format]:
-    """The format of `files`, which stand before the `outputs` of systems if there are any, for each metric."""
+    """The format of `files` (given before the `outputs` of systems, if any), for each metric."""
     if reader is not None:
         return [_named(reader, files, outputs, metric) for metric in metrics]
     first = (*files, *outputs)[0]
@@ -208,7 +208,7 @@ _NO_SYSTEM = re.compile(r"(source|src|input|published|scores)([^a-z].*)?")
 
 
 def split_gold(files: Sequence[str]) -> tuple[str, list[str]]:
-    """The file that gold labels or references may be in, by its name or as the first, and those of systems.
+    """The gold file (by its name, else the first file), and the files of the systems.
 
     Documents, and files named like source texts or published scores, are neither.
 
@@ -288,12 +288,12 @@ def read_data(
     missing: Missing = "error",
     progress: bool = True,
 ) -> list[EvaluationRecord]:
-    """The only door for data: a path or paths, a data frame, a dict of arrays, evaluations -> one for each metric.
+    """Read data of any kind (paths, a data frame, a dict of arrays, evaluations): one evaluation per metric.
 
-    `options` are those of `read`. What else a caller may want: its own `metrics` for what is not read yet, and none for
-    all that a file of saved statistics holds; several `tasks`; a `single` system; rows that are `folds` of a
-    cross-validation, which columns named fold and repeat tell apart; `sliced`, tasks left out that lack the field of
-    `strata`; what is done with `missing` results in files and frames, unless the options say it; and no `progress`.
+    `options` are those of `read`. A caller may also ask for: its own `metrics`, if the data are not read yet (none: all
+    metrics in a file of saved statistics); several `tasks`; a `single` system; `folds`, rows of a cross-validation in
+    columns named fold and repeat; `sliced`, without tasks that lack the field of `strata`; another default for
+    `missing` results in files and frames; and no `progress`.
     """
     options = reading(options)
     options = replace(options, progress=options.progress and progress)
@@ -376,7 +376,7 @@ def are_paths(data: Any) -> bool:
 
 
 def _is_path(data: Any) -> bool:
-    """Whether this is a path, and no number, of which no file has the name."""
+    """Whether this is a path and not a number, unless a file has this name."""
     is_number = isinstance(data, str) and is_number_text(data) and not os.path.exists(data)
     return isinstance(data, _PATH) and not is_number
 
@@ -389,7 +389,7 @@ def is_array(data: Any) -> bool:
 
 
 def _tasks(data: Mapping[Any, Any]) -> dict[str, list[EvaluationRecord]]:
-    """The evaluations of each task; none where the data are something else."""
+    """The evaluations of each task; none if the data have no tasks."""
     tasks = {str(name): [own] if isinstance(own, EvaluationRecord) else own for name, own in data.items()}
     lists = all(isinstance(of_task, list | tuple) and of_task for of_task in tasks.values())
     are_read = lists and all(isinstance(each, EvaluationRecord) for of_task in tasks.values() for each in of_task)
@@ -427,7 +427,7 @@ def sources_of(paths: Sequence[StrPath], input: Sequence[StrPath] | Mapping[str,
     for path in paths:
         if not isinstance(path, str | os.PathLike | bytes):
             raise InputError(f"expected the paths of files, got {type(path).__name__}; a data frame is given alone")
-    files = _unfolded(tuple(os.fsdecode(path) for path in paths))
+    files = _system_folders(tuple(os.fsdecode(path) for path in paths))
     if isinstance(input, Mapping):
         outputs = {str(name): os.fsdecode(path) for name, path in input.items()}
         sources = Sources(files, outputs, frozenset(outputs))
@@ -438,8 +438,8 @@ def sources_of(paths: Sequence[StrPath], input: Sequence[StrPath] | Mapping[str,
     return sources
 
 
-def _unfolded(files: tuple[str, ...]) -> tuple[str, ...]:
-    """The folders of all systems, where one folder holds them."""
+def _system_folders(files: tuple[str, ...]) -> tuple[str, ...]:
+    """The folders of the systems in a folder."""
     if len(files) != 1 or not os.path.isdir(files[0]):
         return files
     formats = table.all_formats().values()
@@ -500,7 +500,7 @@ def _evaluations(
 
 
 def reader_for(sources: Sources, reader: str | None, records: str | None) -> str | None:
-    """The name of the format that is asked for, if one is: that of records in a JSON file is a table of JSON."""
+    """The name of the requested format, if any; records in a JSON file are a table of JSON."""
     if records is None or reader is not None:
         return reader
     name, head = read_head(next(chain(*files_of(sources))))
@@ -551,7 +551,7 @@ def _check_particular(format: table.Format, options: Options) -> None:
 
 
 def gold_note(sources: Sources) -> str:
-    """Which files were taken for the gold standard: only their order tells, so a report must say it.
+    """A note on the gold files: only their order identifies them, so a report must name them.
 
     >>> gold_note(Sources(("a.txt",), {"ref": "in/ref.txt", "b": "b.txt"}))
     "warning: gold standard: a.txt, although 'ref.txt' of the systems is named like one: gold files stand before -i"

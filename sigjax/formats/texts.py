@@ -4,14 +4,14 @@ Scores of segments (comet-score --to_json, .seg.score of mt-metrics-eval) are jo
 
 Gold answers are a file of SQuAD (1.1 or 2.0), or an object of id -> answers; predictions are an object of id -> answer.
 Exact match and F1 are those of SQuAD's scripts: answers are compared in lower case, without punctuation (of ASCII) and
-articles (a, an, the); of several gold answers the best one counts. Where some question has no answer, the script of
+articles (a, an, the); of several gold answers the best one counts. If some question has no answer, the script of
 version 2.0 counts, else that of 1.1. Articles of SQuAD are clusters. References: Rajpurkar et al. (2016), "SQuAD:
 100,000+ questions for machine comprehension of text"; Rajpurkar, Jia and Liang (2018), "Know what you don't know".
 
 Transcripts have ids, as in Kaldi's `text` (`ID WORD ...`) and sclite's `trn` (`WORD ... (ID)`), or times, as in stm.
 An utterance without words is an empty transcript. For `wer-sclite`, words are as sclite reads them; for other metrics
 all words count, also sclite's `(optional)` ones, `<unk>` and `[noise]`, case does, too, and alternatives `{a / b}` of
-trn are refused. Where all ids have - or _, what stands before the first is the speaker.
+trn are refused. If all ids have - or _, what stands before the first is the speaker.
 
 Ids look like words of plain texts. So files are transcripts only where systems have most ids of the gold file and no
 others, and these are long and of one length, or of one pattern of letters, digits and marks; or where the gold file is
@@ -41,7 +41,7 @@ from sigjax.metrics import METRICS, TEXT_METRICS
 from sigjax.metrics.edits import SCLITE, tokens_of
 from sigjax.metrics.texts import check_lengths, evaluation_from_texts
 from sigjax.readers.join import Reading, Sheet, Sources, file_labels, join_sheets, option_labels
-from sigjax.readers.json_files import Item, load_item, text, type_of
+from sigjax.readers.json_files import JsonObject, load_item, text, type_of
 from sigjax.readers.options import Options, name_systems, quote, select_systems
 from sigjax.readers.predictions import answer_words, score_answer
 from sigjax.readers.table import is_missing, parse_number
@@ -100,7 +100,7 @@ def _comet(file: str, _: Options) -> list[SystemLog]:
     return _of_one_length(file, systems)
 
 
-def _segment(segment: Item) -> InstanceLog:
+def _segment(segment: JsonObject) -> InstanceLog:
     fields = segment.fields
     if isinstance(fields.get(_COMET), bool):
         raise InputError(f"{segment.field(_COMET)}: expected a number, got true or false")
@@ -109,7 +109,7 @@ def _segment(segment: Item) -> InstanceLog:
 
 _SEGMENT = "Segment "
 _ROUNDED = 1.5e-4
-"""How much the mean of scores with four digits may differ from one that was rounded after."""
+"""Tolerance of a mean of scores with four digits: the published mean was rounded later."""
 
 
 def _comet_text(file: str, _: Options) -> Iterator[SystemLog]:
@@ -134,7 +134,7 @@ def _comet_text(file: str, _: Options) -> Iterator[SystemLog]:
 
 
 def _comet_mean(file: str, published: float | None, _: str, mean: float) -> tuple[list[str], bool]:
-    """A note where the mean that is printed is another: lines are missing."""
+    """A note if the printed mean differs: lines are missing."""
     if published is None or abs(mean - published) <= _ROUNDED:
         return [], False
     return [
@@ -176,7 +176,7 @@ SEGMENT_SCORES = Log(results=_segment_scores)
 _HAS_NONE = "is_impossible"
 
 
-def _string(at: Item, name: str) -> str:
+def _string(at: JsonObject, name: str) -> str:
     """A text that may be empty."""
     value = at.value(name)
     if not isinstance(value, str):
@@ -199,7 +199,7 @@ def _read_gold(file: str) -> tuple[dict[str, list[str]], dict[str, str], bool]:
     return questions, articles, stated or not all(questions.values())
 
 
-def _squad(loaded: Item) -> Iterator[tuple[str, list[str], str]]:
+def _squad(loaded: JsonObject) -> Iterator[tuple[str, list[str], str]]:
     for number, article in enumerate(loaded.items("data", "article"), start=1):
         title = article.text("title") if article.get("title") else f"article {number}"
         for paragraph in article.items("paragraphs", "paragraph"):
@@ -212,7 +212,7 @@ def _squad(loaded: Item) -> Iterator[tuple[str, list[str], str]]:
                 yield question.text("id"), answers, title
 
 
-def _plain(loaded: Item) -> Iterator[tuple[str, list[str], str]]:
+def _plain(loaded: JsonObject) -> Iterator[tuple[str, list[str], str]]:
     for id, given in loaded.fields.items():
         with naming(loaded.where):
             text(id)
@@ -268,7 +268,7 @@ begin with numbers, the same in all files, from where these may be ids rather th
 
 
 Split = Callable[[str], tuple[str, str] | None]
-"""A line -> its id and its words; None where it has no id."""
+"""A line -> its id and its words; None if it has no id."""
 
 
 def _split_kaldi(line: str) -> tuple[str, str] | None:
@@ -318,7 +318,7 @@ read_kaldi, read_trn = partial(_read, _split_kaldi), partial(_read, _split_trn)
 
 
 def _check_words(metric: str, side: ById) -> None:
-    """Refuse alternatives where a metric has none, and such as are not closed."""
+    """Refuse alternatives if a metric has none, and alternatives that are not closed."""
     for id, words in side.values.items():
         if metric != SCLITE and (several := _ALTERNATIVES.search(words)):
             raise InputError(
@@ -333,7 +333,7 @@ def _check_words(metric: str, side: ById) -> None:
 def _evaluate(
     gold: ById, systems: Mapping[str, ById], options: Options, *, alternatives: bool = True
 ) -> EvaluationRecord:
-    """Counts as of plain texts in the order of the gold file; with --missing zero what is missing is empty."""
+    """Counts as for plain texts in the order of the gold file; with --missing zero, missing texts are empty."""
     metric, ids = _metric_name(options), list(gold.values)
     for own in (gold, *systems.values()) if alternatives else ():
         _check_words(metric, own)
@@ -355,7 +355,7 @@ def _evaluate(
 
 
 def _ids(split: Split, text: str) -> list[str]:
-    """The id of each line; "" where it has none."""
+    """The id of each line; "" if it has none."""
     return [(split(line) or ("", ""))[0] for _, line in _numbered_lines(text)]
 
 
@@ -407,7 +407,7 @@ def _confirmed(reader: str, split: Split, files: Sequence[str], outputs: Sequenc
     may_be = same and len(gold) >= _LEAST_NUMBERS if numbers else _may_be(gold)
     certain = may_be and (_must_be(gold) or PurePath(name).name == "text")
     if certain and once and all(2 * len(own) > len(gold) and set(own) <= set(gold) for own in found):
-        return True  # joining names what a system lacks
+        return True  # the join names missing lines
     if certain or ((may_be or not numbers) and all(2 * len(set(gold).intersection(own)) >= len(gold) for own in found)):
         where = "begin" if reader == "kaldi" else "end"
         differ = "" if same else ", but not all files have the same ones once"
@@ -422,7 +422,7 @@ are_kaldi, are_trn = partial(_confirmed, "kaldi", _split_kaldi), partial(_confir
 
 
 def _ids_of(split: Split, file: str) -> list[str]:
-    """The ids of a file; none where it cannot be read, as reading it will say."""
+    """The ids of a file; none if it cannot be read (reading it reports the error)."""
     with suppress(InputError):
         return _ids(split, read_text(file))
     return []
@@ -551,7 +551,7 @@ def looks_timed(name: str, head: bytes) -> bool:
 
 
 def are_timed(files: Sequence[str], outputs: Sequence[str]) -> bool:
-    """Whether the systems have words with times, where the name of the gold file does not say so."""
+    """Whether the systems have words with times, if the name of the gold file does not say it."""
     if files[0].lower().removesuffix(".gz").endswith(".stm"):
         return True
     heads = [head_lines(read_head(file)[1]) for file in outputs]

@@ -40,7 +40,7 @@ _TITLES = {
 
 
 @dataclass(frozen=True)
-class Measure:
+class RankingMeasure:
     """A measure of a ranking."""
 
     name: str
@@ -52,7 +52,7 @@ class Measure:
 
     @property
     def title(self) -> str:
-        """As papers write it.
+        """Its name in papers.
 
         >>> [parse_measure(name).title for name in ("ap", "ndcg_cut_10", "rr@10", "recall@100(rel=2)")]
         ['MAP', 'nDCG@10', 'MRR@10', 'R@100 (rel=2)']
@@ -62,19 +62,19 @@ class Measure:
 
     @property
     def command(self) -> str:
-        """How trec_eval is asked for it; for the reciprocal rank, which has no cutoff, the ranking is cut (-M)."""
+        """Its name in trec_eval; the reciprocal rank has no cutoff there, so the ranking is cut (-M)."""
         cut = self.cutoff and (f" -M {self.cutoff}" if self.name == "recip_rank" else f".{self.cutoff}")
         return f"trec_eval -m {self.name}{cut or ''}{f' -l {self.relevance}' * (self.relevance > 1)}"
 
 
 @lru_cache
-def parse_measure(name: str) -> Measure | None:
-    """The measure that a name means, in upper or lower case; None where it means none.
+def parse_measure(name: str) -> RankingMeasure | None:
+    """The measure with a name, in upper or lower case; None if there is none.
 
     >>> parse_measure("nDCG@10") == parse_measure("ndcg_cut_10")
     True
     >>> parse_measure("AP(rel=2)")
-    Measure(name='map', cutoff=None, relevance=2)
+    RankingMeasure(name='map', cutoff=None, relevance=2)
     >>> parse_measure("recall@1000(rel=2)") == parse_measure("R(rel=2)@1000")
     True
     """
@@ -85,10 +85,10 @@ def parse_measure(name: str) -> Measure | None:
     base = (_CUT if cutoff else _WHOLE).get(written)
     if base is None or (level and later) or ((level or later) and base.startswith("ndcg")):
         return None
-    return Measure(base, int(cutoff) if cutoff else None, int(level or later or 1))
+    return RankingMeasure(base, int(cutoff) if cutoff else None, int(level or later or 1))
 
 
-def topic_scorer(measure: Measure, judged: Judgments) -> Callable[[Judgments], dict[str, float]]:
+def topic_scorer(measure: RankingMeasure, judged: Judgments) -> Callable[[Judgments], dict[str, float]]:
     """A function run -> topic -> value of a measure, for each topic that both the run and the judgments have.
 
     Documents are ranked by score, then by name, both from the highest; scores are in single precision, as in trec_eval.
@@ -119,7 +119,7 @@ def topic_scorer(measure: Measure, judged: Judgments) -> Callable[[Judgments], d
 
 
 class _TopicFile(NamedTuple):
-    """A kind of file with a number for each topic and document, and what it may be."""
+    """A kind of file with a number for each topic and document, and its possible formats."""
 
     layout: str
     field: str
@@ -243,7 +243,7 @@ _ALL = "all"
 
 
 def _trec_eval(file: str, _: Options) -> Iterator[SystemLog]:
-    """Measures of topics, without those of all topics together."""
+    """The measures of single topics, without those over all topics."""
     content = read_text(file)
     parse = _measured_json if content.lstrip().startswith("{") else _measured_lines
     scores: dict[str, dict[str, float]] = {}
@@ -261,7 +261,7 @@ def _trec_eval(file: str, _: Options) -> Iterator[SystemLog]:
 
 
 _Measured = Iterator[tuple[str, str, str, Callable[[], float]]]
-"""Where a value stands, its topic, its measure, and the value, which may be no number."""
+"""The place of a value, its topic, its measure, and the value, which may be no number."""
 
 
 def _measured_json(file: str, content: str) -> _Measured:
@@ -288,7 +288,7 @@ def _measured_lines(file: str, content: str) -> _Measured:
 
 
 def _topic_first(lines: Sequence[str]) -> bool:
-    """Whether lines are those of ir_measures: the second field is a measure, and the first is none."""
+    """Whether lines come from ir_measures: the second field is a measure, and the first is not."""
     lines = [line for line in lines if line.strip()]
     if not all(map(_MEASURED_LINE.fullmatch, lines)):
         return False

@@ -293,13 +293,13 @@ def match_words(gold: Treebank, system: Treebank) -> np.ndarray:
     """The gold word `[system word]` of each, or `UNMATCHED`; both have the same text."""
     matched = np.full(len(system.starts), UNMATCHED)
     stretches = _stretches(gold, system)
-    plain_gold, plain_system = (np.flatnonzero(~_touching(side, stretches)) for side in (gold, system))
+    plain_gold, plain_system = (np.flatnonzero(~_overlapping_words(side, stretches)) for side in (gold, system))
     length = len(gold.text) + 1
     keys = [side.starts[i] * length + side.ends[i] for side, i in ((gold, plain_gold), (system, plain_system))]
     _, at_gold, at_system = np.intersect1d(*keys, assume_unique=True, return_indices=True)
     matched[plain_system[at_system]] = plain_gold[at_gold]
     for start, end in stretches.tolist():
-        own, other = _within(gold, start, end), _within(system, start, end)
+        own, other = _words_inside(gold, start, end), _words_inside(system, start, end)
         if not (own and other):
             continue
         with naming(f"{Line(system.file, system.lines[other[0]])}"):
@@ -322,13 +322,13 @@ def _stretches(gold: Treebank, system: Treebank) -> np.ndarray:
     return np.stack([spans[fresh, 0], reach[last]], axis=-1)
 
 
-def _touching(side: Treebank, stretches: np.ndarray) -> np.ndarray:
+def _overlapping_words(side: Treebank, stretches: np.ndarray) -> np.ndarray:
     """Which words `[word]` share a character with a stretch."""
     before = np.searchsorted(stretches[:, 0], side.ends)
     return np.append(0, stretches[:, 1])[before] > side.starts
 
 
-def _within(side: Treebank, start: int, end: int) -> range:
+def _words_inside(side: Treebank, start: int, end: int) -> range:
     """The words that lie in a stretch of text."""
     return range(int(np.searchsorted(side.starts, start)), int(np.searchsorted(side.ends, end, side="right")))
 
@@ -404,7 +404,7 @@ _FUNCTION_TAG = re.compile(r"(?<=.)[-=].*")
 
 
 def parse_tree(line: str) -> tuple[list[str], Brackets]:
-    """The words and the brackets of a tree; none where the parser failed and wrote `(())` or nothing.
+    """The words and the brackets of a tree; none if the parser failed and wrote `(())` or nothing.
 
     >>> words, brackets = parse_tree("(TOP (S (NP-SBJ (PRP She)) (VP (VBD left))))")
     >>> words, sorted(brackets.elements())
@@ -445,7 +445,7 @@ LineBrackets = Counter[tuple[int, int, int, str]]
 
 
 def _read_file(file: str, lines: Sequence[str], gold: Sequence[list[str]] = ()) -> tuple[list[list[str]], LineBrackets]:
-    """The words `[line]` of the trees of a file, none where there is no tree, and their brackets; `gold` are words."""
+    """The words `[line]` of the trees of a file, none if there is no tree, and their brackets; `gold` are words."""
     words_of, found = list[list[str]](), LineBrackets()
     for i, line in enumerate(lines):
         with naming(f"{Line(file, i + 1)}"):

@@ -1,8 +1,8 @@
-"""Metrics: one family per file, each an `extract` (what a file holds -> statistics) and a `score` (sums -> number).
+"""Metrics: one family per file. A metric has an `extract` (file -> statistics) and a `score` (sums -> number).
 
-A `score` is written with array operators for the namespace of its argument and works on the last axis, so that the
-same function scores one system, a million resamples, NumPy and traced JAX arrays. What is not a function of sums is a
-`SampleMetric`, a function of whole `columns`. A metric of texts is a `TextMetric`, which also says how texts are
+A `score` is written with array operators for the namespace of its argument and works on the last axis, so that the same
+function scores one system, a million resamples, NumPy and traced JAX arrays. A metric that is not a function of sums is
+a `SampleMetric`, a function of whole `columns`. A metric of texts is a `TextMetric`, which also says how texts are
 counted (`texts`). Nothing here resamples, reads files or knows about tests. Read `ratios` and `registry` first. A new
 metric is a record in the tuple at the end of a file, and a new file one name in `registry`, from where `info` and the
 readers take it; `tests/test_laws.py` asks for a second formula.

@@ -28,9 +28,9 @@ _EPSILON = float(np.finfo(np.float64).eps)
 _LOOKS = 8
 """Random resamples on which rounding is measured."""
 _MARGIN = 64.0
-"""Rounding elsewhere may be this many times what these show."""
+"""Safety factor: other rounding errors may be this many times as large as the measured ones."""
 _DROWNED = 2.0**-20
-"""Rounding of this fraction of the score is refused: differences would drown in it. Where a score should be 0 and is
+"""Rounding of this fraction of the score is refused: differences would drown in it. If a score should be 0 and is
 not quite, the square of this fraction of the numbers, or of their squares, is refused."""
 _UNEQUAL = 2.0**20
 """Values further apart than this many rounding errors are different beyond doubt."""
@@ -48,7 +48,7 @@ def sample_scores(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
 
 
 def system_roundings(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
-    """How far rounding can move the score of each system `[system]`, on columns `[system, input, instance]`.
+    """Bound on the rounding error of the score of each system `[system]`, on columns `[system, input, instance]`.
 
     >>> from sigjax.metrics import METRICS
     >>> system_roundings(METRICS["median"], np.array([[[10.0**15, 3.0]], [[2.0, 2.0]]]))  # of whole numbers: none
@@ -62,7 +62,7 @@ def system_roundings(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
 
 
 def pair_rounding(metric: SampleMetric, a: np.ndarray, b: np.ndarray) -> float:
-    """How far rounding can move scores of two systems `[input, instance]` after exchanges of instances."""
+    """Bound on the rounding error of scores of two systems `[input, instance]` after exchanges of instances."""
     if metric.rounding is not None:
         return metric.rounding(*np.concatenate([a, b], axis=1))
     masks = np.random.default_rng(0).integers(2, size=(_LOOKS, a.shape[1])) == 1
@@ -70,7 +70,7 @@ def pair_rounding(metric: SampleMetric, a: np.ndarray, b: np.ndarray) -> float:
 
 
 def _measured(metric: SampleMetric, tables: Sequence[np.ndarray]) -> float:
-    """How far rounding moves scores on tables `[input, instance]` like these, measured by reordering the instances.
+    """The rounding error of scores on tables `[input, instance]`, measured by reordering the instances.
 
     Nothing is assumed about the function; the numbers stay as they are, since it may compare them.
     """
@@ -117,7 +117,7 @@ def check_standards(metric: SampleMetric, columns: np.ndarray, standard: np.ndar
 
 
 def check_weights(metric: SampleMetric, columns: np.ndarray) -> None:
-    """Refuse a function whose value for weights is not that for instances repeated as often as the weights say.
+    """Refuse a function whose value with weights differs from its value with repeated instances.
 
     >>> half = SampleMetric("half", lambda x, w: (w * x).sum() / len(x) / 2.0, ("value",), weighted=True)
     >>> check_weights(half, np.array([[[1.0, 4.0, 3.0, 4.0]]]))  # divides by the instances, not by the weights
@@ -282,7 +282,7 @@ def correlation(prediction: Array, gold: Array, weights: Array) -> Array:
     $s_{pg} = \sum_i w_i (p_i - \bar p)(g_i - \bar g)$. Reference: Pearson (1895), "Note on regression and inheritance
     in the case of two parents".
 
-    Scores are in [-1, 1], as `scipy.stats.pearsonr`; NaN where all drawn values of a column are equal.
+    Scores are in [-1, 1], as `scipy.stats.pearsonr`; NaN if all drawn values of a column are equal.
 
     >>> float(correlation(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 1.0]), np.ones(3)))
     0.0
@@ -333,7 +333,7 @@ def auc(score: np.ndarray, label: np.ndarray, weights: np.ndarray) -> np.ndarray
     below, or up to, $s_i$, and $W_1$, $W_0$ all of each label: Mann and Whitney's U over $W_1 W_0$. Reference: Hanley
     and McNeil (1982), "The meaning and use of the area under a receiver operating characteristic (ROC) curve".
 
-    Labels are 1 for positive instances, 0 for negative ones. Scores are in [0, 1]; NaN where a label is not drawn.
+    Labels are 1 for positive instances, 0 for negative ones. Scores are in [0, 1]; NaN if a label is not drawn.
 
     >>> float(auc(np.array([0.1, 0.4, 0.4, 0.8]), np.array([0.0, 0.0, 1.0, 1.0]), np.ones(4)))
     0.875
@@ -352,7 +352,7 @@ def average_precision(score: np.ndarray, label: np.ndarray, weights: np.ndarray)
     $P_k$ and $R_k$ are precision and recall of all instances that score at least as high as the k-th highest of the
     different scores; equal scores come together. As scikit-learn's `average_precision_score`.
 
-    Labels are as in `auc`. Scores are in [0, 1]; NaN where no positive instance is drawn.
+    Labels are as in `auc`. Scores are in [0, 1]; NaN if no positive instance is drawn.
 
     >>> round(float(average_precision(np.array([0.1, 0.4, 0.4, 0.8]), np.array([0.0, 0, 1, 1]), np.ones(4))), 4)
     0.8333
@@ -373,7 +373,7 @@ def spearman(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> n
     the deviation of a rank from the mean rank among the $n = \sum_i w_i$ drawn. Reference: Spearman (1904), "The proof
     and measurement of association between two things".
 
-    Scores are in [-1, 1], as `scipy.stats.spearmanr`; NaN where all drawn values of a column are equal.
+    Scores are in [-1, 1], as `scipy.stats.spearmanr`; NaN if all drawn values of a column are equal.
 
     >>> float(spearman(np.array([1.0, 2.0, 9.0, 7.0]), np.array([1.0, 5.0, 6.0, 8.0]), np.ones(4)))
     0.8
@@ -406,7 +406,7 @@ def kendall(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> np
 
 
 def _centre(value: Array, weights: Array) -> Array:
-    """Values minus the mean of those drawn; all 0 where those drawn are equal."""
+    """Values minus the mean of the drawn values; all 0 if the drawn values are equal."""
     xp = weights.__array_namespace__()
     # Measured from a drawn value, equal values are exactly 0, and a mean far from 0 costs no digits.
     apart = value - xp.max(xp.where(weights > 0.0, value, -xp.inf), axis=-1, keepdims=True)
@@ -432,14 +432,14 @@ def _doubled_ranks(column: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def _of_groups(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """How many of those drawn have each of the codes `[instance]`: `[..., distinct code]`, ascending."""
+    """The number of drawn instances with each code: `[..., distinct code]`, ascending."""
     order = np.argsort(codes)
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     return np.add.reduceat(np.take(weights, order, axis=-1), starts, axis=-1)
 
 
 def _inversions(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """How many pairs of those drawn have the larger of two codes `[instance]` (0, 1, ...) first: `[...]` int64.
+    """The number of inversions: drawn pairs whose first code `[instance]` is larger than the second: `[...]` int64.
 
     Two codes differ first in some bit: among all that agree in the bits before it, pairs of a 1 that precedes a 0.
     """
@@ -465,7 +465,7 @@ def _of_both_labels(score: np.ndarray, label: np.ndarray) -> np.ndarray:
 
 
 def _variance_rounding(value: np.ndarray) -> float:
-    """Sums over the instances, in any order, of squares up to that of the range."""
+    """Bound on rounding errors of sums of squares over the instances, in any order."""
     return 2.0 * (len(value) + 8) * _EPSILON * float(np.ptp(value)) ** 2
 
 

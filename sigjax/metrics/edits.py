@@ -32,10 +32,10 @@ from sigjax.run.costs import Cost
 SCLITE = "wer-sclite"
 """The metric of these errors."""
 _NOTHING, _OPTIONAL, _WORD, _SUBSTITUTION = 1, 2000, 3000, 4000
-"""Thousandths of what sclite adds for a word left out or put in (@, optional or other), and for another word."""
+"""Costs in sclite, in thousandths: of a word that is left out or put in (@, optional, other), and of another word."""
 
 EditOperation = Literal["correct", "substitution", "deletion", "insertion"]
-"""What became of a word."""
+"""The edit of a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Words:
 
     words: list[str]
     costs: list[int]
-    """Of leaving the word out, or putting it in."""
+    """The cost of leaving the word out, or putting it in."""
     before: list[list[int]]
     """The words that may come before each; sclite prefers the first."""
     last: list[int]
@@ -103,7 +103,7 @@ def _word(token: str) -> tuple[str, int]:
 
 
 def align(reference: Words, output: Words) -> list[EditOperation]:
-    """The alignment that costs least, from the start; where several do, the one that sclite takes.
+    """The alignment with the least cost, from the start; if there are several, the one of sclite.
 
     Words that are optional are correct where they are left out, or put in.
 
@@ -114,7 +114,7 @@ def align(reference: Words, output: Words) -> list[EditOperation]:
     kinds = list[EditOperation]()
     a, b = min(product(reference.last, output.last), key=lambda cell: table[cell[0]][cell[1]])
     while a or b:
-        both, left_out, put_in = _moves(reference, output, table, a, b)
+        both, left_out, put_in = _predecessors(reference, output, table, a, b)
         if both[0] <= left_out[0] and both[0] <= put_in[0]:
             kinds.append("correct" if reference.words[a] == output.words[b] else "substitution")
             _, a, b = both
@@ -155,10 +155,10 @@ _Move = tuple[float, int, int]
 """The cost of a step, and the words before it."""
 
 
-def _moves(
+def _predecessors(
     reference: Words, output: Words, table: Sequence[Sequence[int]], a: int, b: int
 ) -> tuple[_Move, _Move, _Move]:
-    """The moves to two words: both aligned, that of the reference left out, that of the output put in."""
+    """The steps that lead to two words: both aligned, the reference's left out, the output's put in."""
 
     def best(rows: list[int], columns: list[int], cost: int) -> _Move:
         moves = ((table[row][column] + cost, row, column) for row, column in product(rows, columns))
@@ -176,8 +176,8 @@ def _moves(
 def error_rate_score(sums: Array) -> Array:
     r"""WER or CER, $errors / ref\_len$.
 
-    Sums `[..., stat]` with stat = (errors, ref_len) give scores `[...]` from 0, and above 1 where outputs are much too
-    long. Without any reference 1, or 0 where there is no output either.
+    Sums `[..., stat]` with stat = (errors, ref_len) give scores `[...]` from 0, and above 1 if outputs are much too
+    long. Without any reference 1, or 0 if there is no output either.
 
     >>> float(error_rate_score(np.array([5.0, 40.0])))
     0.125
@@ -206,7 +206,7 @@ def _rate(sums: Array, scale: float) -> Array:
 
 
 def edit_distance(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
-    """How many insertions, deletions and substitutions turn one sequence of tokens into another.
+    """The least number of insertions, deletions and substitutions that turn a sequence of tokens into another.
 
     A column of the table is kept in the bits of two Python integers, so that a token costs a dozen operations.
     References: Myers (1999), "A fast bit-vector algorithm for approximate string matching based on dynamic
@@ -239,7 +239,7 @@ Errors = Callable[[Any, Any], tuple[int, int]]
 """Tokens of a reference and of an output -> (errors, length)."""
 
 
-def _fewest(reference: Sequence[str], output: Sequence[str]) -> tuple[int, int]:
+def _fewest_errors(reference: Sequence[str], output: Sequence[str]) -> tuple[int, int]:
     return edit_distance(reference, output), len(reference)
 
 
@@ -248,7 +248,7 @@ def _of_sclite(reference: Words, output: Words) -> tuple[int, int]:
     return len(kinds) - kinds.count("correct"), len(kinds) - kinds.count("insertion")
 
 
-def _start(split: Callable[[str], Any], errors: Errors, recipe: Recipe) -> CountTexts:
+def _start_counting(split: Callable[[str], Any], errors: Errors, recipe: Recipe) -> CountTexts:
     def tokens(text: str) -> Any:
         kept = text if recipe.punctuation else "".join(letter for letter in text if category(letter)[0] != "P")
         return split(kept.lower() if recipe.lowercase else kept)
@@ -288,7 +288,7 @@ def _metric(name: str, score: Callable[[Array], Array], edits: str, title: str) 
 
 def _of_tokens(name: str, split: Callable[[str], Sequence[str]], unit: str, **work: Any) -> TextMetric:
     metric = _metric(name, error_rate_score, "errors", name.upper())
-    return TextMetric(metric, partial(_start, split, _fewest), partial(_signature, unit), **work)
+    return TextMetric(metric, partial(_start_counting, split, _fewest_errors), partial(_signature, unit), **work)
 
 
 ERROR_RATES = (
@@ -305,7 +305,7 @@ ERROR_RATES = (
     _of_tokens("cer", str.strip, "characters", cost=Cost(0.5e-6), longest=200_000),
     TextMetric(
         _metric(SCLITE, error_rate_score, "errors", "WER (sclite)"),
-        partial(_start, words_of, _of_sclite),
+        partial(_start_counting, words_of, _of_sclite),
         _sclite_signature,
         cost=Cost(3e-6),
         longest=60_000,

@@ -5,7 +5,7 @@ With n instances labelled and N not, human labels y and scores f of the judge (a
     score = ybar + lambda (fbar_u - fbar_l)      lambda = cov_l(y, f) / (var(f) (1 + n / N))
 
 where fbar_u and fbar_l are the judge's means on unlabelled and labelled instances, cov_l is the covariance on the
-labelled ones (ddof = 0) and var(f) the variance on all (ddof = 1), as in the package ppi_py. Where instances were
+labelled ones (ddof = 0) and var(f) the variance on all (ddof = 1), as in the package ppi_py. If instances were
 labelled at random, its mean is that of the human labels of all, up to terms of 1 / n, whatever the judge does: a bad
 judge has lambda near 0, and the score is then ybar. lambda is not cut off at 0 and 1 as by ppi_py: so the judge may
 have another scale than people, and the score is smooth, as the jackknife needs it.
@@ -25,7 +25,7 @@ _STATS = ("labelled", "unlabelled", "human", "judge_labelled", "judge_unlabelled
 
 
 def ppi_lambda(sums: Array) -> Array:
-    r"""The weight of the judge, $\mathrm{cov}_l(y, f) / (\mathrm{var}(f) (1 + n / N))$; 0 where the judge never varies.
+    r"""The weight of the judge, $\mathrm{cov}_l(y, f) / (\mathrm{var}(f) (1 + n / N))$; 0 if the judge never varies.
 
     Sums `[..., stat]` with stat = (n, N, sum of y, of f where labelled, of f where not, of y f, of f^2) give `[...]`.
 

@@ -24,7 +24,7 @@ def macro_fscore(sums: Array) -> Array:
     other systems predict does not count.
 
     Sums `[..., stat]` with stat = (correct of each class, predicted of each class, gold of each class) give scores
-    `[...]` in [0, 1]; 0 where there is nothing to score.
+    `[...]` in [0, 1]; 0 if there is nothing to score.
 
     >>> sums = np.array([3.0, 1.0, 3.0, 3.0, 4.0, 2.0])
     >>> [round(float(score(sums)), 4) for score in (macro_fscore, macro_precision, macro_recall)]
@@ -53,7 +53,7 @@ def matthews(sums: Array) -> Array:
     $p_k$ are predicted as class k and $g_k$ are of that class.
 
     Sums `[..., stat]` with stat = (correct, predicted of each class, gold of each class) give scores `[...]` in
-    [-1, 1]; 0 where the predictions, or the gold labels, are all of one class.
+    [-1, 1]; 0 if the predictions, or the gold labels, are all of one class.
 
     >>> round(float(matthews(np.array([4.0, 4.0, 2.0, 4.0, 2.0]))), 6)
     0.25
@@ -67,7 +67,7 @@ def matthews(sums: Array) -> Array:
 def cohen_kappa(sums: Array) -> Array:
     r"""Cohen's kappa, the agreement above chance: $(c n - \sum_k p_k g_k) / (n^2 - \sum_k p_k g_k)$, as in `matthews`.
 
-    Scores `[...]` are up to 1; 0 where predictions and gold labels are all of the same class. Reference: Cohen (1960).
+    Scores `[...]` are up to 1; 0 if predictions and gold labels are all of the same class. Reference: Cohen (1960).
 
     >>> round(float(cohen_kappa(np.array([4.0, 4.0, 2.0, 4.0, 2.0]))), 6)
     0.25
@@ -171,7 +171,7 @@ def _agreement(sums: Array) -> tuple[Array, Array, Array, Array]:
 
 
 _MOST_DECIMALS = 15
-"""Doubles keep so many digits of a decimal."""
+"""Digits of a decimal that a double keeps."""
 _FLATTEST = 1e-5
 """Numbers that vary less than this part of their size lose the digits of their variance."""
 
@@ -272,5 +272,5 @@ BRIER = replace(_of_errors("brier", _squared, "squared", "Brier score", _CLASS_1
 LOG_LOSS = _of_errors("log-loss", _logarithms, "loss", "log loss", _CLASS_1)
 """The mean of $-\\log p_i$ of the right label; probabilities below 2.2e-16 count as that, as in scikit-learn."""
 MICRO_FSCORE = replace(ACCURACY, name="micro-fscore", title="micro F1")
-"""Of one label per instance it is the accuracy."""
+"""With one label per instance, it is the accuracy."""
 PREDICTIONS = (MAE, MSE, RMSE, R2, BRIER, LOG_LOSS, MICRO_FSCORE)

@@ -28,7 +28,7 @@ from sigjax.records import Array, Hint, InputError, Metric
 
 
 def divide(numerator: Array, denominator: Array) -> Array:
-    """`numerator / denominator` `[...]`, and 0 where the denominator is 0: nothing predicted, or nothing to find.
+    """`numerator / denominator` `[...]`, and 0 if the denominator is 0: nothing predicted, or nothing to find.
 
     >>> divide(np.array([1.0, 0.0]), np.array([4.0, 0.0]))
     array([0.25, 0.  ])
@@ -42,10 +42,10 @@ _MONOTONE: set[Callable[..., Array]] = set()
 
 
 def monotone(score: Callable[..., Array]) -> Callable[..., Array]:
-    """Declare of a score that it is a ratio of two weighted sums of statistics, or a mean, for exact tests.
+    """Declare that a score is a ratio of two weighted sums of statistics, or a mean, for exact tests.
 
-    Where no statistic is negative, it only rises, or only falls, in each, the others held. And with the sums of both
-    systems together held, the sums that give a difference of scores below some t >= 0 are a convex set.
+    If no statistic is negative, the score is monotone in each statistic while the others stay. And for fixed totals of
+    both systems, the sums with a difference of scores below some t >= 0 form a convex set.
     """
     _MONOTONE.add(score)
     return score
@@ -62,7 +62,7 @@ def is_monotone(score: Callable[..., Array]) -> bool:
 
 @monotone
 def ratio_score(sums: Array) -> Array:
-    r"""Ratio of sums, $\sum_i n_i / \sum_i d_i$, such as precision and recall; 0 where the denominator is 0.
+    r"""Ratio of sums, $\sum_i n_i / \sum_i d_i$, such as precision and recall; 0 if the denominator is 0.
 
     Sums `[..., stat]` with stat = (numerator, denominator) give scores `[...]`.
 
@@ -79,7 +79,7 @@ def mean_score(sums: Array) -> Array:
 
 
 def refuse_where(wrong: np.ndarray, rule: str, column: np.ndarray, advice: str = "") -> None:
-    """Refuse a column `[instance]` where any number is `wrong` `[instance]`; the message shows the first.
+    """Refuse a column `[instance]` if any number is `wrong` `[instance]`; the message shows the first.
 
     >>> refuse_where(np.array([False, True]), "label must be 0 or 1", np.array([1, 2]))
     Traceback (most recent call last):
@@ -146,7 +146,7 @@ ACCURACY = replace(MEAN, name="accuracy", extract=_right_or_wrong, bounds=SHARES
 TOKEN_ACCURACY = replace(
     ACCURACY, extract=partial(stack_counts, _TOKENS, [(0, 1)]), inputs=_TOKENS, shared_inputs=("tokens",)
 )
-"""Accuracy of tokens where the instance is a sentence."""
+"""Accuracy of tokens; the instances are sentences."""
 OPTIMALITY_GAP = replace(
     MEAN,
     name="optimality-gap",
@@ -169,7 +169,7 @@ LARGEST_WHOLE = 2**53
 
 @dataclass(frozen=True)
 class TrialShares:
-    """What makes the share of the subsets of k runs of an instance that pass, or differ, of its runs, 0 or 1 each."""
+    """A function of the runs of an instance (0 or 1 each): the share of its subsets of k runs that pass, or differ."""
 
     name: str
     kind: str
@@ -242,7 +242,7 @@ _LINKS = ("sure_matched", "possible_matched", "predicted", "sure")
 def f1_score(sums: Array) -> Array:
     r"""F1, the harmonic mean of precision and recall, $2\,tp / (predicted + gold)$.
 
-    Sums `[..., stat]` with stat = (tp, predicted, gold) give scores `[...]` in [0, 1]; 0 where nothing is predicted and
+    Sums `[..., stat]` with stat = (tp, predicted, gold) give scores `[...]` in [0, 1]; 0 if nothing is predicted and
     there is nothing to find.
 
     >>> float(f1_score(np.array([30.0, 40.0, 80.0])))
@@ -277,7 +277,7 @@ def fscore_ratios_score(sums: Array) -> Array:
     r"""F1 of a recall and a precision that count different things (coreference): $2 p r / (p + r)$.
 
     Sums `[..., stat]` with stat = (recall numerator and denominator, precision numerator and denominator) give scores
-    `[...]` in [0, 1]; 0 where either is 0 or its denominator is.
+    `[...]` in [0, 1]; 0 if either is 0 or its denominator is.
 
     >>> float(fscore_ratios_score(np.array([1.0, 2.0, 1.0, 4.0]))) == 2 * 0.5 * 0.25 / 0.75
     True
@@ -291,7 +291,7 @@ def fscore_errors_score(sums: Array) -> Array:
     r"""F1 from correct items and errors, $2\,tp / (2\,tp + incorrect)$: section 2 of Zmigrod et al. (2022).
 
     Sums `[..., stat]` with stat = (tp, incorrect), the latter false positives and false negatives, give scores `[...]`
-    in [0, 1]; 0 where there is nothing.
+    in [0, 1]; 0 if there is nothing.
 
     >>> float(fscore_errors_score(np.array([3.0, 2.0])))
     0.75
@@ -304,7 +304,7 @@ def aer_score(sums: Array) -> Array:
     r"""Alignment error rate, $1 - (|A \cap S| + |A \cap P|) / (|A| + |S|)$; lower is better.
 
     Sums `[..., stat]` with stat = (matched, predicted, sure), where matched counts sure matches twice, give scores
-    `[...]` in [0, 1]; 1 where nothing is predicted and there is nothing to find.
+    `[...]` in [0, 1]; 1 if nothing is predicted and there is nothing to find.
 
     >>> float(aer_score(np.array([30.0, 20.0, 20.0])))
     0.25

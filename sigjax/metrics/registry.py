@@ -48,17 +48,17 @@ ALIASES: Mapping[str, str] = {
     **{"spearmanr": "spearman", "kendalltau": "kendall"},
     **{"chrf2": "chrf", "chrf2++": "chrf++"},
 }
-"""What scikit-learn, SciPy and sacrebleu call metrics, in lower case -> our name of the same number."""
+"""Names of metrics in scikit-learn, SciPy and sacrebleu, in lower case -> our name of the same number."""
 _NEGATED = {
     **{"neg_mean_absolute_error": "mae", "neg_mean_squared_error": "mse", "neg_root_mean_squared_error": "rmse"},
     **{"neg_log_loss": "log-loss", "neg_brier_score": "brier"},
 }
-"""What scikit-learn calls the negatives of metrics of which lower is better."""
+"""The prefix of scikit-learn for the negative of a metric whose lower values are better."""
 _BY_LOWER = {each.lower(): each for each in (*METRICS, *CLASS_METRICS, *ANSWERS)} | ALIASES
 
 
 def canonical(name: str) -> str:
-    """Our name of a metric for that of scikit-learn, SciPy or sacrebleu, in upper or lower case; others as they are.
+    """Our name of a metric for its name in scikit-learn, SciPy or sacrebleu, in any case; other names are returned.
 
     >>> [canonical(name) for name in ("f1_macro", "BLEU(tokenize=zh)", "chrF2", "F0.5", "my_score")]
     ['macro-fscore', 'bleu(tokenize=zh)', 'chrf', 'f0.5', 'my_score']
@@ -107,7 +107,7 @@ def unknown_metric(name: str, known: Collection[str] = ()) -> str:
 
 
 def known_metric(name: str, stat_names: Sequence[str] | None = None) -> Metric | SampleMetric | None:
-    """The metric of a name; with `stat_names` also one that a reader made for its data, by what it keeps.
+    """The metric with a name; with `stat_names`, also a metric that a reader made for its data.
 
     >>> known_metric("f2").name, known_metric("exact_match", ("value", "count")).score is MEAN.score
     ('f2', True)
@@ -123,7 +123,7 @@ def known_metric(name: str, stat_names: Sequence[str] | None = None) -> Metric |
 
 _SAME = {"chrf(word_order=0)": "chrf", "chrf(word_order=2)": "chrf++"}
 _DEFAULTS = {"punctuation": "true", "match": "strict"}
-"""The value that changes nothing, where it is not false."""
+"""The value that changes nothing, if it is not false."""
 _CASE: Parameters = {"lowercase": ("true", "false")}
 PARAMETERS: Mapping[str, Parameters] = {
     "bleu": {"tokenize": (), **_CASE},
@@ -133,7 +133,7 @@ PARAMETERS: Mapping[str, Parameters] = {
     **dict.fromkeys(("rouge1", "rouge2", "rougeL", "rougeLsum"), {"stem": ("true", "false")}),
     **dict.fromkeys(("fscore", "precision", "recall"), {"match": get_args(Match)}),
 }
-"""What may stand after the name of a metric, as in bleu(tokenize=zh); F-beta takes what F1 does."""
+"""The parameters after the name of a metric, as in bleu(tokenize=zh); F-beta takes those of F1."""
 
 
 @lru_cache

@@ -52,7 +52,7 @@ def _scorer(recipe: Recipe) -> Callable[[Sequence[str], str], float]:
     return score
 
 
-def _start(recipe: Recipe) -> CountTexts:
+def _start_counting(recipe: Recipe) -> CountTexts:
     score = _scorer(recipe)
 
     def count(references: Texts, systems: Texts) -> np.ndarray:
@@ -87,7 +87,9 @@ def _notes(recipe: Recipe, references: Texts, systems: Mapping[str, Sequence[str
     return tuple(notes)
 
 
-_of_segments = partial(TextMetric, start=_start, signature=_signature, whole=False, extra="rouge", notes=_notes)
+_of_segments = partial(
+    TextMetric, start=_start_counting, signature=_signature, whole=False, extra="rouge", notes=_notes
+)
 _by_table = partial(_of_segments, cost=Cost(1.6e-6), longest=40_000)
 ROUGE = tuple(
     counted(

@@ -48,7 +48,7 @@ class Shifted(NamedTuple):
 
 
 def shifted(evaluation: EvaluationRecord) -> Shifted | None:
-    """An evaluation shifted to near 0; None where its numbers are not large, or its score does not move with them.
+    """An evaluation shifted to near 0; None if its numbers are not large, or its score does not move with them.
 
     >>> from sigjax.metrics import evaluation_from_arrays
     >>> evaluation = evaluation_from_arrays({"A": [10**15 + 3, 10**15 + 1], "B": [10**15, 10**15]}, metric="mean")
@@ -83,7 +83,7 @@ def shifted(evaluation: EvaluationRecord) -> Shifted | None:
 
 
 def _shared(evaluation: EvaluationRecord, values: np.ndarray, counts: np.ndarray) -> np.ndarray | None:
-    """A shift `[instance]` by what all systems have on an instance, whatever the run; None where counts differ."""
+    """A shift `[instance]` by what all systems have on an instance, whatever the run; None if counts differ."""
     if (counts != (counts[:1] if evaluation.runs is None else 1)).any():
         return None
     place = (len(values) - 1) // 2
@@ -96,7 +96,7 @@ def _shared(evaluation: EvaluationRecord, values: np.ndarray, counts: np.ndarray
 
 
 def shared_shift(evaluations: Sequence[EvaluationRecord]) -> float:
-    """What all numbers of evaluations by one mean are shifted by: near those of one; 0 where none are large.
+    """What all numbers of evaluations by one mean are shifted by: near those of one; 0 if none are large.
 
     Each can be shifted by it without rounding: if one has whole numbers, this is one, too.
     """
@@ -120,7 +120,7 @@ class _Numbers(NamedTuple):
     values: np.ndarray
     """int64, in steps of 1 / scale, where all are whole numbers or decimals; else float64."""
     counts: np.ndarray
-    """int64 where all are whole, else float64."""
+    """int64 if all are whole, else float64."""
     scale: int
 
 
@@ -142,7 +142,7 @@ def _numbers_of(evaluation: EvaluationRecord) -> _Numbers:
 
 
 def _middles(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """About the mean of each system, `[system, 1]`; 0 where products with counts would round."""
+    """About the mean of each system, `[system, 1]`; 0 if products with counts would round."""
     if counts.dtype.kind != "i":
         return np.zeros((len(values), 1))
     if values.dtype.kind == "i":

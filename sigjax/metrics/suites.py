@@ -24,7 +24,7 @@ def suite_of(tasks: Mapping[str, Sequence[EvaluationRecord]]) -> list[Evaluation
     """The evaluations of one report of several tasks: those of the suite, then those of each task.
 
     Metrics are named "TASK: METRIC", by the log's name of the score, and "suite: METRIC". A metric that all tasks have
-    makes a suite; where there is none, the first of each task do.
+    makes a suite; if there is none, the first of each task do.
     """
     firsts = [evaluations[0] for evaluations in tasks.values()]
     if len(tasks) < 2:
@@ -91,7 +91,7 @@ def _titled(task: str, evaluation: EvaluationRecord) -> EvaluationRecord:
 
 
 def _reason_against(tasks: Sequence[str], evaluations: Sequence[EvaluationRecord]) -> str | None:
-    """Why there is no suite score of these tasks; None where there is one."""
+    """Why there is no suite score of these tasks; None if there is one."""
     for task, each in zip(tasks, evaluations, strict=True):
         if instance_scores(each) is None or each.unit == "response":
             return f"no suite score: {each.metric.name} of {task} is no mean over instances"
@@ -113,7 +113,7 @@ def _pooled(name: str, tasks: Sequence[str], evaluations: Sequence[EvaluationRec
     task = np.repeat(np.arange(len(evaluations)), [each.num_instances for each in evaluations])
     scores = np.concatenate([values for each in evaluations if (values := instance_scores(each)) is not None], axis=1)
     is_even = all(_is_even(each) for each in evaluations)
-    stats, score, stat_names = (_weighted if is_even else _apart)(scores, sizes, task)
+    stats, score, stat_names = (_weighted if is_even else _task_statistics)(scores, sizes, task)
     higher = evaluations[0].metric.higher_is_better
     portable = score is mean_score
     metric = replace(MEAN, name=name, score=score, stat_names=stat_names, higher_is_better=higher, portable=portable)
@@ -125,7 +125,7 @@ def _pooled(name: str, tasks: Sequence[str], evaluations: Sequence[EvaluationRec
 
 
 def _labels(label: str, tasks: Sequence[str], evaluations: Sequence[EvaluationRecord]) -> tuple[str, ...] | None:
-    """Labels of all instances, those of a task with its name; None where no task has any."""
+    """Labels of all instances, those of a task with its name; None if no task has any."""
     if label != "strata" and all(getattr(each, label) is None for each in evaluations):
         return None
     labels: list[str] = []
@@ -158,7 +158,9 @@ def _weighted(scores: np.ndarray, sizes: np.ndarray, task: np.ndarray) -> tuple[
     return stats.astype(np.int64) if whole else stats, mean_score, ("value", "count")
 
 
-def _apart(scores: np.ndarray, sizes: np.ndarray, task: np.ndarray) -> tuple[np.ndarray, Score, tuple[str, ...]]:
+def _task_statistics(
+    scores: np.ndarray, sizes: np.ndarray, task: np.ndarray
+) -> tuple[np.ndarray, Score, tuple[str, ...]]:
     """Statistics `[system, instance, stat]`, two for each task: draws of clusters change the number of instances."""
     count = int(task[-1]) + 1
     stats = np.zeros((*scores.shape, 2 * count))

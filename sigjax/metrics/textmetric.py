@@ -102,7 +102,7 @@ def bleu_score(sums: Array) -> Array:
     precisions are one quotient of two products, and their geometric mean is two square roots. Products of four counts
     up to 2**53 are far from the largest double.
 
-    Sums `[..., stat]`, whole numbers with stat as in `BLEU_STATS`, give scores `[...]` in [0, 100]; 0 where nothing
+    Sums `[..., stat]`, whole numbers with stat as in `BLEU_STATS`, give scores `[...]` in [0, 100]; 0 if nothing
     matches, and where the output has no n-gram of some order.
 
     >>> round(float(bleu_score(np.array([9.0, 10.0, 8.0, 6.0, 4.0, 2.0, 9.0, 8.0, 7.0, 6.0]))), 6)
@@ -241,7 +241,7 @@ def _look_tokenized(recipe: Recipe, _: Texts, systems: Mapping[str, Sequence[str
 
 
 def _several_references(recipe: Recipe, references: Texts, _: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """A note that the order of several references counts."""
+    """A note that the order of several references matters."""
     if all(list(texts) == list(references[0]) for texts in references):
         return ()
     return (

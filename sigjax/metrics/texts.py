@@ -97,7 +97,7 @@ def store_stats(key: str, stats: np.ndarray) -> None:
 
 
 def num_workers(metric: str, references: Texts, systems: Texts) -> int:
-    """The number of processes that pays; 1 where the work is small."""
+    """The number of processes that pays; 1 if the work is small."""
     characters = sum(len(text) for texts in (*references, *systems) for text in texts)
     return max(1, min(num_cores(), int(characters * TEXT_METRICS[metric].cost.seconds / _SECONDS_PER_WORKER)))
 
@@ -166,7 +166,7 @@ def _slices(texts: Texts, segments: range) -> list[slice]:
 def _from_workers(
     recipe: Recipe, references: Texts, systems: Texts, shards: list[np.ndarray]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield (segments, counts) from one process per shard; a process that fails, or cannot start, yields less."""
+    """Yield (segments, counts) from one process per shard; if a process fails, its remaining segments are missing."""
     counted = TEXT_METRICS[recipe.metric]
     with ExitStack() as stack:
         try:

@@ -1,4 +1,4 @@
-"""What all formats share: numbers, columns, tables, JSON, ids, and the sheets that are joined to an `Evaluation`.
+"""Parts that all formats share: numbers, columns, tables, JSON, ids, and sheets that are joined to an `Evaluation`.
 
 The reader of a format parses its files once and returns a function of the metric: it makes one `Sheet` per system,
 which `join` joins by id or position and checks. Numbers are parsed by `table`, JSON by `json_files`; tables

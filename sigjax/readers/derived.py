@@ -1,7 +1,8 @@
-"""Which columns of numbers are no systems by what they hold: functions of others, constants, other scales.
+"""Columns of numbers whose values show that they are no systems: functions of other columns, constants, other scales.
 
-The mean, the sum or a difference of other columns, their ranks, what is left of one, or another unit of it would be
-compared with what it is made of. Columns whose ranges do not overlap may be of different metrics.
+A column may be the mean, the sum or a difference of other columns, their ranks, 1 minus a column, or a column in
+another unit. As a system, it would be compared with the columns that it is made from. Columns whose ranges do not
+overlap may belong to different metrics.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,47 +14,50 @@ import numpy as np
 from sigjax.readers.options import listing, quote
 
 _ACCIDENT = 0.05
-"""A column is made of others if its numbers would be what they are by chance with at most this probability, times the
-number of columns: asked in vain, a person loses a minute; not asked, a mean is a system."""
+"""A column is derived if its numbers would agree by chance with at most this probability, times the number of columns.
+
+A needless question costs a person a minute; without a question, a mean would be a system."""
 _SURE_ACCIDENT = 0.6
 """The same for two columns whose sum is the same in all rows: systems agree on easy instances, so that two of them
 are hardly ever each other's complement."""
 _FEWEST = 3
-"""Rows of which more than one tell: a constant may be fitted to one."""
+"""Fewest rows that show a relation: a constant can be fitted to a single row."""
 _FEWEST_ALIKE = 5
-"""Rows from which one number in all of them, or a range of its own, is no accident."""
+"""Fewest rows from which equal numbers in all rows, or a separate range, are no accident."""
 _MOST, _ROWS = 24, 1000
 """Columns that are compared with each other in threes, and about how many of their rows."""
 _DECIMALS = range(1, 7)
 
 
-class Made(NamedTuple):
-    """How a column is made of others."""
+class DerivedColumn(NamedTuple):
+    """How a column is derived from others."""
 
     said: str
-    """As it stands after the name of the column."""
+    """The words after the name of the column."""
     sure: bool
-    """Whether it is this column that is made of the others: of a sum or a difference, any may be."""
+    """Whether this column is the derived one: in a sum or a difference, it may be any of the columns."""
     ranks: bool = False
     """Whether it holds ranks among others that do."""
 
 
-def made_of_others(columns: Mapping[str, np.ndarray]) -> dict[str, Made]:
-    """Columns `[row]` (NaN where there is none) that are functions of others, and how.
+def made_of_others(columns: Mapping[str, np.ndarray]) -> dict[str, DerivedColumn]:
+    """The derived columns among `columns` `[row]` (NaN if a number is missing), and how they are derived.
 
     >>> import numpy as np
     >>> a, b = np.array([0.4, 0.5, 0.9, 0.3]), np.array([0.2, 0.6, 0.7, 0.9])
     >>> {name: made.said for name, made in made_of_others({"A": a, "B": b, "C": (a + b) / 2, "D": 1 - a}).items()}
     {'D': "and 'A' have the same sum in all rows", 'C': "is the mean of 'A' and 'B'"}
     """
-    found: dict[str, Made] = {}
+    found: dict[str, DerivedColumn] = {}
     columns = {name: own[:: len(own) // _ROWS + 1] for name, own in columns.items()}
     full = {name: own for name, own in columns.items() if len(own) >= _FEWEST and not np.isnan(own).any()}
     if ranks := _ranks({name: own for name, own in columns.items() if len(own) >= _FEWEST}):
-        return {name: Made(f"holds ranks, as {_named(ranks, name)} do", sure=True, ranks=True) for name in ranks}
+        return {
+            name: DerivedColumn(f"holds ranks, as {_named(ranks, name)} do", sure=True, ranks=True) for name in ranks
+        }
     names = list(full)[:_MOST]
     for name, said, sure in _relations({name: columns[name] for name in names}):
-        found.setdefault(name, Made(said, sure))
+        found.setdefault(name, DerivedColumn(said, sure))
     return found
 
 
@@ -90,7 +94,7 @@ def _relations(columns: Mapping[str, np.ndarray]) -> Iterator[tuple[str, str, bo
     opposite = tells | ((chance <= _SURE_ACCIDENT) & (few > 1) & (rows >= _FEWEST_ALIKE))
 
     def equal(expected: np.ndarray, those: Sequence[int]) -> np.ndarray:
-        """Which columns hold these numbers `[row]`, but for rounding, beside those that they are made of."""
+        """Which columns hold these numbers `[row]` up to rounding, except those that the numbers are derived from."""
         room = 1e-9 * size + 1.01 * units
         found = np.all(np.abs(every - expected) <= room[:, None], axis=1) & (np.ptp(every, axis=1) > 4 * room) & tells
         found[list(those)] = False
@@ -114,7 +118,7 @@ def _relations(columns: Mapping[str, np.ndarray]) -> Iterator[tuple[str, str, bo
         for what, numbers in of_two.items() if len(names) > 2 else ():
             for k in {int(k) for own in numbers for k in equal(own, (i, j))}:
                 known = made.get(frozenset((i, j, k)))
-                if known is None or known[0] < k:  # of three, the last is made of the others
+                if known is None or known[0] < k:  # if there are three, the last is derived from the others
                     made[frozenset((i, j, k))] = k, f"is the {what} of {a} and {b}", what == "mean"
     yield from ((names[k], said, sure) for k, said, sure in made.values())
     for name, of in _SUMMARIES.items():
@@ -157,7 +161,7 @@ def _named(names: Sequence[str], but: str) -> str:
 
 
 def _unit(numbers: np.ndarray) -> float:
-    """Half a unit of the last decimal of rounded numbers; 0 where they are whole, or have many decimals."""
+    """Half a unit of the last decimal of rounded numbers; 0 if they are whole or have many decimals."""
     if np.all(numbers == np.rint(numbers)):
         return 0.0
     return next(
@@ -166,7 +170,7 @@ def _unit(numbers: np.ndarray) -> float:
 
 
 def other_scales(columns: Mapping[str, np.ndarray]) -> str | None:
-    """Why columns `[row]` have no scale in common, in words; None where they may have one.
+    """Why columns `[row]` have no common scale, in words; None if they may have one.
 
     >>> import numpy as np
     >>> other_scales({"r": np.array([80.0, 120, 60, 70, 80]), "l": np.array([1351.0, 1500, 1200, 1300, 1400])})
@@ -180,7 +184,7 @@ def other_scales(columns: Mapping[str, np.ndarray]) -> str | None:
     constant = {name: own[0] for name, own in given.items() if not np.ptp(own)}
     for name, value in constant.items():
         if any((own == value).any() for other, own in given.items() if other not in constant):
-            continue  # one that is always wrong, where others are wrong at times
+            continue  # a system that is always wrong, while others are wrong at times
         return f"{quote(name)} is {value:.6g} in all rows"
     some = binary if any(name not in constant for name in binary) else {}  # one that is always right alone may be so
     if mixed := _zeros_and_ones(some, {name: own for name, own in given.items() if name not in binary}):

@@ -23,9 +23,9 @@ class Evaluation(EvaluationRecord):
 
     Attributes:
         systems: [system] names.
-        stats: [system, instance, stat]; int64 where every statistic is a whole number, else float64. For a
+        stats: [system, instance, stat]; int64 if every statistic is a whole number, else float64. For a
             `SampleMetric` its inputs.
-        ids: [instance]; unique, but for `runs`. None where instances are known by their position only.
+        ids: [instance]; unique, but for `runs`. None if instances are known by their position only.
         metric: what the statistics are for.
         clusters: [instance] the cluster (document, repository, topic) of each instance; clusters are resampled whole.
         strata: [instance] the stratum of each instance; the bootstrap draws within strata.
@@ -35,9 +35,9 @@ class Evaluation(EvaluationRecord):
         notes: what was done to the data on the way in, for people (instances dropped, cells filled).
         unit: "response" where each instance is one response of systems (a span, a link, a bracket, a term) or an item
             of the gold standard that none gave. Responses are swapped, but they are no sample that can be drawn from.
-        present: [system, instance] whether there is a result (missing="pairwise"); its statistics are 0 where there is
-            none. None where every system has every instance.
-        title: what was measured, as the log of a program names it: "TASK: SCORE". None where it names no task.
+        present: [system, instance] whether there is a result (missing="pairwise"); its statistics are 0 if there is
+            none. None if every system has every instance.
+        title: what was measured, as the log of a program names it: "TASK: SCORE". None if it names no task.
         weights: `[instance]` how much each counts in the score, in a suite of tasks of different size. Else None.
 
     Example:

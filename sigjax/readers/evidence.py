@@ -1,7 +1,7 @@
-"""How a table is read, as a record: each role, its columns and the evidence for it; and questions, where there is none.
+"""How a table is read, as a record: each role with its columns and its evidence; and questions, if there is none.
 
-A role is *told* by an option, *named*, as its column has a name of the lexicon, or *shaped*, by what the column holds.
-A question proposes options that were tried: each is said with what it compares.
+A role is *told* (by an option), *named* (its column has a name of the lexicon) or *shaped* (by the values of the
+column). A question proposes options that were tried, each with the systems and rows that it would compare.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ LAYOUTS = {
     "predictions": "gold labels and predictions",
     "battles": "battles of two systems",
 }
-"""What the layouts of a table are, in words."""
+"""The layouts of a table in words."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Role:
     """The columns of a role, and the evidence for it.
 
     Attributes:
-        columns: their names; none where no column has the role.
+        columns: their names; none if no column has the role.
         evidence: "told" (by an option), "named" (by the lexicon) or "shaped" (by what the columns hold).
         said: what a note says of it, where that is not the names of the columns.
     """
@@ -40,7 +40,7 @@ class Role:
     said: str = ""
 
     def __str__(self) -> str:
-        """Return it as a note says it."""
+        """Return its words in a note."""
         return self.said or f"from {'column ' * (len(self.columns) == 1)}{listing(self.columns, SHOWN)}"
 
 
@@ -87,7 +87,7 @@ class TableReading:
                 yield name, own
 
     def note(self) -> str:
-        """One line on what was taken from which columns."""
+        """A line that says which columns were used for which roles."""
         about = [*self.others, ("systems", self.system), ("instance ids", self.id), ("scores", self.score)]
         parts = [f"{what} {own}" for what, own in about if own.columns or own.said]
         parts += [self.direction] * bool(self.direction)
@@ -119,13 +119,13 @@ def note_reading(options: Options, reading: TableReading) -> None:
 
 
 class Asked(InputError):
-    """What a person is asked, with the ways that were tried: options of reading, the likeliest first."""
+    """A question to a person, with the ways that were tried: options of reading, the likeliest first."""
 
     ways: Sequence[Mapping[str, Any]] = ()
 
 
 class Question(InputError):
-    """A refusal of what could be read in several ways; `ways` are options that may be meant, the likeliest first."""
+    """A refusal of data that could be read in several ways; `ways` are possible options, the likeliest first."""
 
     def __init__(
         self, text: str, ways: Sequence[Mapping[str, Any]] = (), otherwise: str = "", *, needed: bool = False
@@ -144,7 +144,7 @@ MOST_WAYS = 3
 
 
 def answered(question: Question, attempt: Callable[[Options], EvaluationRecord], options: Options) -> Asked:
-    """The refusal with the ways that were tried and can be read, each with what it compares."""
+    """The refusal with the ways that worked, each with the systems and rows that it compares."""
     given, further = list[tuple[Mapping[str, Any], str]](), list[Mapping[str, Any]]()
     for way in question.ways:
         seen: list[Any] = []

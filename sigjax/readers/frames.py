@@ -1,11 +1,11 @@
 """Tables whose columns have types: data frames, Parquet files, spreadsheets, and JSON (objects by line, or a list).
 
 Frames of pandas, polars and pyarrow are read with narwhals (extra `dataframe`). Nulls and NaN are missing cells. An
-index of pandas, in a frame or as its Parquet files and tables of pyarrow keep it, is read as columns that stand first,
-unless it only counts rows.
+index of pandas is read as first columns, unless it only counts rows: in a frame, in its Parquet files, and in tables of
+pyarrow.
 
-Parquet is decoded by pyarrow; polars, which ends the process where a page is damaged, reads no files here (its frames
-are taken like others).
+pyarrow decodes Parquet. polars reads no files here, since it ends the process if a page is damaged; its frames are
+accepted.
 """
 
 import json
@@ -26,7 +26,7 @@ import numpy as np
 from sigjax.metrics.registry import LARGEST_WHOLE
 from sigjax.readers.grid import table_of
 from sigjax.readers.join import directed
-from sigjax.readers.json_files import Item, entries_of, item_at, parse_json, parse_json_lines
+from sigjax.readers.json_files import JsonObject, entries_of, item_at, parse_json, parse_json_lines
 from sigjax.readers.layouts import read_table, read_tables
 from sigjax.readers.options import Options, ReadOptions, check_meant, check_options, listing, quote, suggest
 from sigjax.readers.shapes import at_path, paths_of, record_paths, records_at, records_question
@@ -34,9 +34,9 @@ from sigjax.readers.table import (
     LARGEST_SPARSE,
     DataColumn,
     DataTable,
-    Lazy,
+    LazyColumns,
     Numbers,
-    Spelled,
+    NumberText,
     check_characters,
     check_filled,
     is_missing,
@@ -85,12 +85,12 @@ def frame_table(frame: Any, options: Options, *, file: str = FRAME) -> DataTable
         raise InputError(f"expected a path or a data frame of pandas, polars or pyarrow, got {got}") from None
     filled = np.zeros(len(wrapped), bool)
     for name in wrapped.columns:
-        if not filled[-1:].any():  # empty rows at the end are left out, as those of text
+        if not filled[-1:].any():  # empty rows at the end are left out, as in text files
             filled |= ~wrapped.get_column(name).is_null().to_numpy().astype(bool)
     wrapped = wrapped.head(len(filled) - int(np.argmax(filled[::-1])) if filled.any() else 0)
     if len(wrapped) == 0:
         raise InputError(f"{file}: has no rows; expected one row per instance")
-    columns = Lazy(dict.fromkeys([*index, *wrapped.columns]), partial(_cells, file, wrapped))
+    columns = LazyColumns(dict.fromkeys([*index, *wrapped.columns]), partial(_cells, file, wrapped))
     return with_numbers(DataTable(file, columns, range(1, len(wrapped) + 1), "row", index=index), options)
 
 
@@ -148,7 +148,7 @@ def refuse_repeats(file: str, names: Iterable[str]) -> None:
 _WORDS = {True: "true", False: "false", None: ""}
 
 
-def _records(file: str, value: Any, path: str) -> list[Item]:
+def _records(file: str, value: Any, path: str) -> list[JsonObject]:
     """The records of a JSON value."""
     found = records_at(value, path)
     if not found:
@@ -207,7 +207,7 @@ def _of_split(names: Sequence[Any], rows: Sequence[list[Any]], index: Any) -> li
 
 
 _INDEX = "__index_level_0__"
-"""What pandas calls an index without a name, in Parquet files, too."""
+"""The names that pandas gives to an index without a name, also in Parquet files."""
 
 
 def _counted(rows: Sequence[Any]) -> list[str]:
@@ -255,12 +255,12 @@ def _is_mixed(values: Iterable[Any]) -> bool:
     return len(kinds) > 1
 
 
-def _table(file: str, objects: Iterable[Item], lines: Sequence[int] | None, options: Options) -> DataTable:
-    """Objects as a table, one field per column; a field that an object lacks is empty.
+def _table(file: str, objects: Iterable[JsonObject], lines: Sequence[int] | None, options: Options) -> DataTable:
+    """Objects as a table, one field per column; a missing field is an empty cell.
 
     Fields that hold lists or objects are no numbers and no names. Those that `ignore` names may hold anything.
     """
-    nested: dict[str, Item] = {}
+    nested: dict[str, JsonObject] = {}
     rows: list[dict[str, str]] = []
     paths, ignore, word = paths_of(options), options.ignore, "row" if lines is None else "line"
     for item in objects:
@@ -282,7 +282,7 @@ def _table(file: str, objects: Iterable[Item], lines: Sequence[int] | None, opti
     return with_numbers(table, options, texts=())
 
 
-def _cell(item: Item, name: str, value: object, nested: dict[str, Item]) -> str:
+def _cell(item: JsonObject, name: str, value: object, nested: dict[str, JsonObject]) -> str:
     """A value of JSON as text; numbers keep their spelling."""
     if isinstance(value, list | dict):
         nested.setdefault(name, item)
@@ -303,8 +303,8 @@ def _parse_lines(file: str, options: Options, *, alone: bool) -> DataTable:
 
 
 def _spelling(options: Options) -> type[str]:
-    """How numbers of JSON are kept as text: apart from texts, if options say how numbers are spelled there."""
-    return str if options.decimal is options.thousands is None else Spelled
+    """How numbers of JSON are kept as text: marked as numbers, if options say how numbers in texts are written."""
+    return str if options.decimal is options.thousands is None else NumberText
 
 
 def _parse_list(file: str, options: Options, *, alone: bool) -> DataTable:
@@ -338,7 +338,7 @@ def refusing_damage(
     libraries: Sequence[str] = ("pyarrow", "narwhals"),
     remedy: str = "write the file again",
 ) -> Iterator[None]:
-    """Refuse a damaged file in one line, whatever is raised, or say what to install."""
+    """Turn any error of a library into one line: the file is damaged, or a package must be installed."""
     try:
         yield
     except InputError:
@@ -420,15 +420,15 @@ _ADDRESS = re.compile(rb'(?:^|\s)r="([A-Z]{1,3})([0-9]{1,7})"')
 _MOST_ROWS = 2**20
 """Rows of a sheet of Excel."""
 _DIMENSION = b"\x94\x01\x10"
-"""In a binary sheet, what stands before the first and last row and column."""
+"""The bytes before the first and last row and column of a binary sheet."""
 _LEAST_CELL = 10
 """Bytes of a cell of a binary sheet, at least."""
 
 
 def _check_extent(file: str, name: str, content: bytes) -> None:
-    """Refuse a sheet of Excel with a cell far away: calamine holds a cell for all places between it and the others.
+    """Refuse a sheet of Excel with a cell far away from the others: calamine makes all cells between them.
 
-    What a sheet says about its dimension is often wrong, so that cells are looked at.
+    The dimension in a sheet is often wrong, so the cells are checked.
     """
     if name.endswith(".bin"):
         if (at := content[:1000].find(_DIMENSION)) >= 0 and len(content) >= at + 19:
@@ -467,7 +467,7 @@ def _sheet_cell(cell: Any) -> str:
 
 def _spelled_cell(cell: Any) -> str:
     """A cell as text that options on the spelling of numbers mean only if it was text."""
-    return cell if type(cell) is str else Spelled(_sheet_cell(cell))
+    return cell if type(cell) is str else NumberText(_sheet_cell(cell))
 
 
 read_excel = partial(read_tables, _parse_sheet)

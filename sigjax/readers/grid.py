@@ -1,8 +1,8 @@
-"""Rows of cells, as a file of any kind holds them -> a table: where its header is, and what is no row of it.
+"""Rows of cells from a file of any kind -> a table: finds the header, and lines that are no rows.
 
-The header is the first line of names over columns of numbers. Titles above it and notes below the rows are skipped,
-and said. Two lines of header, as merged cells and a MultiIndex of pandas make them, are joined to one. Columns and last
-rows that hold nothing are left out.
+The header is the first line of names over columns of numbers. Titles above it and notes below the rows are skipped; a
+note says so. Two lines of header (merged cells, a MultiIndex of pandas) are joined. Empty columns and empty last rows
+are left out.
 """
 
 import re
@@ -20,7 +20,7 @@ from sigjax.records import Hint, InputError, Line
 NumberedRows = Iterable[tuple[int, list[str]]]
 """The number of each line or row, and its cells."""
 _HEAD = 50
-"""Rows that tell where the header is."""
+"""Rows that are searched for the header."""
 _MOST_TITLES = 5
 _MOST_NOTES = 3
 _MARKED = re.compile(
@@ -28,7 +28,7 @@ _MARKED = re.compile(
     r"anmerkung|hinweis|remarque)\s*:)",
     re.IGNORECASE,
 )
-"""How notes below a table begin."""
+"""Beginnings of notes below a table."""
 
 
 def is_rule(line: str) -> bool:
@@ -38,7 +38,7 @@ def is_rule(line: str) -> bool:
 
 @dataclass(frozen=True)
 class _Header:
-    """The names of the columns, the index of the first row below them, and what was done for them."""
+    """The names of the columns, the index of the first row below them, and notes on skipped or joined lines."""
 
     line: int
     names: list[str]
@@ -72,7 +72,7 @@ def table_of(
             last = lines[-1] if len(lines) > 1 else head[header.below - 1][0]
             if fields[0].startswith("#") and (len(fields) == 1 or fields[0][1:2] in ("", " ")):
                 comments.append((line, fields))
-            elif len(own := _fitted(fields, header.names)) == width and not pending:
+            elif len(own := _cells_under_names(fields, header.names)) == width and not pending:
                 lines.append(line)
                 cells += own
             elif pending or _MARKED.match(fields[0]) or (gaps and width > 1 and len(fields) == 1 and line > last + 1):
@@ -92,14 +92,14 @@ def table_of(
     named = {j: name for j, name in enumerate(header.names) if name or any(map(str.strip, cells[j::width]))}
     _check_names(file, named, header.line, word)
     columns = {name: DataColumn(cells[j::width]) for j, name in named.items()}
-    said = [_said(file, line, word, "a note below the table", text) for line, text in below[:_MOST_NOTES]]
+    said = [_title_note(file, line, word, "a note below the table", text) for line, text in below[:_MOST_NOTES]]
     more = [f"{said.pop()}, and {len(below) - _MOST_NOTES} {word}s below it"] if len(below) > _MOST_NOTES else []
     notes = (*header.notes, *said, *more)
     return DataTable(file, columns, lines[1:], word, header=header.line, notes=notes)
 
 
-def _fitted(fields: list[str], names: Sequence[str]) -> list[str]:
-    """The cells of a row without empty ones beyond the names, or with those that columns without names lack."""
+def _cells_under_names(fields: list[str], names: Sequence[str]) -> list[str]:
+    """The cells of a row as many as there are names: empty cells at its end are cut off or added."""
     width = len(names)
     if len(fields) > width > 1:
         return fields[:width] if not any(map(str.strip, fields[width:])) else fields
@@ -125,12 +125,12 @@ def _without_last(lines: list[int], cells: list[str], width: int, *, gaps: bool)
     return notes
 
 
-def _said(file: str, line: int, word: str, what: str, text: str) -> str:
+def _title_note(file: str, line: int, word: str, what: str, text: str) -> str:
     return f"{Line(file, line, word)}: taken for {what}: {quote(text.strip())}"
 
 
 def _find_header(file: str, head: Sequence[tuple[int, list[str]]], word: str) -> _Header:
-    """The header among the first rows; the first of them if no other is."""
+    """The header among the first rows; the first row if no row looks like a header."""
     if not head:
         return _Header(1, [], 0)
     rows = [list(map(str.strip, fields)) for _, fields in head]
@@ -156,12 +156,12 @@ def _find_header(file: str, head: Sequence[tuple[int, list[str]]], word: str) ->
     if below and {len(row) for row in below} == {len(names) + 1} and all(row[-1] for row in below):
         ids = [row[0] for row in below]
         names = ["", *names] if len({*ids}) == len(ids) and all(map(is_text, names)) else names  # as R writes it
-    notes = [_said(file, head[i][0], word, "a title", " ".join(filter(None, rows[i]))) for i in titles] + notes
+    notes = [_title_note(file, head[i][0], word, "a title", " ".join(filter(None, rows[i]))) for i in titles] + notes
     return _Header(head[start][0], names, start + depth, tuple(notes))
 
 
 def _is_title(rows: Sequence[Sequence[str]], i: int) -> bool:
-    """Whether a row has one text, or a text with a colon and its value, where those below have more cells."""
+    """Whether a row is a title: one text, or a text with a colon and its value, over rows with more cells."""
     row, widths = rows[i], Counter(map(len, rows[i + 1 :]))
     width = max(widths, key=lambda width: (widths[width], width))
     given = [cell for cell in row if cell]
@@ -190,7 +190,7 @@ def _is_header(rows: Sequence[Sequence[str]], start: int) -> bool:
 
 
 def _joined(rows: Sequence[Sequence[str]], start: int) -> list[str] | None:
-    """The names of two lines of header, of which the first has empty or repeated cells; None if there are not two."""
+    """The joined names of two lines of header; the first has empty or repeated cells. None if there is one line."""
     if len(rows) < start + 3:
         return None
     above, below = rows[start], rows[start + 1]

@@ -1,7 +1,7 @@
-"""Which column holds the ids of instances, by which rows of systems are joined; and what may not join them.
+"""Which column holds the ids of instances: rows of the systems are joined by it.
 
-Told by an option; else named like ids; else words that tell the rows of each system apart, and that systems have in
-common. A column that counts rows joins them only where there is no other, and the steps of one run are no instances.
+The column is told by an option; else it is named like ids; else it has words that are unique in each system and shared
+by the systems. A column that counts rows is used only if there is no other. The steps of one run are no instances.
 """
 
 from collections.abc import Iterable, Sequence
@@ -41,7 +41,7 @@ def unused(table: DataTable, options: Options, taken: Iterable[str | None] = ())
 
 
 def ids_from(column: str | None) -> str:
-    """Where the instance ids are from, for a note."""
+    """The source of the instance ids, for a note."""
     if column is None:
         return "are the numbers of the rows"
     return f"from column {quote(column)}" if column else "from the column without a name"
@@ -107,11 +107,11 @@ class CommonWords(NamedTuple):
     shared: str | None
     """The one whose words systems have in common, best named like ids."""
     other: str | None
-    """One of which they have none in common; None where there is a shared one."""
+    """One of which they have none in common; None if there is a shared one."""
 
 
 def common_words(tables: Sequence[DataTable], free: Sequence[str], options: Options, system: str | None) -> CommonWords:
-    """The columns of words that may be instance ids by what they hold."""
+    """The columns of words whose values may be instance ids."""
     shares: dict[str, float] = {}
     for name in free:
         if not all(name in table.columns and table.columns[name].is_words() for table in tables):
@@ -151,7 +151,7 @@ def same_pairs(tables: Sequence[DataTable], ids: Sequence[str], name: str, syste
 
 
 def step_notes(ids: str | None) -> tuple[str, ...]:
-    """A warning where ids that a person named are the steps of one run."""
+    """A warning if the ids that a person named are the steps of one run."""
     if ids is None or not is_step(ids):
         return ()
     return (
@@ -163,7 +163,7 @@ def step_notes(ids: str | None) -> tuple[str, ...]:
 def chosen_ids(
     tables: Sequence[DataTable], free: Sequence[Sequence[str]], options: Options, system: str | None
 ) -> tuple[list[str | None], Evidence]:
-    """The columns of instance ids, and the evidence for them: told, named, else words that systems have in common."""
+    """The columns of instance ids and their evidence: told, named, or words that the systems share."""
     if options.id_column is not None:
         return [options.id_column] * len(tables), "told"
     named: list[str | None] = []
@@ -210,7 +210,7 @@ def chosen_ids(
 
 
 def _may_name_rows(table: DataTable, name: str) -> bool:
-    """Whether the words of the first column may be ids: not those of a system, nor one word in all rows."""
+    """Whether the words of the first column may be ids: not names of systems, and not the same word in all rows."""
     words = table.columns[name]
     return words.is_words() and not may_be_system(name) and (len(table.lines) < FEWEST or len({*words}) > 1)
 

@@ -1,7 +1,7 @@
 """Sheets: what a file says of one system; and the one join of the sheets of all systems -> evaluations.
 
 Readers of all formats take `Sources`, the files of a comparison, and give a function that evaluates what they hold. A
-sheet has a column of numbers per input and a row per instance. Sheets are joined by id, or by position where there are
+sheet has a column of numbers per input and a row per instance. Sheets are joined by id, or by position if there are
 none. Instances that some system lacks are refused, dropped for all, counted as 0, or left out for the pairs of that
 system. Rows that sum up the others (mean, total, overall), which would count as instances, are refused. Numbers by
 system and id, `{"A": {"x": 0.5}, "B": {...}}`, are sheets, too.
@@ -61,9 +61,9 @@ from sigjax.records.options import COMMAND
 from sigjax.run.files import is_file, naming, read_text
 
 Reading = Callable[[Options], EvaluationRecord]
-"""What files hold: a function of the options, with one metric, that gives the evaluation."""
+"""The content of files: a function of the options, with one metric, that gives the evaluation."""
 Tasks = Callable[[Options], EvaluationRecord | dict[str, EvaluationRecord | None]]
-"""The same where files may be of several tasks: then it gives the evaluation of each that has the metric, by name."""
+"""The same for files of several tasks: it gives the evaluation of each task that has the metric, by name."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Sources:
     systems: Mapping[str, str]
     """Name of each system -> its file; empty if one file holds all systems."""
     named: frozenset[str] = frozenset()
-    """Systems named by the user; the others are named after their files."""
+    """Names of systems that the user gave; other systems are named after their files."""
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The files of systems that have several, one per task."""
 
@@ -98,26 +98,26 @@ class Sources:
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """What a file says of one system: one row per instance and run."""
+    """The results of one system in a file: one row per instance and run."""
 
     system: str
     file: str
     numbers: Mapping[str, np.ndarray]
-    """name -> [row] float64; NaN where there is none."""
+    """name -> [row] float64; NaN if a number is missing."""
     labels: Mapping[str, Sequence[str] | np.ndarray] = field(default_factory=dict)
-    """name -> [row]: what `--cluster` and `--strata` may name."""
+    """name -> [row]: labels that `--cluster` and `--strata` may name."""
     ids: Sequence[Any] | np.ndarray | None = None
-    """[row]; None where instances are known by their position."""
+    """[row]; None if instances have no ids but their position."""
     runs: Sequence[str] | np.ndarray | None = None
-    """[row] the trial; None where each instance was run once."""
+    """[row] the trial; None if each instance was run once."""
     lines: Sequence[int] | np.ndarray | None = None
-    """[row] the line of the file; None where rows are counted."""
+    """[row] the line of the file; None if messages count rows."""
     id_column: str | None = None
     """The column of a table that the ids are from, for messages."""
     reading: TableReading | None = None
     """How the table is read."""
     rows: int | None = None
-    """How many rows there are, where ids and numbers do not say."""
+    """The number of rows, if there are neither ids nor numbers."""
 
     @property
     def num_rows(self) -> int:
@@ -208,7 +208,7 @@ def refuse_texts(
     columns: Collection[str],
     what: str = "this is a table of numbers",
 ) -> None:
-    """Refuse a metric of texts where there are numbers, unless these are the counts that it takes, or were named so."""
+    """Refuse a metric of texts if there are numbers, unless these are the counts that the metric takes."""
     name, inputs = metric.name.partition("(")[0], metric.inputs
     named = inputs != MEAN.inputs and all(each in columns for each in inputs)
     if name in TEXT_METRICS and not (named or {*inputs} <= {*counts}):
@@ -249,7 +249,7 @@ def option_labels(options: Options, labels: Callable[[str, Hint], Sequence[str]]
 def _instance_labels(
     sheets: Sequence[Sheet], keys: Sequence[Any], rows: Sequence[np.ndarray], used: np.ndarray, name: str, option: Hint
 ) -> Sequence[str]:
-    """Labels `[instance]` that the sheets hold under a name, or those of a file; `used` instances need one."""
+    """Labels `[instance]` from a field of the sheets or from a file; all `used` instances need one."""
     if not any(name in sheet.labels for sheet in sheets):
         known = dict.fromkeys(label for sheet in sheets for label in sheet.labels)
         return file_labels(sheets[0].file, name, option, known=known, num_instances=len(keys))
@@ -341,7 +341,7 @@ def join_sheets(
     notes: tuple[str, ...] = (),
     order: Iterable[RowKey] | None = None,
 ) -> Reading:
-    """Join one sheet per system by id, or by position where there are no ids; the result evaluates any metric.
+    """Join one sheet per system by id, or by position if there are no ids; the result evaluates any metric.
 
     Args:
         sheets: those of all systems; `options.only` says which to compare.
@@ -480,7 +480,7 @@ def _check_once(sheet: Sheet, keys: Sequence[RowKey], rows: np.ndarray, systems:
 
 
 def _repeated(said: str, sheet: Sheet, systems: Collection[str], *, equal: bool) -> InputError:
-    """What to do about ids that are not unique: often another column tells apart rows with the same id."""
+    """Advice for ids that are not unique: often another column distinguishes rows with the same id."""
     other = _other_id(sheet, systems)
     if sheet.id_column is None:
         return InputError(said)
@@ -542,7 +542,7 @@ def _settle_missing(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, tuple[str, ...]]:
     """Numbers `[system, instance, input]` without holes, their instances, which are real, and what was done.
 
-    Which `[system, instance]` are real is None where all are to be taken for real. Instances are each here `once`, or
+    Which `[system, instance]` are real is None if all are to be taken for real. Instances are each here `once`, or
     run by run.
     """
     missing = options.missing
@@ -552,7 +552,7 @@ def _settle_missing(
     everything = np.arange(values.shape[1])
     if not absent.any():
         return values, everything, None, ()
-    lacks = _lacks(absent, systems, name)
+    lacks = _missing_counts(absent, systems, name)
     if missing in ("error", "zero") and len(metric.inputs) == 1 and not np.nan_to_num(values).any():
         raise InputError(
             f"all results are 0, and systems have different instances, as if files list failures alone: {lacks}; give "
@@ -581,18 +581,18 @@ def _settle_missing(
     count = np.count_nonzero(absent)
     said = f"counted {count} missing {'result' if count == 1 else 'results'} as 0: {lacks}"
     note = Note(said, code="filled", values={"results": int(count)})
-    return _filled(values, absent, name, metric), everything, None, (note,)
+    return _with_zeros(values, absent, name, metric), everything, None, (note,)
 
 
 def _ways_of_missing(count: int) -> str:
-    """What may be done about results that some systems lack: why they lack them is known to people alone."""
+    """Advice for missing results: only people know why results are missing."""
     drop, zero = Hint("missing", "drop"), Hint("missing", "zero")
     ways = f"use {drop} or {zero}" if count == 2 else f"use {drop}, pairwise or zero"
     return f"{ways} (drop if they were not run, zero if a system failed on them)"
 
 
 def _dropped(absent: np.ndarray, systems: Sequence[str], *, once: bool = True) -> Note:
-    """How many instances, or their runs, were dropped, and, where these are many, the systems that cost most.
+    """A note on how many instances or runs were dropped; if many, with the systems that caused most of it.
 
     >>> print(_dropped(np.array([[1, 1, 0, 0], [0, 1, 0, 0]], bool), ["A", "B"]))
     warning: dropped 2 of 4 instances that some system lacks:
@@ -611,8 +611,8 @@ def _dropped(absent: np.ndarray, systems: Sequence[str], *, once: bool = True) -
     return Note(f"warning: {said}: {', '.join(parts)}{pairwise}", code="dropped", values=values)
 
 
-def _filled(values: np.ndarray, absent: np.ndarray, name: Name, metric: Metric | SampleMetric) -> np.ndarray:
-    """Zero for what belongs to the system; what belongs to the instance is copied from a system that has it."""
+def _with_zeros(values: np.ndarray, absent: np.ndarray, name: Name, metric: Metric | SampleMetric) -> np.ndarray:
+    """Fill missing results: 0 for numbers of the system; numbers of the instance are copied from another system."""
     filled = np.where(absent[:, :, None], 0.0, values)
     for j, input in enumerate(metric.inputs):
         if input in metric.optional_inputs:
@@ -636,8 +636,8 @@ def _shared(values: np.ndarray, absent: np.ndarray, name: Name, input: str) -> n
     return high
 
 
-def _lacks(absent: np.ndarray, systems: Sequence[str], name: Name) -> str:
-    """Which systems lack how many instances, and the first of each."""
+def _missing_counts(absent: np.ndarray, systems: Sequence[str], name: Name) -> str:
+    """How many instances each system lacks, with the first one."""
     lacking = np.flatnonzero(absent.any(axis=1)).tolist()
     parts = [
         f"{quote(systems[k])} lacks {np.count_nonzero(absent[k])} of {absent.shape[1]} "
@@ -653,9 +653,9 @@ _CLOSE = 0.1
 
 
 def _summary_rows(ids: Sequence[Any]) -> list[int]:
-    """The instances that are named like sums of others, without those of tables that have nothing else."""
+    """The instances that are named like means or sums of others, unless a table has no other rows."""
     found = [i for i, id in enumerate(ids) if is_summary(str(id))]
-    if found:  # what describes columns stands beside their mean
+    if found:  # rows that describe columns come beside their mean
         found = [i for i, id in enumerate(ids) if i in found or describes(str(id))]
     return found if len(found) < len(ids) else []
 
@@ -665,7 +665,7 @@ _ROUNDED = 0.0006
 
 
 def _mean_row(values: np.ndarray) -> list[int]:
-    """The last of the instances of `values` `[system, instance, input]`, if it is the mean of the others everywhere."""
+    """The last instance of `values` `[system, instance, input]`, if it is the mean of the others for all systems."""
     if values.shape[0] < 2 or values.shape[1] <= _FEWEST_ROWS or values.shape[2] != 1 or np.isnan(values).any():
         return []
     others, last = values[:, :-1, 0], values[:, -1, 0]
@@ -682,11 +682,11 @@ def _check_totals(
 ) -> None:
     """Refuse those of `_summary_rows` that are the means or sums of the others, and last rows that are only named so.
 
-    `values` are `[system, instance, input]`, NaN where there is none; `rows` the instance of each row of each sheet.
+    `values` are `[system, instance, input]`, NaN if there is none; `rows` the instance of each row of each sheet.
     """
     others = np.delete(values, totals, axis=1)
     for total in totals:
-        what = next((what for what in ("mean", "sum") if _are(what, values[:, total], others)), None)
+        what = next((what for what in ("mean", "sum") if _is_aggregate_row(what, values[:, total], others)), None)
         if what is not None:
             more = [str(ids[i]) for i in totals if i != total]
             also = f", and {listing(more)}" if more else ""
@@ -713,8 +713,8 @@ def _leaving_out(sheet: Sheet, id: str) -> str:
     return f"; or give {Hint('where', repr(f'{column} != {id.strip()!r}'))}"
 
 
-def _are(what: str, row: np.ndarray, others: np.ndarray) -> bool:
-    """Whether the numbers `[system, input]` of a row are the means, or the sums, of those of the others."""
+def _is_aggregate_row(what: str, row: np.ndarray, others: np.ndarray) -> bool:
+    """Whether the numbers `[system, input]` of a row are the means, or the sums, of the other rows."""
     given = ~np.isnan(row) & (~np.isnan(others)).any(axis=1)
     if not given.any():
         return False

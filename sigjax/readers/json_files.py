@@ -1,7 +1,7 @@
 """JSON of other programs: parsed strictly, every refusal naming the file and the line or field; nothing is executed.
 
-Only the values that are used are checked, by `number` and `text`: logs hold NaN and infinity where they do not matter.
-These say what is wrong with a value; an `Item`, which knows where it stands, or `naming` says where.
+Only the values that are used are checked, by `number` and `text`: logs have NaN and infinity in fields that nobody
+uses. `number` and `text` say what is wrong with a value; `JsonObject` and `naming` add its place in the file.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _Checked = TypeVar("_Checked")
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """A JSON object that knows where it stands.
+class JsonObject:
+    """A JSON object with its place in the file.
 
-    A field that is missing, or null, is the default where one is given, and refused elsewhere.
+    If a field is missing or null, its default is used; without a default it is refused.
 
-    >>> entry = Item("a.json, entry 1", {"name": "x", "stats": [{"sum": 2}]})
+    >>> entry = JsonObject("a.json, entry 1", {"name": "x", "stats": [{"sum": 2}]})
     >>> entry.text("name"), entry.text("trial", 0), [stat.number("sum") for stat in entry.items("stats", "stat")]
     ('x', '0', [2.0])
     >>> entry.number("name")
@@ -46,15 +46,15 @@ class Item:
 
     @property
     def where(self) -> str:
-        """Where it stands."""
-        return _worded(self.at)
+        """Its place in the file, for messages."""
+        return _path_in_words(self.at)
 
     def field(self, name: str) -> str:
-        """Where a field stands."""
-        return _worded((self.at, name))
+        """The place of a field."""
+        return _path_in_words((self.at, name))
 
     def get(self, name: str) -> Any:
-        """A field as it is; None where it is missing."""
+        """A field as it is; None if it is missing."""
         return self.fields.get(name)
 
     def value(self, name: str, default: Any = None) -> Any:
@@ -65,7 +65,7 @@ class Item:
         return default if value is None else value
 
     def name(self, path: str) -> str:
-        """The text of a field below others, as in `adapter_spec.model?`: empty where there is none, if ? allows it."""
+        """The text of a field below others, as in `adapter_spec.model?`: empty if there is none, if ? allows it."""
         *holders, field = path.removesuffix("?").split(".")
         item = self
         for holder in holders:
@@ -88,12 +88,12 @@ class Item:
         """A list of names."""
         return self._checked(name, lambda value: list(map(text, _as_list(value))), default)
 
-    def item(self, name: str, default: Object | None = None) -> Item:
+    def item(self, name: str, default: Object | None = None) -> JsonObject:
         """An object."""
-        return Item((self.at, name), self._checked(name, as_object, default))
+        return JsonObject((self.at, name), self._checked(name, as_object, default))
 
-    def items(self, name: str, word: str, default: list[Any] | None = None) -> Iterator[Item]:
-        """A list of objects, each of which a message calls by a word and its number."""
+    def items(self, name: str, word: str, default: list[Any] | None = None) -> Iterator[JsonObject]:
+        """A list of objects; messages name each by a word and its number."""
         return _numbered(self._checked(name, _as_list, default), self.at, word)
 
     def _checked(self, name: str, check: Callable[[Any], _Checked], default: Any = None) -> _Checked:
@@ -106,52 +106,52 @@ class Item:
             raise InputError(f"{self.field(name)}: ", error.message) from None
 
 
-def load_item(file: str) -> Item:
+def load_item(file: str) -> JsonObject:
     """A JSON file that holds one object."""
     return item_at(file, parse_json(file, read_text(file)))
 
 
-def load_entries(file: str) -> Iterator[Item]:
+def load_entries(file: str) -> Iterator[JsonObject]:
     """A JSON file that holds a list of objects."""
     loaded = parse_json(file, read_text(file))
     with naming(file):
         return entries_of(loaded, file)
 
 
-def entries_of(value: Any, file: str) -> Iterator[Item]:
+def entries_of(value: Any, file: str) -> Iterator[JsonObject]:
     """The objects of a list that a file holds."""
     return _numbered(_as_list(value), file, "entry")
 
 
-def load_lines(file: str, *, unread: Collection[str]) -> Iterator[Item]:
+def load_lines(file: str, *, unread: Collection[str]) -> Iterator[JsonObject]:
     """A file with one object per line; fields in `unread`, which may be long, are not kept."""
     for item in parse_json_lines(file, read_text(file)):
-        yield Item(item.at, {name: value for name, value in item.fields.items() if name not in unread})
+        yield JsonObject(item.at, {name: value for name, value in item.fields.items() if name not in unread})
 
 
-def item_at(at: JsonPath, value: object) -> Item:
+def item_at(at: JsonPath, value: object) -> JsonObject:
     """A value that must be an object."""
     if not isinstance(value, dict):
-        raise InputError(f"{_worded(at)}: expected an object, got {type_of(value)}")
-    return Item(at, value)
+        raise InputError(f"{_path_in_words(at)}: expected an object, got {type_of(value)}")
+    return JsonObject(at, value)
 
 
-def _worded(at: JsonPath) -> str:
+def _path_in_words(at: JsonPath) -> str:
     if isinstance(at, str):
         return at
     holder, *last = at
     if len(last) == 2 and isinstance(holder, str):
         return str(Line(holder, last[1], last[0]))
-    return f"{_worded(holder)}, " + (f"field {quote(last[0])}" if len(last) == 1 else f"{last[0]} {last[1]}")
+    return f"{_path_in_words(holder)}, " + (f"field {quote(last[0])}" if len(last) == 1 else f"{last[0]} {last[1]}")
 
 
-def _numbered(values: list[Any], at: JsonPath, word: str) -> Iterator[Item]:
+def _numbered(values: list[Any], at: JsonPath, word: str) -> Iterator[JsonObject]:
     for i, value in enumerate(values, start=1):
         yield item_at((at, word, i), value)
 
 
 class _Refused(float):
-    """A number that is spelt as one that a double does not hold: refused where it is used."""
+    """A number that a double cannot hold; it is refused when it is used."""
 
     refusal: Message
 
@@ -181,7 +181,7 @@ _VALUES = json.JSONDecoder(object_pairs_hook=_unique_names, parse_float=_double)
 
 @cache
 def _spelling(kind: type[str]) -> json.JSONDecoder:
-    """What keeps numbers as text of some kind."""
+    """A parser that keeps numbers as text of some kind."""
     return json.JSONDecoder(object_pairs_hook=_unique_names, parse_float=kind, parse_int=kind, parse_constant=kind)
 
 
@@ -205,7 +205,7 @@ def parse_json(file: str, content: str, *, line: int | None = None, spelled: typ
         raise InputError(f"{place}: holds a number of thousands of digits; repair it") from None
 
 
-def parse_json_lines(file: str, content: str, *, spelled: type[str] | None = None) -> Iterator[Item]:
+def parse_json_lines(file: str, content: str, *, spelled: type[str] | None = None) -> Iterator[JsonObject]:
     """The object on each line that is not empty."""
     for line, part in enumerate(content.split("\n"), start=1):
         if part.strip():
@@ -258,7 +258,7 @@ def text(value: object) -> str:
 
 
 def type_of(value: object) -> str:
-    """What a value is, for a message."""
+    """The kind of a value, for a message."""
     if value is None:
         return "null"
     if isinstance(value, bool):

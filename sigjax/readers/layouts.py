@@ -53,7 +53,7 @@ from sigjax.readers.rows import (
     sheet_of,
 )
 from sigjax.readers.shapes import shaped, together
-from sigjax.readers.table import DataTable, Lazy, is_missing, is_text, locate, number_column
+from sigjax.readers.table import DataTable, LazyColumns, is_missing, is_text, locate, number_column
 from sigjax.records import EvaluationRecord, Hint, InputError, Line
 from sigjax.run.files import is_file
 
@@ -203,7 +203,7 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
         runs = None if options.runs == ROWS and ROWS not in table.columns else options.runs
 
         def sheet(name: str) -> Sheet:
-            numbers = Lazy(["value"], lambda _: number_column(table, name, hint=_UNUSED_COLUMN))
+            numbers = LazyColumns(["value"], lambda _: number_column(table, name, hint=_UNUSED_COLUMN))
             return replace(sheet_of(name, table, numbers, ids, id_column, runs), reading=reading)
 
         unit = options.cluster or (options.runs and id_column)
@@ -269,7 +269,7 @@ def _is_of_one_system(table: DataTable, options: Options) -> bool:
 
 
 def _wide_columns(table: DataTable, options: Options) -> TableReading:
-    """The column of instance ids, and those of the systems to compare."""
+    """The column of instance ids, and the columns of the systems to compare."""
     if options.only is None and options.systems is None and (count := len(unused(table, options))) > MOST_SYSTEMS:
         raise InputError(
             f"{table.file}: has {count} columns of systems, expected at most {MOST_SYSTEMS}: one row per instance and "
@@ -346,7 +346,7 @@ def system_column(table: DataTable, options: Options) -> str | None:
 
 
 def _systems_in_rows(table: DataTable, name: str, options: Options) -> Question:
-    """What to do about a table with one row per system: its columns may be instances, as data sets are, or metrics."""
+    """Advice for a table with one row per system: its columns may be instances (such as data sets) or metrics."""
     numeric = [each for each in unused(table, options, [name]) if table.columns[each].is_numeric()]
     against = {each: "property" if lexicon.is_property(each) else lexicon.speaks_against(each) for each in numeric}
     instances = [each for each, kind in against.items() if kind is None]
@@ -398,7 +398,7 @@ def _without_other_names(table: DataTable, names: Sequence[str]) -> list[str]:
 
 
 def _likely_system(table: DataTable, options: Options, free: Sequence[str]) -> str | None:
-    """The column of systems by a name that a property may have, too, where the table cannot be wide."""
+    """The column of systems with an ambiguous name (it may also be a property), if the table cannot be wide."""
     if {*table.columns} & {*(options.only or ())}:
         return None  # they are columns
     found = _without_other_names(table, _repeated_labels(table, free))
@@ -424,7 +424,7 @@ def _repeated_labels(table: DataTable, free: Sequence[str]) -> list[str]:
 
 
 def _one_row_each(table: DataTable, free: Sequence[str]) -> str | None:
-    """The column named like systems that has one row of each, where no other one may hold the ids."""
+    """The column named like systems with one row for each, if no other column can hold the ids."""
     words = [name for name in free if table.columns[name].is_words() and not lexicon.is_text_name(name)]
     unique = [name for name in words if len({*table.columns[name]}) == len(table.lines) > 1]
     found = [name for name in unique if lexicon.may_be_system(name)]
@@ -437,7 +437,7 @@ WIN_RATE = "win_rate"
 _SIDES = [re.compile(rf"(model|system|player|bot)[_ ]?(name[_ ]?)?({side})") for side in ("a|1", "b|2")]
 _WINNERS = ("winner", "win", "preference", "verdict")
 _SPLIT = ("winner_model_a", "winner_model_b", "winner_tie")
-"""Three columns in place of one, of which a row has 1 in one and 0 in the others."""
+"""Three columns instead of one winner column: each row has a single 1, and 0 in the others."""
 _COUNTS = ("wins", "losses", "ties")
 _TIES = frozenset(("tie", "tied", "draw", "both", "neither", "bothbad", "both_bad", "tie (bothbad)", "tie(bothbad)"))
 _ASIDE = {"a": 1.0, "b": 0.0, "1": 1.0, "2": 0.0, "left": 1.0, "right": 0.0}
@@ -446,7 +446,7 @@ _ASIDE = {"a": 1.0, "b": 0.0, "1": 1.0, "2": 0.0, "left": 1.0, "right": 0.0}
 def battle_columns(table: DataTable, *, counts: bool = False) -> list[str]:
     """The columns of a table of battles: the two sides, then the winner, or the three of `_SPLIT`; or counts, if taken.
 
-    There are none where the table is none of battles, or its sides hold numbers.
+    There are none if the table is none of battles, or its sides hold numbers.
 
     >>> from sigjax.readers.table import DataColumn
     >>> columns = {"model_a": DataColumn(["x"]), "model_b": DataColumn(["y"]), "winner": DataColumn(["tie"])}
@@ -545,7 +545,7 @@ def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> 
 
 
 def _results(table: DataTable, columns: Sequence[str]) -> np.ndarray:
-    """What the first system of each battle gets `[row]`: 1, 1/2 or 0; NaN where there is no winner."""
+    """The score of the first system in each battle `[row]`: 1, 1/2 or 0; NaN if there is no winner."""
     first, second, *winner = columns
     if len(winner) > 1:
         return _split_results(table, winner)
@@ -579,7 +579,7 @@ def _split_results(table: DataTable, names: Sequence[str]) -> np.ndarray:
 
 
 def _result(cell: str, first: str, second: str) -> float | None:
-    """What a winner says that names a side, or none; None where it says something else."""
+    """The score that the word of a winner means; None if it names neither side nor a tie."""
     word = cell.strip().lower()
     sides: Mapping[str, float] = {first.strip().lower(): 1.0, second.strip().lower(): 0.0} | _ASIDE
     sides |= {"model_a": 1.0, "model_b": 0.0}

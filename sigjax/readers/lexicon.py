@@ -1,7 +1,7 @@
 """What names of columns mean: a lexicon of metrics, costs, systems, ids, gold labels and other roles, as data.
 
-The names stand in `lexicon.toml`, by role. A file of the user (the option `lexicon`) adds names to it. A name is one
-kind of evidence: the other one is what a column holds (`roles`).
+The names are in `lexicon.toml`, by role. A file of the user (the option `lexicon`) adds names. A name is one kind of
+evidence; the values of a column are the other (`roles`).
 """
 
 import re
@@ -18,11 +18,11 @@ from sigjax.records import Hint, InputError
 from sigjax.run.files import naming, read_text
 
 Direction = Literal["higher", "lower", "unknown", "ask"]
-"""Which scores of a column are better: by its name; "unknown" where a name says nothing, "ask" where it says cost."""
+"""Which scores are better, by the name of their column; "unknown" if it does not say, "ask" if it is a cost."""
 
 
 def squeezed(name: str) -> str:
-    """A name in lower case, without what separates words."""
+    """A name in lower case, without separators between words."""
     return re.sub(r"[\W_]+", "", name).lower()
 
 
@@ -34,7 +34,7 @@ _SPELLINGS: Mapping[str, Callable[[str], str]] = {
 }
 _CAMEL, _SHORT = re.compile(r"(?<=[a-z])(?=[A-Z])"), 3
 _BETWEEN = re.compile(r"[\W\d_]+|(?<=[a-z])(?=[A-Z])")
-"""What stands between the words of a name of scores."""
+"""Separators between the words of a name of scores."""
 _SEPARATORS = " _.-"
 _SUMMARIES = ("mean", "median", "ratio", "variance")
 """Metrics of any numbers: names of columns that sum up others."""
@@ -107,7 +107,7 @@ class Lexicon:
         return frozenset().union(*self._metrics.values())
 
     def metric(self, name: str) -> str | None:
-        """The metric that a whole name is of, without what stands before and after it; None if it is of none."""
+        """The metric in a name, without prefixes and suffixes; None if there is none."""
         found = self._metric.fullmatch(squeezed(re.split(r"[@(]", name)[0]))
         return None if found is None else found["name"]
 
@@ -182,7 +182,7 @@ def lexicon() -> Lexicon:
 
 @contextmanager
 def using(file: str | None) -> Iterator[None]:
-    """Use the lexicon with the words of a file, where one is given."""
+    """Use the lexicon, with the words of a file if one is given."""
     if file is None:
         yield
         return
@@ -196,12 +196,12 @@ def using(file: str | None) -> Iterator[None]:
 
 
 def is_numbering(name: str) -> bool:
-    """Whether row numbers have this name: they are the ids where no other column is."""
+    """Whether this is a name of row numbers, which are the ids if no other column is."""
     return lexicon().holds("numbering", name)
 
 
 def is_order(name: str) -> bool:
-    """Whether what counts rows may have this name: row numbers, steps, ranks."""
+    """Whether a column that counts rows may have this name: row numbers, steps, ranks."""
     return is_numbering(name) or lexicon().holds("order", name) or is_step(name)
 
 
@@ -225,7 +225,7 @@ def is_sure_id(name: str) -> bool:
 
 
 def is_property(name: str, *, beside_ids: bool = False) -> bool:
-    """Whether a column is named like what instances have: like ids, too, if not `beside_ids`."""
+    """Whether a column is named like a property of instances; or like ids, if not `beside_ids`."""
     return (not beside_ids and is_id_name(name)) or lexicon().holds("property", name) or is_fold(name)
 
 
@@ -235,12 +235,12 @@ def is_only_gold(name: str) -> bool:
 
 
 def is_rated_gold(name: str) -> bool:
-    """Whether a name of gold labels is also one of what people made, which is rated like outputs of systems."""
+    """Whether a name of gold labels may also be a human output that is rated like those of systems."""
     return lexicon().holds("gold_rated", name)
 
 
 def is_paired_gold(name: str) -> bool:
-    """Whether this names gold labels only where predictions stand beside them."""
+    """Whether this names gold labels only if there are predictions, too."""
     return lexicon().holds("gold_paired", name)
 
 
@@ -259,12 +259,12 @@ def is_gold(name: str) -> bool:
 
 
 def is_target(name: str) -> bool:
-    """Whether people often predict what has this name, in submissions and beside a column for each model."""
+    """Whether this is a common name of a predicted quantity, in submissions or beside a column for each model."""
     return lexicon().holds("target", name)
 
 
 def is_predicted(name: str) -> bool:
-    """Whether a column that stands beside gold labels is named like predictions, or their probabilities.
+    """Whether a column beside gold labels is named like predictions or their probabilities.
 
     >>> [name for name in ("y_pred", "Predicted_Label", "pred_bert", "predictor", "Output") if is_predicted(name)]
     ['y_pred', 'Predicted_Label', 'pred_bert', 'Output']
@@ -278,7 +278,7 @@ def is_only_predicted(name: str) -> bool:
 
 
 def is_measure(name: str) -> bool:
-    """Whether this is the name of a metric, or of what results cost."""
+    """Whether this is the name of a metric or of a cost."""
     return lexicon().metric(name) is not None or lexicon().is_cost(name)
 
 
@@ -292,7 +292,7 @@ def are_measures(names: Iterable[str]) -> bool:
 
 
 def says_direction(names: Iterable[str]) -> bool:
-    """Whether a name says which scores are better, or that it must be asked.
+    """Whether a name says which scores are better, or that a person must be asked.
 
     >>> says_direction(["wer"]), says_direction(["latency"]), says_direction(["value"])
     (True, True, False)
@@ -325,7 +325,7 @@ def is_system(name: str) -> bool:
 
 
 def may_be_system(name: str) -> bool:
-    """Whether a column is named like one of systems, or of a property that instances may have, too.
+    """Whether a column is named like systems; the name may also be a property of instances.
 
     >>> [name for name in ("Model_Name", "Agent", "alg_name", "Algoritmo", "agency") if may_be_system(name)]
     ['Model_Name', 'Agent', 'alg_name', 'Algoritmo']
@@ -334,7 +334,7 @@ def may_be_system(name: str) -> bool:
 
 
 def is_group(name: str) -> bool:
-    """Whether systems have this name, and people or groups of them that are instances: team, participant, run."""
+    """Whether this names systems, but also people or groups that may be instances: team, participant, run."""
     return lexicon().holds("group", name)
 
 
@@ -371,7 +371,7 @@ def is_summary(name: str) -> bool:
 
 
 def describes(name: str) -> bool:
-    """Whether a row is named like what describes columns beside their mean: their deviation, median or number."""
+    """Whether a row is named like a summary of columns other than the mean: deviation, median or number."""
     return lexicon().holds("describes", name)
 
 
@@ -381,7 +381,7 @@ def is_text_name(name: str) -> bool:
 
 
 def is_aggregate(word: str) -> bool:
-    """Whether a word of a name says that a column is made of others: mean, std, rank, diff."""
+    """Whether a word of a name says that a column is derived from others: mean, std, rank, diff."""
     return lexicon().holds("aggregate", word)
 
 
@@ -391,7 +391,7 @@ def is_mean(word: str) -> bool:
 
 
 def is_made(name: str) -> bool:
-    """Whether a column is named like what is made of others, but for their mean.
+    """Whether a column is named like a function of others other than the mean.
 
     >>> [name for name in ("accuracy_mean", "accuracy_standard_deviation", "acc_std", "f1") if is_made(name)]
     ['accuracy_standard_deviation', 'acc_std']
@@ -410,7 +410,7 @@ def metrics_in(name: str) -> list[str]:
 
 
 def speaks_against(name: str) -> str | None:
-    """Why a column of this name may be no system: it is a metric, an aggregate or a cost; None where nothing is said.
+    """Why a column of this name may be no system: a metric, an aggregate or a cost. None if the name says nothing.
 
     >>> [speaks_against(name) for name in ("acc_svm", "A_std", "cost_usd", "svm")]
     ['metric', 'aggregate', 'cost', None]

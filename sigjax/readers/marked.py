@@ -16,7 +16,7 @@ _BOLD = ("**", "__", "*", "_", "`")
 
 
 def _parse_markdown(file: str, options: Options, *, alone: bool) -> DataTable:
-    """The only table of Markdown in a file, with what stands around it as notes."""
+    """The only table of Markdown in a file; the text around it becomes notes."""
     lines = read_text(file).split("\n")
     rules = [i for i, line in enumerate(lines) if i and is_rule(line) and "|" in lines[i - 1]]
     if len(rules) != 1:
@@ -57,7 +57,7 @@ _COMMENT = re.compile(r"(?<!\\)%[^\n]*")
 _TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|[{}&$~\[\](\n)]|[^\\{}&$~\[\](\n)]+|\\", re.DOTALL)
 _RULES = frozenset("hline toprule midrule bottomrule endhead endfirsthead endfoot endlastfoot centering".split())
 _LONG_RULES = frozenset("cline cmidrule addlinespace specialrule".split())
-"""Rules with where they stand, or how high they are, after them."""
+"""Rules of LaTeX that are followed by a range of columns or a height."""
 _STYLES = frozenset(
     "textbf textit texttt textsc textrm textsf emph underline mathbf mathrm mbox text num bf it tt sc em bfseries "
     "itshape small scriptsize footnotesize".split()
@@ -74,14 +74,14 @@ def _parse_latex(file: str, options: Options, *, alone: bool) -> DataTable:
         raise InputError(f"{file}: expected one table (tabular), found {what}")
     tokens = _TOKEN.findall(text[found[0].end() :])
     line = text.count("\n", 0, found[0].end()) + 1
-    start = _after(tokens, 0, "[]")
+    start = _end_of_group(tokens, 0, "[]")
     for _ in range(2 if found[0][1] in ("tabular*", "tabularx") else 1):
-        start = _after(tokens, start, "{}")
+        start = _end_of_group(tokens, start, "{}")
     rows = _rows_of(file, tokens, start, line + tokens[:start].count("\n"))
     return with_numbers(table_of(file, rows, alone=alone, gaps=False), options)
 
 
-def _after(tokens: Sequence[str], i: int, marks: str) -> int:
+def _end_of_group(tokens: Sequence[str], i: int, marks: str) -> int:
     """The index after a group in brackets, if one begins here."""
     if tokens[i : i + 1] != [marks[0]]:
         return i
@@ -106,10 +106,10 @@ def _rows_of(file: str, tokens: Sequence[str], i: int, line: int) -> Iterator[tu
                 yield first, [" ".join(cell.split()) for cell in cells]
             if name == "end":
                 return
-            cells, i = [""], _after(tokens, i, "[]")
+            cells, i = [""], _end_of_group(tokens, i, "[]")
         elif name in _RULES or name in _LONG_RULES:
             for marks in ("()", "[]", *["{}"] * 3) if name in _LONG_RULES else ("[]",):
-                i = _after(tokens, i, marks)
+                i = _end_of_group(tokens, i, marks)
         else:
             cells[-1] += _plain(file, line, token)
         line += token.count("\n")
@@ -118,7 +118,7 @@ def _rows_of(file: str, tokens: Sequence[str], i: int, line: int) -> Iterator[tu
 
 
 def _plain(file: str, line: int, token: str) -> str:
-    """What a part of a cell is as text; a command that is more than a style is refused."""
+    """A part of a cell as text; a command that is more than a style is refused."""
     if token in ("{", "}", "$"):
         return ""
     if not token.startswith("\\"):

@@ -1,4 +1,4 @@
-"""What a person chose when reading, checked once; the words that messages share; and the names of systems.
+"""The options of reading, checked once; words that messages share; and the names of systems.
 
 Systems are named after their files, short and unique.
 """
@@ -19,17 +19,17 @@ from sigjax.records.options import StrPath, check, option, options_of, takes
 
 LONGEST_TEXT = 40
 ROWS = "rows"
-"""What `--runs` takes in place of a column: rows of the same instance are its runs, in their order."""
+"""The value of `--runs` that is no column: rows of the same instance are its runs, in their order."""
 MOST_NAMES = 12
 MISSING = frozenset(
     ("", "nan", "n/a", "n.a.", "na", "#n/a", "<na>", "none", "null", "missing", "-", "--", "–", "—", "?")
 )
-"""What stands in a table where a result is missing, in lower case."""
+"""Words in a table for a missing result, in lower case."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
-    """The options of `read`: all that say how data are read, whatever they are."""
+    """The options of `read`, for all kinds of data."""
 
     counts: Mapping[str, str] | None = option(
         None,
@@ -193,7 +193,7 @@ class Options(ReadOptions):
     metric: AnyMetric = "mean"
     input: Any = ()  # files are known by then
     parameters: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Those of the format, as in alignment(one_based=true)."""
+    """The parameters of the format, as in alignment(one_based=true)."""
     seen: list[Any] | None = None
     """Where the sheets that are joined are kept, for `sigjax doctor`."""
     tried: bool = False  # whether a refusal tries how a table may be read: a question is then none to be answered
@@ -434,11 +434,11 @@ def name_systems(files: Sequence[str]) -> tuple[dict[str, str], frozenset[str]]:
     for i, (_, path) in enumerate(given):
         if path in [other for _, other in given[:i]]:
             raise InputError(f"{path}: is given twice; give each file once")
-    telling = [_telling(folders) for folders in paths]
+    telling = [_distinguishing_parts(folders) for folders in paths]
     names: list[str] = []
     for tails in (telling, paths) if len(set(telling)) == len(telling) else (paths,):
         for depth in range(1, max([1, *map(len, tails)]) + 1):
-            names = [name or _stem(tail[-depth:]) for (name, _), tail in zip(given, tails, strict=True)]
+            names = [name or _name_of_path(tail[-depth:]) for (name, _), tail in zip(given, tails, strict=True)]
             if len(set(names)) == len(names):
                 named = frozenset(name for name, _ in given if name)
                 return dict(zip(names, (path for _, path in given), strict=True)), named
@@ -454,7 +454,7 @@ def given_name(file: str) -> tuple[str | None, str]:
     return name, path
 
 
-def _telling(path: tuple[str, ...]) -> tuple[str, ...]:
+def _distinguishing_parts(path: tuple[str, ...]) -> tuple[str, ...]:
     """What can tell systems apart of a path in its parts: without names and times that a program gives to all."""
     *_, folder, name = ("", "", *path)
     name = name.removesuffix(".gz")
@@ -468,7 +468,7 @@ def _telling(path: tuple[str, ...]) -> tuple[str, ...]:
     return path if folders == (os.sep,) else folders
 
 
-def _stem(tail: tuple[str, ...]) -> str:
+def _name_of_path(tail: tuple[str, ...]) -> str:
     """The end of a path as a name, without the endings that tell a format."""
     path = PurePath(*tail)
     while path.suffix.lower() in ENDINGS and path.stem:

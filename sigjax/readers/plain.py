@@ -80,16 +80,16 @@ def _delimiter(lines: Sequence[str]) -> str:
     given = [line for line in lines[:_HEAD_LINES] if line.strip(" ") and not line.startswith("#")]
     likely = next((mark for mark in _MARKS if given and mark in given[0]), ",")
 
-    def even(mark: str, rows: Sequence[str]) -> int:
+    def common_width(mark: str, rows: Sequence[str]) -> int:
         """The number of columns of all rows; 1 if they differ, or if there are fewer than two rows."""
         widths = {_width(line, mark) for line in rows}
         return widths.pop() if len(widths) == 1 and len(rows) > 1 else 1
 
-    alike = max(_MARKS, key=lambda mark: even(mark, given))
-    if even(alike, given) > 1:
+    alike = max(_MARKS, key=lambda mark: common_width(mark, given))
+    if common_width(alike, given) > 1:
         return alike
-    if even(likely, given[1:]) == 1:
-        return next((mark for mark in _MARKS if even(mark, given[1:]) > 1), likely)
+    if common_width(likely, given[1:]) == 1:
+        return next((mark for mark in _MARKS if common_width(mark, given[1:]) > 1), likely)
     return likely
 
 

@@ -35,7 +35,7 @@ from sigjax.readers.evidence import Evidence, Role, TableReading, role
 from sigjax.readers.ids import chosen_ids, find_ids, ids_from, tells_apart, unused
 from sigjax.readers.join import Reading, Sheet, join_sheets
 from sigjax.readers.options import Options, check_named, chosen_metric, listing, quote, unclear
-from sigjax.readers.table import TRUTH, DataColumn, DataTable, Lazy, is_missing, is_text, parse_number
+from sigjax.readers.table import TRUTH, DataColumn, DataTable, LazyColumns, is_missing, is_text, parse_number
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.run.files import naming
 
@@ -60,7 +60,7 @@ class Predicted:
     gold: Sequence[str]
     """[row]"""
     labels: Sequence[str | None]
-    """[row]; None where it has none."""
+    """[row]; None if it has none."""
     positive: str | None = None
     """The gold label of class 1, where it was named."""
 
@@ -157,10 +157,10 @@ def _is_word(label: str) -> bool:
     return is_text(label) or label.lower() in TRUTH
 
 
-def _whole(label: str) -> str:
+def _whole_number_text(label: str) -> str:
     """A whole number in one spelling; other labels as they are.
 
-    >>> _whole("1.0"), _whole("01"), _whole("cat")
+    >>> _whole_number_text("1.0"), _whole_number_text("01"), _whole_number_text("cat")
     ('1', '1', 'cat')
     """
     return str(int(label.partition(".")[0])) if _WHOLE.fullmatch(label) else label
@@ -168,11 +168,11 @@ def _whole(label: str) -> str:
 
 def _speller(labels: Collection[str]) -> Callable[[str], str]:
     """How labels are spelled: where all are whole numbers, 1.0 and +1 are the class 1."""
-    return _whole if all(map(_WHOLE.fullmatch, labels)) else str
+    return _whole_number_text if all(map(_WHOLE.fullmatch, labels)) else str
 
 
 def _class_to_find(classes: Mapping[str, int]) -> str | None:
-    """The label of the class that precision, recall and F1 are of; None where they are of all classes."""
+    """The label of the class that precision, recall and F1 are of; None if they are of all classes."""
     lower = {label.lower(): label for label in classes}
     pairs = (pair for pair in _CLASS_1 if lower.keys() <= {*pair} and pair[0] in lower)
     return next((lower[one] for one, _ in pairs), None)
@@ -234,7 +234,7 @@ def _text_columns(systems: Sequence[Predicted], name: str, options: Options) -> 
         ]
         return [dict(zip(ANSWERS, np.array(own).T, strict=True)) for own in scores], ()
     gold = {label for own in systems for label in own.gold}
-    are_classes = not _many(gold, len(systems[0].gold)) and not any(" " in label for label in gold)
+    are_classes = not _too_many_labels(gold, len(systems[0].gold)) and not any(" " in label for label in gold)
     if are_classes or not any(map(_is_word, gold)):
         what = f"{len(gold)} classes; use accuracy" if are_classes else f"numbers; use {_FOR_NUMBERS}"
         raise InputError(f"{systems[0].sheet.file}: the metric {name!r} is of texts, and gold labels are {what}")
@@ -362,7 +362,7 @@ class LabelColumns:
     gold: str
     predictions: tuple[str, ...]
     system: str | None
-    """That of the systems, where there is one."""
+    """That of the systems, if there is one."""
     ids: str | None
     positive: str | None = None
     """The gold label of class 1, where it was named."""
@@ -429,7 +429,7 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
 
 def _labels_of(table: DataTable, name: str) -> set[str]:
     """The labels in a column; whole numbers in one spelling."""
-    return {_whole(cell.strip()) for cell in {*table.columns[name]} if not is_missing(cell)}
+    return {_whole_number_text(cell.strip()) for cell in {*table.columns[name]} if not is_missing(cell)}
 
 
 def _may_be_labels(table: DataTable, name: str) -> bool:
@@ -441,8 +441,8 @@ def _may_be_labels(table: DataTable, name: str) -> bool:
 
 def _has_classes(table: DataTable, name: str, gold: str) -> bool:
     """Whether at least half of the labels in a column are gold ones, but for their case: it may have a few others."""
-    classes = {_whole(label.strip().lower()) for label in {*table.columns[gold]}}
-    given = [_whole(cell.strip().lower()) for cell in table.columns[name] if not is_missing(cell)]
+    classes = {_whole_number_text(label.strip().lower()) for label in {*table.columns[gold]}}
+    given = [_whole_number_text(cell.strip().lower()) for cell in table.columns[name] if not is_missing(cell)]
     return bool(given) and 2 * sum(cell in classes for cell in given) >= len(given)
 
 
@@ -519,10 +519,10 @@ def _predicted(
 ) -> Predicted:
     """The predictions of a system, in some rows or in all."""
     cells, lines, taken = table.columns[column], np.array(table.lines), (columns.gold, *columns.predictions)
-    labels = Lazy((each for each in table.columns if each not in taken), table.names.__getitem__)
+    labels = LazyColumns((each for each in table.columns if each not in taken), table.names.__getitem__)
     runs = None if runs_column is None else table.names[runs_column]
     if rows is not None:
-        labels = Lazy(labels, lambda each: table.names[each][rows])
+        labels = LazyColumns(labels, lambda each: table.names[each][rows])
         gold, lines = [gold[row] for row in rows], lines[rows]
         cells = [cells[row] for row in rows.tolist()]
         ids, runs = (None if each is None else each[rows] for each in (ids, runs))
@@ -569,11 +569,11 @@ def _check_classes(systems: Sequence[Predicted], name: str) -> None:
     if not any(map(_is_word, gold)) and not all(map(_WHOLE.fullmatch, gold)):
         raise InputError(f"{file}: gold labels are numbers, and {name!r} is of classes; {_SAY} {_FOR_NUMBERS}")
     whole = {label for label in gold if _WHOLE.fullmatch(label)}
-    numbers = {_whole(label) for label in whole} if whole == gold else gold
+    numbers = {_whole_number_text(label) for label in whole} if whole == gold else gold
     for own in systems:
         labels = {label for label in own.labels if label is not None}
         reals = bool(whole) and not all(_WHOLE.fullmatch(label) or _is_word(label) for label in labels)
-        if labels and (reals or not any(label in gold or _whole(label) in numbers for label in labels)):
+        if labels and (reals or not any(label in gold or _whole_number_text(label) in numbers for label in labels)):
             raise InputError(
                 f"{own.sheet.file}: none of the predictions of {quote(own.sheet.system)} "
                 f"({listing(sorted(labels), 3)}) is a gold label ({listing(sorted(gold), 3)}); expected the same "
@@ -586,7 +586,7 @@ _FOR_NUMBERS = "mae, rmse, r2, correlation, spearman, ..."
 _FOR_SCORES = "auc, average-precision, brier, log-loss for those of class 1"
 
 
-def _many(labels: Collection[str], count: int) -> bool:
+def _too_many_labels(labels: Collection[str], count: int) -> bool:
     """Whether so many different labels of a number of instances are no classes."""
     return len(labels) > max(_MANY_CLASSES, count // 2)
 
@@ -594,7 +594,7 @@ def _many(labels: Collection[str], count: int) -> bool:
 def _check_usual(systems: Sequence[Predicted]) -> None:
     """Refuse accuracy, which nobody asked for, where gold labels hardly are classes."""
     gold = {label for own in systems for label in own.gold}
-    if _many(gold, len(systems[0].gold)):
+    if _too_many_labels(gold, len(systems[0].gold)):
         texts = "exact_match, f1, wer, bleu, chrf, rougeL, ..., or accuracy if they are classes"
         what, how = (f"{len(gold)} texts", texts) if any(map(_is_word, gold)) else ("numbers", _FOR_NUMBERS)
         raise InputError(f"{systems[0].sheet.file}: gold labels are {what}; {_SAY} {how}")

@@ -106,7 +106,7 @@ SHOWN = 4
 MOST_CLASSES = 20
 """More whole numbers than this are no classes."""
 _FEWEST_TURNED = 4
-"""Columns from which q1, q2, ... are taken for instances, where there are half as many rows or fewer."""
+"""Columns from which q1, q2, ... are taken for instances, if there are half as many rows or fewer."""
 _NUMBERED = re.compile(r"(.*?)(\d{1,18})")
 _INSTANCES = frozenset(
     "doc document ex example id instance item q query question seg segment sent sentence topic".split()
@@ -156,7 +156,7 @@ def check_names(systems: Iterable[str], *, where: str = "", noun: str = "column"
 
 
 def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = "", noun: str = "column") -> None:
-    """Refuse gold labels and predictions among what may be systems: name -> its numbers, None where it holds words."""
+    """Refuse gold labels and predictions among what may be systems: name -> its numbers, None if it holds words."""
     gold = [name for name in columns if is_gold(name) or is_target(name) or is_label_word(name)]
     predicted = [name for name in columns if is_predicted(name) and name not in gold]
     if gold and predicted:
@@ -291,7 +291,7 @@ _MOST_FOLDS = 100
 
 
 def wide_roles(table: DataTable, options: Options) -> "WideRoles":
-    """The columns of a wide table: instance ids (None where rows are counted), systems, and all others."""
+    """The columns of a wide table: instance ids (None if rows are counted), systems, and all others."""
     free = unused(table, options, [options.id_column])
     told = options.systems or (options.only if {*(options.only or ())} <= {*table.columns} else None)
     if options.systems is not None or options.only is not None:
@@ -354,7 +354,7 @@ class WideRoles(NamedTuple):
     """The columns of a wide table."""
 
     ids: str | None
-    """None where rows are counted."""
+    """None if rows are counted."""
     systems: tuple[str, ...]
     others: list[str]
 
@@ -448,7 +448,7 @@ def of_one_metric(systems: Sequence[str]) -> list[list[str]]:
 
 
 def _profiles(table: DataTable, names: Sequence[str]) -> dict[str, NumberProfile | None]:
-    """The numbers of each column, None where it holds words."""
+    """The numbers of each column, None if it holds words."""
     columns = {name: table.columns[name] for name in names}
     numeric = {name for name, own in columns.items() if not own.is_words()}
     if all(is_property(name) or _is_numbered(table, name) for name in numeric):  # else words are no results

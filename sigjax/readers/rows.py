@@ -21,7 +21,7 @@ from sigjax.readers.ids import chosen_ids, ids_from, numbers_rows, step_notes, u
 from sigjax.readers.join import Reading, Sheet, join_sheets, refuse_texts, score_named
 from sigjax.readers.options import ROWS, Options, chosen_metric, listing, quote, with_score
 from sigjax.readers.predictions import label_columns, read_labelled
-from sigjax.readers.table import DataTable, Lazy, is_text, number_column
+from sigjax.readers.table import DataTable, LazyColumns, is_text, number_column
 from sigjax.records import EvaluationRecord, Hint, InputError, Line, Metric, SampleMetric
 
 NO_HEADER = "is this a row without a header? add a line with the names of the columns"
@@ -41,7 +41,7 @@ def sheet_of(
     if rows is None:
         names, lines = table.names, table.lines
     else:
-        names, lines = Lazy(table.columns, lambda name: table.names[name][rows]), np.array(table.lines)[rows]
+        names, lines = LazyColumns(table.columns, lambda name: table.names[name][rows]), np.array(table.lines)[rows]
         ids = None if ids is None else ids[rows]
     count, lines = len(lines), lines if table.row_word == "line" else None
     runs_of = None if runs is None else names[runs]
@@ -80,7 +80,7 @@ def read_rows(
 ) -> Reading:
     """The reading of the rows of each system: some, in one table with a column of systems, or all, each in its own."""
     tables = list(dict.fromkeys(table for _, table, _ in rows_of))
-    numbers = {table: Lazy(table.columns, partial(number_column, table, hint=_HINT)) for table in tables}
+    numbers = {table: LazyColumns(table.columns, partial(number_column, table, hint=_HINT)) for table in tables}
 
     runs = None if options.runs == ROWS and ROWS not in tables[0].columns else options.runs
 
@@ -93,7 +93,7 @@ def read_rows(
         def sheet(name: str, table: DataTable, rows: np.ndarray | None) -> Sheet:
             ids, score = columns[table].ids, columns[table].score
             inputs = ["value"] if score else [column for column in table.columns if column not in (system, ids)]
-            own = Lazy(inputs, lambda column: numbers[table][score or column][... if rows is None else rows])
+            own = LazyColumns(inputs, lambda column: numbers[table][score or column][... if rows is None else rows])
             made = sheet_of(name, table, own, None if ids is None else table.names[ids], ids, runs, rows)
             return replace(made, reading=reading)
 
@@ -129,7 +129,7 @@ def read_rows(
                 [system] if system else [], options.system_column, named=True, said=_FILES if not system else ""
             ),
             id=Role((first.ids,) if first.ids else (), first.evidence, _ids_said(tables[0], first, system)),
-            score=role(held, told or counts, named=all(map(lexicon.is_score, held)), said=_from(held)),
+            score=role(held, told or counts, named=all(map(lexicon.is_score, held)), said=_score_source(held)),
             metric=metric.name,
             direction=direction,
             run=role([options.runs] if options.runs else [], told=True),
@@ -154,8 +154,8 @@ def read_rows(
 _FILES = "are the files"
 
 
-def _from(columns: Sequence[str]) -> str:
-    """Where scores are from, for a note; nothing where they are from no column."""
+def _score_source(columns: Sequence[str]) -> str:
+    """Where scores are from, for a note; nothing if they are from no column."""
     return f"from {listing(columns)}" if columns else ""
 
 
@@ -347,10 +347,10 @@ class RowRoles(NamedTuple):
     """The columns of a table of rows of systems."""
 
     ids: str | None
-    """None where rows are joined by their numbers."""
+    """None if rows are joined by their numbers."""
     evidence: Evidence
     score: str | None
-    """The only column of scores; None where they go by their names."""
+    """The only column of scores; None if they go by their names."""
 
 
 def _roles(

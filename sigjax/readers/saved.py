@@ -18,7 +18,7 @@ from sigjax.readers.join import Reading, Sources, file_labels, option_labels, re
 from sigjax.readers.options import Options, check_named, listing, quote, select_systems
 from sigjax.readers.roles import check_systems
 from sigjax.records import EvaluationRecord, Hint, InputError, Metric, SampleMetric, Unit
-from sigjax.records.metric import Fact, facts_of, stack_inputs, with_facts
+from sigjax.records.metric import NoteData, facts_of, stack_inputs, with_facts
 from sigjax.run.files import growth_limit, naming, read_arrays, read_bytes, refusing_unwritable, replacing
 
 SCHEMA = "sigjax-evaluation/1"
@@ -117,7 +117,7 @@ def read_saved(file: str, arrays: Mapping[str, np.ndarray], options: Options) ->
 
 def _notes(saved: dict[str, Any]) -> tuple[str, ...]:
     try:
-        return with_facts(saved["notes"], [Fact(**fact) for fact in saved.get("facts", [])])
+        return with_facts(saved["notes"], [NoteData(**fact) for fact in saved.get("facts", [])])
     except (TypeError, ValueError, AttributeError):
         raise InputError("array 'header', field 'facts': expected what notes say, as sigjax saves it") from None
 

@@ -157,7 +157,7 @@ def _transposed(table: DataTable, options: Options) -> tuple[DataTable, Options,
     if repeated := next((name for i, name in enumerate(systems) if name in systems[:i]), None):
         first, second = [row for row, name in enumerate(systems) if name == repeated][:2]
         rows = f"({table.row_word}s {table.lines[first]} and {table.lines[second]})"
-        said = f"two rows are named {quote(repeated)} {rows}; {_apart(table, named)}"
+        said = f"two rows are named {quote(repeated)} {rows}; {_repeated_names_advice(table, named)}"
         raise InputError(f"{table.file}: {Hint('transpose')}: {said}")
     cells = [list(table.columns[name]) for name in instances]
     columns = {"id": DataColumn(instances)}
@@ -173,7 +173,7 @@ def _transposed(table: DataTable, options: Options) -> tuple[DataTable, Options,
     return DataTable(table.file, columns, range(1, len(instances) + 1), "row"), options, about
 
 
-def _apart(table: DataTable, named: str) -> str:
+def _repeated_names_advice(table: DataTable, named: str) -> str:
     """What to do about rows of the same name: another column may tell them apart."""
     others = [name for name in table.columns if name != named and not table.columns[name].nested]
     for name in sorted(others, key=lambda name: not table.columns[name].is_words()):
@@ -232,7 +232,7 @@ def rows_where(table: DataTable, condition: str) -> np.ndarray:
                 for index in reversed(range(len(quoted))):  # the 10th before the first
                     name = name.replace(f"{stem}{index}", quoted[index])
                 check_named(table.file, "where", [name], table.columns)
-                return _meets(table.columns[name], how, ast.literal_eval(right))
+                return _cells_that_satisfy(table.columns[name], how, ast.literal_eval(right))
         raise ValueError
 
     try:
@@ -250,12 +250,12 @@ def rows_where(table: DataTable, condition: str) -> np.ndarray:
     return kept
 
 
-def _meets(cells: DataColumn, how: ast.cmpop, value: Any) -> np.ndarray:
+def _cells_that_satisfy(cells: DataColumn, how: ast.cmpop, value: Any) -> np.ndarray:
     """Which cells `[row]` compare so with a value; other comparisons are a `ValueError` or `KeyError`."""
     if isinstance(how, ast.In | ast.NotIn) and isinstance(value, list | tuple | set):
         found = np.zeros(len(cells), bool)
         for each in value:
-            found |= _meets(cells, ast.Eq(), each)
+            found |= _cells_that_satisfy(cells, ast.Eq(), each)
         return ~found if isinstance(how, ast.NotIn) else found
     compare = _COMPARED[type(how)]
     if isinstance(value, int) and abs(value) > LARGEST_WHOLE:
@@ -281,7 +281,7 @@ def paths_of(options: Options) -> list[str]:
 
 
 def together(tables: Mapping[str, DataTable], options: Options) -> tuple[DataTable, Options, tuple[str, ...]] | None:
-    """One table of several that hold the same systems in a column; None where each table is one of a system.
+    """One table of several that hold the same systems in a column; None if each table is one of a system.
 
     Ids are those of the tables, with the file before them where ids repeat.
     """
@@ -346,7 +346,7 @@ def records_question(paths: Sequence[str]) -> str:
 
 
 def at_path(value: Any, path: str) -> Any:
-    """What stands at a path such as `parsed.score` or `scores[0].value`; None where nothing does.
+    """What stands at a path such as `parsed.score` or `scores[0].value`; None if nothing does.
 
     >>> at_path({"parsed": {"scores": [1, 2]}}, "parsed.scores[1]")
     2

@@ -103,7 +103,7 @@ def may_be_number(cell: str) -> bool:
 
 
 def as_float(cell: str) -> float:
-    """A cell as a number, NaN where it is none."""
+    """A cell as a number, NaN if it is none."""
     try:
         return TRUTH[cell.strip().lower()] if cell.strip().lower() in TRUTH else float(cell)
     except ValueError:
@@ -152,7 +152,7 @@ class DataColumn(Sequence[str]):
         return ""
 
     def numbers(self, number: Callable[[int, str], float]) -> np.ndarray:
-        """The cells as numbers, NaN where one is missing; `number` reads, or refuses, that of a row."""
+        """The cells as numbers, NaN if one is missing; `number` reads, or refuses, that of a row."""
         if self.parsed is not None:
             return self.parsed
         values, truth = np.empty(len(self)), _VERDICTS.get(self.verdicts, TRUTH)
@@ -199,7 +199,7 @@ class Numbers(DataColumn):
 
     @cached_property
     def parsed(self) -> np.ndarray | None:
-        """The numbers `[row]`, NaN where one is missing; None if any is not finite, or not exact."""
+        """The numbers `[row]`, NaN if one is missing; None if any is not finite, or not exact."""
         if self.values.dtype.kind in "iu":
             usable = (self.values <= LARGEST_WHOLE) & (self.values >= -LARGEST_WHOLE)
         else:
@@ -207,7 +207,7 @@ class Numbers(DataColumn):
         return np.where(self.missing, np.nan, self.values.astype(np.float64)) if (usable | self.missing).all() else None
 
 
-class Lazy(Mapping[str, Any]):
+class LazyColumns(Mapping[str, Any]):
     """Columns, each made at its first use and kept."""
 
     def __init__(self, names: Iterable[str], make: Callable[[str], Any]) -> None:
@@ -253,7 +253,7 @@ class DataTable:
     @cached_property
     def names(self) -> Mapping[str, np.ndarray]:
         """Columns of names, name -> `[row]` (object); empty names are refused."""
-        return Lazy(self.columns, partial(_name_column, self))
+        return LazyColumns(self.columns, partial(_name_column, self))
 
     def row_numbers(self) -> np.ndarray:
         """The numbers of the rows as names, `[row]` (object)."""
@@ -285,7 +285,7 @@ def _name_column(table: DataTable, name: str) -> np.ndarray:
 
 
 def number_column(table: DataTable, name: str, *, hint: str) -> np.ndarray:
-    """A column of numbers, float64 `[row]`, NaN where a cell is empty; `hint` says what to do about text."""
+    """A column of numbers, float64 `[row]`, NaN if a cell is empty; `hint` says what to do about text."""
 
     def number(row: int, cell: str) -> float:
         words = "write 1 for right and 0 for wrong" if cell.strip().lower() in _MAYBE else hint
@@ -299,7 +299,7 @@ def number_column(table: DataTable, name: str, *, hint: str) -> np.ndarray:
     return table.columns[name].numbers(number)
 
 
-class Spelled(str):
+class NumberText(str):
     """A number of a file that knows numbers from text: no options say how it is spelled."""
 
     __slots__ = ()
@@ -343,14 +343,15 @@ def _possible_notations(cell: str) -> str:
         ways.setdefault(_as_point(cell, *each), each)
     if len(ways) > 1:
         (first, one), (second, other) = ways.items()
-        return f"is it {first} or {second}? give {_told(*one)} if it is {first}, or {_told(*other)} if it is {second}"
+        give = f"give {_spelling_options(*one)} if it is {first}, or {_spelling_options(*other)} if it is {second}"
+        return f"is it {first} or {second}? {give}"
     for points, (decimal, thousands) in ways.items():
         what = "a decimal comma" if decimal == "," and "," in cell else f"{quote(thousands or '')} between thousands"
-        return f"it has {what}; write decimal points, {points}, or give {_told(decimal, thousands)}"
+        return f"it has {what}; write decimal points, {points}, or give {_spelling_options(decimal, thousands)}"
     return ""
 
 
-def _told(decimal: str, thousands: str | None) -> str:
+def _spelling_options(decimal: str, thousands: str | None) -> str:
     """The options that say how numbers are spelled."""
     told = [Hint("decimal", repr(decimal))] * (thousands != "," and decimal == ",")
     return " ".join(map(str, [*told, *([Hint("thousands", repr(thousands))] if thousands else [])]))
@@ -362,7 +363,7 @@ def with_numbers(
     """The table with numbers spelled with decimal points, as `decimal` and `thousands` say.
 
     If they say nothing, decimal commas are known where `commas` are likely, and nothing else is: what may be thousands
-    or decimals is asked about. Columns that are named as no numbers stay, and so does what is `Spelled`. If the file
+    or decimals is asked about. Columns that are named as no numbers stay, and so does what is `NumberText`. If the file
     knows numbers from text, only `texts` are asked about.
 
     Raises:
@@ -381,7 +382,7 @@ def with_numbers(
             return _as_told(table, name, decimal, options.thousands)
         return _as_found(table, name, commas=commas, points=points, texts=texts)
 
-    return replace(table, columns=Lazy(table.columns, settled))
+    return replace(table, columns=LazyColumns(table.columns, settled))
 
 
 def _as_told(table: DataTable, name: str, decimal: str, thousands: str | None) -> DataColumn:
@@ -393,7 +394,7 @@ def _as_told(table: DataTable, name: str, decimal: str, thousands: str | None) -
     if not all(map(_LIKE_NUMBER.fullmatch, texts.values())):
         return table.columns[name]
     if (wrong := next((row for row, cell in texts.items() if not spelled(cell)), None)) is not None:
-        told = _told(decimal, thousands) or Hint("decimal", repr(decimal))
+        told = _spelling_options(decimal, thousands) or Hint("decimal", repr(decimal))
         how = f"leave the column out with {Hint('ignore', quote(name))} if it holds no scores"
         where = locate(table, wrong, name)
         raise InputError(f"{where}: expected a number as {told} spells it, got {quote(cells[wrong])}; {how}")
@@ -415,7 +416,7 @@ def _as_found(
         if not all(is_missing(cell) or _spelling(",", None).fullmatch(cell.strip()) for cell in column.cells):
             return column
         if all(map(_COMMAS.fullmatch, given.values())):
-            _ask(table, next(iter(given)), name)
+            _refuse_ambiguous_number(table, next(iter(given)), name)
         return DataColumn([cell.replace(",", ".") for cell in column.cells])
     if "." in text and "," not in text and all(_POINTS.fullmatch(each) or _SMALL.fullmatch(each) for each in first):
         given = {row: cell.strip() for row, cell in enumerate(column.cells) if not is_missing(cell)}
@@ -424,11 +425,11 @@ def _as_found(
         typed = texts is not None and not any(given[row] in texts for row in pointed)
         doubted = max(map(abs, whole), default=0) > _FEW and not all(_REPEATED.fullmatch(given[row]) for row in pointed)
         if not typed and pointed and len(pointed) + len(whole) == len(given) and (doubted or (commas and not points())):
-            _ask(table, pointed[0], name)
+            _refuse_ambiguous_number(table, pointed[0], name)
     return column
 
 
-def _ask(table: DataTable, row: int, name: str) -> None:
+def _refuse_ambiguous_number(table: DataTable, row: int, name: str) -> None:
     """Refuse a number whose point or comma may stand before decimals, or between thousands."""
     cell = table.columns[name][row].strip()
     mark = "," if "," in cell else "."

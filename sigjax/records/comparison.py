@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self, get_args, overload
 
 import numpy as np
 
-from sigjax.records.display import Brief, OtherNames, SciPyNames, html_table, shortened
+from sigjax.records.display import OtherNames, SciPyNames, ShortRepr, html_table, shortened
 from sigjax.records.options import InputError, types_of
 from sigjax.records.settings import Interval, IntervalName, Settings, Test
 
@@ -34,7 +34,7 @@ class Bounds(NamedTuple):
 Probability = Annotated[float, Bounds(least=0, most=1)]
 Probabilities = Annotated[Interval, Bounds(least=0, most=1)]
 Log10 = Annotated[float, Bounds(most=0)]
-"""Of a probability."""
+"""The decimal logarithm of a probability."""
 Size = Annotated[float, Bounds(least=0)]
 """A number that is not negative."""
 Count = Annotated[int, Bounds(least=0)]
@@ -45,7 +45,7 @@ Hash = Annotated[str, Bounds(pattern="[0-9a-f]{16}")]
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(SciPyNames, OtherNames, Brief):
+class Comparison(SciPyNames, OtherNames, ShortRepr):
     """One pair of systems, one metric, one test.
 
     Attributes:
@@ -172,7 +172,7 @@ class SampleSize(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class SystemScore(Brief):
+class SystemScore(ShortRepr):
     """The score of one system by one metric.
 
     Attributes:

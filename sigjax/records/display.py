@@ -138,7 +138,7 @@ _MOST_LETTERS = 60
 _CELL = ' style="text-align: left; white-space: nowrap"'
 
 
-class Brief:
+class ShortRepr:
     """The base of frozen records (with `repr=False`) that show the few fields people look at first."""
 
     _first = tuple[str, ...]()

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from sigjax.records.comparison import Count, SampleSize
-from sigjax.records.display import Brief
+from sigjax.records.display import ShortRepr
 from sigjax.records.options import Hint, InputError
 from sigjax.records.settings import Score, Unit
 
@@ -175,7 +175,7 @@ class Note(str):
 
 
 @dataclass(frozen=True)
-class Fact:
+class NoteData:
     """What a note says, for programs, where it is saved beside the notes, of which it is number `note`, from 0."""
 
     note: Count
@@ -184,10 +184,10 @@ class Fact:
     values: dict[str, float]
 
 
-def facts_of(notes: Iterable[str]) -> list[Fact]:
+def facts_of(notes: Iterable[str]) -> list[NoteData]:
     """What the notes say that have a code."""
     coded = ((index, note) for index, note in enumerate(notes) if isinstance(note, Note) and note.code)
-    return [Fact(index, note.about, note.code, _as_written(note.values)) for index, note in coded]
+    return [NoteData(index, note.about, note.code, _as_written(note.values)) for index, note in coded]
 
 
 def _as_written(values: Mapping[str, float]) -> dict[str, float]:
@@ -195,7 +195,7 @@ def _as_written(values: Mapping[str, float]) -> dict[str, float]:
     return {name: int(value) if float(value).is_integer() else value for name, value in values.items()}
 
 
-def with_facts(notes: Iterable[str], facts: Iterable[Fact]) -> tuple[str, ...]:
+def with_facts(notes: Iterable[str], facts: Iterable[NoteData]) -> tuple[str, ...]:
     """The notes, with what they say; a `ValueError` where there is no such note, or it is about something else."""
     found = list(notes)
     for fact in facts:
@@ -208,7 +208,7 @@ def with_facts(notes: Iterable[str], facts: Iterable[Fact]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EvaluationRecord(Brief):
+class EvaluationRecord(ShortRepr):
     """The statistics of several systems on the same instances, for one metric.
 
     `sigjax.Evaluation` says what the fields hold.

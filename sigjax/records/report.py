@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, overload
 
 from sigjax.records.comparison import Comparison, Comparisons, Number, Size, SystemScore
-from sigjax.records.display import Brief, OtherNames
+from sigjax.records.display import OtherNames, ShortRepr
 from sigjax.records.metric import EvaluationRecord
 from sigjax.records.options import InputError
 from sigjax.records.settings import Settings, Test
@@ -56,7 +56,7 @@ class Headline:
 
 
 @dataclass(frozen=True, repr=False)
-class Distribution(Brief):
+class Distribution(ShortRepr):
     """The delta of two systems under the null hypothesis of the permutation test, or on bootstrap resamples.
 
     Attributes:

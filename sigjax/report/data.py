@@ -47,7 +47,7 @@ from sigjax.records import (
 )
 from sigjax.records.comparison import Bounds, Hash, Number
 from sigjax.records.display import visible, visible_json
-from sigjax.records.metric import Fact, facts_of, with_facts
+from sigjax.records.metric import NoteData, facts_of, with_facts
 from sigjax.records.options import Option, check, options_of, types_of
 from sigjax.records.report import Headline
 from sigjax.report.sections import headlines
@@ -421,7 +421,7 @@ USED_ON = {"instances": Number, "units": Number, "data": Hash, "runs": tuple[Num
 """What stands beside the options in the settings of a report."""
 TEXTS: dict[str, Any] = {"signature": str, "versions": dict[str, str | None]}
 TEXTS |= dict.fromkeys(("notes", "lower_is_better"), tuple[str, ...])
-OPTIONAL = {"headlines": Headline, "facts": Fact, "measured": Measured, "statistics": Statistics}
+OPTIONAL = {"headlines": Headline, "facts": NoteData, "measured": Measured, "statistics": Statistics}
 """Arrays that are there only where they are not empty, and the records in them; headlines are made anew when read."""
 REQUIRED = ("schema", "settings", *TEXTS, "systems", "pairs")
 """What every report has."""

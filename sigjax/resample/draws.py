@@ -58,7 +58,7 @@ def seed_key(seed: int) -> np.ndarray:
 
 
 def rows_of(key: Array, resamples: Array) -> Array:
-    """What resamples `[row]` (int64) draw their words from: `[row, 3]` uint32 = (key, key, index in the block).
+    """The keys of resamples `[row]` (int64): `[row, 3]` uint32 = (key, key, index in the block).
 
     The keys are those of the blocks, `jax.random.fold_in(key, block)`; there are at most 2**32 of them.
     """
@@ -78,7 +78,7 @@ def row_keys(seed: int, resamples: np.ndarray) -> np.ndarray:
 
 
 class Stream(NamedTuple):
-    """Rows that one use of a seed has to itself: `size` of them from `first` on, of the seed with some bits turned."""
+    """A range of `size` rows from `first` on that belongs to one use of a seed, of the seed with some bits flipped."""
 
     first: int
     size: int
@@ -100,11 +100,11 @@ STREAMS = {
     "labels": Stream(2**41 + 2**39, 2**39),
     "vectors": Stream(0, 2**41, turned=2**63),
 }
-"""All streams of a seed, none of which meets another: resamples of tests, and simulated trials, random orders of
-instances, permutations of labels, and vectors of importance sampling.
+"""All streams of a seed, which do not overlap: resamples of tests, simulated trials, random orders of instances,
+permutations of labels, and vectors of importance sampling.
 
-No other file names first rows or turned bits. `row_keys` of a row as it is belongs to "resamples", which tests share
-with the normal draws of joint levels and with studies that draw in place of a test."""
+No other file names first rows or flipped bits. `row_keys` without a stream belong to "resamples". Tests share these
+with the normal draws of joint levels, and with studies that draw instead of a test."""
 
 
 def lane_pair(rows: Array, lane: Array) -> tuple[Array, Array]:

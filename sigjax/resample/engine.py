@@ -29,7 +29,7 @@ Static = tuple[tuple[str, Any], ...]
 """Keyword arguments of a kernel that it is compiled for."""
 
 _TILE_ELEMENTS = {"numpy": 2**20, "cpu": 2**19, "gpu": 2**27}
-"""Weights, or statistics of pairs, that one tile may hold: what stays in cache, or fills a GPU."""
+"""Most weights, or statistics of pairs, in one tile: as many as stay in the cache, or fill a GPU."""
 _FEWEST_ROWS, _LARGEST_TILE = 64, 2**25
 _MOST_ROWS = {"numpy": 2**20, "cpu": 2**12, "gpu": 2**22}
 """Rows beyond which a tile gets no faster, and a run of few resamples waits for padding."""
@@ -38,7 +38,7 @@ _TILES_PER_CALL, _ROWS_PER_CALL = 32, 2**19
 
 
 class Task(NamedTuple):
-    """What every tile needs."""
+    """The arrays that every tile needs."""
 
     key: np.ndarray
     """[2] uint32: of the seed."""
@@ -60,7 +60,7 @@ def stream(
     task = Task(seed_key(run.seed), np.array(run.resamples), data)
     if run.backend.devices:
         task = on_all_devices(run.backend.devices, task)
-    while done < run.resamples:  # never, where there are more processes than resamples
+    while done < run.resamples:  # no resample, if there are more processes than resamples
         calls = _calls(kernel, static, task, replace(run, start=done), rows_per_tile, wide_vectors)
         try:
             for first, outputs in calls:
@@ -99,7 +99,7 @@ def _calls(
     def call(tile: int) -> tuple[Any, ...]:
         first = np.full((num_devices, slots), run.resamples)
         first[:, :used] = run.start + (tile + in_call) * rows_per_tile
-        # What is not finite is counted, and refused later with the systems' names.
+        # Scores that are not finite are counted, and refused later, with names of systems.
         with np.errstate(all="ignore"):
             if run.stays:
                 return program(first.ravel(), task)
@@ -144,11 +144,11 @@ _PAIR_STATS = 2048
 
 
 class ScaledProjection(NamedTuple):
-    """A projection, and what its sums are divided by to be scored."""
+    """A projection, and the divisors of its sums."""
 
     projection: Projection
     divisors: np.ndarray | None
-    """[stat] float64; None where every statistic is a whole number as it stands."""
+    """[stat] float64; None if all statistics are whole numbers already."""
 
 
 def count_swaps(
@@ -176,7 +176,7 @@ def count_swaps(
 
 
 class ScoreSpec(NamedTuple):
-    """What to make of the sums of a resample: the scores of all systems by one metric."""
+    """How to compute the scores of all systems by one metric from the sums of a resample."""
 
     indices: ColumnIndices
     """The columns of each system's statistics."""
@@ -193,7 +193,7 @@ def replicates(
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
     """Scores of all systems by some metrics on the same resamples, piece by piece.
 
-    Yields the first resample of a piece, and for each metric scores `[system, resample]` (float64). Where they stay on
+    Yields the first resample of a piece, and for each metric scores `[system, resample]` (float64). If they stay on
     the device, pieces are arrays of JAX, of one length; but scores that are left to NumPy are on the host.
     """
     run = replace(run, stays=run.stays and not any(each.on_host for each in metrics))
@@ -256,7 +256,7 @@ def deltas_of(
 ) -> np.ndarray:
     """Delta `[resample]` of one of the pairs, from sums `[column, resample]`; scored by NumPy, so alike everywhere."""
     one = tally.Pairs(*(part[index : index + 1] for part in pairs))
-    with np.errstate(all="ignore"):  # what is not finite is refused with the systems' names
+    with np.errstate(all="ignore"):  # others are refused later, with names of systems
         return np.asarray(tally.swapped_deltas(sums, one, divisors, score)[0])
 
 

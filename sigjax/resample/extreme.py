@@ -8,10 +8,10 @@ from sigjax.records import Alternative, Array
 
 
 class Extreme(NamedTuple):
-    """What is at least as extreme as observed, of values whose null distribution is centred at 0.
+    """The criterion for values at least as extreme as observed; their null distribution is centred at 0.
 
-    Ties, within the tolerance, count: whole, or half with `mid_p`. The axes of `observed` and `tolerance` are the first
-    ones of values. (Centre a bootstrap delta first.)
+    Ties within the tolerance count as 1, or as 1/2 with `mid_p`. The axes of `observed` and `tolerance` are the first
+    axes of the values. (Centre a bootstrap delta before.)
 
     >>> Extreme(np.array([0.2]), np.array([1e-12]), "two-sided").met(np.array([[-0.2, 0.1, 0.2]]))
     array([[ True, False,  True]])
@@ -44,7 +44,7 @@ class Extreme(NamedTuple):
         return abs(values) <= abs(observed) + tolerance
 
     def weight(self, values: np.ndarray) -> np.ndarray:
-        """How much values `[..., value]` count: 0, 1, or 1/2."""
+        """The weight of values `[..., value]` in the p-value: 0, 1, or 1/2."""
         return self.met(values) * np.where(self.mid_p & self.tied(values), 0.5, 1.0)
 
     @property
@@ -59,7 +59,7 @@ class Extreme(NamedTuple):
 
 
 def size(values: Any, alternative: Alternative) -> Any:
-    """A number that is large where a value is extreme.
+    """The size of values: the larger it is, the more extreme they are.
 
     >>> size(np.array([-0.2, 0.1]), "two-sided"), size(np.array([-0.2, 0.1]), "less")
     (array([0.2, 0.1]), array([ 0.2, -0.1]))

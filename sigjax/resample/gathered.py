@@ -1,10 +1,10 @@
 """Resamples of instances for functions of whole arrays: each resample is a call, by weights or by gathering.
 
-Masks, counts and draws are those of `draws`, whatever the kind of metric. Functions that take weights get the same
-columns for all resamples; others get gathered columns. Functions that take the weights of many resamples are called on
-tiles of them; others are mapped over resamples. What JAX can trace is compiled for the CPU, whatever the device; the
-rest is called in NumPy. Each resample is computed by itself, and the choice depends on the metric and the work alone:
-so do the numbers.
+Masks, counts and draws come from `draws`, for all kinds of metrics. A function that takes weights gets the same columns
+for all resamples; other functions get gathered columns. A function that takes the weights of many resamples is called
+on tiles of them; other functions are mapped over resamples. If JAX can trace a function, it is compiled for the CPU,
+whatever the device. Otherwise it is called with NumPy arrays. This choice depends on the metric and the work only. Each
+resample is computed independently. So the numbers depend on nothing else.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sigjax.run.context import ahead, num_cores
 from sigjax.run.loops import expect, over_rows
 
 _TILE_ELEMENTS = 2**19
-"""Weights of one tile, or numbers of a column of it: what stays in cache."""
+"""Most weights of one tile, or numbers in a column of it: as many as stay in the cache."""
 _FEWEST_ROWS, _LARGEST_TILE = 32, 2**23
 """Tiles of long columns may leave the cache, so that each sort of a column serves some rows."""
 _LONG_SORT = 128
@@ -178,7 +178,7 @@ def _over_rows(function: Function, same: Sequence[Array], varying: Sequence[Arra
 
 def _run(kernel: Callable[..., Array], function: Function, *arrays: Any) -> np.ndarray:
     if not function.compiled:
-        # What is not finite is refused later, with the systems' names.
+        # Scores that are not finite are refused later, with names of systems.
         with np.errstate(all="ignore"):
             return np.asarray(kernel(*arrays, function=function))
     return np.asarray(compiled(kernel, (("function", function),), "cpu")(*arrays))  # whatever the device

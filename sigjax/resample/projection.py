@@ -1,7 +1,7 @@
 """Projection: weights of all resamples times statistics of all systems, exactly.
 
-Statistics are whole numbers (see `units`), so sums are exact in any order while they stay within the whole numbers of
-the type, which is chosen from that bound. A `Projection` has `sums` `[column, row]` (a type of floats) over what each
+Statistics are whole numbers (see `units`). So sums are exact in any order, if the type holds whole numbers of their
+size; the type is chosen accordingly. A `Projection` has `sums` `[column, row]` (a type of floats) over what each
 row `[row, 3]` draws, and a `width`: numbers of 32 bits or more that a row holds at a time, which tiles depend on.
 
 *Few columns* are added up as words are drawn. A matrix product needs the weights of all units in memory, which for one
@@ -44,7 +44,7 @@ from sigjax.resample.draws import (
 from sigjax.run import loops
 
 MOST_WORDS = 2
-"""With more words a matrix product is faster (measured): each word draws the random numbers anew."""
+"""Most words: each word draws the random numbers again, so with more, a matrix product is faster (measured)."""
 _WIDTH = 32
 """Width of a row without weights: vectors of some thousand rows stay in cache."""
 _UNROLLED = 8
@@ -61,7 +61,7 @@ class Fields(NamedTuple):
     mask: np.ndarray
     """[column]: one bits, as many as the field has."""
     offset: np.ndarray
-    """[column] float64: the sum that a field of 0 stands for."""
+    """[column] float64: the sum that a field with the value 0 means."""
 
     def pack(self, values: np.ndarray) -> np.ndarray:
         """Words `[word, ...]` with whole numbers `[column, ...]` (int64) in their fields, in two's complement."""
@@ -104,7 +104,7 @@ class FusedSwap(NamedTuple):
     digits: np.ndarray
     """[step, lane, digit] uint64: which units have the digit, two words of 32 bits to a lane."""
     worth: np.ndarray
-    """[word, digit] uint32 or uint64: what a unit with the digit adds to the word, in two's complement."""
+    """[word, digit] uint32 or uint64: the number that a unit with this digit adds to the word, in two's complement."""
     starts: np.ndarray
     """[word]: packed value of an empty sum."""
     num_steps: np.ndarray
@@ -122,7 +122,7 @@ class FusedSwap(NamedTuple):
                 total = total + loops.popcount(drawn & digit).astype(worth.dtype) * worth
             return total
 
-        return self.fields.sums(_loop(add, rows, self.starts, self.num_steps, self.digits))
+        return self.fields.sums(_sum_over_lanes(add, rows, self.starts, self.num_steps, self.digits))
 
 
 class FusedDraws(NamedTuple):
@@ -145,11 +145,11 @@ class FusedDraws(NamedTuple):
                 total = total + loops.look_up(self.tables[word], scaled(drawn, size) + start)
             return total
 
-        return self.fields.sums(_loop(add, rows, self.tables[:, -1], self.num_steps, self.draws))
+        return self.fields.sums(_sum_over_lanes(add, rows, self.tables[:, -1], self.num_steps, self.draws))
 
 
 def fused_swap(columns: np.ndarray, *, compiled: bool = True) -> FusedSwap | None:
-    """For columns `[column, unit]` (int64); None where they take too many words: for NumPy, more than one."""
+    """The projection of columns `[column, unit]` (int64); None if they need too many words (NumPy: over one)."""
     lowest, highest = np.minimum(columns, 0).sum(axis=1), np.maximum(columns, 0).sum(axis=1)
     fields = make_fields(lowest, highest)
     if fields is None or not (compiled or fields.word.max() == 0):
@@ -172,7 +172,7 @@ def fused_swap(columns: np.ndarray, *, compiled: bool = True) -> FusedSwap | Non
 
 
 def fused_draws(columns: np.ndarray, draws: Draws) -> FusedDraws | None:
-    """For columns `[column, unit]` (int64); None where they take too many words."""
+    """The projection of columns `[column, unit]` (int64); None if they need too many words."""
     num_units, least = columns.shape[1], columns.min(axis=1)
     fields = make_fields(num_units * least, num_units * columns.max(axis=1))
     if fields is None:
@@ -207,7 +207,7 @@ def _bits_of_lanes(marked: np.ndarray) -> np.ndarray:
     return first | second << np.uint64(32)
 
 
-def _loop(add: Callable[..., Array], rows: Array, starts: Array, num_steps: Array, data: Array) -> Array:
+def _sum_over_lanes(add: Callable[..., Array], rows: Array, starts: Array, num_steps: Array, data: Array) -> Array:
     """Words `[word, row]`: `add(total [row], word, lane, data of the lane)` over the lanes of all steps."""
     loops.expect(rows, (None, 3), np.uint32)
     xp = rows.__array_namespace__()
@@ -225,11 +225,11 @@ def _loop(add: Callable[..., Array], rows: Array, starts: Array, num_steps: Arra
 
 _LAST_SUM = 2**31
 _LAST_WHOLE = 2**24
-"""Of float32, which holds this one, too; sums stay below it all the same."""
+"""The first whole number that bounds sums in float32 (which can hold it)."""
 _COLUMN_MULTIPLE = 4
 """Columns are zero-padded to a multiple of this: XLA on CPU takes ten times longer for one to three columns."""
 Draw = Callable[[Array], Array]
-"""Rows `[row, 3]` -> what each draws `[row, draw]` (int32)."""
+"""Rows `[row, 3]` -> the draws of each `[row, draw]` (int32)."""
 
 
 class Floats(NamedTuple):
@@ -240,12 +240,12 @@ class Floats(NamedTuple):
 
     @property
     def dtype(self) -> np.dtype:
-        """Of weights."""
+        """The type of weights."""
         return self.matrix.dtype
 
     @property
     def num_columns(self) -> int:
-        """With padding."""
+        """The number of columns, padding included."""
         return self.matrix.shape[1]
 
     @property
@@ -258,11 +258,11 @@ class Floats(NamedTuple):
         return loops.product(weights, self.matrix)
 
     def drawn(self, draw: Draw, rows: Array) -> Array:
-        """Sums `[column, row]` over what each row draws."""
+        """The sums `[column, row]` of the draws of each row."""
         return self.sums(loops.counts(draw, rows, len(self.matrix), self.dtype))
 
 
-class Bytes(NamedTuple):
+class ByteColumns(NamedTuple):
     """Columns of whole numbers as bytes, for products that are added up in 32-bit integers."""
 
     matrix: np.ndarray
@@ -276,12 +276,12 @@ class Bytes(NamedTuple):
 
     @property
     def dtype(self) -> np.dtype:
-        """Of weights."""
+        """The type of weights."""
         return self.matrix.dtype
 
     @property
     def num_columns(self) -> int:
-        """With padding."""
+        """The number of columns, padding included."""
         return len(self.totals)
 
     @property
@@ -298,15 +298,15 @@ class Bytes(NamedTuple):
         return (of_digits * self.worth[:, None, None]).sum(axis=0)
 
     def drawn(self, draw: Draw, rows: Array) -> Array:
-        """Sums `[column, row]` float64 over what each row draws."""
+        """The sums `[column, row]` (float64) of the draws of each row."""
         sums = self.sums(loops.byte_counts(draw(rows), self.matrix.shape[1])).astype(np.int64)
         return (sums - loops.ZERO_COUNT * self.totals[:, None]).astype(np.float64)
 
 
-def bytes_of(columns: np.ndarray, most: int, *, largest: int, padded: int) -> Bytes | None:
-    """Columns `[column, unit]` (int64) as at most so many bytes each, for weights `padded` wide and up to `largest`.
+def bytes_of(columns: np.ndarray, most: int, *, largest: int, padded: int) -> ByteColumns | None:
+    """Columns `[column, unit]` (int64) as bytes, at most `most` per column, for `padded` weights of at most `largest`.
 
-    None where they do not fit, or their sums could pass 32 bits.
+    None if they do not fit, or if their sums may exceed 32 bits.
 
     >>> bytes_of(np.array([[1, 300], [-2, 128]]), 2, largest=1, padded=64).matrix[[0, 1, 4, 5], :2].tolist()
     [[1, 44], [-2, -128], [0, 1], [0, 1]]
@@ -320,7 +320,7 @@ def bytes_of(columns: np.ndarray, most: int, *, largest: int, padded: int) -> By
     matrix = np.concatenate([_padded(digit, np.int8, padded) for digit in digits])
     totals = np.zeros(len(matrix) // len(digits), np.int64)
     totals[: len(columns)] = columns.sum(axis=1)
-    return Bytes(matrix, 256 ** np.arange(len(digits)), totals)
+    return ByteColumns(matrix, 256 ** np.arange(len(digits)), totals)
 
 
 def floats_of(columns: np.ndarray, bound: int, padded: int) -> Floats:
@@ -357,7 +357,7 @@ class NestedDraws(NamedTuple):
 
     @property
     def num_words(self) -> int:
-        """Random words of a row."""
+        """The number of random words of a row."""
         return 2 * self.lanes * len(self.draws.size)
 
     def drawn(self, rows: Array) -> Array:
@@ -377,7 +377,7 @@ class NestedDraws(NamedTuple):
 
 
 def outputs_left(sizes: np.ndarray, num_units: int) -> np.ndarray:
-    """How many outputs a unit has from each slot on, `[slot, unit]` uint64; `sizes` are padded to `num_units`.
+    """The number of outputs of a unit from each slot on, `[slot, unit]` uint64; `sizes` are padded to `num_units`.
 
     >>> outputs_left(np.array([2, 1]), 3)
     array([[2, 1, 0],
@@ -403,10 +403,10 @@ def nested_draws(draws: Draws, sizes: np.ndarray, num_units: int) -> NestedDraws
 def crossed(rows: Array, left: Array) -> tuple[Array, Array]:
     """Masks `[slot, row, unit]` (bool) of the outputs that leave the first system of a pair, and that replace them.
 
-    Of all 2 R outputs of a unit, a random set of R becomes the second system's, all sets with the same probability up
-    to 2**-32: one output after another joins it with probability (still needed) / (left), in whole numbers. The second
-    system's outputs outside of the set replace those that leave: as many. `rows` are `[row, 3]`, see `bits`, and `left`
-    `[slot, unit]` those of `outputs_left`.
+    The two systems have 2 R outputs for a unit. A random set of R of them becomes the second system's; all sets have
+    the same probability, up to 2**-32. One output after another joins the set with probability (still needed) / (left),
+    in whole numbers. As many outputs of the second system are outside of the set: they become the first system's.
+    `rows` are `[row, 3]`, see `bits`; `left` `[slot, unit]` is the result of `outputs_left`.
     """
     loops.expect(rows, (None, 3), np.uint32)
     loops.expect(left, (None, None), np.uint64)
@@ -443,7 +443,7 @@ class Choice(NamedTuple):
 
         def step(carry: tuple[Array, Array], of_unit: tuple[Array, Array, Array]) -> tuple[tuple[Array, Array], Any]:
             (needed, sums), (word, left, values) = carry, of_unit
-            chosen = _joins(word, left, needed)
+            chosen = _is_next_needed(word, left, needed)
             return (needed - chosen.astype(xp.uint64), sums + chosen.astype(xp.float64) * values[:, None]), ()
 
         for items in zip(words_by_lane(rows, self.left.shape[1]), self.left, self.values, strict=True):
@@ -471,18 +471,18 @@ def _choose(needed: Array, random: Array, pool: Array) -> tuple[Array, Array]:
 
     def step(needed: Array, of_slot: tuple[Array, Array]) -> tuple[Array, Array]:
         word, size = of_slot
-        chosen = _joins(word, size, needed)
+        chosen = _is_next_needed(word, size, needed)
         return needed - chosen.astype(np.uint64), chosen
 
     return loops.scan(step, needed, (random, pool), unroll=_UNROLLED_OUTPUTS)
 
 
-def _joins(word: Array, left: Array, needed: Array) -> Array:
+def _is_next_needed(word: Array, left: Array, needed: Array) -> Array:
     """Whether the next one of `left` is among the `needed`."""
     return (scaled(word, left) < needed) & (left > 0)
 
 
-Matrix = Floats | Bytes
+Matrix = Floats | ByteColumns
 
 
 class ColumnIndices(NamedTuple):
@@ -527,7 +527,7 @@ class DrawsProduct(NamedTuple):
         return max(self.draws.num_words, self.matrix.width)
 
     def sums(self, rows: Array) -> Array:
-        """Sums over what each row draws."""
+        """The sums of the draws of each row."""
         return self.matrix.drawn(self.draws.drawn, rows)
 
 
@@ -537,11 +537,11 @@ class CrossedProduct(NamedTuple):
     left: np.ndarray
     """[slot, unit], see `outputs_left`."""
     matrix: Matrix
-    """Of slots and units."""
+    """The statistics of slots and units."""
 
     @property
     def width(self) -> int:
-        """Random words of a row."""
+        """The number of random words of a row."""
         return 2 * self.left.size
 
     def sums(self, rows: Array) -> Array:

@@ -1,8 +1,8 @@
 """Summaries of replicates that stay on a device: sums, counts and order statistics, bit for bit those of NumPy.
 
 For JAX. Replicates `[row, place]` are padded with NaN to a power of two, so that few programs serve all numbers of
-resamples. A target is the difference of two rows, or one row, whose second is the number of rows; targets come in
-blocks `[block, target, 2]`, since a GPU has as many at a time.
+resamples. A target is the difference of two rows, or a single row; its second number is then the number of rows.
+Targets come in blocks `[block, target, 2]`: a GPU handles one block at a time.
 
 Three things keep the bits. Sums are added in the order of `units.total`, one addition after the other. Squares are made
 in a program of their own, since a compiler would join a product and a sum into one operation that rounds once. And what
@@ -20,7 +20,7 @@ _ROWS = 32
 """As in `units.total`."""
 _LARGEST = np.uint64(2**64 - 1)
 _PIVOTS = 7
-"""Numbers that every replicate is compared with in one pass, for each rank: an eighth of what is between is left."""
+"""Numbers that every replicate is compared with in one pass, for each rank: so a pass leaves an eighth of the range."""
 
 
 def joined(tiles: Array) -> Array:
@@ -82,7 +82,7 @@ def squares(values: Array, members: Array, means: Array) -> Array:
 
 
 def shares(values: Array, members: Array, low: Array, high: Array) -> Array:
-    """How many replicates are below `low`, and how many up to `high`, both `[block, target]`: the sum of both."""
+    """The number of replicates below `low` plus the number up to `high`, both bounds `[block, target]`."""
     xp = values.__array_namespace__()
 
     def of_block(block: tuple[Array, ...]) -> Array:
@@ -96,8 +96,8 @@ def shares(values: Array, members: Array, low: Array, high: Array) -> Array:
 def order_statistics(values: Array, members: Array, ranks: Array) -> tuple[Array, Array]:
     """The replicates of these ranks from 0 `[block, target, rank]`, and those of the next ranks.
 
-    Every pass counts the replicates up to seven numbers between the least and the largest that the rank may be, and so
-    leaves an eighth of the numbers between; it ends where the least and the largest are the same.
+    Every pass counts the replicates up to seven numbers between the bounds of the value sought, and so leaves an eighth
+    of the range. It ends when both bounds are equal.
     """
 
     def of_block(block: tuple[Array, ...]) -> tuple[Array, Array]:
@@ -125,7 +125,7 @@ def _order_statistics(rows: Array, ranks: Array) -> tuple[Array, Array]:
         return xp.max(xp.where(rows <= limit, rows, np.uint64(0)), axis=1)
 
     def narrowed(state: tuple[Array, ...]) -> tuple[Array, ...]:
-        """What is sought is above `low` and not above `high`."""
+        """The value sought is above `low` and at most `high`."""
         low, high, *_ = state
         least, largest = each(next_above, low), each(last_up_to, high)
         step = xp.maximum((high - low) // np.uint64(_PIVOTS + 1), one)
@@ -146,7 +146,7 @@ def _order_statistics(rows: Array, ranks: Array) -> tuple[Array, Array]:
 
 
 def largest_deviations(values: Array, members: Array, observed: Array, errors: Array) -> Array:
-    """The largest distance `[place]` from what was observed, in standard errors; targets without one are left out."""
+    """The largest distance `[place]` from the observed values, in standard errors; targets without one are left out."""
     xp = values.__array_namespace__()
 
     def of_block(found: Array, block: tuple[Array, ...]) -> tuple[Array, tuple[()]]:

@@ -35,7 +35,7 @@ _CACHED_SYSTEMS = 64
 
 
 class Pairs(NamedTuple):
-    """What the swap test needs of each pair of systems (a, b)."""
+    """The numbers of each pair of systems (a, b) for the swap test."""
 
     left: np.ndarray
     """[pair, stat]: column of a's statistic."""
@@ -56,21 +56,21 @@ class Pairs(NamedTuple):
         return self.left.shape[-1]
 
     def start(self, sums: Array) -> Any:
-        """What is carried from block to block: nothing."""
+        """The state that goes from block to block: nothing."""
         del sums
         return ()
 
     def statistics(self, sums: Array, divisors: Array | None, score: Score) -> Array:
-        """What is compared with the observed statistic, `[pair, row]`."""
+        """The statistic that is compared with the observed one, `[pair, row]`."""
         return swapped_deltas(sums, self, divisors, score)
 
     def hits(self, deltas: Array, alternative: Alternative, carried: Any) -> tuple[Array, Any]:
-        """Which `deltas` `[pair, row]` are at least as extreme as observed, and what is carried on."""
+        """Which `deltas` `[pair, row]` are at least as extreme as observed, and the state for the next block."""
         return Extreme(self.delta, self.tolerance, alternative).met(deltas), carried
 
 
 class StudentizedPairs(NamedTuple):
-    """What the studentized swap test needs of each pair of systems (a, b): as `Pairs`, and products of statistics."""
+    """The numbers of each pair of systems (a, b) for the studentized swap test: `Pairs`, and products of statistics."""
 
     left: np.ndarray
     """As in `Pairs`, like the next three."""
@@ -84,11 +84,11 @@ class StudentizedPairs(NamedTuple):
     rounding: np.ndarray
     """[pair] float64: deltas closer than this to 0 are 0."""
     steps: np.ndarray
-    """[pair, stat] float64: steps of the differences that stand for derivatives; the same on all swaps."""
+    """[pair, stat] float64: steps of finite differences (derivatives); the same on all swaps."""
     lowest: np.ndarray
-    """[pair, stat] float64: 0 where a statistic is never negative, else minus infinity."""
+    """[pair, stat] float64: the least value of a statistic: 0 if it is never negative, else minus infinity."""
     units: np.ndarray
-    """[pair, stat] float64: what products count in, powers of two."""
+    """[pair, stat] float64: the units of the products, powers of two."""
     columns: np.ndarray
     """[pair, stat * stat]: column of S_j D_k."""
     crossed: np.ndarray
@@ -113,7 +113,7 @@ class StudentizedPairs(NamedTuple):
 
 
 class SuccessiveMaxima(NamedTuple):
-    """What successive maxima need of each pair, the pair with the smallest observed statistic first."""
+    """The numbers of each pair for successive maxima, the pair with the smallest observed statistic first."""
 
     left: np.ndarray
     """As in `Pairs`, like the next three."""
@@ -137,7 +137,7 @@ class SuccessiveMaxima(NamedTuple):
         return sums.__array_namespace__().minimum(sums[0], -np.inf)
 
     def hits(self, deltas: Array, alternative: Alternative, carried: Any) -> tuple[Array, Any]:
-        """Where the largest statistic up to a pair is as extreme as observed, `[pair, row]`; and the largest of all."""
+        """Whether the largest statistic up to a pair is extreme, `[pair, row]`; and the largest of all."""
         steps = size(deltas, alternative) * self.scale[:, None]
         maxima = deltas.__array_namespace__().maximum(running_maximum(steps), carried)
         return Extreme(self.observed, self.tolerance, "greater").met(maxima), maxima[-1]
@@ -158,12 +158,12 @@ def swap_exceed(
     score: Score,
     alternative: Alternative,
 ) -> tuple[Array, Array]:
-    """Count the swaps at least as extreme as the observed delta; on a ladder, those whose largest statistic is.
+    """Count the swaps at least as extreme as observed: by delta, or by the largest statistic (successive maxima).
 
     `sums` are `[column, row]` float64, from a projection; `valid` `[row]` rows are no padding; pairs are in blocks
-    `[block, pair]`; the score takes sums `[..., stat]` over `divisors` `[stat]`. On a ladder the largest statistic is
-    that over a pair and all before it: rows carry their maxima from block to block; maxima do not round. The result is
-    `[block, pair]` int64 counts, and `[block, pair]` bool: every delta was finite.
+    `[block, pair]`; the score takes sums `[..., stat]` over `divisors` `[stat]`. The largest statistic
+    is taken over a pair and all pairs before it: rows carry their maxima from block to block, without rounding. The
+    result is `[block, pair]` int64 counts, and `[block, pair]` bool: whether every delta was finite.
     """
     expect(sums, (None, len(valid)), np.float64)
     expect(valid, (None,), bool)
@@ -264,12 +264,12 @@ def replicate_scores(sums: Array, indices: ColumnIndices, divisors: Array | None
 
 
 def null_replicates(replicates: Array, delta: Array | float, variant: Variant) -> Array:
-    """Bootstrap replicates of delta, centred at 0 by one or the other variant."""
+    """Bootstrap replicates of delta, centred at 0 by the variant `shift` or `flip`."""
     return replicates - delta if variant == "shift" else delta - replicates
 
 
 class Deltas(NamedTuple):
-    """What the bootstrap test needs of each pair of systems (a, b)."""
+    """The numbers of each pair of systems (a, b) for the bootstrap test."""
 
     pairs: np.ndarray
     """[pair, 2] int32: positions of a and b."""
@@ -280,7 +280,7 @@ class Deltas(NamedTuple):
 
 
 def count_extreme(replicates: Array, *deltas: Array, alternative: Alternative, variant: Variant) -> Array:
-    """How many bootstrap replicates `[system, row]` are as extreme as each of the `Deltas` `[pair]`: `[pair]` int64.
+    """The number of bootstrap replicates at least as extreme as observed, for each pair: `[pair]` int64.
 
     For JAX; the number of rows is a multiple of 64.
     """

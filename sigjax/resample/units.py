@@ -88,7 +88,7 @@ def variance(values: np.ndarray) -> np.ndarray:
 
 
 def norms(rows: np.ndarray) -> np.ndarray:
-    """2-norms `[...]` of rows `[..., number]`, also where squares leave the range of a double.
+    """2-norms `[...]` of rows `[..., number]`, even if squares leave the range of a double.
 
     >>> norms(np.array([[3e200, 4e200], [0.0, 0.0]]))
     array([5.e+200, 0.e+000])
@@ -106,7 +106,7 @@ class FixedPoint:
     """[system, instance] int64, in steps of 1 / divisor."""
     divisor: float
     error: np.ndarray
-    """[system]: bound on the relative rounding error of a sum; 0 where nothing was rounded."""
+    """[system]: bound on the relative rounding error of a sum; 0 if nothing was rounded."""
 
 
 def fixed_point(column: np.ndarray, limit: int) -> FixedPoint:
@@ -162,7 +162,7 @@ def units_of_instances(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.nda
 
 
 def count_units(evaluation: EvaluationRecord) -> int:
-    """How many units there are, on which not all systems need have a result."""
+    """The number of units; some systems may have no result for some of them."""
     return len(units_of_instances(replace(evaluation, present=None))[1])
 
 
@@ -177,7 +177,7 @@ class Sample:
     """The inputs of a `SampleMetric` for all systems, and the units of their instances."""
 
     columns: np.ndarray
-    """[system, input, instance] float64; standardized where the metric says so."""
+    """[system, input, instance] float64; standardized if the metric asks for it."""
     unit: np.ndarray
     """[instance]: its unit; units are in the order of `Units`, so that they get the same random words."""
     strata: np.ndarray
@@ -219,9 +219,9 @@ _STEP = 2.0**-20
 _LARGEST_SUM = 2**53
 """Sums of resamples stay below this, so that float64 holds them exactly."""
 _MOST_DRAWS = 32
-"""A bootstrap draws no unit more often than this (but for a chance below 1e-30), which bounds the sums."""
+"""A bootstrap draws no unit more often than this (except with probability 1e-30); this bounds the sums."""
 _FEWEST_STEPS = 2.0**16
-"""Whole numbers whose sums are beyond the limit are held in steps, of which differences must be so many."""
+"""If sums of whole numbers exceed the limit, larger steps are used; differences must be at least so many steps."""
 _WORST_ERROR = 1e-7
 """Numbers are refused from this relative rounding error of a score: differences would drown in it."""
 
@@ -252,13 +252,13 @@ class Units:
     strata: np.ndarray
     """[unit]: code of the stratum, ascending from 0."""
     sizes: np.ndarray
-    """[unit] how many instances (rows) each unit has, or the sum of what they count in the score."""
+    """[unit] the number of instances (rows) of each unit, or the sum of their weights in the score."""
     relative_error: np.ndarray
     """[system]: bound on the relative error of a score: by float64 and, for reals, by the rounding to fixed point."""
     rounded: np.ndarray
     """[stat]: whether the values are rounded reals, and not the statistics themselves, whole numbers or decimals."""
     outputs: Outputs | None = None
-    """The outputs whose sum each unit is, for designs that keep runs apart."""
+    """The outputs that each unit is the sum of, for designs that treat runs separately."""
 
     @property
     def exact(self) -> bool:
@@ -318,7 +318,7 @@ def make_units(evaluation: EvaluationRecord, design: Design = "together") -> Uni
 
 
 def _weights(evaluation: EvaluationRecord) -> np.ndarray | None:
-    """How much each row `[instance]` counts in the score; None where all count alike."""
+    """The weight of each row `[instance]` in the score; None if all weights are equal."""
     metric = evaluation.metric
     if isinstance(metric, Metric) and metric.weight:
         return evaluation.stats[0, :, metric.stat_names.index(metric.weight)]
@@ -391,10 +391,10 @@ def _added(values: np.ndarray, index: np.ndarray) -> np.ndarray:
 
 
 def observed_scores(units: Units, metric: Metric) -> tuple[np.ndarray, np.ndarray]:
-    """Scores on all units, and how far rounding can move each, both `[system]`.
+    """Scores on all units, and bounds on their rounding errors, both `[system]`.
 
     Finite differences carry the relative error of the sums through the score. Their steps are in proportion to sums of
-    absolute values, so that the bound does not vanish where terms of opposite sign cancel.
+    absolute values, so that the bound does not vanish if terms of opposite sign cancel.
     """
     # Outputs that cancel in the sum of a unit need not cancel when they are exchanged or drawn.
     sizes = _sums(np.abs(units.values if units.outputs is None else units.outputs.values))

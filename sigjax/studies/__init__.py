@@ -1,4 +1,4 @@
-"""Other questions than `compare`: experiments made of many comparisons, classical tests, and systems one by one.
+"""Studies answer other questions than `compare`: experiments with many comparisons, classical tests, single systems.
 
 A study calls `compare` and the rooms below it; it adds no resampling of its own. Each file has a study or two with
 their records, text and figure. `study` has what they share, `trials` experiments on data, `formulas` formulas.
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StudySpec:
-    """A study: the name of its command, the first line (`title`) and the rest (`more`) of its help, and where it is.
+    """A study: the name of its command, the first line (`title`) and the rest (`more`) of its help, and its module.
 
     Attributes:
         module: the file of this room.

@@ -145,10 +145,10 @@ def _at_least(k: int, rooks: Sequence[int], start: int, size: int) -> int:
 
 
 AGREEMENT_BUDGET, AGREEMENT_LIMIT = 2**35, 2**39
-"""Products of digits up to which method="auto" counts agreements (a few seconds), and "exact" does (a minute)."""
+"""Most products of digits for which method="auto" counts agreements (a few seconds), and "exact" (a minute)."""
 
 _BLOCK_ENTRIES = 2**20
-"""Words or counts held at a time; no result depends on it."""
+"""Most words or counts in memory; no result depends on it."""
 _MEANS: dict[Alternative, list[str]] = {
     "greater": ["p: the probability that the same labels in random order agree at least as often"],
     "less": ["p: the probability that the same labels in random order agree at most as often"],
@@ -193,7 +193,7 @@ class Association(SciPyNames, StudyResult):
         )
 
     def document(self) -> Document:
-        """The agreements, p, and what p means."""
+        """The document: agreements, p, and the meaning of p."""
         size, agreements, alternative = self.num_instances, int(self.statistic), self.settings.alternative
         first = f"{agreements:,} of {count(size, 'label')} agree with the gold labels ({agreements / size:.1%})"
         drawn = f", {count(self.resamples, 'resample')}" if self.resamples else ""
@@ -327,19 +327,19 @@ def fisher_p(
 
 
 def _montecarlo(counts: np.ndarray, observed: int, settings: Settings) -> tuple[float, Interval, int]:
-    """The Monte Carlo p-value and its interval, two-sided both doubled, and the resamples behind them.
+    """The Monte Carlo p-value and its interval (both doubled if two-sided), and the number of extreme resamples.
 
     The doubled interval keeps its level. Either count may make it too low, each half as often as the interval of one
     proportion errs; it is too high only if one tail is clearly smaller, and then the other plays no part.
     """
-    exceeds = _tails(_sample(counts, settings), observed, settings.alternative).sum(axis=1)
+    exceeds = _tails(_random_agreements(counts, settings), observed, settings.alternative).sum(axis=1)
     exceed, resamples = exceeds.min(keepdims=True), settings.fixed_resamples
     ends = np.concatenate(clopper_pearson(exceed, resamples, settings.confidence_level)).tolist()
     p_value, *interval = (min(len(exceeds) * p, 1.0) for p in (float(montecarlo_p(int(exceed[0]), resamples)), *ends))
     return p_value, Interval(*interval), int(exceed[0])
 
 
-def _sample(counts: np.ndarray, settings: Settings) -> np.ndarray:
+def _random_agreements(counts: np.ndarray, settings: Settings) -> np.ndarray:
     """Agreements `[resample]` of random assignments. Instances are sorted: their order does not matter."""
     gold, labels = (np.repeat(np.arange(counts.shape[1]), of_side) for of_side in counts)
     agreements, step = np.empty(settings.fixed_resamples), max(1, _BLOCK_ENTRIES // (4 * len(gold)))

@@ -33,11 +33,11 @@ from sigjax.studies.study import more_in_json
 Goal = Literal["pairs", "best"]
 CAUTION = "If few large differences decide the mean, the system with the best mean may be dropped more often."
 _SHOWN = 50
-"""Systems in the text."""
+"""Most systems that the text names."""
 
 
 def evidence_against(sides: np.ndarray, members: np.ndarray, number: int, keep: int) -> np.ndarray:
-    """Logarithms of $E_k$ `[..., system]` for a `number` of systems, from those of pairs `members` `[pair, 2]`.
+    """Logarithms of $E_k$ `[..., system]` for a `number` of systems, from the evidence of pairs `members` `[pair, 2]`.
 
     `sides` `[side, ..., pair]` are for the first system of a pair, and for the second.
 
@@ -57,14 +57,14 @@ def evidence_against(sides: np.ndarray, members: np.ndarray, number: int, keep: 
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SystemStanding:
     """A system, as far as it is known whether it is among the best.
 
     Attributes:
         delta: mean score minus that of the system that has least evidence against it, on the units of both.
         log10_e: base-10 logarithm of $E_k$, which stays as it is when the system is dropped.
         p_value: 1 over the largest $E_k$, at most 1: of the hypothesis that it is among the best, whenever one looks.
-        dropped_at: the number of units after which it was dropped; None where it may still be among the best.
+        dropped_at: the number of units after which it was dropped; None if it may still be among the best.
     """
 
     system: str
@@ -81,17 +81,17 @@ def standings_of(
     log_e: np.ndarray,
     largest: np.ndarray,
     dropped_at: np.ndarray,
-) -> tuple[Standing, ...]:
+) -> tuple[SystemStanding, ...]:
     """Systems that may be among the best, then those that were dropped last.
 
     `means` `[pair]` are of the differences of pairs; logarithms of $E_k$ now and at its `largest`, and `dropped_at`
-    (0 where it was not) are `[system]`.
+    (0 if it was not) are `[system]`.
     """
     deltas = np.zeros((len(systems), len(systems)))
     deltas[tuple(members.T)], deltas[tuple(members.T[::-1])] = means, -means
     order: list[int] = np.lexsort([log_e, -np.where(dropped_at > 0, dropped_at, math.inf)]).tolist()
     return tuple(
-        Standing(
+        SystemStanding(
             system=systems[k],
             delta=float(deltas[k, order[0]]),
             log10_e=float(log_e[k]) / math.log(10.0),
@@ -103,9 +103,9 @@ def standings_of(
 
 
 def best_words(
-    standings: Sequence[Standing], keep: int, alpha: float, unit: str, *, going_on: bool, binary: bool
+    standings: Sequence[SystemStanding], keep: int, alpha: float, unit: str, *, going_on: bool, binary: bool
 ) -> tuple[str, list[Block], list[Block]]:
-    """How many systems are left, sentences on them, and the table with what follows it."""
+    """The verdict on the systems that are left, sentences on them, and the table with its legend."""
     left = [each.system for each in standings if each.dropped_at is None]
     gone = [each.system for each in standings if each.dropped_at]
     what = "the best" if keep == 1 else f"among the best {keep}"

@@ -1,4 +1,4 @@
-r"""Scores of systems from battles of two: Bradley and Terry's model, Davidson's for ties, and ranks that hold together.
+r"""Scores of systems from battles of two: models of Bradley and Terry and (with ties) Davidson, and simultaneous ranks.
 
 A battle of i and j, $x = \theta_i - \theta_j$ apart, is won, tied or lost by i with chances in the proportion
 $e^{x/2} : \nu : e^{-x/2}$; $\nu = 0$ without ties (Bradley and Terry). The log-likelihood is concave in $\theta$ and
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 ELO = 400.0 / math.log(10.0)
 """Points of Elo's scale for a difference of 1 in log odds; the mean of all systems is 1,000."""
 _STEPS, _SMALL = 200, 1e-8
-"""Newton's method ends after a step so small, which leaves an error of about its square, or fails after so many."""
+"""Newton's method ends after such a small step (the error is about its square), or fails after so many steps."""
 _SHOWN, _NAMED, _MOST = 50, 5, 1_000
 
 
@@ -131,7 +131,7 @@ class Battles(Study):
     Attributes:
         systems: best first.
         pairs: all pairs of systems, in this order.
-        tie_parameter: nu, how likely a tie of two equal systems is against one's win; None where no ties are modelled.
+        tie_parameter: nu, how likely a tie of two equal systems is against one's win; None if no ties are modelled.
         num_units: number of clusters, or of battles.
         notes: what was left out, and pairs whose interval and adjusted p-value decide differently.
     """
@@ -211,7 +211,7 @@ def battles(data: Any, options: BattlesOptions) -> Battles:
     Args:
         data: the path of a table, a data frame, or a dict of columns: `model_a`, `model_b` and `winner` (the name of a
             side or of a system, or tie), as Chatbot Arena writes them; or `model_a`, `model_b`, `wins`, `losses` and,
-            where there are some, `ties`, counted for the first.
+            if there are some, `ties`, counted for the first.
         options: see `BattlesOptions`.
 
     Raises:
@@ -246,7 +246,7 @@ def battles(data: Any, options: BattlesOptions) -> Battles:
     num_battles = int(counts.sum())
     _check_finite(systems, first, second, counts, options)
     halved = counts if options.ties == "davidson" else counts @ [[1.0, 0.0, 0.0], [0.5, 0.0, 0.5], [0.0, 0.0, 1.0]]
-    fitted, inverse = _fitted(first, second, halved, number)
+    fitted, inverse = _maximum_likelihood(first, second, halved, number)
     if cluster is None:
         num_units, spread = num_battles, _squares(_gradients(first, second, fitted)[0], counts)
     else:
@@ -329,7 +329,7 @@ def _table(data: Any, options: Options) -> DataTable:
 def _check_finite(
     systems: tuple[str, ...], a: np.ndarray, b: np.ndarray, counts: np.ndarray, options: BattlesOptions
 ) -> None:
-    """Refuse battles that no finite scores describe best: of Ford (1957), and its form where ties are modelled."""
+    """Refuse battles without a finite maximum of the likelihood: Ford's condition (1957), and its form with ties."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import NegativeCycleError, bellman_ford, connected_components
 
@@ -366,7 +366,7 @@ def _check_finite(
 
 
 def _gradients(a: np.ndarray, b: np.ndarray, fitted: np.ndarray) -> tuple[Any, np.ndarray]:
-    """The log chances `[row, 3]` that a wins, ties or loses, after their gradients, sparse `[row * 3, system + 1]`.
+    """The gradients, sparse `[row * 3, system + 1]`, and the log probabilities `[row, 3]` that a wins, ties or loses.
 
     What is left of a chance near 1 is the sum of the others, so that it is exact.
     """
@@ -384,7 +384,7 @@ def _gradients(a: np.ndarray, b: np.ndarray, fitted: np.ndarray) -> tuple[Any, n
 
 
 def _squares(gradients: Any, counts: np.ndarray, units: np.ndarray | None = None) -> np.ndarray:
-    """The sum of g g' over units `[row]`, of so many battles `[row, 3]`; without units, over battles."""
+    """The sum of g g' over units `[row]`, each with its numbers of battles `[row, 3]`; without units, over battles."""
     from scipy.sparse import csr_array
 
     cell, battles = np.arange(counts.size), counts.ravel()
@@ -393,7 +393,7 @@ def _squares(gradients: Any, counts: np.ndarray, units: np.ndarray | None = None
     return (sums.T @ sums).toarray()
 
 
-def _fitted(a: np.ndarray, b: np.ndarray, counts: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
+def _maximum_likelihood(a: np.ndarray, b: np.ndarray, counts: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
     """The scores and log nu of the largest likelihood, by Newton's method, and the inverse of their information."""
     won, tied, lost = counts.sum(axis=0)
     fitted = np.append(np.zeros(number), math.log(2.0 * tied / (won + lost)) if tied else -math.inf)

@@ -62,7 +62,7 @@ class Change:
         new: the new score.
         change: new - old.
         limits: confidence limits of the change, see `diff`; [0, 0] where all results are the same; None without a
-            margin, and where there are none.
+            margin, and if there are none.
         verdict: "no worse" if the limits exclude a loss of the margin or more, "worse" if they exclude any smaller one,
             else "cannot tell"; None without a margin. The text of one "cannot tell" whose limits exclude 0 on the side
             of a loss says "worse, by MARGIN or less?".
@@ -84,8 +84,8 @@ class ChangedDecision:
     """A pair of systems on which the reports decide differently.
 
     Attributes:
-        old: the system that was significantly better; None where neither was.
-        new: the system that is significantly better now; None where neither is.
+        old: the system that was significantly better; None if neither was.
+        new: the system that is significantly better now; None if neither is.
         old_delta: score of a minus that of b in the old report.
         new_delta: the same in the new one.
         old_p: the adjusted p-value in the old report.
@@ -114,7 +114,7 @@ class Diff(StudyResult):
         margin: the largest loss that does not matter; None if none was given.
         confidence_level: of the limits.
         paired: whether the limits are of the paired test.
-        unpaired_reason: why they are not, where there is a margin; else None.
+        unpaired_reason: why they are not, if there is a margin; else None.
         same_data: whether all results of all systems are the same.
         changes: of every system and metric on both sides, in the old order.
         flips: of the systems that changed most, the instances that changed them, and what is left without the most
@@ -192,9 +192,9 @@ class Diff(StudyResult):
 SystemMetric = tuple[str, str]
 """A system and a metric."""
 LimitsAt = Callable[[float], Interval | None]
-"""One-sided error probability -> limits of new - old, each of which errs with it; None where there are none."""
+"""One-sided error probability -> limits of new - old (each errs with this probability); None if there are none."""
 _BOUNDS = (-1.0, 0.0, 1.0, 100.0)
-"""Where intervals of metrics end."""
+"""Ends of the ranges of metrics."""
 Compared = dict[SystemMetric, tuple[float, float, float, LimitsAt | None, EvaluationRecord | None]]
 """Old score, new score, new - old, its limits (None: all results are the same), and both sides as two systems."""
 
@@ -242,7 +242,7 @@ def _unpaired(old: tuple[SystemScore, Report], new: tuple[SystemScore, Report], 
 
 
 def _arms(system: SystemScore, report: Report, interval: Interval, tail: float) -> tuple[float, float]:
-    """How far the limits of a score that each err with this probability lie below and above it.
+    """The distances of the limits of a score below and above it; each limit errs with this probability.
 
     Wilson's are computed anew. Others grow like the quantiles of Student's t or the normal distribution, whichever is
     wider. What ends at a bound of the metric does not shrink: without the bound it would end farther away.
@@ -299,7 +299,7 @@ def _aligned(old: EvaluationRecord, new: EvaluationRecord) -> EvaluationRecord:
 
 
 def _paired(pair: EvaluationRecord, tail: float) -> Interval | None:
-    """Limits of new - old by `equivalence_test`; none of too few units, or where all differ alike."""
+    """Limits of new - old by `equivalence_test`; none for too few units, or if all differ by one number."""
     try:
         (one,) = equivalence(pair, margin=1.0, confidence_level=1.0 - tail)
     except InputError:
@@ -340,7 +340,7 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
     On the same instances (of the same ids, or without ids as many in the same order, with the same clusters and
     strata) the limits are those of `equivalence_test`, where both sides hold results of instances. Else they are those
     of independent results, which are wider: with arms $l, u$ of the intervals of both scores, $d - \sqrt{l_{new}^2 +
-    u_{old}^2}$ and $d + \sqrt{u_{new}^2 + l_{old}^2}$. Where all results are the same, nothing is worse.
+    u_{old}^2}$ and $d + \sqrt{u_{new}^2 + l_{old}^2}$. If all results are the same, nothing is worse.
 
     Args:
         old: a `Report`, or the path of its JSON; or an `Evaluation`, several by metric, or the path of an .npz file.
@@ -509,7 +509,7 @@ _NO_LIMITS = {True: "few units, or all differ alike, which says nothing of other
 
 
 def _scores(diff: Diff) -> list[Block]:
-    """A table for each metric, under its name where there are several; with a margin the worst first."""
+    """A table for each metric, with its name if there are several; with a margin, the worst change first."""
     metrics, parts = list(dict.fromkeys(one.metric for one in diff.changes)), []
     for metric in metrics:
         lower = metric in diff.lower_is_better
@@ -677,7 +677,7 @@ def verify(report: Any, data: Any, options: VerifyOptions) -> Verification:
 
 
 def metrics_of(report: Report) -> list[str]:
-    """The metrics by which the data of a report are read; of a suite those of its tasks."""
+    """The metrics to read the data of a report with; for a suite, the metrics of its tasks."""
     of_tasks = [one.title.rpartition(": ")[2] for one in report.measured if one.title == one.metric]
     return list(dict.fromkeys(of_tasks or [system.metric for system in report.systems]))
 
@@ -695,7 +695,7 @@ def _other_data(report: Report, evaluations: Sequence[EvaluationRecord], again: 
 
 
 def _contents(evaluations: Sequence[EvaluationRecord]) -> dict[str, list[str]]:
-    """What evaluations hold, in words; only the names and ids are in their order."""
+    """The content of evaluations, as a comparable value; only names and ids keep their order."""
     ids = [each.ids or [f"instance {number}" for number in range(1, each.num_instances + 1)] for each in evaluations]
     contents = {
         "metrics": [each.metric.name for each in evaluations],

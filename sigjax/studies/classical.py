@@ -47,7 +47,7 @@ from sigjax.studies.tests import (
     TWO_SAMPLE_T,
     UNPAIRED,
     ClassicalTest,
-    LeftOut,
+    InapplicableTest,
     binomial_z,
     chi_square,
     delong,
@@ -59,7 +59,7 @@ from sigjax.studies.tests import (
 
 _ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 
-TestOrReason = ClassicalTest | LeftOut
+TestOrReason = ClassicalTest | InapplicableTest
 
 
 def all_tests(
@@ -69,11 +69,11 @@ def all_tests(
     metric = evaluation.metric
     if isinstance(metric, SampleMetric):
         reason = f"{metric.name} is computed from all instances at once, not from sums"
-        left_out: list[TestOrReason] = [LeftOut(name, reason) for name in (*PAIRED, *UNPAIRED)]
+        left_out: list[TestOrReason] = [InapplicableTest(name, reason) for name in (*PAIRED, *UNPAIRED)]
         if metric is METRICS["auc"]:
             by_clusters = evaluation.clusters is not None or evaluation.runs is not None
             of_auc = delong(evaluation.stats[..., 0], evaluation.stats[0, :, 1], alternative)
-            left_out.append(LeftOut(DELONG, "it takes independent instances") if by_clusters else of_auc)
+            left_out.append(InapplicableTest(DELONG, "it takes independent instances") if by_clusters else of_auc)
         return left_out, evaluation.num_instances, (None, None)
     shift = shifted(evaluation)
     units = alone = _with_content(make_units(evaluation if shift is None else shift.deltas))
@@ -82,14 +82,14 @@ def all_tests(
     if shift is not None:  # tests that take no pairs measure all units from one number
         alone = make_units(shifted_by(evaluation, float(shift.shifts[0])))
         values_alone, binary, proportions = _differing(alone, metric)[0], False, False
-    results: list[TestOrReason] = [LeftOut(name, values) for name in PAIRED] if isinstance(values, str) else []
+    results: list[TestOrReason] = [InapplicableTest(name, values) for name in PAIRED] if isinstance(values, str) else []
     if not isinstance(values, str):  # a value is rounded by half a step, a difference by one
         d, rounding = values[0] - values[1], 0 if units.exact else 2
         results = paired_tests(np.where(2 * abs(d) <= rounding, 0, d), alternative, binary=binary, rounding=rounding)
     if evaluation.clusters is not None:
         results.append(_over_clusters(units, metric, alternative))
     if isinstance(values_alone, str):
-        results.append(LeftOut(TWO_SAMPLE_T, values_alone))
+        results.append(InapplicableTest(TWO_SAMPLE_T, values_alone))
     else:
         results.append(two_sample_t(values_alone[0], values_alone[1], alternative))
     results.append(_binomial(units, metric, alternative, proportions=proportions))
@@ -137,11 +137,11 @@ def _differing(units: Units, metric: Metric) -> tuple[np.ndarray | str, bool]:
 
 
 def _over_clusters(units: Units, metric: Metric, alternative: Alternative) -> TestOrReason:
-    """Paired t over the scores of clusters, each by itself."""
+    """Paired t test on the scores of single clusters."""
     with np.errstate(all="ignore"):
         scores = np.asarray(metric.score(units.unscaled(units.values.astype(np.float64))), np.float64)
     if not np.isfinite(scores).all():
-        return LeftOut(CLUSTER_T, f"{metric.name} is not a finite number on every cluster by itself")
+        return InapplicableTest(CLUSTER_T, f"{metric.name} is not a finite number on every cluster by itself")
     assumes = "as paired t; clusters (folds) scored one by one"
     rounding = _ROUNDING * float(np.abs(scores).max())
     return paired_t(scores[0] - scores[1], alternative, name=CLUSTER_T, assumes=assumes, rounding=rounding)
@@ -154,23 +154,23 @@ def _binomial(units: Units, metric: Metric, alternative: Alternative, *, proport
         if 0 in wholes or np.array_equal(metric.score(totals.T), parts / wholes):
             (k1, k2), (n1, n2) = totals.astype(int).tolist()
             return binomial_z((k1, k2), (n1, n2), alternative)
-    return LeftOut(BINOMIAL_Z, f"{metric.name} is not a proportion of items that are right or wrong")
+    return InapplicableTest(BINOMIAL_Z, f"{metric.name} is not a proportion of items that are right or wrong")
 
 
 def _chi_square(units: Units, metric: Metric, alternative: Alternative) -> TestOrReason:
     """The chi-square test if the statistics say how many items a system predicted, and how many of them are right."""
     if not {"tp", "predicted"} <= set(metric.stat_names):
-        return LeftOut(CHI_SQUARE, f"{metric.name} has no statistics tp and predicted")
+        return InapplicableTest(CHI_SQUARE, f"{metric.name} has no statistics tp and predicted")
     totals = units.unscaled(units.totals)
     relevant, predicted = (totals[:, metric.stat_names.index(name)] for name in ("tp", "predicted"))
     if (np.concatenate([relevant, predicted]) % 1 != 0).any():
-        return LeftOut(CHI_SQUARE, "tp and predicted are not counts")
+        return InapplicableTest(CHI_SQUARE, "tp and predicted are not counts")
     (r1, r2), (s1, s2) = relevant.astype(int).tolist(), (predicted - relevant).astype(int).tolist()
     return chi_square((r1, r2), (s1, s2), alternative)
 
 
 def _dependence(units: Units, metric: Metric) -> tuple[float | None, float | None]:
-    """How two systems depend on each other, by their scores without one unit at a time."""
+    """The dependence of two systems, by their scores without one unit at a time (jackknife)."""
     without = units.totals[:, None] - units.values
     with np.errstate(all="ignore"):
         a, b = np.asarray(metric.score(units.unscaled(without)), np.float64)
@@ -221,7 +221,7 @@ class ClassicalTests(StudyResult):
     correlation: float | None
     factor: float | None
     tests: tuple[ClassicalTest, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[InapplicableTest, ...]
     comparisons: tuple[Comparison, ...]
     second: tuple[Comparison, ...]
     notes: tuple[str, ...]
@@ -255,7 +255,7 @@ class ClassicalTests(StudyResult):
         return {"results": [asdict(replace(self, comparisons=(), second=())) | of_tests]}
 
     def document(self) -> Document:
-        """What most tests say, the scores, a table of tests, the cost of assuming independence, what was left out."""
+        """The verdict, scores, a table of tests, the cost of assuming independence, and tests left out."""
         spec = words.number_spec([self.score_a, self.score_b])
         scores = [(name, words.format_number(score, spec)) for name, score in self._scores()]
         size = f"{caption(self)}: {words.count(self.num_units, 'unit')}"
@@ -381,14 +381,14 @@ def classical_tests(*data: Any, options: ClassicalOptions) -> ClassicalTests | R
     second = tuple(run(drawn, seed=(options.seed + 1) % 2**64)) if drawn else ()
     results, kept, related = all_tests(evaluation, options.alternative)
     if no_bootstrap:
-        results.append(LeftOut("bootstrap", no_bootstrap))
+        results.append(InapplicableTest("bootstrap", no_bootstrap))
     without_content = f"{num_units - kept:,} of {num_units:,} units have nothing to score"
     notes = (f"{without_content}: the classical tests leave them out",) if kept < num_units else ()
     one = report.comparisons[0]
     return ClassicalTests(
         *(one.a, one.b, one.metric, one.score_a, one.score_b, one.delta, options.alternative, kept, *related),
         tests=tuple(each for each in results if isinstance(each, ClassicalTest)),
-        left_out=tuple(each for each in results if isinstance(each, LeftOut)),
+        left_out=tuple(each for each in results if isinstance(each, InapplicableTest)),
         comparisons=tuple(report),
         second=second,
         notes=(*report.notes, *notes),
@@ -398,7 +398,7 @@ def classical_tests(*data: Any, options: ClassicalOptions) -> ClassicalTests | R
 
 
 def _refuse_ignored(evaluation: EvaluationRecord, options: ClassicalOptions) -> None:
-    """Refuse what tests of folds and of ranks would ignore: both are two-sided, and neither draws anything."""
+    """Refuse options that tests of folds and of ranks ignore: both are two-sided and draw nothing."""
     tests = "tests of folds" if options.design == "folds" else "tests of three systems or more, by ranks,"
     plain = ClassicalOptions()
     for name in ("alternative", "method", "resamples", "seed"):
@@ -428,7 +428,7 @@ ASSUMES = {"permutation": "outputs for a unit may be swapped", "bootstrap": "uni
 GROUPS = {True: "paired tests", False: "tests of independent systems"}
 TableRow = tuple[str, str, str, str]
 _LEAST = 24
-"""Columns for what a test assumes."""
+"""Width of the column of assumptions."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -488,7 +488,7 @@ def _row(test: ClassicalTest) -> TableRow:
 
 
 def _dependence_line(result: ClassicalTests) -> str:
-    """The correlation of the systems, and what it costs to ignore it."""
+    """The correlation of the systems, and the cost of ignoring it."""
     if result.correlation is None:
         return "r12 (correlation of the systems): none"
     text = f"r12 (correlation of the systems) = {result.correlation:z.2f}"

@@ -1,13 +1,13 @@
-"""Classifiers on many data sets, and in cross-validation: the tests that machine learning has for both.
+"""Tests of machine learning for classifiers on many data sets, and in cross-validation.
 
-Of more than two systems, on data sets (the instances): Friedman's test with the correction of Iman and Davenport, mean
-ranks, and all pairs by Nemenyi's test and by Wilcoxon's with Holm's correction. The data sets are a sample of those
-that systems may meet. Reference: Demšar (2006), "Statistical comparisons of classifiers over multiple data sets".
+**Three systems or more on data sets** (the instances): Friedman's test with the correction of Iman and Davenport, mean
+ranks, and all pairs by Nemenyi's test and by Wilcoxon's test with Holm's correction. The data sets are a sample of
+possible data sets. Reference: Demšar (2006), "Statistical comparisons of classifiers over multiple data sets".
 
-Of folds: their training sets overlap, so that their results depend on each other and a t test of them rejects far too
-often. The corrected resampled t test takes the variance of the mean as $(1/k + n_2/n_1) s^2$ for k results, where each
-is trained on $n_1$ instances and tested on $n_2$. Reference: Nadeau and Bengio (2003), "Inference for the
-generalization error". Of 5 repetitions of 2 folds: the F test of Alpaydin (1999), "Combined 5 x 2 cv F test".
+**Folds**: their training sets overlap. So their results depend on each other, and a t test rejects far too often. The
+corrected resampled t test takes the variance of the mean as $(1/k + n_2/n_1) s^2$ for k results, where each is trained
+on $n_1$ instances and tested on $n_2$. Reference: Nadeau and Bengio (2003), "Inference for the generalization error".
+Of 5 repetitions of 2 folds: the F test of Alpaydin (1999), "Combined 5 x 2 cv F test".
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BETWEEN = " | "
-"""What stands between repetition and fold in the label of a run."""
+"""The separator between repetition and fold in the label of a run."""
 _ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 """Means of folds that differ by less than this part of their size are equal: they differ by rounding."""
 
@@ -246,7 +246,7 @@ def rank_tests(evaluation: EvaluationRecord, *, confidence_level: float = 0.95) 
 
 
 def _alike_p(ranks: np.ndarray, number: int) -> float:
-    """The probability that so many data sets rank systems alike by chance: in any of the orders of these ranks."""
+    """The probability that all data sets rank the systems in the same way by chance, in any order of these ranks."""
     ties = np.unique(ranks, return_counts=True)[1]
     return math.exp((1 - number) * (math.lgamma(len(ranks) + 1) - sum(math.lgamma(own + 1) for own in ties)))
 
@@ -267,7 +267,7 @@ class FoldTest:
     """Two systems in cross-validation on one data set.
 
     Attributes:
-        data_set: its name; empty where there is only one.
+        data_set: its name; empty if there is only one.
         a: name of the first system.
         b: name of the second.
         score_a: mean of a over folds.

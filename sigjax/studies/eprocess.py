@@ -54,7 +54,7 @@ def beta_mixture(wins: np.ndarray, losses: np.ndarray) -> np.ndarray:
 def log_e_values(
     differences: np.ndarray, effects: np.ndarray, before: np.ndarray | None = None, *, binary: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Logarithms of E after each unit `[unit, pair]`, of differences `[unit, pair]`; and what later units go on from.
+    """Logarithms of E after each unit `[unit, pair]`, for differences `[unit, pair]`; and the state for later units.
 
     That is `[3 + effect, pair]`: numbers of nonzero differences, sums of squares, of the scaled ones, of log cosh.
 
@@ -93,7 +93,7 @@ def _sums(
 def mixture(
     differ: np.ndarray, scaled: np.ndarray, spread: np.ndarray, effects: np.ndarray, *, binary: bool
 ) -> np.ndarray:
-    """The logarithm of E `[..., pair]` from its sums, of which `spread` is `[..., effect, pair]`."""
+    """The logarithm of E `[..., pair]` from its sums; `spread` is `[..., effect, pair]`."""
     of_effects = effects[:, None]
     terms = _log_cosh(scaled[..., None, :] * of_effects) - spread - np.log(of_effects) / 2.0
     log_e = np.logaddexp.reduce(terms, axis=-2) - math.log(np.sum(effects**-0.5))
@@ -119,7 +119,7 @@ def sides(
 
 
 def bernstein(before: np.ndarray, units: np.ndarray, values: np.ndarray, log_level: float) -> np.ndarray:
-    """What confidence sequences go on from `[5, pair]`, of `values` `[unit, pair]` in [0, 1] after `units` `[pair]`.
+    """The state `[5, pair]` of confidence sequences, for `values` `[unit, pair]` in [0, 1] after `units` `[pair]`.
 
     Sums of values and squared residuals; and of the theorem's lambda, lambda times values, and penalties.
     """

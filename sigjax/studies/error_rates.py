@@ -13,7 +13,7 @@ import sigjax.studies.study as study
 import sigjax.studies.trials as trials
 from sigjax.formats.reading import read_data
 from sigjax.records import Interval, Settings, Test
-from sigjax.records.display import Brief
+from sigjax.records.display import ShortRepr
 from sigjax.records.options import check, same, takes
 from sigjax.report.document import Block, Document
 from sigjax.report.panels import PALETTE, label_rows, set_words
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ALPHAS = (0.01, 0.05, 0.10)
 _LEVEL_LOOKS = (("black", "o"), (PALETTE[2], "s"), (PALETTE[3], "^"))
-"""Of 1%, 5% and 10%."""
+"""Colour and marker for 1%, 5% and 10%."""
 _TITLE_NAME = 26
 """Columns for a name in a title."""
 _BAND = 1.358
@@ -59,7 +59,7 @@ class ErrorRate:
 
 
 @dataclass(frozen=True, repr=False)
-class AuditedTest(Brief):
+class AuditedTest(ShortRepr):
     """One test by one metric, over all repetitions.
 
     Attributes:
@@ -85,7 +85,7 @@ class AuditedTest(Brief):
 
     @property
     def verdict(self) -> str:
-        """What the errors say."""
+        """The verdict in words."""
         above = [percent(rate.alpha) for rate in self.errors if rate.interval.low > rate.alpha]
         below = [percent(rate.alpha) for rate in self.errors if rate.interval.high < rate.alpha]
         if above:
@@ -104,7 +104,7 @@ class Audit(study.Study):
         tests: metric by metric and test by test.
         repetitions: number of pairs.
         num_instances: number of instances.
-        num_units: number of units (instances, or clusters where there are some).
+        num_units: number of units (instances, or clusters if there are some).
         settings: of the tests.
         signature: one line that reproduces the numbers.
     """
@@ -122,7 +122,7 @@ class Audit(study.Study):
         return [{"metric": one.metric, "test": one.test} | asdict(error) for one in self.tests for error in one.errors]
 
     def document(self) -> Document:
-        """What the false-positive rates say, and their table."""
+        """The verdict on the false positive rates, and their table."""
         names, size = " and ".join(self.systems), study.in_units(self)
         lines: list[Block] = [
             f"audit of {names}: {size}",
@@ -232,7 +232,7 @@ def _error_table(tests: Sequence[AuditedTest]) -> Table:
 
 
 def _verdicts(tests: Sequence[AuditedTest]) -> list[str]:
-    """A sentence for all tests of which the errors say the same; first those with too many false positives."""
+    """One sentence for all tests with the same verdict; tests with too many false positives come first."""
     names: dict[str, list[str]] = {}
     several = len({one.metric for one in tests}) > 1
     for one in sorted(tests, key=lambda one: not one.verdict.startswith("too many")):
@@ -242,7 +242,7 @@ def _verdicts(tests: Sequence[AuditedTest]) -> list[str]:
 
 
 def _draw_distributions(axes: Axes, tests: list[AuditedTest], title: str) -> None:
-    """Shares of p-values up to each value, and the band that holds 95% of those of uniform p-values."""
+    """The distribution function of the p-values, and the 95% band for uniform p-values."""
     line, width = np.array([0.0, 1.0]), _BAND / len(tests[0].p_values) ** 0.5
     axes.fill_between(line, line - width, line + width, color="0.9", label="95% of uniform samples", linewidth=0)
     axes.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=1)

@@ -26,7 +26,7 @@ def proportion_interval(successes: int, trials: int, level: float) -> Interval:
 
 
 def paired_proportion(right: np.ndarray, members: np.ndarray, level: float) -> Interval:
-    r"""Wilson's score interval of a share of pairs, for other systems like these: pairs share systems.
+    r"""Wilson's score interval of a share of pairs, for new systems of the same kind. Pairs may share systems.
 
     It takes the number of independent pairs that would have the variance of the share, $\frac{S}{S - 1} \left(\sum_k
     (\sum_{i \ni k} e_i)^2 - \sum_i e_i^2\right) / n^2$ for n pairs i of S systems k, with $e_i$ = 1 or 0 minus the

@@ -86,7 +86,7 @@ class ItemStatistics:
     Attributes:
         id: of the instance; without ids its number, from 1.
         score: the mean of all systems on it.
-        correlation: between systems' scores on it and on all others; None where either has no variance.
+        correlation: between systems' scores on it and on all others; None if either has no variance.
         p_value: of a correlation as low or lower, if systems solve the instance as if by chance; None without it.
         p_adjusted: the same, adjusted over all instances that have one.
         share: its part in the variance of systems' scores; all parts add up to 1. None if the scores are equal.
@@ -133,7 +133,7 @@ class Items(Study):
         scores: theirs.
         items: instances in the order of the data.
         neighbours: neighbouring pairs of the ranking, the best one first.
-        num_units: number of units (instances, or clusters where there are some).
+        num_units: number of units (instances, or clusters if there are some).
         solved_by_all: ids of the instances on which all systems are right; of other scores, all equal.
         solved_by_none: ids of the instances on which all are wrong; of other scores none.
         alpha_coefficient: Cronbach's alpha, of right or wrong answers KR-20; None if all scores are equal.
@@ -143,7 +143,7 @@ class Items(Study):
         detectable: median of the smallest true differences that neighbours' tests detect; None if no pair has any.
         detectable_of_all: the same with p adjusted over all pairs of systems (Bonferroni).
         target: this power.
-        orders: how many orders were drawn for small p; None where all were listed.
+        orders: how many orders were drawn for small p; None if all were listed.
         correction: how p is adjusted over instances.
         confidence_level: of the interval; instances with an adjusted p below 1 - level look mis-keyed.
         notes: what a reader of the numbers should know.
@@ -477,7 +477,7 @@ def _by_instance(evaluation: EvaluationRecord) -> tuple[list[str], np.ndarray, n
 
 
 def _item_rest_correlations(scores: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """Of the scores `[system, instance]` with the rest of the `totals` `[system]`; NaN where one has no variance."""
+    """Of the scores `[system, instance]` with the rest of the `totals` `[system]`; NaN if one has no variance."""
     rest = totals[:, None] - scores
     parts = [each - each.mean(axis=0) for each in (scores, rest)]
     flat = [np.ptp(each, axis=0) <= _ROUNDING * np.abs(each).max(axis=0) for each in (scores, rest)]

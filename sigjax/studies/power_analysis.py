@@ -98,7 +98,7 @@ class PilotDelta:
     Attributes:
         delta: score of the first system minus that of the second: the true difference that the power supposes.
         standard_error: bootstrap standard error of delta (ddof = 1).
-        differ: share of the units on which the systems differ; 1 where runs are exchanged.
+        differ: share of the units on which the systems differ; 1 if runs are exchanged.
     """
 
     metric: str
@@ -112,14 +112,14 @@ class PowerAt:
     """Power of one test at one number of instances.
 
     Attributes:
-        instances: number of instances (of units, where there are clusters or runs).
+        instances: number of instances (of units, if there are clusters or runs).
         rejected: number of repetitions with p <= alpha.
         power: their share.
         interval: Clopper-Pearson interval (95%) of the power for infinitely many repetitions, given the pilot data.
         normal_power: power by the normal approximation, with `standard_error`.
         standard_error: the pilot's, times the root of pilot instances / instances.
         simulated_error: standard deviation (ddof = 1) of delta over the repetitions.
-        detectable: smallest difference detected with the target power, by the normal approximation; None where units
+        detectable: smallest difference detected with the target power, by the normal approximation; None if units
             are so few that no permutation test has p <= alpha.
         simulated_detectable: the same from the repetitions' deltas; see `sigjax.studies.formulas.simulated_effect`.
         methods: number of repetitions by method ("exact", "montecarlo").
@@ -140,14 +140,14 @@ class PowerAt:
 
 
 @dataclass(frozen=True)
-class Needed:
+class SampleSizeNeeded:
     """How many instances a test needs to find a true difference with the target power, by the normal approximation.
 
     For answers right or wrong, the power of the permutation test is summed up to 100,000 instances (`planned_power`).
 
     Attributes:
         difference: the true difference.
-        instances: number of instances (of units, where there are clusters or runs); None where the pilot cannot tell,
+        instances: number of instances (of units, if there are clusters or runs); None if the pilot cannot tell,
             since its difference is the same on every unit.
     """
 
@@ -158,7 +158,7 @@ class Needed:
 
 
 @dataclass(frozen=True)
-class Mix:
+class Allocation:
     """Instances that detect a difference with the target power, by the normal approximation, if each has so many runs.
 
     Attributes:
@@ -190,7 +190,7 @@ class Power(Study):
         target: the power that detectable differences are for.
         pairs: number of pairs that p is adjusted for.
         repetitions: number of samples drawn from the pilot for each number of instances.
-        num_units: number of units of the pilot (instances, or clusters where there are some).
+        num_units: number of units of the pilot (instances, or clusters if there are some).
         settings: of the tests.
         mixes: metric by metric, of samples (repeated runs without clusters), by number of runs.
         needed: metric by metric, test by test, for the difference to `detect`.
@@ -208,8 +208,8 @@ class Power(Study):
     num_units: int
     settings: Settings
     signature: str
-    mixes: tuple[Mix, ...] = ()
-    needed: tuple[Needed, ...] = ()
+    mixes: tuple[Allocation, ...] = ()
+    needed: tuple[SampleSizeNeeded, ...] = ()
 
     def document(self) -> Document:
         """Which difference a test finds, and a table for each metric and test."""
@@ -217,7 +217,7 @@ class Power(Study):
         adjusted = f"{self.settings.alpha:g} over {count(self.pairs, 'pair')}; Holm rejects no fewer"
         alone = "for one pair; for more pairs the detectable difference is larger: --pairs N"
         lines: list[Block] = [
-            *map(self._need, self.needed[1:]),
+            *map(self._instances_to_detect_by, self.needed[1:]),
             f"power for {a} - {b}: pilot of {in_units(self)}",
             f"significant: p <= {self._alpha:.3g} ({alone if self.pairs == 1 else adjusted})",
             f"detectable: the true difference that the test finds with power {percent(self.target)}, by the normal "
@@ -239,14 +239,14 @@ class Power(Study):
             sizes = ", ".join(f"{size:,}" for size in rare)
             lines.append(
                 f"{DASH}: of {sizes} units too few would differ, if as many do as in the pilot: p <= {self._alpha:.3g} "
-                f"in a permutation test needs {self._fewest}"
+                f"in a permutation test needs {self._fewest_units}"
             )
         return Document("Power", in_units(self), self._verdict(), [*lines, self.signature])
 
     def _verdict(self) -> str:
-        """What the difference to detect needs, or else what the largest test set of the first metric and test finds."""
+        """The sample size to detect the difference, or else what the largest test set detects."""
         if self.needed:
-            return self._need(self.needed[0])
+            return self._instances_to_detect_by(self.needed[0])
         at = max(self._points(self.pilots[0].metric, self.settings.tests[0]), key=lambda each: each.instances)
         size, name = count(at.instances, unit_of(self)), metric_title(at.metric)
         if self.pilots[0].standard_error == 0.0:
@@ -260,8 +260,8 @@ class Power(Study):
         found = f"a true difference of {at.detectable:{spec}} ({name}) in {percent(self.target)} of cases"
         return f"With {size} you would find {found} ({at.test} test)."
 
-    def _need(self, one: Needed) -> str:
-        """How many units find a difference."""
+    def _instances_to_detect_by(self, one: SampleSizeNeeded) -> str:
+        """The number of units that finds a difference, in words."""
         if one.instances is None:
             return self._cannot_tell(one.metric)
         size, name = count(one.instances, unit_of(self)), metric_title(one.metric)
@@ -272,7 +272,7 @@ class Power(Study):
         same = f"its difference is the same on every {unit_of(self)}"
         return f"The pilot cannot tell: {same} ({metric_title(metric)})."
 
-    def _cheapest(self, mixes: Sequence[Mix], spec: str) -> list[Block]:
+    def _cheapest(self, mixes: Sequence[Allocation], spec: str) -> list[Block]:
         if not mixes:
             return []
         best = next(mix for mix in mixes if mix.cheapest)
@@ -288,15 +288,15 @@ class Power(Study):
         return self.settings.alpha / self.pairs
 
     @property
-    def _fewest(self) -> int:
+    def _fewest_units(self) -> int:
         return fewest_units(self._alpha, self.settings.alternative)
 
     def _too_few_differ(self, at: PowerAt) -> bool:
         """Whether so few units would differ that a permutation test has p <= alpha with less than the target power."""
         (differ,) = {pilot.differ for pilot in self.pilots if pilot.metric == at.metric}
-        if at.test != "permutation" or at.instances < self._fewest or differ == 1.0:
+        if at.test != "permutation" or at.instances < self._fewest_units or differ == 1.0:
             return False
-        return bool(scipy_special().bdtrc(self._fewest - 1, at.instances, differ) < self.target)
+        return bool(scipy_special().bdtrc(self._fewest_units - 1, at.instances, differ) < self.target)
 
     def _table(self, metric: str, test: Test, spec: str) -> Table:
         header = (
@@ -399,7 +399,7 @@ def power(data: Any, options: PowerOptions) -> Power:
             f"give {Hint('instances')}, numbers of instances such as 100 400, or {Hint('detect')}, a true difference"
         )
     chosen = list(map(trials.check_pair, evaluations))
-    pilots, points, needed = [], [], list[Needed]()
+    pilots, points, needed = [], [], list[SampleSizeNeeded]()
     for each in chosen:
         pilot = trials.make_pilot(each)
         how = {"resamples": _PILOT_RESAMPLES, "seed": settings.seed, "device": options.device, "progress": False}
@@ -407,12 +407,12 @@ def power(data: Any, options: PowerOptions) -> Power:
         values = pilot.units.values
         differ = 1.0 if pilot.units.outputs is not None else float((values[0] != values[1]).any(axis=-1).mean())
         pilots.append(PilotDelta(each.metric.name, one.delta, one.standard_error or 0.0, differ))
-        own = list(_needed(pilot, pilots[-1], settings, options))
+        own = list(_sample_sizes(pilot, pilots[-1], settings, options))
         sizes = options.instances or _shown_sizes(own, len(pilot.units.strata))
         points += _points(pilot, pilots[-1], settings, options, sorted(sizes))
         needed += own
     num_units = len(trials.make_pilot(chosen[0]).units.strata)
-    mixes = [mix for own, pilot in zip(chosen, pilots, strict=True) for mix in _mixes(own, pilot, level, options)]
+    mixes = [mix for own, pilot in zip(chosen, pilots, strict=True) for mix in _allocations(own, pilot, level, options)]
     if not mixes and (options.instance_cost or options.run_cost != _RUN_COST):
         raise InputError(
             "instance_cost and run_cost are for the mix of instances and runs, which needs repeated runs "
@@ -450,15 +450,17 @@ _MOST_DRAWN, _MOST_EXACT, _BEYOND = 20_000, 10**5, 10**15
 """Units of a test set that is simulated unasked, or whose power is summed; a number of instances that nobody has."""
 
 
-def _needed(pilot: trials.Pilot, observed: PilotDelta, settings: Settings, options: PowerOptions) -> Iterator[Needed]:
-    """What each test needs to find the difference: enough units, and enough that differ."""
+def _sample_sizes(
+    pilot: trials.Pilot, observed: PilotDelta, settings: Settings, options: PowerOptions
+) -> Iterator[SampleSizeNeeded]:
+    """The sample size that each test needs to find the difference: enough units, and enough units that differ."""
     if options.detect is None:
         return
     alpha, ratio, least = settings.alpha / options.pairs, observed.standard_error / options.detect, 0.0
     low, high = pilot.metric.bounds if isinstance(pilot.metric, Metric) else (-math.inf, math.inf)
     most, such = high - low, f"scores from {low:g} to {high:g}"
     if is_answers := pilot.metric.name == ACCURACY.name and bool((pilot.units.sizes == 1).all()):
-        # Of answers right or wrong, a smaller difference than that of the pilot varies more.
+        # For right or wrong answers, a smaller difference than the pilot's has a larger variance.
         most, such = observed.differ, "one system alone is right on that share of the instances"
         least = observed.differ / options.detect**2 - 1.0
     if options.detect > most:
@@ -472,29 +474,31 @@ def _needed(pilot: trials.Pilot, observed: PilotDelta, settings: Settings, optio
             how = (alpha, options.target, options.alternative)
             (number,) = instances_needed(np.array([variance]), 1.0, *how).tolist()
             if test == "permutation" and is_answers and number <= _MOST_EXACT:
-                # One side at a level is two sides at twice the level, but for the tail that is not asked for.
+                # One-sided at a level is two-sided at twice the level, except for the tail on the other side.
                 level = alpha if options.alternative == "two-sided" else min(2.0 * alpha, 1.0)
                 number = _instances_to_detect(options.detect, options.target, observed.differ, (0.0, most), level)
             elif test == "permutation" and observed.differ < 1.0:
                 number = max(number, _units_until_enough_differ(observed.differ, alpha, options))
-        yield Needed(observed.metric, test, options.detect, number)
+        yield SampleSizeNeeded(observed.metric, test, options.detect, number)
 
 
 def _units_until_enough_differ(differ: float, alpha: float, options: PowerOptions) -> int:
-    """The fewest units of which enough differ for a permutation test to reject, with the target power."""
+    """The fewest units at which enough differ for a permutation test to reject, with the target power."""
     least = fewest_units(alpha, options.alternative)
     sizes = range(least, math.ceil((_TAIL + math.sqrt(least)) ** 2 / differ) + least)
     return bisect_left(sizes, options.target, key=lambda size: scipy_special().bdtrc(least - 1, size, differ)) + least
 
 
-def _shown_sizes(needed: Sequence[Needed], pilot: int) -> list[int]:
-    """The numbers of units that are needed, if they are simulated in a short time; else that of the pilot."""
+def _shown_sizes(needed: Sequence[SampleSizeNeeded], pilot: int) -> list[int]:
+    """The numbers of units that are needed, if they can be simulated in a short time; else the number of the pilot."""
     sizes = {one.instances for one in needed if one.instances is not None and one.instances <= _MOST_DRAWN}
     return sorted(sizes) or [pilot]
 
 
-def _mixes(evaluation: EvaluationRecord, pilot: PilotDelta, alpha: float, options: PowerOptions) -> Iterator[Mix]:
-    """What other numbers of runs need, the cheapest among them; nothing without runs, or with clusters."""
+def _allocations(
+    evaluation: EvaluationRecord, pilot: PilotDelta, alpha: float, options: PowerOptions
+) -> Iterator[Allocation]:
+    """The instances needed with other numbers of runs, and the cheapest; nothing without runs, or with clusters."""
     difference, found = options.detect or abs(pilot.delta), run_variances(evaluation)
     if found is None or evaluation.clusters is not None or not difference:
         return
@@ -505,7 +509,7 @@ def _mixes(evaluation: EvaluationRecord, pilot: PilotDelta, alpha: float, option
     best = int(np.argmin(costs))
     for i in sorted({best, len(runs) - 1, *(number - 1 for number in _SHOWN_RUNS if number < len(runs))}):
         about = i == best, found.instances_of_delta < 0.0
-        yield Mix(pilot.metric, difference, i + 1, int(instances[i]), float(costs[i]), *about)
+        yield Allocation(pilot.metric, difference, i + 1, int(instances[i]), float(costs[i]), *about)
 
 
 def _points(
@@ -579,12 +583,12 @@ class PlannedPowerOptions(PlannedOptions):
 
 @dataclass(frozen=True)
 class PlannedAt:
-    """What a test set of one size finds.
+    """The detectable difference of a test set of one size.
 
     Attributes:
         instances: its number of instances.
         detectable: the smallest true difference of accuracies that the exact permutation test finds with the target
-            power; None where it finds none that is possible.
+            power; None if it finds none that is possible.
     """
 
     instances: int
@@ -687,8 +691,8 @@ def planned_power(options: PlannedPowerOptions) -> PlannedPower:
     level = (1.0 - options.confidence_level) / options.pairs
     if not level < options.target:
         raise InputError(f"target must be a number between {level:g} and 1, got {options.target!r}")
-    # The better system alone is right on (disagree + difference) / 2, at most its accuracy; the other one alone on
-    # (disagree - difference) / 2, at most where the better one is wrong.
+    # The better system alone is right on (disagree + difference) / 2: this is at most its accuracy. The other system
+    # alone is right on (disagree - difference) / 2: this is at most the share on which the better system is wrong.
     ends = (0.0, disagree)
     if accuracy is not None:
         ends = max(0.0, disagree - 2.0 * (1.0 - accuracy)), min(disagree, 2.0 * accuracy - disagree)
@@ -766,7 +770,7 @@ def _upper(wins: np.ndarray, trials: np.ndarray, share: float) -> np.ndarray:
 def _detectable(
     instances: int, disagree: float, ends: tuple[float, float], level: float, target: float
 ) -> float | None:
-    """The smallest difference between these ends that is found with the target power; None where none is."""
+    """The smallest difference between these ends that is found with the target power; None if none is."""
     power, (low, high) = mcnemar_power(instances, disagree, level), ends
     if high <= 0.0 or power(high) < target:
         return None

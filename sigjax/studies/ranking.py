@@ -106,7 +106,7 @@ class Ranking(StudyResult):
 
     Attributes:
         systems: best first; those with one score in the order of the data.
-        threshold: the largest p-value, unadjusted, that is significant; None where none is.
+        threshold: the largest p-value, unadjusted, that is significant; None if none is.
         correction: how p is adjusted for all pairs.
         confidence_level: that of intervals; decisions are made at 1 minus it.
     """
@@ -124,7 +124,7 @@ class Ranking(StudyResult):
     signature: str
 
     def document(self) -> Document:
-        """How many systems may be the best, and a row for each system."""
+        """The number of systems that may be the best, and a row for each system."""
         alpha, shown = 1.0 - self.confidence_level, self.systems[:_SHOWN]
         spec = number_spec([each.score for each in self.systems])
         title = CORRECTIONS[self.correction].title
@@ -153,7 +153,7 @@ class Ranking(StudyResult):
         return Document("Ranks", size, self._verdict(spec), lines)
 
     def _verdict(self, spec: str) -> str:
-        """The best systems, those that are not significantly worse, and how many are, as `compare` says it."""
+        """The best systems, those that are not significantly worse, and their number, in the words of `compare`."""
         top = [each for each in self.systems if each.in_top_group]
         named = [f"{each.system} ({each.score:{spec}})" for each in top]
         if len(top) == len(self.systems):
@@ -251,7 +251,7 @@ def _answers(data: Any, options: RankOptions) -> tuple[list[str], np.ndarray, st
 
 
 class _Board(NamedTuple):
-    """What tiles are made of: systems, best first; compiled programs have more of them, which fill the last tile."""
+    """The systems of the board, best first; compiled programs pad them to fill the last tile."""
 
     answers: Array
     """[system, instance] int8, 1 for right and -1 for wrong; or `[system, word]` uint64, where bits are counted."""
@@ -264,7 +264,7 @@ class _Board(NamedTuple):
 
 
 def _board(answers: np.ndarray, right: np.ndarray, backend: Backend) -> _Board:
-    """The board for a backend: bits on the cores of a CPU, bytes where products are faster than bits are counted."""
+    """The board for a backend: bits for the cores of a CPU, bytes if matrix products are faster than counting bits."""
     number, instances = answers.shape
     lacking = -number % _TILE[backend.platform] if backend.devices else 0
     if backend.platform == "cpu":
@@ -277,7 +277,7 @@ def _board(answers: np.ndarray, right: np.ndarray, backend: Backend) -> _Board:
 
 
 def _pair_of(board: _Board, at: Array, size: int) -> tuple[Array, Array, Array, Array]:
-    """Of the tile that begins `at` two systems: m and k `[first, second]`, which are pairs, and the second system."""
+    """The tile that begins `at` two systems: m and k `[first, second]`, a mask of pairs, and the second system."""
     xp = board.right.__array_namespace__()
     first, second = (slice_at(board.answers, start, size) for start in at)
     ones = [slice_at(board.right, start, size) for start in at]
@@ -288,7 +288,7 @@ def _pair_of(board: _Board, at: Array, size: int) -> tuple[Array, Array, Array, 
 
 
 def _cells_of_tile(at: Array, board: _Board, *, size: int, width: int, most: int) -> Array:
-    """The cell m * width + k // 2 of each pair of a tile `[first * second]` int32; `most` of what is no pair.
+    """The cell m * width + k // 2 of each pair of a tile `[first * second]` int32; `most` for entries that are no pair.
 
     m and k are both even, or both odd.
     """
@@ -297,7 +297,7 @@ def _cells_of_tile(at: Array, board: _Board, *, size: int, width: int, most: int
 
 
 def _counts_of_tiles(at: Array, board: _Board, *, size: int, width: int, most: int) -> Array:
-    """How many pairs have each m and k, `[cell]` int64, for tiles `at` `[tile, 2]`; for JAX."""
+    """The number of pairs with each m and k, `[cell]` int64, for tiles `at` `[tile, 2]`; for JAX."""
     xp = at.__array_namespace__()
 
     def add(counts: Any, of_tile: Array) -> tuple[Array, tuple[()]]:

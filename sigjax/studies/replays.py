@@ -55,17 +55,17 @@ class Stopping(Study):
     """What a monitor would have saved and found, over random orders.
 
     Attributes:
-        num_units: number of units: clusters, where there are some.
+        num_units: number of units: clusters, if there are some.
         needed: mean share of the results (of a system on an instance) until the monitor stops each system.
-        at_settling: mean share of the units after which pairs are settled (systems are dropped); None where none is.
+        at_settling: mean share of the units after which pairs are settled (systems are dropped); None if none is.
         found: number of pairs in which the permutation test on all instances finds a difference; for the goal best,
             of systems with the `keep` highest scores on all instances, ties included.
-        kept: mean share of these that the monitor settles, or keeps; None where there are none.
+        kept: mean share of these that the monitor settles, or keeps; None if there are none.
         left: mean number of systems that are left at the end, for the goal best.
         false_stops: number of orders, with the outputs of all systems swapped at random, in which any pair is settled;
             where nothing is adjusted for, the first pair; for the goal best, in which the first system is dropped.
         false_interval: Clopper-Pearson interval (95%) of their share, which is meant to be alpha at most.
-        cost: of all results; None where that of one is not given.
+        cost: of all results; None if that of one is not given.
         saved: the mean part of it that is saved.
         curve: mean share of the differences found that are settled after 1/50, 2/50, ... of the units; for the goal
             best, of all systems that are dropped.

@@ -33,7 +33,7 @@ from sigjax.records import (
     SampleMetric,
     Settings,
 )
-from sigjax.records.display import Brief, SciPyNames
+from sigjax.records.display import SciPyNames, ShortRepr
 from sigjax.records.options import check, option, same, takes, values
 from sigjax.records.settings import PValueCorrection
 from sigjax.report.document import Document
@@ -68,7 +68,7 @@ def samples_of(
 ) -> dict[str, EvaluationRecord]:
     """The evaluation of each system alone, by name; `what` is the test, for messages.
 
-    Metrics that are not functions of sums are refused where there is something to do `instead`.
+    Metrics that are not functions of sums are refused if there is something to do `instead`.
 
     Data are what `compare` takes; or of systems one by one, which may have other instances, a list of paths or a dict:
     name of each system -> path, `Evaluation`, numbers, or numbers by id.
@@ -79,12 +79,12 @@ def samples_of(
         read, named = reading(options.read), {str(name): given for name, given in data.items()}
         names = select_systems(what, list(named), Options(only=read.only, single=True)) if named else ()
         alone = replace(read, only=None, progress=read.progress and options.progress)
-        samples = {name: _single(name, named[name], alone) for name in names}
+        samples = {name: _one_system(name, named[name], alone) for name in names}
     else:
         evaluation = by_one_metric(data, options.read, single=True, missing=missing, progress=options.progress)
         if evaluation.ids is None and len(evaluation.systems) > 1:  # joined by position
             evaluation = replace(evaluation, ids=tuple(map(str, range(1, evaluation.num_instances + 1))))
-        samples = {name: _alone(evaluation, name) for name in evaluation.systems}
+        samples = {name: _system_alone(evaluation, name) for name in evaluation.systems}
     if not samples:
         raise InputError(f"{what}: there is no system")
     first = next(iter(samples.values())).metric
@@ -103,8 +103,8 @@ def samples_of(
     return samples
 
 
-def _single(name: str, given: Any, read: ReadOptions) -> EvaluationRecord:
-    """What is given for one system: its numbers, also by id, or all else that `compare` takes."""
+def _one_system(name: str, given: Any, read: ReadOptions) -> EvaluationRecord:
+    """The data of one system: its numbers, numbers by id, or anything else that `compare` takes."""
     if is_array(given) or isinstance(given, Mapping):
         ids, numbers = (list(given), list(given.values())) if isinstance(given, Mapping) else (None, given)
         return evaluation_from_arrays({name: numbers}, metric=metric_of_arrays(replace(read, missing="error")), ids=ids)
@@ -112,10 +112,10 @@ def _single(name: str, given: Any, read: ReadOptions) -> EvaluationRecord:
     given, *_ = read_data(given if saved else {name: given}, read, single=True)
     if len(given.systems) > 1:
         raise InputError(f"{name}: expected one system, got {len(given.systems)} ({', '.join(given.systems[:4])})")
-    return _alone(given, given.systems[0])
+    return _system_alone(given, given.systems[0])
 
 
-def _alone(evaluation: EvaluationRecord, name: str) -> EvaluationRecord:
+def _system_alone(evaluation: EvaluationRecord, name: str) -> EvaluationRecord:
     alone = select(evaluation, [name])
     present = np.ones(alone.num_instances, bool) if alone.present is None else alone.present[0]
     if not present.any():
@@ -125,7 +125,7 @@ def _alone(evaluation: EvaluationRecord, name: str) -> EvaluationRecord:
 
 
 def notes_of(name: str, sample: EvaluationRecord, num_units: int, interval: Interval | None) -> tuple[str, ...]:
-    """The notes of a system, what its units are where they are not its instances, and whether all are alike."""
+    """The notes of a system, the kind of its units if these are not instances, and whether all are equal."""
     notes = sample.notes
     if num_units != sample.num_instances:
         whole = f"{sample.num_instances:,} runs" if sample.clusters is None else words.size_text(*sample.size)
@@ -138,7 +138,7 @@ def notes_of(name: str, sample: EvaluationRecord, num_units: int, interval: Inte
 
 
 def are_binary(samples: Iterable[EvaluationRecord]) -> bool:
-    """Whether all numbers of all systems are 0 or 1: beside other ratings, those of a system may all be 1."""
+    """Whether all numbers of all systems are 0 or 1 (ratings of a single system may all be 1 by chance)."""
     return all(bool(np.isin(sample.stats[0, :, 0], (0, 1)).all()) for sample in samples)
 
 
@@ -196,7 +196,7 @@ def _distance(problem: SumsProblem, against: float) -> float:
 
 
 def _are_proportions(sample: EvaluationRecord, *, binary: bool) -> bool:
-    """Whether each unit has some of so many answers right."""
+    """Whether each unit has a whole number of right answers."""
     right, answers = sample.stats[0, :, :2].T
     are_shares = sample.stats.dtype.kind == "i" and bool(((right >= 0) & (right <= answers)).all())
     return are_shares and (binary or bool((answers != 1).any()))
@@ -234,10 +234,10 @@ def _sign_flip(sample: EvaluationRecord, number: Fraction, problem: SumsProblem,
     return fields | {"test": "sign-flip", "log_p": flips.log10_p * math.log(10.0), "notes": notes}
 
 
-def _doubts(
+def _sign_flip_notes(
     sample: EvaluationRecord, problem: SumsProblem, error: float | None, against: float, p_value: float
 ) -> tuple[str, ...]:
-    """What speaks against sign flips: t, which needs no symmetry, decides otherwise; or a number of another scale."""
+    """Warnings about sign flips: t, which needs no symmetry, decides differently; or the number has another scale."""
     (name,), notes, alpha = sample.systems, (), problem.settings.alpha
     if are_binary([sample]) and not 0 <= against <= 1:
         notes = (f"warning: all numbers of {name!r} are 0 or 1: is {against:g} on this scale?",)
@@ -253,7 +253,7 @@ def _doubts(
 
 
 def _by_t(problem: SumsProblem, error: float | None, against: float) -> dict[str, Any]:
-    """The t test whose intervals are those of the score."""
+    """The t test that agrees with the interval of the score."""
     check_units(len(problem.units.strata), f"a test of {problem.metric.name} against a number")
     degrees = degrees_of_freedom(problem.units.sizes, problem.units.strata)
     if degrees == 0.0:
@@ -269,12 +269,12 @@ def _by_t(problem: SumsProblem, error: float | None, against: float) -> dict[str
 
 
 @dataclass(frozen=True, repr=False)
-class OneSample(SciPyNames, Brief):
+class OneSample(SciPyNames, ShortRepr):
     """One system against a number, by one metric.
 
     Attributes:
-        against: the number; None where there is none. Then there is no delta and no test, and all of p is None.
-        units: number of units (instances, or clusters where there are some).
+        against: the number; None if there is none. Then there is no delta and no test, and all of p is None.
+        units: number of units (instances, or clusters if there are some).
         delta: score - against.
         log10_p: its base-10 logarithm; right also where `p_value` is below the smallest double, except for t.
         p_interval: bounds of p where it is sampled, or not known more closely; else None.
@@ -420,7 +420,7 @@ def _test(
             fields |= _by_t(problem, error, against)
         else:
             fields |= _sign_flip(sample, number, problem, options.device)
-            fields["notes"] += _doubts(sample, problem, error, against, fields["p_value"])
+            fields["notes"] += _sign_flip_notes(sample, problem, error, against, fields["p_value"])
     units = len(problem.units.strata)
     fields["notes"] = (*notes_of(name, sample, units, interval), *fields["notes"])
     return OneSample(
@@ -443,11 +443,11 @@ _UNPAIRED_WHAT = "an unpaired test"
 
 
 @dataclass(frozen=True, repr=False)
-class Unpaired(SciPyNames, Brief):
+class Unpaired(SciPyNames, ShortRepr):
     r"""One pair of systems on different instances, by one metric.
 
     Attributes:
-        units_a: number of units (instances, or clusters where there are some) of a.
+        units_a: number of units (instances, or clusters if there are some) of a.
         delta: score_a - score_b.
         p_value: of the permutation test.
         log10_p: its base-10 logarithm; right also where `p_value` is below the smallest double.
@@ -456,7 +456,7 @@ class Unpaired(SciPyNames, Brief):
         method: "exact" or "montecarlo".
         reason: why this method was used.
         exceed: number of resamples at least as extreme; None if exact.
-        standard_error: of delta: $\sqrt{s_a^2 + s_b^2}$ by the jackknife; None where a system has one unit.
+        standard_error: of delta: $\sqrt{s_a^2 + s_b^2}$ by the jackknife; None if a system has one unit.
         interval: of delta, by squaring and adding the distances between scores and the ends of their intervals. None
             where a score has none.
         rank_sum: the Wilcoxon-Mann-Whitney test; None unless there is one number per unit, whose mean is the score.
@@ -554,7 +554,7 @@ def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
 
 
 def _check_pair(a: str, b: str, samples: dict[str, EvaluationRecord], options: UnpairedOptions) -> tuple[str, ...]:
-    """Refuse a pair that has instances in common, unless that is asked for; what to say of it."""
+    """Refuse a pair with common instances unless `overlap` is given; then return a note."""
     first, second = samples[a], samples[b]
     if first.strata is not None or second.strata is not None:
         raise InputError(f"{_UNPAIRED_WHAT} exchanges instances of all strata; leave out {Hint('strata')}")
@@ -583,7 +583,7 @@ def _unpaired_test(
     offset = shared_shift(samples)
     binary = are_binary(samples)
     near = [shifted_by(sample, offset) if offset else sample for sample in samples]
-    both = _both(names, near)
+    both = _joined_samples(names, near)
     with named_errors([both], settings):
         problem = SumsProblem.of(make_units(both), both.metric, np.array([[0, 1]], np.int32), settings)  # pyright: ignore
         (alone, error_a, in_a), (other, error_b, in_b) = (spread_of(each, settings, binary=binary) for each in near)
@@ -603,8 +603,8 @@ def _unpaired_test(
     )
 
 
-def _both(names: tuple[str, str], samples: Sequence[EvaluationRecord]) -> EvaluationRecord:
-    """An evaluation of both, each with nothing on the instances of the other; units of the first come first."""
+def _joined_samples(names: tuple[str, str], samples: Sequence[EvaluationRecord]) -> EvaluationRecord:
+    """An evaluation of both systems, each without results on the other's instances; units of the first come first."""
     a, b = samples
     nothing = [np.zeros_like(sample.stats) for sample in samples]
     rows = [np.concatenate([a.stats, nothing[1]], axis=1), np.concatenate([nothing[0], b.stats], axis=1)]
@@ -718,7 +718,7 @@ def _one_sample_document(results: Sequence[OneSample]) -> Document:
 def _document(
     results: SampleTests, test: str, verdict: str, title: str, tables: Sequence[Table], explained: list[str]
 ) -> Document:
-    """The verdict, warnings, the title, tables, what they mean, the notes and the signature."""
+    """The verdict, warnings, the title, tables with their legends, the notes and the signature."""
     settings = results[0].settings
     draws = settings.interval == "percentile" or any(row.exceed is not None for row in results)
     drawn = {"n": settings.resamples, "seed": settings.seed} if draws else {}
@@ -782,7 +782,7 @@ def _p_columns(results: Sequence[Any]) -> dict[str, Sequence[str]]:
 
 
 def _methods(results: SampleTests) -> str:
-    """How p was computed, and the largest sampling error."""
+    """The method of p in words, and the largest sampling error."""
     text = ", ".join(words.METHODS.get(method, method) for method in dict.fromkeys(row.method for row in results))
     drawn = [(row.p_value or 0.0, row.p_interval) for row in results if row.exceed is not None and row.p_interval]
     if not drawn:

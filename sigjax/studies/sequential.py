@@ -1,4 +1,4 @@
-r"""Monitor: a comparison that may be looked at after every instance, and stops as soon as it is decided.
+r"""Monitor: a comparison that people may look at after every instance, and that stops as soon as it is decided.
 
 What E is, and what the intervals assume, is in `eprocess`; which system is the best, in `best`.
 """
@@ -31,7 +31,7 @@ from sigjax.report.document import Block, Document
 from sigjax.report.sections import Table
 from sigjax.run.files import read_text
 from sigjax.run.shards import CHECKSUM, checksum_of
-from sigjax.studies.best import Goal, Standing, best_words, evidence_against, standings_of
+from sigjax.studies.best import Goal, SystemStanding, best_words, evidence_against, standings_of
 from sigjax.studies.eprocess import bernstein, log_e_values, mixture, one_sided_log_e, running, sides
 from sigjax.studies.study import (
     StudyResult,
@@ -81,7 +81,7 @@ class MonitoredPair:
     Attributes:
         instances: number of instances that both have, in which each run counts.
         units: number of units (instances with all their runs, or clusters) that both have.
-        delta: mean score of a minus that of b on them; 0 where these are equal up to rounding.
+        delta: mean score of a minus that of b on them; 0 if these are equal up to rounding.
         interval: where the confidence sequence of delta is now; None without bounds, or of clusters.
         log10_e: base-10 logarithm of E, which stays as it is when the pair is settled.
         p_value: 1 over the largest E, at most 1: valid whenever one looks, for one pair.
@@ -203,12 +203,12 @@ class Monitor(StudyResult):
         self._state, self._bounded, self._evidence = _State(*self._columns[:8]), self._columns[8:13], self._columns[13:]
         self._dropped_at, self._against = self._of_systems = np.zeros((2, len(self.systems)))
         self._ids, self._clusters, self.unit = dict[str, str](), dict[str, None](), "instance"
-        self.waiting = tuple[str, ...]()  # units, which some system lacks
+        self.waiting = tuple[str, ...]()  # units with a missing system
         # of intervals, which hold together where no finding at all may be false
         self._log_level = math.log(2.0 / alpha * (len(self._members) if correction == "holm" else 1))
 
     def brief(self) -> dict[str, Any]:
-        """What `repr` shows."""
+        """The text of `repr`."""
         return {name: getattr(self, name) for name in ("systems", "needed", "stop", "alpha", "correction")}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -241,7 +241,7 @@ class Monitor(StudyResult):
 
     @property
     def pairs(self) -> tuple[MonitoredPair, ...]:
-        """What is known of each pair now."""
+        """The state of each pair now."""
         state, more = self._state, np.transpose(self._more_units()).tolist()
         adjusted = self._adjusted(state.log_e if self.correction == "ebh" else state.peak).tolist()
         deltas = np.where(self._balanced(), 0.0, state.total) / np.maximum(state.instances, 1.0)
@@ -268,8 +268,8 @@ class Monitor(StudyResult):
         return tuple(made)
 
     @property
-    def standings(self) -> tuple[Standing, ...]:
-        """What is known of each system: those that may be among the best, then those that were dropped last."""
+    def standings(self) -> tuple[SystemStanding, ...]:
+        """The state of each system: first those that may be among the best, then those that were dropped last."""
         means = np.where(self._balanced(), 0.0, self._state.total) / np.maximum(self._state.instances, 1.0)
         evidence = self._against_systems(self._sides())
         return standings_of(self.systems, self._members, means, evidence, self._against, self._dropped_at)
@@ -282,7 +282,7 @@ class Monitor(StudyResult):
         return sides(differ, scaled, np.array(spread), self._effects, binary=self.binary)
 
     def _against_systems(self, log_e: np.ndarray) -> np.ndarray:
-        """Logarithms of the evidence `[..., system]` that others are better, from that of pairs `[side, ..., pair]`."""
+        """Logarithms of the evidence `[..., system]` that others are better, from pairs `[side, ..., pair]`."""
         better = log_e if self.higher_is_better else log_e[::-1]
         return evidence_against(better, self._members, len(self.systems), self.keep)
 
@@ -291,7 +291,7 @@ class Monitor(StudyResult):
         return np.abs(self._state.total) <= _ROUNDING * self._state.units * self._state.size
 
     def _more_units(self) -> np.ndarray:
-        """`MonitoredPair.more_units` and both ends of its range `[3, pair]`; infinite where there is none.
+        """`MonitoredPair.more_units` and both ends of its range `[3, pair]`; infinite if there is none.
 
         The sums that E is made of go on as straight lines. Then log E is convex, and passes the threshold once.
         """
@@ -389,7 +389,7 @@ class Monitor(StudyResult):
             step = max(1, _IN_MEMORY // (len(chosen) * len(self._effects)))
             step = min(step, _LOOK) if self.goal == "best" else step  # a system that is dropped ends it
             end = taken + step
-            if stops and self.largest is not None:  # pairs that are there stop, too
+            if stops and self.largest is not None:  # pairs that are settled stop, too
                 left = self.largest - self._state.units[chosen]
                 end = taken + min([step, *map(int, left[left > 0].tolist())])
             of_a, of_b = values[:, taken:end][self._members[chosen].T]
@@ -478,7 +478,7 @@ class Monitor(StudyResult):
     def _take_complete(
         self, of_units: Mapping[str, Sequence[int]], names: Sequence[str], scores: np.ndarray, *, clustered: bool
     ) -> tuple[str, ...]:
-        """Take the units that the needed systems have, in their order; gives those that wait.
+        """Take the units that all needed systems have, in their order; return the units that wait.
 
         As soon as fewer systems are needed, those that waited for the others are looked at again, before later ones. So
         what is counted, and when, follows from the units and their order alone, however many calls they come in.
@@ -486,7 +486,7 @@ class Monitor(StudyResult):
         Args:
             of_units: unit -> its instances.
             names: `[instance]`.
-            scores: `[system, instance]`, NaN where there is none.
+            scores: `[system, instance]`, NaN if there is none.
             clustered: whether units are sums.
         """
         present, units, waiting, at = ~np.isnan(scores), list(of_units), list[str](), 0
@@ -521,7 +521,7 @@ class Monitor(StudyResult):
         return [Interval(low, high) for low, high in ends]
 
     def document(self) -> Document:
-        """What is settled, and which systems may stop."""
+        """The pairs that are settled, and the systems that may stop."""
         most = "" if self.largest is None else f" of at most {self.largest:,}"
         counted = f"{words.count(int(self._state.units.max()), self.unit)}{most}"
         if self.goal == "best":
@@ -529,7 +529,7 @@ class Monitor(StudyResult):
             of = (self.keep, self.alpha, self.unit)
             said, lines, table = best_words(self.standings, *of, going_on=not self.stop, binary=self.binary)
             verdict = f"{'Stop' if self.stop else 'Go on'} after {counted}: {said}."
-            lines += [*self._waits(), "", *table, "", signature_line(study="monitor", **made)]
+            lines += [*self._waiting_units(), "", *table, "", signature_line(study="monitor", **made)]
             return Document("Monitor", counted, verdict, lines)
         pairs, needed = self.pairs, self.needed
         settled = sum(each.settled_at is not None for each in pairs)
@@ -541,7 +541,7 @@ class Monitor(StudyResult):
         lines += [self._estimate(pairs)] if needed else []
         if needed and (free := [name for name in self.systems if name not in needed]):
             lines.append(f"{words.count(len(free), 'system')} may stop: {words.first_of(free, 4)}")
-        lines += self._waits()
+        lines += self._waiting_units()
         shown = sorted(pairs, key=lambda each: each.settled_at or math.inf)[:_SHOWN]
         spec, level = words.number_spec([each.delta for each in shown]), words.percent(1.0 - self.alpha)
         columns = {
@@ -568,7 +568,7 @@ class Monitor(StudyResult):
         lines += ["", signature_line(study="monitor", **made)]
         return Document("Monitor", counted, verdict, lines)
 
-    def _waits(self) -> list[str]:
+    def _waiting_units(self) -> list[str]:
         """Which units wait for results, and whether there are more than can be."""
         size, number, lines = int(self._state.units.max()), len(self.waiting), list[str]()
         if self.largest is not None and size + number > self.largest:
@@ -593,13 +593,13 @@ class Monitor(StudyResult):
             return f"{there}{going_on.capitalize() if not there else going_on}, {may}."
         first = known[0]
         few, many = first.more_units_range or (None, None)
-        number = words.count(_rough(first.more_units), f"more {self.unit}")
-        ends = f"{_rough(few):,} to {'any number' if many is None else f'{_rough(many):,}'}"
+        number = words.count(_two_digits(first.more_units), f"more {self.unit}")
+        ends = f"{_two_digits(few):,} to {'any number' if many is None else f'{_two_digits(many):,}'}"
         what = f"{first.a} - {first.b}" if len(opened) > 1 else "the pair"
         return f"About {number} ({ends}) would settle {what}, {going_on}."
 
     def _fields(self) -> dict[str, Any]:
-        """What the JSON has: what is known, all that `from_json` needs to go on, and a checksum of both."""
+        """The content of the JSON: results, the state that `from_json` needs to go on, and a checksum of both."""
         held = {"ids": self._ids, "clusters": list(self._clusters), "columns": self._columns.tolist()}
         held["systems"] = self._of_systems.tolist()
         known = {name: getattr(self, name) for name in ("needed", "stop", "unit", "waiting")}
@@ -640,10 +640,10 @@ class Monitor(StudyResult):
         return monitor
 
 
-def _rough(number: int | None) -> int:
+def _two_digits(number: int | None) -> int:
     """An estimate in two digits.
 
-    >>> _rough(1234), _rough(7)
+    >>> _two_digits(1234), _two_digits(7)
     (1200, 7)
     """
     return int(float(f"{number or 0:.2g}"))
@@ -672,13 +672,13 @@ def _units(values: np.ndarray, labels: Sequence[str]) -> tuple[np.ndarray, np.nd
 
 
 def _digests(systems: Sequence[int], scores: np.ndarray) -> list[str]:
-    """Of each instance of `[system, instance]`: these systems, as bits, and a checksum of their scores."""
+    """The systems that have each instance, as bits, and a checksum of their scores, from `[system, instance]`."""
     bits = f"{sum(1 << k for k in systems):x}:"
     return [f"{bits}{zlib.crc32(row.tobytes()):x}" for row in (scores[sorted(systems)] + 0.0).T]
 
 
 def _new_labels(what: str, labels: Sequence[object] | None, number: int, before: Mapping[str, object]) -> list[str]:
-    """Labels `[instance]` of which none was there before, nor any id twice."""
+    """Refuse labels `[instance]` that were there before, and ids that occur twice."""
     names = [] if labels is None else list(map(str, labels))
     if labels is not None and len(names) != number:
         raise InputError(f"{what} must be one per instance, {number}, got {len(names)}")
@@ -793,7 +793,7 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
 def _check_counted(
     seen: Monitor, names: Sequence[str], scores: np.ndarray, kept: str | os.PathLike[str] | None
 ) -> None:
-    """Refuse scores `[system, instance]`, NaN where there is none, that are not those that were counted."""
+    """Refuse scores `[system, instance]`, NaN if there is none, that are not those that were counted."""
     now = dict[str, dict[str, str]]()
     for name, digest in seen._ids.items():
         if (bits := digest.partition(":")[0]) not in now:  # the digests of all names, of the systems that were counted

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 Side = Literal["one-sided", "two-sided"]
 _SIDES: dict[Side, Alternative] = {"one-sided": "greater", "two-sided": "two-sided"}
-"""Of tests of the better system of a pair."""
+"""Names of the tests, one-sided for the better system of a pair."""
 _LOWEST, _HIGHEST = 0.001, 0.25
 """p of the pairs that a threshold is made of."""
 _FEWEST = 9
@@ -108,7 +108,7 @@ class PairGain:
         gain: |score of the winner - score of the loser|, on the scale of the metric.
         p_value: the p-value.
         method: "exact", "dp" or "tree" (exact too), or "montecarlo".
-        wins_elsewhere: whether it has the better score on the other test set or instances; None where there are none.
+        wins_elsewhere: whether it has the better score on the other test set or instances; None if there are none.
     """
 
     size: int
@@ -124,7 +124,7 @@ class PairGain:
 
 @dataclass(frozen=True)
 class GainsAt:
-    """What all pairs on one test set say, by one metric and test.
+    """The results of all pairs on one test set, by one metric and test.
 
     Attributes:
         metric: name of the metric.
@@ -134,7 +134,7 @@ class GainsAt:
         median: of these gains; None without pairs.
         threshold: their quantile; None without pairs.
         near: number of pairs with p in the range.
-        wins: how many of their winners win elsewhere, too; None where there is nothing else.
+        wins: how many of their winners win elsewhere, too; None if there is nothing else.
         share: wins / near; None without either.
         interval: 95% interval of the share, for other systems like these; see `formulas.paired_proportion`.
     """
@@ -161,9 +161,9 @@ class Gains(Study):
         points: in the same order.
         p_range: lowest and highest p of the pairs whose winners are followed.
         quantile: the threshold is this quantile of gains.
-        elsewhere: where winners may win, too: "the other instances" or "the other test set"; empty where nowhere.
+        elsewhere: where winners may win, too: "the other instances" or "the other test set"; empty if nowhere.
         num_instances: number of instances.
-        num_units: number of units (instances, or clusters where there are some).
+        num_units: number of units (instances, or clusters if there are some).
         alternative: "one-sided" (in favour of the winner) or "two-sided".
         notes: what a reader of the numbers should know.
         settings: of the tests.
@@ -186,7 +186,7 @@ class Gains(Study):
     signature: str
 
     def document(self) -> Document:
-        """How large gains are, and the numbers of each metric and test."""
+        """The sizes of gains, and the numbers of each metric and test."""
         (low, high), noun, share = self.p_range, unit_of(self), percent(self.quantile)
         size, middle = f"gains of {count(len(self.systems), 'system')}: {in_units(self)}", (low + high) / 2.0
         lines, verdict = list[Block]([size]), ""
@@ -293,7 +293,7 @@ def gains(data: Any, options: GainsOptions) -> Gains:
         raise InputError(f"p_range must be the lowest and the highest p, such as 0.04 0.06, got {options.p_range!r}")
     how = {"alternative": _SIDES[options.alternative], "correction": "none"}
     settings = checked_settings(evaluations, options, options.p_range[0], drawing="gains" * bool(options.sizes), **how)
-    others = _others(evaluations, options)
+    others = _other_test_set(evaluations, options)
     unit, strata = units_of_instances(evaluations[0])
     first = np.unique(unit, return_index=True)[1]
     place, num_units = np.argsort(np.argsort(first))[unit], len(strata)
@@ -308,7 +308,7 @@ def gains(data: Any, options: GainsOptions) -> Gains:
             found, signature = _compared(parts, others or rest, size, settings, options)
             pairs += found
             advance(done)
-    points = tuple(_point(some, settings, options) for some in grouped(pairs, "size", "metric", "test"))
+    points = tuple(_gains_at(some, settings, options) for some in grouped(pairs, "size", "metric", "test"))
     low, high = options.p_range
     elsewhere = "the other test set" if others else "the other instances" if len(sizes) > 1 else ""
     about = f"sizes:{','.join(map(str, sizes))}|p:{low:g}-{high:g}|quantile:{options.quantile:g}"
@@ -323,14 +323,17 @@ def gains(data: Any, options: GainsOptions) -> Gains:
         num_instances=evaluations[0].size.instances,
         num_units=num_units,
         alternative=options.alternative,
-        notes=(*dict.fromkeys(note for each in evaluations for note in each.notes), *_few(points, options.quantile)),
+        notes=(
+            *dict.fromkeys(note for each in evaluations for note in each.notes),
+            *_few_pairs_note(points, options.quantile),
+        ),
         settings=settings,
         signature=f"study:gains|{about}|{signature}",
     )
 
 
-def _others(evaluations: Sequence[EvaluationRecord], options: GainsOptions) -> list[EvaluationRecord]:
-    """The other test set by each metric; empty where there is none."""
+def _other_test_set(evaluations: Sequence[EvaluationRecord], options: GainsOptions) -> list[EvaluationRecord]:
+    """The other test set by each metric; empty if there is none."""
     if options.other is None:
         return []
     with naming("other"):
@@ -387,8 +390,8 @@ def _hypotheses(evaluation: EvaluationRecord, settings: Settings) -> Hypotheses:
         return problem_of(evaluation, settings).hypotheses
 
 
-def _point(pairs: Sequence[PairGain], settings: Settings, options: GainsOptions) -> GainsAt:
-    """What the pairs on one test set say."""
+def _gains_at(pairs: Sequence[PairGain], settings: Settings, options: GainsOptions) -> GainsAt:
+    """The results of the pairs on one test set."""
     gains, p_values = np.array([(pair.gain, pair.p_value) for pair in pairs]).T
     exact = np.array([pair.method != "montecarlo" for pair in pairs])
     known = exact | (p_values * (settings.fixed_resamples + 1) > _FEWEST + 0.5)  # p = (exceed + 1) / (K + 1)
@@ -425,8 +428,8 @@ def _by_test(points: Sequence[GainsAt]) -> list[list[GainsAt]]:
     return [*groups.values()]
 
 
-def _few(points: Sequence[GainsAt], quantile: float) -> Iterator[str]:
-    """What a reader should know of thresholds of few pairs."""
+def _few_pairs_note(points: Sequence[GainsAt], quantile: float) -> Iterator[str]:
+    """A warning about thresholds from few pairs."""
     numbers, least = [at.num_pairs for at in points], math.ceil(round(1.0 / (1.0 - quantile), 6))
     if 0 in numbers:
         yield f"no threshold where no pair has p from {_LOWEST:g} to {_HIGHEST:g}: take more systems"

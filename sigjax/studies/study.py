@@ -1,4 +1,4 @@
-"""What all studies share: their results as text, JSON, a data frame and a figure, and the words of their tables."""
+"""Code that all studies share: results as text, JSON, a data frame and a figure, and the words of their tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
 import numpy as np
 
 from sigjax.records import InputError, Library
-from sigjax.records.display import Brief, html_text
+from sigjax.records.display import ShortRepr, html_text
 from sigjax.records.options import options_of
 from sigjax.records.settings import Correction, adjust
 from sigjax.report import document
@@ -46,20 +46,20 @@ _USUAL = frozenset(
 """The columns of data frames that most people use."""
 
 
-class StudyResult(Brief):
-    """The base of results that have a document and records, of which all outputs are made."""
+class StudyResult(ShortRepr):
+    """The base class of results: all outputs are made from their document and records."""
 
     rows: ClassVar[str] = ""
-    """The field whose records are the rows of the data frame; empty where there is one row."""
+    """The field whose records are the rows of the data frame; empty if there is one row."""
     exit_code = 0
     """That of the command."""
 
     @abstractmethod
     def document(self) -> Document:
-        """What the result says."""
+        """The document of the result."""
 
     def whole_document(self) -> Document:
-        """The same for files, where long lists are not cut."""
+        """The same for files, with long lists in full."""
         return self.document()
 
     @property
@@ -120,7 +120,7 @@ class StudyResult(Brief):
     if not TYPE_CHECKING:  # type checkers would take any name for an attribute
 
         def __getattr__(self, name: str) -> Any:
-            """Say where p-values and tables are, which other libraries have under this name."""
+            """Tell users of other libraries where p-values and tables are."""
             said = ""
             if name in ("pvalue", "p_value") and (rows := self._records()) and rows[0] is not self:
                 names = [own for own in asdict(rows[0]) if own.endswith(("p_value", "_p", "p_adjusted"))]
@@ -157,11 +157,11 @@ class StudyRows(tuple[Row, ...], StudyResult):
         return made
 
     def __repr__(self) -> str:
-        """As a tuple."""
+        """The rows as a tuple."""
         return tuple.__repr__(self)
 
     def document(self) -> Document:
-        """What the results say."""
+        """The document of the results."""
         return self._about[2](self)
 
     def _fields(self) -> dict[str, Any]:
@@ -225,7 +225,7 @@ class Study(StudyResult):
 
 
 def signature_line(**values: object) -> str:
-    """One line that reproduces the numbers, from what it names; None is left out.
+    """One line that reproduces the numbers, from named values; None is left out.
 
     >>> signature_line(study="power", seed=1, strata=None).rpartition(":")[0]
     'study:power|seed:1|sigjax'
@@ -234,7 +234,7 @@ def signature_line(**values: object) -> str:
 
 
 def study_signature(study: str, options: object, *, metric: str, **more: object) -> str:
-    """The signature of a study: its options that change numbers; what is given here replaces them in their places.
+    """The signature of a study: its options that change numbers; values given here replace them in their places.
 
     >>> from sigjax.studies.trials import StudyOptions
     >>> study_signature("power", StudyOptions(seed=1), metric="mean", only="A,B").rpartition("|")[0]
@@ -244,7 +244,7 @@ def study_signature(study: str, options: object, *, metric: str, **more: object)
     for name in options_of(type(options)):
         value = None if name == "read" else getattr(options, name)
         if name in ("device", "progress", "show") or value is False:
-            continue  # None stays, and holds the place of what is given here
+            continue  # None stays, and keeps the place of a value that is given here
         value = ",".join(map(str, value)) if isinstance(value, list | tuple) else value
         given[_SHORT.get(name, name)] = f"{value:g}" if isinstance(value, float) else value
     return signature_line(**{"study": study, "metric": metric, **given, **more})
@@ -253,7 +253,7 @@ def study_signature(study: str, options: object, *, metric: str, **more: object)
 def table_of(
     header: Sequence[str], rows: Sequence[Sequence[str]], names: tuple[int, ...] = (), optional: tuple[int, ...] = ()
 ) -> Table:
-    """A table of rows; `optional` columns are left out, in this order, where the terminal is too narrow."""
+    """A table of rows; if the terminal is too narrow, `optional` columns are left out in this order."""
     return Table(tuple(header), list(map(tuple, rows)), names, optional)
 
 
@@ -263,7 +263,7 @@ def more_in_json(number: int, noun: str) -> list[str]:
 
 
 def caption(result: Any) -> str:
-    """The metric of a result, and that lower is better where it is."""
+    """The metric of a result, with a remark if lower is better."""
     return f"{metric_title(result.metric)}{LOWER * result.lower_is_better}"
 
 
@@ -273,18 +273,18 @@ def grouped(records: Iterable[Row], *names: str) -> list[list[Row]]:
 
 
 def in_methods(methods: Mapping[str, int]) -> str:
-    """The method, with numbers where there are several."""
+    """The method, with numbers if there are several."""
     texts = [METHODS.get(name, name) + f" {number:,}" * (len(methods) > 1) for name, number in sorted(methods.items())]
     return ", ".join(texts)
 
 
 def unit_of(study: Any) -> str:
-    """What is resampled."""
+    """The unit that is resampled, in words."""
     return "instance" if study.num_units == study.num_instances else "cluster"
 
 
 def in_units(study: Any) -> str:
-    """How many instances, with how many runs, and clusters where there are some."""
+    """The numbers of instances, runs and clusters in words."""
     found = re.search(r"\|runs:(\d+)(?:-(\d+))?\|", study.signature)
     runs = found and (int(found[1]), int(found[2] or found[1]))
     clusters = f" in {count(study.num_units, 'cluster')}" * (unit_of(study) == "cluster")
@@ -292,7 +292,7 @@ def in_units(study: Any) -> str:
 
 
 def adjusted_p(results: Sequence[Any]) -> str:
-    """The name of adjusted p-values, which are p where nothing is adjusted for."""
+    """The heading of adjusted p-values; just p if nothing is adjusted for."""
     return "p" if len(results) == 1 else f"p ({results[0].settings.correction})"
 
 

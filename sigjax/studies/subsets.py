@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _TOP, _SHOWN = (1, 2, 5, 10), 20
-"""So many of the most influential instances are left out in any case; and so many a text names."""
+"""The number of most influential instances that are always left out; and the number that a text names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,7 @@ class Flip:
 
     Attributes:
         id: of the instance (with all its runs); without ids its number, from 1.
-        a: score of the first system on this instance alone; None where it has none.
+        a: score of the first system on this instance alone; None if it has none.
         b: that of the second.
         part: its part in delta, see `flips`.
     """
@@ -102,7 +102,7 @@ class WithoutTop:
 
     Attributes:
         removed: how many are left out; 0 is the comparison of all.
-        interval: of delta; None where there is none.
+        interval: of delta; None if there is none.
         p_value: of the permutation test.
     """
 
@@ -121,8 +121,8 @@ class Flips(StudyResult):
         flips: the instances that differ, the largest |part| first, then in the order of the data.
         left_out: the comparison of all instances, and without some of those that speak most for the sign of delta.
         fewest_not_significant: how many of these have to be left out for the difference not to be significant, or to
-            have another sign; None where it is not significant, or stays so without `bound` of them.
-        fewest_no_lead: how many, for delta to be 0 or of the other sign; None where delta is 0, or keeps its sign.
+            have another sign; None if it is not significant, or stays so without `bound` of them.
+        fewest_no_lead: how many, for delta to be 0 or of the other sign; None if delta is 0, or keeps its sign.
         bound: how many were left out at most.
         confidence_level: of the intervals; a difference is significant where p < 1 - level.
         texts: column or field that is shown -> what it holds of each of `flips`.
@@ -147,7 +147,7 @@ class Flips(StudyResult):
 
     @property
     def headline(self) -> str:
-        """Who leads, on how many instances they differ, and how few of them decide."""
+        """The leader, the number of instances on which the systems differ, and how few of them decide."""
         every, alpha = self.left_out[0], round(1.0 - self.confidence_level, 12)
         differ = f"{len(self.flips):,} of {words.count(self.num_instances, 'instance')} differ"
         if every.delta == 0.0:
@@ -159,7 +159,7 @@ class Flips(StudyResult):
         text = f"{ahead} is ahead of {behind} by {abs(every.delta):{by}} ({words.p_is(p)}): {differ}"
         neither = len(self.flips) - wins - losses
         end = f", {losses:,} against it and {neither:,} for neither" if neither else f" and {losses:,} against it"
-        text += f", {wins:,} for it{end}." if wins or losses else "."  # of one instance, MCC says nothing
+        text += f", {wins:,} for it{end}." if wins or losses else "."  # MCC of a single instance is not defined
         few, none = self.fewest_not_significant, self.fewest_no_lead
         if not self.bound:  # of two instances or one, none can be left out
             too_few = "They are too few to leave one out", "Without that one no difference is left"
@@ -174,7 +174,7 @@ class Flips(StudyResult):
         return f"{text} Leaving out the {few:,} most influential makes p {alpha:g} or more; {then} {lead}"
 
     def document(self) -> Document:
-        """What is left without the instances that decide, and the first of these instances."""
+        """The difference without the instances that decide, and the first of these instances."""
         return self._document(_SHOWN)
 
     def whole_document(self) -> Document:
@@ -298,7 +298,7 @@ def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
     bound = min(options.most, len(leading), max(number - 2, 0))
 
     def fewest(is_so: Callable[[Comparison], bool]) -> int | None:
-        """How many are left out for it to be so, by halving; None if it is so from the start, or not at the bound."""
+        """The fewest instances to leave out until `is_so` holds, by halving; None if at once, or never."""
         if is_so(without(0)) or not is_so(without(bound)):
             return None
         return 1 + bisect_left(range(1, bound), 1, key=lambda removed: is_so(without(removed)))
@@ -329,7 +329,7 @@ def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
 
 
 def instance_names(evaluation: EvaluationRecord) -> list[str]:
-    """What tells instances apart: ids, with the run where there are some, or else their positions."""
+    """The names of outputs: ids, with the run if there are runs, or else their positions."""
     ids = instance_ids(evaluation)
     return [f"{id} of run {run}" for id, run in zip(ids, evaluation.runs, strict=True)] if evaluation.runs else [*ids]
 
@@ -369,7 +369,7 @@ class SliceDelta:
     Attributes:
         slice: its label; None for all instances of the slices that are tested.
         num_instances: number of instances in the slice, each with all its runs.
-        interval: of this delta alone; None where there is none.
+        interval: of this delta alone; None if there is none.
         p_value: of the permutation test in this slice.
         p_adjusted: the same, adjusted over all slices and pairs; of all instances over the pairs.
     """
@@ -394,7 +394,7 @@ class Interaction:
         statistic: sum of squares between slices, weighted by their precision; see `slices`.
         p_value: of the permutation test of the labels of slices.
         p_adjusted: the same, adjusted over pairs.
-        permutations: number of permutations that were drawn; None where all were listed.
+        permutations: number of permutations that were drawn; None if all were listed.
     """
 
     a: str
@@ -431,7 +431,7 @@ class Slices(Study):
     Attributes:
         by: what the slices are.
         slices: pair by pair: all instances, then slice by slice in the order of the data.
-        interactions: pair by pair; empty where there is no test.
+        interactions: pair by pair; empty if there is no test.
         wins: pair by pair: in at least how many slices each system is better.
         no_interaction: why there is none; else None.
         small: the slices that are too small to be tested, and left out, with their numbers of instances.
@@ -456,8 +456,8 @@ class Slices(Study):
     def _pairs(self) -> list[list[SliceDelta]]:
         return grouped(self.slices, "a", "b")
 
-    def _p(self, one: SliceDelta) -> str:
-        """The adjusted p; that of all instances is not adjusted where there is one pair."""
+    def _adjusted_p_text(self, one: SliceDelta) -> str:
+        """The adjusted p in words; p of all instances is not adjusted if there is a single pair."""
         raw = one.slice is None and len(self._pairs()) == 1 and self.correction != "none"
         return words.PText(words.format_p(one.p_adjusted) + " (raw)" * raw)
 
@@ -466,7 +466,7 @@ class Slices(Study):
 
     @property
     def headline(self) -> str:
-        """How many differences in slices are significant, and whether differences change from slice to slice."""
+        """The number of slices with a significant difference, and whether the difference changes between slices."""
         pairs, tested = self._pairs(), [one for one in self.slices if one.slice is not None]
         significant, changing = (sum(map(self._is_significant, each)) for each in (tested, self.interactions))
         number = words.count(len(tested), "difference")
@@ -492,7 +492,7 @@ class Slices(Study):
                 "b": [f"{one.score_b:{spec}}" for one in rows],
                 "delta": [f"{one.delta:+{spec}}" for one in rows],
                 interval: [words.format_interval(one.interval, f"+{spec}") for one in rows],
-                "adjusted p": [self._p(one) for one in rows],
+                "adjusted p": [self._adjusted_p_text(one) for one in rows],
             }
             text = f"{caption(self)}; a: {rows[0].a}, b: {rows[0].b}"
             for test in self.interactions[index : index + 1]:
@@ -530,7 +530,7 @@ class Slices(Study):
                 style = {"markerfacecolor": fill, "markersize": 4.0, "markeredgewidth": 0.8, "label": name}
                 axes.plot(*zip(*points, strict=True), "o", color=BLUE, **style)
         names = [f"{one.slice or 'all'} ({one.num_instances:,})" for one in rows]
-        label_rows(axes, names, [self._p(one) for one in rows])
+        label_rows(axes, names, [self._adjusted_p_text(one) for one in rows])
         label = f"delta, {words.percent(self.confidence_level)} interval, each alone\nright: adjusted p"
         set_words(axes, f"{caption(self)}\n{rows[0].a} − {rows[0].b}, by {self.by}", label)
 
@@ -684,12 +684,12 @@ def _interactions(
         exceed += (~(squares(drawn)[0] < observed - slack)).sum(axis=0)
     one_more = float(listed is None)  # the observed labels are among those that are listed
     p_values, drawn = ((exceed + one_more) / (total + one_more)).tolist(), total if listed is None else None
-    statistics = np.where(variances > 0.0, observed, 0.0).tolist()  # 0 / 0 where all units differ alike
+    statistics = np.where(variances > 0.0, observed, 0.0).tolist()  # 0 / 0 if all units differ alike
     return [Interaction(*pair, x, p, p, drawn) for pair, x, p in zip(pairs, statistics, p_values, strict=True)]
 
 
 def all_assignments(sizes: np.ndarray) -> np.ndarray | None:
-    """All assignments of labels to units `[assignment, unit]`, so many of each; None where they are too many.
+    """All assignments of labels to units `[assignment, unit]`, so many of each; None if they are too many.
 
     >>> all_assignments(np.array([2, 1])).tolist()
     [[0, 0, 1], [0, 1, 0], [1, 0, 0]]

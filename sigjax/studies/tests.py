@@ -48,7 +48,7 @@ class ClassicalTest(SciPyNames):
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class InapplicableTest:
     """A test that does not apply to these data, and why."""
 
     name: str
@@ -67,7 +67,7 @@ TWO_SIDED_ONLY = "chi-square has no direction; take two-sided, or another test"
 
 def paired_t(
     differences: np.ndarray, alternative: Alternative, *, name: str = PAIRED_T, assumes: str = "", rounding: float = 0.0
-) -> ClassicalTest | LeftOut:
+) -> ClassicalTest | InapplicableTest:
     r"""Paired t test, $t = \bar d / (s_d / \sqrt n)$ with n - 1 degrees of freedom; $s_d$ has ddof = 1.
 
     `differences` `[unit]` may be those of folds, too. Differences within `rounding` of each other are equal. Same as
@@ -81,7 +81,9 @@ def paired_t(
     return _of_mean(differences, rounding, name, assumes, lambda t: t_tail(t, len(differences) - 1, alternative))
 
 
-def wald_z(differences: np.ndarray, alternative: Alternative, *, rounding: float = 0.0) -> ClassicalTest | LeftOut:
+def wald_z(
+    differences: np.ndarray, alternative: Alternative, *, rounding: float = 0.0
+) -> ClassicalTest | InapplicableTest:
     r"""Wald test, $z = \bar d / (s_d / \sqrt n)$ by the normal distribution; $s_d$ has ddof = 1.
 
     `differences` is `[unit]`; `rounding` as in `paired_t`. Reference: Wasserman (2004), "All of statistics", section
@@ -132,7 +134,7 @@ def wilcoxon(differences: np.ndarray, alternative: Alternative, *, rounding: flo
     return ClassicalTest(WILCOXON, sum_above / 2.0, p_value, assumes)
 
 
-def mcnemar(above: int, below: int, alternative: Alternative) -> list[ClassicalTest | LeftOut]:
+def mcnemar(above: int, below: int, alternative: Alternative) -> list[ClassicalTest | InapplicableTest]:
     r"""McNemar's test of 0/1 results: exact, mid-p, and chi-square without and with correction.
 
     On `above` = b units only system a is right, on `below` = c only system b. The exact p is binomial; mid-p gives the
@@ -149,7 +151,7 @@ def mcnemar(above: int, below: int, alternative: Alternative) -> list[ClassicalT
     [1.0, 1.0, 1.0, 1.0]
     """
     both = above + below
-    tests: list[ClassicalTest | LeftOut] = [
+    tests: list[ClassicalTest | InapplicableTest] = [
         ClassicalTest(MCNEMAR[0], float(above), _binomial_tail(above, below, alternative), "results are 0 or 1"),
         ClassicalTest(
             MCNEMAR[1], float(above), _mid_p(above, below, alternative), "as exact; ties count half: less strict"
@@ -157,7 +159,7 @@ def mcnemar(above: int, below: int, alternative: Alternative) -> list[ClassicalT
     ]
     for name, size in zip(MCNEMAR[2:], (abs(above - below), max(abs(above - below) - 1, 0)), strict=True):
         if alternative != "two-sided":
-            tests.append(LeftOut(name, TWO_SIDED_ONLY))
+            tests.append(InapplicableTest(name, TWO_SIDED_ONLY))
         else:
             statistic = size**2 / both if both else 0.0
             few = "as exact; 25 units or more differ"
@@ -167,10 +169,10 @@ def mcnemar(above: int, below: int, alternative: Alternative) -> list[ClassicalT
 
 def paired_tests(
     differences: np.ndarray, alternative: Alternative, *, binary: bool, rounding: int
-) -> list[ClassicalTest | LeftOut]:
+) -> list[ClassicalTest | InapplicableTest]:
     """All tests of differences `[unit]`; McNemar's are for answers right or wrong (`binary`)."""
     above, below = int((differences > 0).sum()), int((differences < 0).sum())
-    not_binary = [LeftOut(name, "it takes one 0 or 1 per unit") for name in MCNEMAR]
+    not_binary = [InapplicableTest(name, "it takes one 0 or 1 per unit") for name in MCNEMAR]
     return [
         paired_t(differences, alternative, rounding=rounding),
         wald_z(differences, alternative, rounding=rounding),
@@ -182,14 +184,14 @@ def paired_tests(
 
 def _of_mean(
     differences: np.ndarray, rounding: float, name: str, assumes: str, tail: Callable[[float], float]
-) -> ClassicalTest | LeftOut:
+) -> ClassicalTest | InapplicableTest:
     """The test of the mean divided by its standard error."""
     if len(differences) < 2:
-        return LeftOut(name, ONE_UNIT)
+        return InapplicableTest(name, ONE_UNIT)
     if not differences.any():
         return ClassicalTest(name, 0.0, 1.0, assumes)
     if differences.max() - differences.min() <= rounding:
-        return LeftOut(name, ALL_EQUAL)
+        return InapplicableTest(name, ALL_EQUAL)
     # Squares stay within the range of a double; a power of two rounds nothing.
     scaled = np.ldexp(differences.astype(np.float64), -math.frexp(float(np.abs(differences).max()))[1])
     mean = float(total(scaled)) / len(scaled)
@@ -231,7 +233,7 @@ def doubled_ranks(sizes: np.ndarray, rounding: float) -> np.ndarray:
 
 
 def _exact_ranks(doubled: np.ndarray, sum_above: int, alternative: Alternative) -> float:
-    """The tail of the sum of ranks, each of which counts with probability 1/2."""
+    """The tail of the sum of ranks; each rank counts with probability 1/2."""
     ranks, counts = np.unique(doubled, return_counts=True)
     chance, total = dp_null(Lattice(ranks[:, None], counts, ranks[:0], ranks[:0, None])), int(doubled.sum())
     # The distribution is symmetric: small tails are sums of small terms.
@@ -244,7 +246,7 @@ RANK_SUM = "Wilcoxon-Mann-Whitney"
 _ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 
 
-def two_sample_t(a: np.ndarray, b: np.ndarray, alternative: Alternative) -> ClassicalTest | LeftOut:
+def two_sample_t(a: np.ndarray, b: np.ndarray, alternative: Alternative) -> ClassicalTest | InapplicableTest:
     r"""Two-sample t test with equal variances, $t = (\bar a - \bar b) / \sqrt{(s_a^2 + s_b^2) / n}$, 2n - 2 degrees.
 
     `a` and `b` are `[unit]`, of the same units. Same as `scipy.stats.ttest_ind`. Reference: Yeh (2000), section 2.1.
@@ -253,12 +255,12 @@ def two_sample_t(a: np.ndarray, b: np.ndarray, alternative: Alternative) -> Clas
     0.1963
     """
     if len(a) < 2:
-        return LeftOut(TWO_SAMPLE_T, ONE_UNIT)
+        return InapplicableTest(TWO_SAMPLE_T, ONE_UNIT)
     assumes = "systems are independent, with equal variances"
     if np.array_equal(a, b):
         return ClassicalTest(TWO_SAMPLE_T, 0.0, 1.0, assumes, paired=False)
     if np.ptp(a) == 0 and np.ptp(b) == 0:
-        return LeftOut(TWO_SAMPLE_T, "neither system varies: the standard deviation is 0")
+        return InapplicableTest(TWO_SAMPLE_T, "neither system varies: the standard deviation is 0")
     error = math.sqrt((variance(a) + variance(b)) / len(a))
     t = (float(total(a)) - float(total(b))) / len(a) / error
     return ClassicalTest(TWO_SAMPLE_T, t, t_tail(t, 2 * len(a) - 2, alternative), assumes, paired=False)
@@ -266,7 +268,7 @@ def two_sample_t(a: np.ndarray, b: np.ndarray, alternative: Alternative) -> Clas
 
 def binomial_z(
     successes: tuple[int, int], trials: tuple[int, int], alternative: Alternative
-) -> ClassicalTest | LeftOut:
+) -> ClassicalTest | InapplicableTest:
     r"""Test of two proportions with the pooled variance, $z = (x_1 - x_2) / \sqrt{x (1 - x) (1/n_1 + 1/n_2)}$.
 
     Same as `statsmodels.stats.proportion.proportions_ztest`. Reference: Yeh (2000), section 2.1.
@@ -276,7 +278,7 @@ def binomial_z(
     2.38
     """
     if 0 in trials:
-        return LeftOut(BINOMIAL_Z, "a system has a proportion of nothing")
+        return InapplicableTest(BINOMIAL_Z, "a system has a proportion of nothing")
     assumes = "systems are independent, and items; many items"
     if successes[0] * trials[1] == successes[1] * trials[0]:
         return ClassicalTest(BINOMIAL_Z, 0.0, normal_tail(0.0, alternative), assumes, paired=False)
@@ -288,7 +290,7 @@ def binomial_z(
 
 def chi_square(
     relevant: tuple[int, int], spurious: tuple[int, int], alternative: Alternative
-) -> ClassicalTest | LeftOut:
+) -> ClassicalTest | InapplicableTest:
     r"""Chi-square test of the table of relevant and spurious items found by each system, a test of precision.
 
     One degree of freedom, no correction; the square of `binomial_z`. Same as `scipy.stats.chi2_contingency(...,
@@ -299,10 +301,10 @@ def chi_square(
     (2.38, 0.12)
     """
     if alternative != "two-sided":
-        return LeftOut(CHI_SQUARE, TWO_SIDED_ONLY)
+        return InapplicableTest(CHI_SQUARE, TWO_SIDED_ONLY)
     predicted = (relevant[0] + spurious[0], relevant[1] + spurious[1])
     if 0 in predicted:
-        return LeftOut(CHI_SQUARE, "a system found nothing")
+        return InapplicableTest(CHI_SQUARE, "a system found nothing")
     assumes = "as binomial z; it tests precision"
     product = relevant[0] * spurious[1] - relevant[1] * spurious[0]
     margins = predicted[0] * predicted[1] * sum(relevant) * sum(spurious)
@@ -313,7 +315,7 @@ def chi_square(
 DELONG = "DeLong"
 
 
-def delong(scores: np.ndarray, label: np.ndarray, alternative: Alternative) -> ClassicalTest | LeftOut:
+def delong(scores: np.ndarray, label: np.ndarray, alternative: Alternative) -> ClassicalTest | InapplicableTest:
     r"""DeLong's test of two areas under the ROC curve, $z = (A_1 - A_2) / \sqrt{L S L'}$ with $L = (1, -1)$.
 
     S is the covariance of the areas from their placements: the share of negative instances that each positive one
@@ -330,7 +332,7 @@ def delong(scores: np.ndarray, label: np.ndarray, alternative: Alternative) -> C
 
     of_label = [label == 1, label == 0]
     if min(map(np.count_nonzero, of_label)) < 2:
-        return LeftOut(DELONG, "it takes two instances of each label or more")
+        return InapplicableTest(DELONG, "it takes two instances of each label or more")
     ranks, places = rankdata(scores, axis=1), []
     for own, others in zip(of_label, of_label[::-1], strict=True):
         places.append((ranks[:, own] - rankdata(scores[:, own], axis=1)) / np.count_nonzero(others))
@@ -342,7 +344,7 @@ def delong(scores: np.ndarray, label: np.ndarray, alternative: Alternative) -> C
     if of_a == of_b:
         return ClassicalTest(DELONG, 0.0, normal_tail(0.0, alternative), assumes)
     if spread <= _ROUNDING:
-        return LeftOut(DELONG, ALL_EQUAL)
+        return InapplicableTest(DELONG, ALL_EQUAL)
     z = (of_a - of_b) / math.sqrt(spread)
     return ClassicalTest(DELONG, z, normal_tail(z, alternative), assumes)
 
@@ -351,7 +353,7 @@ def dependence(a: np.ndarray, b: np.ndarray) -> tuple[float | None, float | None
     r"""Correlation $r_{12}$ of two systems and the factor $s_{d-ind} / s_d$ that independence costs.
 
     The factor is how many times too large independence makes the standard deviation of the difference. The correlation
-    is None where a system does not vary, and the factor where the difference does not.
+    is None if a system does not vary, and the factor where the difference does not.
 
     $s_d^2 = s_1^2 + s_2^2 - 2 r_{12} s_1 s_2$ and $s_{d-ind}^2 = s_1^2 + s_2^2$. `a` and `b` `[unit]` are the scores
     without each unit in turn (jackknife): for a mean, r12 is then the correlation of the results of units, for other

@@ -15,7 +15,7 @@ from sigjax.comparison.options import BootstrapOptions, CompareOptions
 from sigjax.formats.reading import read_data
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings
-from sigjax.records.display import Brief, SciPyNames
+from sigjax.records.display import SciPyNames, ShortRepr
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, takes, values
 from sigjax.records.settings import PValueCorrection
@@ -70,7 +70,7 @@ def _closed_tests(problem: SumsProblem, margin: float) -> tuple[str, list[Tests]
             a, b = problem.units.values[list(pair), :, 0]
             only_a, only_b = int((a > b).sum()), int((b > a).sum())
             tails = tango_tail(only_a, only_b, len(a), -margin), tango_tail(only_b, only_a, len(a), -margin)
-        elif error == 0.0:  # all units differ alike, which says nothing of other units
+        elif error == 0.0:  # all units have the same difference: this tells nothing about other units
             tails = 1.0, 1.0
         else:
             of_delta = problem.hypotheses.delta(pair), error, g
@@ -103,7 +103,7 @@ def _bootstrap_tests(problem: Problem, margin: float, context: Context) -> tuple
 
 
 @dataclass(frozen=True, repr=False)
-class Equivalence(SciPyNames, Brief):
+class Equivalence(SciPyNames, ShortRepr):
     """One pair of systems, one metric, one claim.
 
     Attributes:
@@ -326,7 +326,7 @@ def _document(results: Sequence[Equivalence]) -> Document:
 
 
 def _verdict(results: Sequence[Equivalence]) -> str:
-    """Of which pairs the claim is shown."""
+    """The verdict: the pairs for which the claim is shown."""
     (first, *others), held = results, sum(row.holds for row in results)
     if others:
         said = "equivalent" if first.claim == "equivalence" else "not worse"

@@ -144,7 +144,7 @@ def drawn(pilot: Pilot, seed: int, strata: np.ndarray) -> Maker:
 
 
 def allotted(strata: np.ndarray, size: int) -> np.ndarray:
-    """The strata of `size` units, in proportion to those of `strata` `[unit]` (ascending): `[size]`, ascending.
+    """Strata `[size]` (ascending) of `size` units, in proportion to `strata` `[unit]` (ascending).
 
     Units that rounding down leaves over go to the strata with the largest remainders (Hamilton).
 
@@ -245,7 +245,7 @@ def run_trials(
 
 
 def _problem(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Settings) -> SumsProblem:
-    """The trials `[trial, system, unit, stat]` as systems 0, 1, ..., of which each two are a pair."""
+    """The trials `[trial, system, unit, stat]` as systems 0, 1, ...; two successive systems are a pair."""
     # Outputs of both systems may be in a trial's.
     errors = np.full(2 * len(values), pilot.units.relative_error.max())
     units = replace(pilot.units, values=values.reshape(-1, *values.shape[2:]), strata=strata, relative_error=errors)
@@ -266,7 +266,7 @@ def _tested(problem: SumsProblem, test: Test, count: int, device: Device) -> Com
 
 @contextmanager
 def _input_errors(pilot: Pilot, device: Device) -> Iterator[None]:
-    """Turn what tests cannot do into errors that people read."""
+    """Turn refusals of tests into errors for people."""
     name = pilot.metric.name
     try:
         yield
@@ -283,7 +283,7 @@ def _input_errors(pilot: Pilot, device: Device) -> Iterator[None]:
 
 
 def signed_data(evaluation: EvaluationRecord) -> dict[str, str | int | None]:
-    """What a signature says of runs and strata, if there are any."""
+    """The part of a signature about runs and strata, if there are any."""
     strata = None if evaluation.strata is None else len(set(evaluation.strata))
     return {"runs": str(evaluation.size) or None, "strata": strata}
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from sigjax.exact.digits import PValue
 from sigjax.exact.lattice import NotEligible
-from sigjax.exact.null import MOST_SIGNS, outcomes_p
+from sigjax.exact.null import MOST_LISTED_SIGNS, outcomes_p
 from sigjax.exact.plans import NOT_KNOWN, Pair
 from sigjax.metrics import (
     check_standards,
@@ -183,9 +183,9 @@ def _why_sampled(problem: ColumnsProblem, pair: Pair, num_coins: int) -> NotElig
     method = problem.settings.method
     if method == "montecarlo":
         return NotEligible("as asked")
-    if num_coins <= MOST_SIGNS and method in ("auto", "exact"):
+    if num_coins <= MOST_LISTED_SIGNS and method in ("auto", "exact"):
         return None
-    reason = NOT_SUMS if method in ("dp", "tree") else f"{NOT_SUMS}, and more than {MOST_SIGNS} units differ"
+    reason = NOT_SUMS if method in ("dp", "tree") else f"{NOT_SUMS}, and more than {MOST_LISTED_SIGNS} units differ"
     if method != "auto":
         raise NotExact(pair, reason)
     return NotEligible(reason)

@@ -169,7 +169,7 @@ INTERVALS: dict[str, IntervalMethod] = {
 }
 
 
-class Names(NamedTuple):
+class IntervalNames(NamedTuple):
     """The kinds of the intervals of all scores and of all deltas, as reports name them; None where there are none."""
 
     systems: IntervalName | None
@@ -210,12 +210,14 @@ def joint_pairs(settings: Settings, num_pairs: int, family_size: int) -> int:
     return family_size if fits else 1
 
 
-def interval_names(problem: Problem, joint: int = 1) -> Names:
+def interval_names(problem: Problem, joint: int = 1) -> IntervalNames:
     """The kinds of the intervals of a problem, by the rule at the top of this file; `joint` deltas hold together."""
     name = problem.settings.interval
     if name == "none":
-        return Names(None, None)
+        return IntervalNames(None, None)
     if isinstance(problem, SumsProblem) and in_closed_form(problem.metric, problem.settings):
-        return Names("wilson", "tango") if right_or_wrong(problem) else Names("hall-t", "conservative-t")
+        return (
+            IntervalNames("wilson", "tango") if right_or_wrong(problem) else IntervalNames("hall-t", "conservative-t")
+        )
     drawn = "percentile" if name == "auto" else name
-    return Names(drawn, "simultaneous" if name == "auto" and joint > 1 else drawn)
+    return IntervalNames(drawn, "simultaneous" if name == "auto" and joint > 1 else drawn)

@@ -28,12 +28,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sigjax.exact.board import Board, make_board, pair_cost, usual
-from sigjax.exact.boards import NEAR, board_ps
+from sigjax.exact.board import Board, eligible_pairs, make_board, pair_cost
+from sigjax.exact.board_tests import NEARLY_ROUNDED, board_p_values
 from sigjax.exact.choices import chosen_sums, exchange_distribution, find_choices, find_patterns, sample_distribution
-from sigjax.exact.digits import MOST_COINS, PValue, nearest, reference_p, settled, takes_more_digits
+from sigjax.exact.digits import MOST_EXACT_SIGNS, PValue, has_small_grid, nearest_p, reference_p, round_p_values
 from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
-from sigjax.exact.null import BOUNDS_WIDTH, MOST_SIGNS, Delta, chances_p
+from sigjax.exact.null import BOUNDS_WIDTH, MOST_LISTED_SIGNS, Delta, p_of_probabilities
 from sigjax.exact.plans import NOT_KNOWN, SMALLEST_DP, Pair, Plan, Scoring, plan_pairs, planned_p
 from sigjax.metrics.ratios import is_monotone
 from sigjax.records import Alternative, Column, Columns
@@ -98,7 +98,7 @@ def exact_table(problem: SumsProblem, pairs: np.ndarray, context: Context) -> Co
     own, unpaid = which[~refused], which[refused]
     if not len(own):
         return exact_tests(problem, _listed(pairs), context, plans)
-    columns, open_ = _on_board(problem, board.at(np.flatnonzero(~refused)), pairs[own], context)
+    columns, open_ = _on_board(problem, board.subset(np.flatnonzero(~refused)), pairs[own], context)
     settings = replace(problem.settings, budget=math.inf)
     plans |= plan_exact(replace(problem, settings=settings), _listed(pairs[own[open_]]))
     order = np.concatenate([np.delete(own, open_), rest, unpaid, own[open_]])
@@ -119,15 +119,15 @@ _MANY_PAIRS = 500
 def _board_of(problem: SumsProblem, pairs: np.ndarray) -> tuple[Board, np.ndarray] | None:
     """The board of the pairs that are tested together, and their positions; None if there are none."""
     wanted = problem.settings.method in ("auto", "exact") and problem.units.exact
-    few = len(pairs) < (_MANY_PAIRS if problem.units.values.shape[1] <= MOST_SIGNS else _FEWEST_PAIRS)
+    few = len(pairs) < (_MANY_PAIRS if problem.units.values.shape[1] <= MOST_LISTED_SIGNS else _FEWEST_PAIRS)
     board = None if few or not wanted else make_board(problem.units.values, pairs)
     if board is None:
         return None
-    served = usual(board)
+    served = eligible_pairs(board)
     if is_monotone(problem.metric.score):
         served &= _ordered(problem, pairs, board.counts @ np.abs(board.rows) @ np.abs(board.basis), board.axes)
     which = np.flatnonzero(served)
-    return (board.at(which), which) if len(which) >= _FEWEST_PAIRS else None
+    return (board.subset(which), which) if len(which) >= _FEWEST_PAIRS else None
 
 
 def _pair_cost(problem: SumsProblem, board: Board) -> Cost:
@@ -143,20 +143,20 @@ def _on_board(problem: SumsProblem, board: Board, pairs: np.ndarray, context: Co
     backend = context.sized(_pair_cost(problem, board) * len(pairs)).backend
     device = backend.platform if backend.platform == "gpu" or context.device == "cpu" else None
     criterion = _criterion(problem, pairs)
-    p_values, found = board_ps(board, scored, criterion, device, monotone=is_monotone(problem.metric.score))
+    p_values, found = board_p_values(board, scored, criterion, device, monotone=is_monotone(problem.metric.score))
     closed = ~np.isnan(p_values[0]) & (found.error < BOUNDS_WIDTH)
     names, open_ = problem.metric.stat_names, np.flatnonzero(~closed)
     stats = ", ".join(names[stat] for stat in np.flatnonzero(board.basis.any(axis=0)))
     words = f"{'one statistic differs' if board.axes == 1 else 'two statistics differ'} ({stats})"
-    near = open_[found.error[open_] < NEAR]
+    near = open_[found.error[open_] < NEARLY_ROUNDED]
     for row in near.tolist():
         a, b = pairs[row].tolist()
         lattice = pair_lattice(problem.units.values[a], problem.units.values[b], names)
         assert isinstance(lattice, Lattice)
         score, one = pair_deltas(problem, [(a, b)], lattice.basis[None]), _criterion(problem, [(a, b)])
         log_p, error = float(found.log_p[row]), float(found.error[row])
-        enough = takes_more_digits(lattice, log_p)
-        p_values[:, row] = reference_p(lattice, score, one, log_p) if enough else nearest(log_p, error)
+        enough = has_small_grid(lattice, log_p)
+        p_values[:, row] = reference_p(lattice, score, one, log_p) if enough else nearest_p(log_p, error)
     closed[near] = True
     reasons = Column.constant(words, int(closed.sum()))
     return exact_columns(p_values[:, closed].T, reasons), np.flatnonzero(~closed)
@@ -243,7 +243,7 @@ def settled_signs(
         return p_values
     log_p = p_values[1, some] * math.log(10.0)
     # More coins than a double can count the outcomes of: the others are whole numbers of outcomes.
-    p_values[:, some] = settled(log_p, p_values[2, some], np.full(len(some), MOST_COINS + 1))
+    p_values[:, some] = round_p_values(log_p, p_values[2, some], np.full(len(some), MOST_EXACT_SIGNS + 1))
     known, is_open = dict[tuple[int, int], PValue](), np.isnan(p_values[0, some])
     for row, log in zip(some[is_open].tolist(), log_p[is_open].tolist(), strict=True):
         counts = int(ahead[row]), int(behind[row])
@@ -363,7 +363,9 @@ def plan_exchange(problem: SumsProblem, pair: Pair) -> Exchange | NotEligible:
 def _exchanged(problem: SumsProblem, pair: Pair, plan: Exchange | NotEligible) -> tuple[PValue, str]:
     if isinstance(plan, NotEligible):
         return NOT_KNOWN, plan.reason
-    p_value = (1.0, 0.0, 0.0) if plan.deltas is None else chances_p(*plan.deltas(), _criterion(problem, [pair]))
+    p_value = (
+        (1.0, 0.0, 0.0) if plan.deltas is None else p_of_probabilities(*plan.deltas(), _criterion(problem, [pair]))
+    )
     if p_value[0] < plan.least:
         return NOT_KNOWN, _TOO_SMALL
     return p_value, plan.words

@@ -13,7 +13,7 @@ import pytest
 import sigjax
 from sigjax import Evaluation, InputError, compare, read
 from sigjax.cli import _run
-from sigjax.cli.compare import Division
+from sigjax.cli.compare import ShardOptions
 from sigjax.cli.output import Output
 from sigjax.comparison.options import CompareOptions
 from sigjax.formats.declarations import named_format
@@ -40,7 +40,7 @@ RECORDS = (
     FlipsOptions,
     ItemsOptions,
     Output,
-    Division,
+    ShardOptions,
     BattlesOptions,
     GainsOptions,
     OneSampleOptions,

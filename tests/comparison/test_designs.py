@@ -17,7 +17,7 @@ from test_laws import REGISTRY, make_arrays
 from sigjax import Evaluation, InputError, SampleMetric, compare
 from sigjax.resample.draws import draws_from_strata, row_keys
 from sigjax.resample.projection import (
-    Bytes,
+    ByteColumns,
     Floats,
     crossed,
     crossed_projection,
@@ -117,7 +117,7 @@ def test_sums_are_whole_numbers_on_numpy_and_jax(sizes, factor, most_bytes):
     ):
         expected = [(columns.astype(object) @ each.T.astype(object)).tolist() for each in weights]
         on_numpy, on_jax = make(compiled=False), make(compiled=True, most_bytes=most_bytes)
-        assert isinstance(on_jax.matrix, Bytes if most_bytes else Floats)
+        assert isinstance(on_jax.matrix, ByteColumns if most_bytes else Floats)
         with jax.enable_x64(True):
             found = jax.jit(lambda rows, way: way.sums(rows))(jnp.asarray(rows), jax.tree.map(jnp.asarray, on_jax))
         for sums in (on_numpy.sums(rows), np.asarray(found)):

@@ -10,9 +10,9 @@ import pytest
 from scipy.stats import binom
 
 from sigjax import Evaluation, compare, permutation_test
-from sigjax.exact import boards, edges, tails
+from sigjax.exact import board_tests, edges, tails
 from sigjax.exact.board import make_board
-from sigjax.exact.digits import outward, reference_p, settled
+from sigjax.exact.digits import reference_p, round_outwards, round_p_values
 from sigjax.exact.lattice import Lattice
 from sigjax.resample.extreme import Extreme
 from sigjax.testing import permutation
@@ -85,9 +85,9 @@ def counts_of(rng: np.random.Generator, systems: int, units: int) -> np.ndarray:
     return np.stack([right, right + rng.binomial(2, 0.3, right.shape), np.broadcast_to(gold, right.shape)], axis=2)
 
 
-def is_right(one, expected: Fraction, coins: int) -> bool:
+def is_right(one, expected: Fraction, num_signs: int) -> bool:
     """Whether p is the ten digits expected, or, of few coins, the whole number of outcomes."""
-    if coins <= 50 and expected * 2 ** (coins + 1) < 2**38:
+    if num_signs <= 50 and expected * 2 ** (num_signs + 1) < 2**38:
         return one.p_value == float(expected) and one.error_bound == 0.0
     return (one.p_value, one.log10_p) == ten_digits(expected)
 
@@ -110,9 +110,9 @@ def test_random_boards_of_one_statistic_are_whole_numbers(kind, number):
         systems = {f"s{i}": each for i, each in enumerate(given)}
         for one in compare(Evaluation.from_arrays(systems, metric="mean", **options), **asked, **OPTIONS):
             differences = sums[int(one.a[1:])] - sums[int(one.b[1:])]
-            coins = np.count_nonzero(differences)
-            if coins:
-                assert is_right(one, whole_p(differences, **asked), coins)
+            num_signs = np.count_nonzero(differences)
+            if num_signs:
+                assert is_right(one, whole_p(differences, **asked), num_signs)
             else:
                 assert (one.p_value, one.log10_p) == (1.0, 0.0)
 
@@ -145,16 +145,18 @@ def test_random_boards_of_two_statistics_are_whole_numbers(metric, number):
 @pytest.mark.parametrize("kind", ["values", "fscore"])
 def test_errors_are_below_their_bounds(monkeypatch, kind, alternative):
     """Against long doubles; and the bounds are so small that one pair in a hundred is left open."""
-    rng, asked, whole = np.random.default_rng(4), [], permutation.board_ps
+    rng, asked, whole = np.random.default_rng(4), [], permutation.board_p_values
     made = values_of(rng, 9, 900, 7) if kind == "values" else counts_of(rng, 9, 900)
-    monkeypatch.setattr(permutation, "board_ps", lambda *a, **k: asked.append(a) or whole(*a, **k))
-    monkeypatch.setattr(tails, "pays", lambda *_: True)
+    monkeypatch.setattr(permutation, "board_p_values", lambda *a, **k: asked.append(a) or whole(*a, **k))
+    monkeypatch.setattr(tails, "grid_is_faster", lambda *_: True)
     systems = {f"s{i}": each for i, each in enumerate(made)}
     data = Evaluation.from_arrays(systems, metric="mean" if kind == "values" else "fscore")
     compare(data, alternative=alternative, **OPTIONS)
-    board, scored, criterion, _ = asked[0]
-    of_axes = boards.line_tails if board.axes == 1 else boards.plane_tails
-    short, long = (boards._board_ps(of_axes, board, scored, criterion, None, real) for real in (float, np.longdouble))
+    board, delta_of, criterion, _ = asked[0]
+    of_axes = board_tests.line_tails if board.axes == 1 else board_tests.plane_tails
+    short, long = (
+        board_tests._p_values_by(of_axes, board, delta_of, criterion, None, real) for real in (float, np.longdouble)
+    )
     assert len(board) >= 35
     assert (np.abs(short.log_p - long.log_p) <= short.error + long.error).all()
     assert np.quantile(short.error, 0.9) < 5e-12
@@ -226,20 +228,20 @@ def test_edges_between_lines_are_those_searched_for(monkeypatch, metric, units):
     counts[1, : max(units // 30, 2)] = counts[2, : max(units // 30, 2)]
     if metric == "wer":  # errors and words, which differ as of two tokenizers
         counts = np.stack([counts[..., 1], counts[..., 2] + rng.integers(0, 2, counts.shape[:2])], axis=-1)
-    find, between = edges.find_edges, edges._between
+    find, between = edges.find_edges, edges._edges_between
 
     def both(*args, strict):
         found = []
         for searched in (10**9, 0):
-            monkeypatch.setattr(edges, "_SEARCHED", searched)
+            monkeypatch.setattr(edges, "_MOST_SEARCHED", searched)
             found.append(find(*args, strict=strict))
-        window, scored, *_ = args
+        window, delta_of, *_ = args
         # What S cannot reach has no probability.
         every = np.arange(len(found[0]))
-        first, low = window.places(every)
+        first, low = window.axis_values(every)
         with monkeypatch.context() as patch:
-            patch.setattr(edges, "_SPARE", 0.0)
-            reached = [window.holds(every, first, low + 2 * each) for each in found]
+            patch.setattr(edges, "_MARGIN", 0.0)
+            reached = [window.unclipped(every, first, low + 2 * each) for each in found]
         assert ((found[0] == found[1]) | ~reached[0] & ~reached[1]).all()
         return found[1]
 
@@ -247,9 +249,9 @@ def test_edges_between_lines_are_those_searched_for(monkeypatch, metric, units):
         seen.append(between(*args)[1].mean())
         return between(*args)
 
-    monkeypatch.setattr(edges, "_between", open_ones)
+    monkeypatch.setattr(edges, "_edges_between", open_ones)
     monkeypatch.setattr(tails, "find_edges", both)
-    monkeypatch.setattr(tails, "pays", lambda *_: True)
+    monkeypatch.setattr(tails, "grid_is_faster", lambda *_: True)
     data = Evaluation.from_arrays({f"s{i}": each for i, each in enumerate(counts)}, metric=metric)
     for alternative in ("two-sided", "less"):
         compare(data, alternative=alternative, mid_p=True, **OPTIONS)
@@ -265,11 +267,11 @@ def test_wider_windows_settle_tiny_p(monkeypatch, seed):
     tp = rng.binomial(3, np.array([0.48, 0.78])[:, None], (2, 1000))
     counts = np.stack([tp, tp + rng.binomial(2, 0.35, tp.shape), np.full(tp.shape, 3)], axis=-1)
     data = Evaluation.from_arrays(dict(zip("ab", counts, strict=True)), metric="fscore")
-    by_board = boards._board_ps
-    monkeypatch.setattr(boards, "_board_ps", lambda *args: called.append(args[0]) or by_board(*args))
+    by_board = board_tests._p_values_by
+    monkeypatch.setattr(board_tests, "_p_values_by", lambda *args: called.append(args[0]) or by_board(*args))
     found = compare(data, **OPTIONS)
     assert [getattr(each, "keywords", {}).get("deviations") for each in called] == [None, tails.WIDE]
-    monkeypatch.setattr(tails, "pays", lambda *_: False)
+    monkeypatch.setattr(tails, "grid_is_faster", lambda *_: False)
     assert numbers(compare(data, **OPTIONS)) == numbers(found)
     assert found.comparisons[0].p_value < 1e-90
 
@@ -324,11 +326,11 @@ def test_ties_between_decimals_are_settled():
 
 
 def test_rounding_leaves_open_what_errors_do():
-    p_value, *_ = settled(np.log([0.12345678905, 0.12345678901]), np.full(2, 1e-12), np.array([99, 99]))
+    p_value, *_ = round_p_values(np.log([0.12345678905, 0.12345678901]), np.full(2, 1e-12), np.array([99, 99]))
     assert np.isnan(p_value).tolist() == [True, False]
     assert p_value[1] == 0.123456789
-    assert settled(np.zeros(1), np.zeros(1), np.array([99]))[2] == 0.0
-    few = settled(np.log([3 / 2**20]), np.array([1e-13]), np.array([20]))
+    assert round_p_values(np.zeros(1), np.zeros(1), np.array([99]))[2] == 0.0
+    few = round_p_values(np.log([3 / 2**20]), np.array([1e-13]), np.array([20]))
     assert (few[0, 0], few[2, 0]) == (3 / 2**20, 0.0)
-    low, high = outward(1 / 3, 2 / 3)
+    low, high = round_outwards(1 / 3, 2 / 3)
     assert (low, high) == (0.333333, 0.666667)

@@ -18,7 +18,7 @@ from sigjax.exact import null as exact_null
 from sigjax.exact.distributions import (
     dp_cost,
     dp_null,
-    plane_probabilities,
+    grid_probabilities,
     tree_cost,
     tree_error,
     tree_null,
@@ -47,7 +47,7 @@ def test_two_axes_are_convolution(rows, theta):
     """Also where most rows are even, so that the function is large far from frequency 0, too."""
     rows, multiplicity = np.array(rows), np.array([40, 30, 1, 50])[: len(rows)]
     first, lengths, theta = np.array([20, -10]), (320, 288), np.array(theta)
-    found = plane_probabilities(rows, multiplicity, theta, first, lengths)
+    found = grid_probabilities(rows, multiplicity, theta, first, lengths)
     expected = np.roll(law(rows, multiplicity, theta, lengths), tuple(-first), axis=(0, 1))
     np.testing.assert_allclose(found, expected, rtol=0, atol=2e-16 * 400)
 
@@ -57,7 +57,7 @@ def test_one_axis_is_convolution(length):
     pairs = [((1, 2, 3), (9, 9, 9), 0.1, 3), ((1, 4, 5), (8, 3, 6), 0.0, 0), ((2, 3, 0), (5, 5, 0), -0.2, 5)]
     for steps, multiplicity, theta, first in pairs:
         rows, counts, tilt = np.array(steps)[:, None], np.array(multiplicity), np.array([theta])
-        found = plane_probabilities(rows, counts, tilt, np.array([first]), (length,))
+        found = grid_probabilities(rows, counts, tilt, np.array([first]), (length,))
         expected = law(rows, counts, tilt, (length,))
         np.testing.assert_allclose(found, np.roll(expected, -first), rtol=0, atol=1e-14)
 
@@ -72,18 +72,18 @@ def test_one_axis_with_many_coins_is_convolution(unit, theta, others):
         steps = np.append(unit * rng.integers(1, 60, 2100), others).astype(int)
         rows, counts = np.unique(steps, return_counts=True)
         rows, counts = np.append(rows, np.zeros(300, int)), np.append(counts, np.zeros(300, int))  # padding
-        found = plane_probabilities(rows[:, None], counts, np.array([theta]), np.array([5]), (length,))
+        found = grid_probabilities(rows[:, None], counts, np.array([theta]), np.array([5]), (length,))
         expected = law(rows[:, None], counts, np.array([theta]), (length,))
         np.testing.assert_allclose(found, np.roll(expected, -5), rtol=0, atol=3e-14)
 
 
-@pytest.mark.parametrize("coins", [8, 90, 400])
+@pytest.mark.parametrize("num_signs", [8, 90, 400])
 @pytest.mark.parametrize(
     "shares", [(0.0, 0.0), (0.0, 0.01), (0.03, 0.04), (0.2, 0.21), (0.5, 0.51), (1.0, 1.1), (1.1, 1.2)]
 )
-def test_tails_beyond_two_edges_are_counts(coins, shares):
+def test_tails_beyond_two_edges_are_counts(num_signs, shares):
     """Within the error stated, which is small; 400 coins reach further than the grid."""
-    rows, counts = np.unique(np.random.default_rng(coins).integers(1, 8, coins), return_counts=True)
+    rows, counts = np.unique(np.random.default_rng(num_signs).integers(1, 8, num_signs), return_counts=True)
     lattice = Lattice(rows[:, None], counts, np.zeros(1, np.int64), np.ones((1, 1), np.int64))
     reach = int(lattice.reach[0])
     ways = np.array([1], object)  # of every sum from -reach to reach in steps of 2
@@ -91,7 +91,7 @@ def test_tails_beyond_two_edges_are_counts(coins, shares):
         ways = np.append(ways, [0] * step) + np.append([0] * step, ways)
     edges = [math.floor(share * reach) - 0.5 for share in shares]
     for edge, (log_p, log_error) in zip(edges, _grid_tails(lattice, *edges), strict=True):
-        expected = Fraction(int(ways[max(math.ceil((edge + reach) / 2), (reach + 1) // 2) :].sum()), 2**coins)
+        expected = Fraction(int(ways[max(math.ceil((edge + reach) / 2), (reach + 1) // 2) :].sum()), 2**num_signs)
         if not expected:
             assert (log_p, log_error) == (-math.inf, -math.inf)
             continue
@@ -261,7 +261,7 @@ def sums_of_signs(differences):
 @pytest.mark.parametrize("most_signs", [20, 0], ids=["signs", "grid"])
 @pytest.mark.parametrize(("num_units", "axes"), [(1, 1), (4, 1), (30, 1), (3, 2), (9, 2), (40, 2)])
 def test_laws_are_those_of_all_signs(num_units, axes, most_signs, monkeypatch):
-    monkeypatch.setattr(exact_null, "MOST_SIGNS", most_signs)
+    monkeypatch.setattr(exact_null, "MOST_LISTED_SIGNS", most_signs)
     differences = np.random.default_rng(num_units).integers(-3, 4, (num_units, axes))
     lattice = pair_lattice(differences, np.zeros_like(differences), ("x", "y")[:axes])
     (sums, shares), chances = sign_distribution(lattice), Counter()

@@ -171,7 +171,7 @@ def test_judgments_up_to_1000_are_taken(write, scorer, judgment):
 def test_without_the_library(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "pytrec_eval", None)
     with pytest.raises(InputError, match="install pytrec-eval-terrier"):
-        measures.topic_scorer(measures.Measure("map"), {"7": {"d1": 1}})
+        measures.topic_scorer(measures.RankingMeasure("map"), {"7": {"d1": 1}})
 
 
 def test_outputs_of_trec_eval(write):

@@ -12,7 +12,7 @@ from sigjax.metrics.ratios import FSCORE
 from sigjax.resample import engine
 from sigjax.resample import engine as sampling
 from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys, swap
-from sigjax.resample.projection import Bytes, ColumnIndices, Floats, draws_projection
+from sigjax.resample.projection import ByteColumns, ColumnIndices, Floats, draws_projection
 from sigjax.run import backend
 from sigjax.run.backend import NUMPY, choose_backend
 from sigjax.run.context import Run
@@ -43,7 +43,7 @@ def test_counts_are_those_of_the_masks(evaluation):
         assert c.exceed == extreme(delta, c.delta, "two-sided").sum()
 
 
-@pytest.mark.parametrize(("factor", "kind"), [(1, Bytes), (1000, Floats)])
+@pytest.mark.parametrize(("factor", "kind"), [(1, ByteColumns), (1000, Floats)])
 def test_counts_of_many_columns_are_those_of_the_masks(factor, kind, monkeypatch):
     """On JAX, by products of either type."""
     kinds, chosen = set(), permutation.swap_projection

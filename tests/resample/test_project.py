@@ -12,7 +12,7 @@ from sigjax.resample import projection as by_bytes
 from sigjax.resample import projection as fused
 from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys, swap
 from sigjax.resample.projection import (
-    Bytes,
+    ByteColumns,
     bytes_of,
     crossed_projection,
     draws_projection,
@@ -98,7 +98,7 @@ def test_products_of_bytes_are_exact(count, num_units):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(fused, "MOST_WORDS", 0)
         projection = swap_projection(values, draws, compiled=True, most_bytes=1)
-    assert isinstance(projection.matrix, Bytes)
+    assert isinstance(projection.matrix, ByteColumns)
     with jax.enable_x64(True):
         found = np.asarray(jax.jit(lambda projection, rows: projection.sums(rows))(projection, ROWS))
     assert found[:count].tolist() == by_whole_numbers(swap, values, draws)
@@ -116,7 +116,7 @@ def test_products_of_several_bytes_are_exact(largest, num_units):
         patched.setattr(fused, "MOST_WORDS", 0)
         swapped = swap_projection(values, draws, compiled=True, most_bytes=4)
         drawn = draws_projection(values, draws, compiled=True, most_bytes=4)
-    assert isinstance(drawn.matrix, Bytes)
+    assert isinstance(drawn.matrix, ByteColumns)
     digits = 1 if largest <= 127 else 2 if largest < 2**15 else 3 if largest < 2**23 else 4
     assert len(swapped.matrix.worth) == digits
     for plan, projection in ((swap, swapped), (bootstrap, drawn)):
@@ -144,7 +144,7 @@ def test_sums_of_bytes_stay_within_their_type(monkeypatch):
     columns, draws = np.array([[127, -127, 0], [1, 1, 1]]), draws_from_strata(np.zeros(3, int))
     for bound, fits in ((255, True), (254, False)):
         monkeypatch.setattr(by_bytes, "_LAST_SUM", bound)
-        assert isinstance(swap_projection(columns, draws, compiled=True, most_bytes=1).matrix, Bytes) == fits
+        assert isinstance(swap_projection(columns, draws, compiled=True, most_bytes=1).matrix, ByteColumns) == fits
 
 
 @pytest.mark.parametrize("most", [127, 128, 255])

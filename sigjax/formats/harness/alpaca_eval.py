@@ -8,7 +8,7 @@ from typing import Any
 
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log
-from sigjax.readers.json_files import Item, load_entries
+from sigjax.readers.json_files import JsonObject, load_entries
 from sigjax.records import InputError
 
 _FIELDS = (b'"instruction"', b'"generator_', b'"output_')
@@ -21,11 +21,11 @@ FORMAT = harness(
     folder="annotations.json",
 )
 _DECIMALS = 15
-"""1.9816872352 - 1 is 0.98168723520000009 in doubles; rounding gives the decimal that it stands for."""
+"""1.9816872352 - 1 is 0.98168723520000009 in doubles; rounding gives the decimal back."""
 
 
-def _win_rate(entry: Item) -> dict[str, float]:
-    """None where the annotator gave no preference."""
+def _win_rate(entry: JsonObject) -> dict[str, float]:
+    """None if the annotator gave no preference."""
     if entry.value("preference") is None:
         return {}
     value = entry.number("preference")
@@ -34,13 +34,13 @@ def _win_rate(entry: Item) -> dict[str, float]:
     return {"win_rate": round(value - 1, _DECIMALS)}
 
 
-def _annotations(file: str) -> tuple[Item, Iterator[Item]]:
-    def instance(entry: Item) -> Item:
+def _annotations(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
+    def instance(entry: JsonObject) -> JsonObject:
         dataset = entry.text("dataset", "all")
         about = {"id": f"{dataset}: {entry.text('instruction')}", "labels": {"dataset": dataset}}
-        return Item(entry.at, entry.fields | about)
+        return JsonObject(entry.at, entry.fields | about)
 
-    return Item(file, {}), map(instance, load_entries(file))
+    return JsonObject(file, {}), map(instance, load_entries(file))
 
 
 LOG = Log(
@@ -65,7 +65,7 @@ def sample(
     datasets: Sequence[Any] = ("koala", "vicuna"),
     **fields: Any,
 ) -> str:
-    """Values are one an instruction, from 0 to 1; None where there is no preference."""
+    """One value per instruction, from 0 to 1; None if there is no preference."""
     return json.dumps(
         [
             {"dataset": datasets[i % len(datasets)], "instruction": f"say {i}", "output_1": "x"}

@@ -1,8 +1,8 @@
 # logs hold: "correct_count"
 """Berkeley Function Calling Leaderboard: score files of a category, which list failures only.
 
-The first line of BFCL_v4_CATEGORY_score.json has the number of all entries and of the correct ones. What a file does
-not list is correct, if it is of the same test set as the files of the other models; a checker may list a failure twice.
+The first line of BFCL_v4_CATEGORY_score.json has the number of all entries and of the correct ones. An entry that a
+file does not list is correct, if all files are of the same test set. A checker may list a failure twice.
 """
 
 import json
@@ -52,7 +52,7 @@ LOG = Log(results=_results, main=_VALID)
 
 
 def sample(values: Sequence[Any], **fields: Any) -> str:
-    """Values are one an entry: whether it is correct."""
+    """One value per entry: whether it is correct."""
     failures = [
         {"id": f"simple_{i}", "model_name": "m", "test_category": "simple", "valid": False, "error": ["no"]}
         | {"error_type": "value_error", "prompt": {"question": "?"}}

@@ -11,7 +11,7 @@ from typing import Any
 from sigjax.formats.declarations import looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log
-from sigjax.readers.json_files import Item, load_item
+from sigjax.readers.json_files import JsonObject, load_item
 from sigjax.readers.options import quote
 from sigjax.records import InputError
 
@@ -27,13 +27,13 @@ FORMAT = harness(
 _STATUS = {"pass": 1.0, "fail": 0.0, "timeout": 0.0}
 
 
-def _load(file: str) -> tuple[Item, Iterator[Item]]:
+def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
     whole = load_item(file)
     tasks = whole.item("eval")
     return whole, (sample for task in tasks.fields for sample in tasks.items(task, f"{quote(task)}, sample"))
 
 
-def _scores(sample: Item) -> dict[str, float]:
+def _scores(sample: JsonObject) -> dict[str, float]:
     status = sample.text("status")
     if status not in _STATUS:
         raise InputError(f"{sample.field('status')}: expected one of {', '.join(_STATUS)}, got {quote(status)}")
@@ -44,7 +44,7 @@ LOG = Log(load=_load, scores=_scores, id="task_id", trial="#", main="pass")
 
 
 def sample(values: Sequence[Any], **fields: Any) -> str:
-    """Values are one a task: whether its only sample passes; or a list of one a sample."""
+    """One value per task: whether its only sample passes; or a list of one per sample."""
     tasks = {
         f"BigCodeBench/{i}": [
             {"task_id": f"BigCodeBench/{i}", "solution": 'x = {"status": "pass"}', "status": "pass" if own else "fail"}

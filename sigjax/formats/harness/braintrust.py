@@ -14,7 +14,7 @@ from typing import Any
 from sigjax.formats.declarations import looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log
-from sigjax.readers.json_files import Item, load_entries, load_item, load_lines
+from sigjax.readers.json_files import JsonObject, load_entries, load_item, load_lines
 from sigjax.run.files import read_head
 
 _EVENTS = re.compile(rb'\A\s*\{\s*"(events|data)"\s*:\s*\[')
@@ -32,23 +32,23 @@ FORMAT = harness(
 _LONG = frozenset("output expected context".split())
 
 
-def _load(file: str) -> tuple[Item, Iterator[Item]]:
-    """The events that are no parts of others, with what they test as `id`."""
+def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
+    """The events that are not below others; their `id` is the test case."""
     _, head = read_head(file)
     if found := _EVENTS.match(head):
         events = load_item(file).items(found[1].decode(), "event")
     else:
         events = load_entries(file) if head.lstrip().startswith(b"[") else load_lines(file, unread=_LONG)
     whole = (event for event in events if event.get("is_root") is not False and not event.get("span_parents"))
-    return Item(file, {}), (Item(event.at, {**event.fields, "id": _tested(event)}) for event in whole)
+    return JsonObject(file, {}), (JsonObject(event.at, {**event.fields, "id": _tested(event)}) for event in whole)
 
 
-def _tested(event: Item) -> str:
+def _tested(event: JsonObject) -> str:
     given = event.value("input")
     return given if isinstance(given, str) and given.strip() else json.dumps(given, sort_keys=True)
 
 
-def _scores(event: Item) -> dict[str, float]:
+def _scores(event: JsonObject) -> dict[str, float]:
     return event.item("scores", {}).numbers()
 
 
@@ -65,7 +65,7 @@ LOG = Log(
 
 
 def sample(values: Sequence[Any], *, as_list: bool = False, **fields: Any) -> str:
-    """Values are one a test case, or a list of one a trial."""
+    """One value per test case, or a list of one per trial."""
     trials = chain(*([(i, own) for own in (v if isinstance(v, list) else [v])] for i, v in enumerate(values)))
     events = [
         {"id": f"e{number}", "input": {"q": f"question {i}"}, "output": "x", "expected": "y"}

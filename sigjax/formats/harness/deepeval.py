@@ -9,7 +9,7 @@ from typing import Any
 from sigjax.formats.declarations import looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log
-from sigjax.readers.json_files import Item, load_item
+from sigjax.readers.json_files import JsonObject, load_item
 
 FORMAT = harness(
     __name__,
@@ -20,7 +20,7 @@ _SUCCESS = "success"
 """The score that its pass rates are means of; others are beside it."""
 
 
-def _load(file: str) -> tuple[Item, Iterator[Item]]:
+def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
     """Test cases of one turn, and conversations, of a test run or of .deepeval/.latest_test_run.json."""
     run = load_item(file)
     if run.get("testRunData") is not None:
@@ -29,8 +29,8 @@ def _load(file: str) -> tuple[Item, Iterator[Item]]:
     return run, chain(run.items("testCases", "test case", []), conversations)
 
 
-def _scores(case: Item) -> dict[str, float]:
-    """Those of the metrics that did not fail to run, and whether the case passed."""
+def _scores(case: JsonObject) -> dict[str, float]:
+    """The scores of metrics that ran without an error, and whether the case passed."""
     metrics = [metric for metric in case.items("metricsData", "metric", []) if metric.get("score") is not None]
     scores = {metric.text("name"): metric.number("score") for metric in metrics}
     return scores if case.get("success") is None else scores | {_SUCCESS: case.number("success")}
@@ -48,7 +48,7 @@ LOG = Log(
 
 
 def sample(values: Sequence[Any], *, wrapped: bool = False, **fields: Any) -> str:
-    """Values are one a test case: whether it passed; None for a metric that failed to run."""
+    """One value per test case: whether it passed; None for a metric that failed to run."""
     cases = [
         {"name": f"test_case_{i}", "input": f"q{i}", "actualOutput": "x", "success": value == 1, "order": i}
         | {"metadata": {"topic": f"t{i // 2}"}}

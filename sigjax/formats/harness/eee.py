@@ -9,7 +9,7 @@ from typing import Any
 from sigjax.formats.declarations import looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import InstanceLog, Log, SystemLog, grouped
-from sigjax.readers.json_files import Item, load_lines
+from sigjax.readers.json_files import JsonObject, load_lines
 from sigjax.readers.options import Options, quote
 from sigjax.records import InputError
 
@@ -27,7 +27,7 @@ def _results(file: str, _: Options) -> Iterator[SystemLog]:
         yield SystemLog(file, _rows(lines), model)
 
 
-def _rows(lines: Sequence[Item]) -> list[InstanceLog]:
+def _rows(lines: Sequence[JsonObject]) -> list[InstanceLog]:
     """One row per sample, with the scores of all its lines."""
     scores: dict[str, dict[str, float]] = {}
     rows: dict[str, InstanceLog] = {}
@@ -42,8 +42,8 @@ def _rows(lines: Sequence[Item]) -> list[InstanceLog]:
     return list(rows.values())
 
 
-def _evaluations(lines: Sequence[Item]) -> list[str]:
-    """What each line scores: its evaluation, or its result where an evaluation has several."""
+def _evaluations(lines: Sequence[JsonObject]) -> list[str]:
+    """The name of the score of each line: its evaluation, or its result if an evaluation has several."""
     pairs = [(line.text("evaluation_name"), line.get("evaluation_result_id")) for line in lines]
     counts = Counter(name for name, _ in {pair for pair in pairs if isinstance(pair[1], str)})
     return [result if counts[name] > 1 and isinstance(result, str) else name for name, result in pairs]
@@ -53,7 +53,7 @@ LOG = Log(results=_results, content="content (sample_hash)")
 
 
 def sample(values: Sequence[Any], *, model: str = "org/a", evaluation: str = "bench", **fields: Any) -> str:
-    """Values are one an instance."""
+    """One value per instance."""
     lines = [
         {"schema_version": "0.3.0", "evaluation_id": f"x/{model}/1", "model_id": model, "evaluation_name": evaluation}
         | {"sample_id": f"s{i}", "sample_hash": f"h{i}", "input": {"raw": "?"}, "metadata": {"subject": f"t{i // 2}"}}

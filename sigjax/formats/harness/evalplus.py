@@ -10,7 +10,7 @@ from typing import Any
 from sigjax.formats.declarations import either, looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log
-from sigjax.readers.json_files import Item, load_item
+from sigjax.readers.json_files import JsonObject, load_item
 from sigjax.readers.options import quote
 from sigjax.records import InputError
 
@@ -24,12 +24,12 @@ FORMAT = harness(
 )
 
 
-def _load(file: str) -> tuple[Item, Iterator[Item]]:
+def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
     """The samples of each task: objects since version 0.2.2, before lists in two lists, which begin with a status."""
     whole = load_item(file)
     tasks = whole.item("eval")
 
-    def samples() -> Iterator[Item]:
+    def samples() -> Iterator[JsonObject]:
         for task, held in tasks.fields.items():
             if isinstance(held, list):
                 found = tasks.items(task, f"{quote(task)}, sample")
@@ -39,15 +39,15 @@ def _load(file: str) -> tuple[Item, Iterator[Item]]:
                 pairs = zip_longest(*(each if isinstance(each, list) else [each] for each in lists))
                 both = ([each[0] if isinstance(each, list) and each else each for each in pair] for pair in pairs)
                 found = (
-                    Item((own.at, "sample", i), {"base_status": base, "plus_status": plus})
+                    JsonObject((own.at, "sample", i), {"base_status": base, "plus_status": plus})
                     for i, (base, plus) in enumerate(both, start=1)
                 )
-            yield from (Item(sample.at, sample.fields | {"task": task}) for sample in found)
+            yield from (JsonObject(sample.at, sample.fields | {"task": task}) for sample in found)
 
     return whole, samples()
 
 
-def _scores(sample: Item) -> dict[str, float]:
+def _scores(sample: JsonObject) -> dict[str, float]:
     """Whether a sample passes the tests of HumanEval or MBPP (base), and those of EvalPlus besides (plus)."""
     passed = {"base": _passes(sample, "base_status")}
     if sample.get("plus_status") is None:
@@ -55,7 +55,7 @@ def _scores(sample: Item) -> dict[str, float]:
     return passed | {"plus": min(passed["base"], _passes(sample, "plus_status"))}
 
 
-def _passes(sample: Item, field: str) -> float:
+def _passes(sample: JsonObject, field: str) -> float:
     status = sample.text(field)
     if status not in _STATUS:
         raise InputError(f"{sample.field(field)}: expected one of {', '.join(_STATUS)}, got {quote(status)}")
@@ -75,7 +75,7 @@ LOG = Log(
 
 
 def sample(values: Sequence[Any], *, old: bool = False, hash: str = "0", **fields: Any) -> str:
-    """Values are one a task: whether its only sample passes; as before version 0.2.2 if `old`."""
+    """One value per task: whether its only sample passes; as before version 0.2.2 if `old`."""
     tasks = {}
     for i, value in enumerate(values):
         status = ("success" if value else "failed") if old else ("pass" if value else "fail")

@@ -14,7 +14,7 @@ from typing import Any
 from sigjax.formats.declarations import looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import InstanceLog, Log, SystemLog, choose
-from sigjax.readers.json_files import Item, load_entries, load_item
+from sigjax.readers.json_files import JsonObject, load_entries, load_item
 from sigjax.readers.options import Options, quote
 from sigjax.records import InputError
 
@@ -38,13 +38,13 @@ def _results(file: str, options: Options) -> Iterator[SystemLog]:
     if any(row.labels["perturbation"] != "none" for row in rows):
         notes = ("perturbed instances count as instances; --cluster instance keeps each with its original",)
     path = str(PurePath(file).with_name("run_spec.json"))
-    spec = load_item(path) if os.path.isfile(path) else Item(path, {})
+    spec = load_item(path) if os.path.isfile(path) else JsonObject(path, {})
     task = re.sub(r"(?<=[:,])model(_deployment)?=[^,]*,?", "", spec.name("name?")).rstrip(":,")
     facts = {"scenario": str(spec.get("scenario_spec") or "")}
     yield SystemLog(file, rows, spec.name("adapter_spec.model?"), notes, facts, task=task)
 
 
-def _row(entry: Item) -> InstanceLog:
+def _row(entry: JsonObject) -> InstanceLog:
     instance = entry.text("instance_id")
     perturbation = "none" if entry.get("perturbation") is None else entry.item("perturbation").text("name")
     split, scores = _scores(entry)
@@ -53,7 +53,7 @@ def _row(entry: Item) -> InstanceLog:
     return InstanceLog(scores, id, entry.text("train_trial_index", 0), labels)
 
 
-def _scores(entry: Item) -> tuple[str, dict[str, float | InputError]]:
+def _scores(entry: JsonObject) -> tuple[str, dict[str, float | InputError]]:
     """The split of an instance, and the mean of each statistic that has been counted."""
     scores: dict[str, float | InputError] = {}
     split = "none"
@@ -81,7 +81,7 @@ def sample(
     perturbations: Sequence[Any] = (None,),
     trials: Sequence[Any] = (0,),
 ) -> str:
-    """Values are one an instance."""
+    """One value per instance."""
     return json.dumps(
         [
             {"instance_id": f"id{i}", "train_trial_index": trial}

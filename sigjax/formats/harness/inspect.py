@@ -17,7 +17,7 @@ from typing import Any
 
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import InstanceLog, Log, SystemLog
-from sigjax.readers.json_files import Item, Object, item_at, number, parse_json
+from sigjax.readers.json_files import JsonObject, Object, item_at, number, parse_json
 from sigjax.readers.options import Options, quote
 from sigjax.readers.table import parse_number
 from sigjax.records import Hint, InputError
@@ -38,7 +38,7 @@ _ZSTANDARD = 93
 _WHOLE = ("header.json", "reductions.json")
 _MEMBER = re.compile(r"samples/.*\.json", re.DOTALL)
 _READ = ("id", "epoch", "scores", "metadata")
-"""The fields of a sample that are kept; the others, its messages and events, can be long."""
+"""The fields of a sample that are kept; messages and events are dropped, since they can be long."""
 _WORDS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _REMEDY = f"name another score with {Hint('metric', 'NAME')}"
 
@@ -62,7 +62,7 @@ def _results(file: str, _: Options) -> Iterator[SystemLog]:
     yield SystemLog(file, rows, about.name("model?"), notes, facts, about.name("task?"))
 
 
-def _reduced_rows(reductions: Sequence[Item], *, several: bool) -> list[InstanceLog]:
+def _reduced_rows(reductions: Sequence[JsonObject], *, several: bool) -> list[InstanceLog]:
     """One row per sample, of values that the log reduced; a scorer reduced by several rules has a score for each."""
     scores: dict[str, dict[str, float | InputError]] = {}
     for reduction in reductions:
@@ -70,16 +70,16 @@ def _reduced_rows(reductions: Sequence[Item], *, several: bool) -> list[Instance
         name = f"{scorer}/{reduction.get('reducer') or 'mean'}" if several else scorer
         for sample in reduction.items("samples", "sample"):
             own = scores.setdefault(sample.text("sample_id"), {})
-            own |= _scores(Item(sample.at, {"scores": {name: sample.fields}}))
+            own |= _scores(JsonObject(sample.at, {"scores": {name: sample.fields}}))
     return [InstanceLog(own, id) for id, own in scores.items()]
 
 
-def _scores(sample: Item) -> dict[str, float | InputError]:
-    """Name of each scorer, or SCORER/KEY where its value has parts -> the value as a number, by Inspect's own rules.
+def _scores(sample: JsonObject) -> dict[str, float | InputError]:
+    """Name of each scorer, or SCORER/KEY if its value has parts -> the value as a number, by Inspect's own rules.
 
     Unscored values are left out.
 
-    >>> _scores(Item("log", {"scores": {"a": {"value": "C"}, "b": {"value": {"tone": 3, "fact": None}}}}))
+    >>> _scores(JsonObject("log", {"scores": {"a": {"value": "C"}, "b": {"value": {"tone": 3, "fact": None}}}}))
     {'a': 1.0, 'b/tone': 3.0}
     """
     found: dict[str, float | InputError] = {}
@@ -97,7 +97,7 @@ def _scores(sample: Item) -> dict[str, float | InputError]:
 
 
 def _value(value: object) -> float | None:
-    """A grade, a word or a numeral as a number; None where the sample was left unscored."""
+    """A grade, a word or a numeral as a number; None if the sample is unscored."""
     word = value.strip().lower() if isinstance(value, str) else ""
     if value is None or word.strip("+-") == "nan" or (isinstance(value, float) and math.isnan(value)):
         return None
@@ -110,7 +110,7 @@ def _value(value: object) -> float | None:
     return number(value)
 
 
-def _load_log(file: str, data: bytes) -> Item:
+def _load_log(file: str, data: bytes) -> JsonObject:
     """The log as one object, from JSON or from an archive."""
     if not data.startswith(ZIP_MAGIC):
         return item_at(file, parse_json(file, decode_text(file, data)))
@@ -128,7 +128,7 @@ def _load_log(file: str, data: bytes) -> Item:
         raise InputError(f"{file}: holds no header.json: the run did not end, or this is not a log of Inspect")
     header = item_at(f"{file}, header.json", parts["header.json"]).fields
     reductions = parts.get("reductions.json", header.get("reductions"))
-    return Item(file, {**header, "samples": samples, "reductions": reductions})
+    return JsonObject(file, {**header, "samples": samples, "reductions": reductions})
 
 
 def read_members(file: str, data: bytes, choose: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
@@ -197,7 +197,7 @@ def sample(
     reductions: Sequence[Any] = (),
     **fields: Any,
 ) -> str:
-    """Values are one a sample, or a list of one an epoch."""
+    """One value per sample, or a list of one per epoch."""
     samples = [
         {
             "id": i,

@@ -71,7 +71,7 @@ LOG = Log(results=_results, content="query")
 
 
 def sample(values: Sequence[Any], *, model: str = "a") -> bytes:
-    """Values are one a document."""
+    """One value per document."""
     import pyarrow  # pyright: ignore[reportMissingImports]
     from pyarrow.parquet import write_table  # pyright: ignore[reportMissingImports]
 

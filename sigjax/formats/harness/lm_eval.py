@@ -12,7 +12,7 @@ from typing import Any
 from sigjax.formats.declarations import looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import TOLERANCE, InstanceLog, Log, LogScores, SystemLog, choose
-from sigjax.readers.json_files import Item, load_item, load_lines
+from sigjax.readers.json_files import JsonObject, load_item, load_lines
 from sigjax.readers.options import Options
 from sigjax.records import Hint, InputError
 
@@ -29,8 +29,8 @@ _NOT_METRICS = _LONG | frozenset("doc_id doc target filter metrics doc_hash prom
 _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.jsonl(\.gz)?")
 
 
-def _labels(line: Item, asked: str | None) -> object:
-    """The fields of the document; also the target, which stands beside it, if it is asked for."""
+def _labels(line: JsonObject, asked: str | None) -> object:
+    """The fields of the document, and the target if it is asked for."""
     doc = line.get("doc")
     return {"target": line.get("target"), **doc} if asked == "target" and isinstance(doc, dict) else doc
 
@@ -56,7 +56,7 @@ def _results(file: str, options: Options) -> Iterator[SystemLog]:
     yield SystemLog(file, rows, notes=notes, task=task, published=published)
 
 
-def _scores(line: Item) -> LogScores:
+def _scores(line: JsonObject) -> LogScores:
     if isinstance(line.get("metrics"), list):
         names = line.texts("metrics")
     else:
@@ -64,7 +64,7 @@ def _scores(line: Item) -> LogScores:
     return {name: _value(line, name) for name in names if line.fields.get(name, 0) is not None}
 
 
-def _value(line: Item, name: str) -> float | InputError:
+def _value(line: JsonObject, name: str) -> float | InputError:
     if isinstance(line.get(name), list | dict | str):
         return InputError(
             f"{line.field(name)}: holds parts of a metric of the whole corpus, not a score of the document; name "
@@ -74,7 +74,7 @@ def _value(line: Item, name: str) -> float | InputError:
 
 
 def _published(samples: str, file: str, task: str, filter: str, score: str, mean: float) -> tuple[list[str], bool]:
-    """A note where results_{date}.json beside the samples has another mean, and whether lower is better there."""
+    """A note if results_{date}.json beside the samples has another mean, and whether lower is better there."""
     try:
         results = load_item(file)
         published = results.item("results", {}).item(task, {}).get(f"{score},{filter}")
@@ -90,7 +90,7 @@ LOG = Log(results=_results, content="document (doc_hash, or doc)")
 
 
 def sample(values: Sequence[Any], *, metric: str = "acc", filters: Sequence[Any] = ("none",), **fields: Any) -> str:
-    """Values are one a document, by each filter."""
+    """One value per document, by each filter."""
     lines = [
         {"doc_id": i, "doc": {"question": f"q{i}", "topic": f"t{i // 2}"}, "target": "A", "resps": [["A"]]}
         | {"filtered_resps": ["A"], "filter": filter, "metrics": [metric], "doc_hash": f"h{i}", metric: value}

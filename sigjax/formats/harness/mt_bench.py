@@ -13,7 +13,7 @@ from typing import Any
 from sigjax.formats.declarations import looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import InstanceLog, Log, SystemLog, choose, grouped
-from sigjax.readers.json_files import Item, load_lines
+from sigjax.readers.json_files import JsonObject, load_lines
 from sigjax.readers.options import Options
 
 FORMAT = harness(
@@ -41,11 +41,11 @@ def _results(file: str, options: Options) -> Iterator[SystemLog]:
         yield SystemLog(file, rows, model, facts={"judge": judges}, lacking=lacking)
 
 
-def _turn(line: Item) -> str:
+def _turn(line: JsonObject) -> str:
     return line.text("turn", 1)
 
 
-def _scores(line: Item) -> dict[str, float]:
+def _scores(line: JsonObject) -> dict[str, float]:
     score = line.number("score")
     return {} if score == _UNREADABLE else {"score": score}
 
@@ -54,7 +54,7 @@ LOG = Log(results=_results, must_agree={"judge": "compare models by the ratings 
 
 
 def sample(values: Sequence[Any], *, model: str = "a", judge: str = "gpt-4", **fields: Any) -> str:
-    """Values are one a question, of one turn, or a list of one a turn."""
+    """One value per question, of one turn, or a list of one per turn."""
     lines = [
         {"question_id": 81 + i, "model": model, "judge": [judge, "single-v1"], "user_prompt": "Rate it."}
         | {"judgment": f"[[{value}]]", "score": value, "turn": turn, "tstamp": 1.5}

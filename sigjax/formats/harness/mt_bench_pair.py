@@ -12,7 +12,7 @@ from typing import Any
 
 from sigjax.formats.declarations import looks_like
 from sigjax.formats.harness import ExampleLogs, harness
-from sigjax.readers.json_files import Item, load_lines
+from sigjax.readers.json_files import JsonObject, load_lines
 from sigjax.readers.layouts import read_tables
 from sigjax.readers.options import Options, quote
 from sigjax.readers.table import DataColumn, DataTable
@@ -32,7 +32,7 @@ _COLUMNS = ("question_id", "turn", *_SIDES, "winner")
 _WINNERS = (*_SIDES, "tie", "error")
 
 
-def _winner(line: Item) -> str:
+def _winner(line: JsonObject) -> str:
     judged = ["winner"] if "winner" in line.fields else ["g1_winner", "g2_winner"]
     for name in judged:
         if line.text(name) not in _WINNERS:
@@ -54,7 +54,7 @@ READ = partial(read_tables, _parse)
 
 
 def sample(values: Sequence[Any], **fields: Any) -> str:
-    """Values are one a question: 1 if model a wins, .5 for a tie, 0 if model b does."""
+    """One value per question: 1 if model a wins, .5 for a tie, 0 if model b does."""
     lines = [
         {"question_id": 81 + i, "model_1": "a", "model_2": "b"}
         | {f"g{k}_winner": _SIDES[int(value < 0.5)] if value != 0.5 else "tie" for k in (1, 2)}

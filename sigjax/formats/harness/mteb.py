@@ -23,7 +23,7 @@ FORMAT = harness(
 )
 _META = "model_meta.json"
 _USUAL_SPLIT = "test"
-"""The split that is taken where a task has several, and `--filter` names none."""
+"""The split that is used if a task has several and `--filter` names none."""
 
 
 def _results(file: str, options: Options) -> list[SystemLog]:
@@ -55,7 +55,7 @@ LOG = Log(results=_results)
 
 
 def sample(values: Sequence[float], *, task: str = "STS", **subsets: float) -> str:
-    """Values are one a subset of a task, which may have names; a validation split stands before them."""
+    """One value per subset of a task (subsets may have names), after those of a validation split."""
     named = subsets or {f"subset{i}": value for i, value in enumerate(values)}
     parts = [{"hf_subset": name, "main_score": own} for name, own in named.items()]
     scores = {"validation": [{"hf_subset": "default", "main_score": 0.0}], "test": parts}

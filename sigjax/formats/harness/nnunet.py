@@ -1,7 +1,7 @@
 # logs hold: "metric_per_case"
 """nnU-Net (version 2): summary.json of a validation, with the metrics of each class in each case.
 
-Scores are METRIC/CLASS, as Dice/1; and of Dice and IoU also the mean of the classes of a case. nnU-Net writes NaN where
+Scores are METRIC/CLASS, as Dice/1; and of Dice and IoU also the mean of the classes of a case. nnU-Net writes NaN if
 neither reference nor prediction has a class: such a class counts in no mean, of a case or of cases. Cases are known by
 the names of their reference files, whose folders differ from machine to machine.
 """
@@ -15,7 +15,7 @@ from typing import Any
 from sigjax.formats.declarations import looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import TOLERANCE, InstanceLog, Log, SystemLog
-from sigjax.readers.json_files import Item, load_item
+from sigjax.readers.json_files import JsonObject, load_item
 from sigjax.readers.options import Options
 
 FORMAT = harness(
@@ -39,7 +39,7 @@ def _results(file: str, _: Options) -> Iterator[SystemLog]:
     yield SystemLog(file, rows, published=partial(_published, file, whole.item("foreground_mean", {})))
 
 
-def _scores(metrics: Item) -> dict[str, float]:
+def _scores(metrics: JsonObject) -> dict[str, float]:
     """The numbers of all classes, and means over those that are no background."""
     scores, means = dict[str, float](), dict[str, list[float]]()
     for label in metrics.fields:
@@ -53,8 +53,8 @@ def _scores(metrics: Item) -> dict[str, float]:
     return {name: sum(values) / len(values) for name, values in means.items()} | scores
 
 
-def _published(file: str, means: Item, score: str, mean: float) -> tuple[list[str], bool]:
-    """A note where nnU-Net's mean, of the means of classes, is another, and whether lower is better."""
+def _published(file: str, means: JsonObject, score: str, mean: float) -> tuple[list[str], bool]:
+    """A note if nnU-Net's mean (of the means of classes) differs, and whether lower is better."""
     published = means.get(score)
     same = not isinstance(published, int | float) or math.isclose(mean, published, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
     note = f"{file}: the mean of {score} over cases is {mean:.6g}; that of classes is {published} in foreground_mean"
@@ -65,7 +65,7 @@ LOG = Log(results=_results, main=_MEANS[0])
 
 
 def sample(values: Sequence[Any], *, labels: Sequence[str] = ("1", "2"), folder: str = "/data", **fields: Any) -> str:
-    """Values are one a case: the Dice of its first class; None where neither segmentation has it."""
+    """One value per case: the Dice of its first class; None if neither segmentation has this class."""
     cases = [
         {
             "metrics": {

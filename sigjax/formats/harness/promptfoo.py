@@ -11,7 +11,7 @@ from typing import Any
 from sigjax.formats.declarations import looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log, grouped
-from sigjax.readers.json_files import Item, load_item
+from sigjax.readers.json_files import JsonObject, load_item
 from sigjax.readers.options import quote
 from sigjax.records import InputError
 
@@ -23,8 +23,8 @@ _ERROR = 2
 """The `failureReason` of a row that the provider gave no answer for."""
 
 
-def _load(file: str) -> tuple[Item, Iterator[Item]]:
-    """Tests with their system, a column of promptfoo's table: a provider, and its prompt where there are several.
+def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
+    """Tests with their system, a column of promptfoo's table: a provider, and its prompt if there are several.
 
     The format is version 3 or newer. A test that is repeated has the same content, and the first number as id.
     """
@@ -33,34 +33,34 @@ def _load(file: str) -> tuple[Item, Iterator[Item]]:
     tests.sort(key=lambda test: (int(test.number("promptIdx")), test.number("testIdx")))
     columns = grouped(tests, lambda test: int(test.number("promptIdx"))).values()
     prompts = [" ".join(_label(own[0], "prompt", "raw").split()) for own in columns]
-    names, records = list[str](), list[Item]()
+    names, records = list[str](), list[JsonObject]()
     for prompt, own in zip(prompts, columns, strict=True):
         names.append(_label(own[0], "provider", "id") + f": {prompt}" * (len(set(prompts)) > 1))
         first = dict[str, str]()
         for test in own:
             content = _content(test)
             id = first.setdefault(content, test.text("testIdx"))
-            records.append(Item(test.at, test.fields | {"system": names[-1], "id": id, "content": content}))
+            records.append(JsonObject(test.at, test.fields | {"system": names[-1], "id": id, "content": content}))
     if repeated := [name for name, count in Counter(names).items() if count > 1]:
         raise InputError(f"{file}: several columns are {quote(repeated[0])}; give each provider a label of its own")
     return outer, iter(records)
 
 
-def _content(test: Item) -> str:
-    """A hash of what is tested: the variables, and the description and the assertions of the test."""
+def _content(test: JsonObject) -> str:
+    """A hash of the test: its variables, its description and its assertions."""
     case = test.item("testCase", {})
     parts = [test.get("vars"), case.get("description"), case.get("assert")]
     return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _label(test: Item, field: str, other: str) -> str:
+def _label(test: JsonObject, field: str, other: str) -> str:
     """The label of a provider or a prompt, or else another name that it has."""
     if isinstance(test.get(field), str):
         return test.text(field)
     return test.name(f"{field}.label?") or test.item(field).text(other)
 
 
-def _scores(test: Item) -> dict[str, float]:
+def _scores(test: JsonObject) -> dict[str, float]:
     score = {} if test.get("score") is None else {"score": test.number("score")}
     return test.item("namedScores", {}).numbers() | {_SUCCESS: test.number("success")} | score
 
@@ -84,7 +84,7 @@ LOG = Log(
 def sample(
     values: Sequence[Any], *, provider: str = "p", prompts: Sequence[Any] = ("Say {{word}}",), **fields: Any
 ) -> str:
-    """Values are one a test, or a list of one a repetition; -1 is an error of the provider."""
+    """One value per test, or a list of one per repetition; -1 is an error of the provider."""
     repeats = [value if isinstance(value, list) else [value] for value in values]
     rounds = [(i, own[k]) for k in range(max(map(len, repeats))) for i, own in enumerate(repeats) if k < len(own)]
     results = [

@@ -18,7 +18,7 @@ from sigjax.formats.declarations import FORMATS, looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import InstanceLog, Log, SystemLog, choose
 from sigjax.readers.join import Sources, Tasks
-from sigjax.readers.json_files import Item, item_at, load_item, parse_json, parse_json_lines, text, type_of
+from sigjax.readers.json_files import JsonObject, item_at, load_item, parse_json, parse_json_lines, text, type_of
 from sigjax.readers.options import Options, quote
 from sigjax.records import Hint, InputError, Line
 from sigjax.run.files import files_inside, naming, read_head, read_text
@@ -60,7 +60,7 @@ def _results(file: str, options: Options) -> list[SystemLog]:
     return [SystemLog(file, _issues(found))]
 
 
-def _report(file: str, report: Item) -> SystemLog:
+def _report(file: str, report: JsonObject) -> SystemLog:
     submitted, resolved = report.texts("submitted_ids"), report.texts("resolved_ids")
     stray = set(resolved).difference(submitted)
     if stray:
@@ -78,9 +78,9 @@ def _outcomes(ids: Sequence[str], resolved: Sequence[str]) -> list[InstanceLog]:
     return [_issue({_RESOLVED: float(id in known)}, id) for id in ids]
 
 
-def _leaderboard(file: str, leaderboards: Item, options: Options) -> list[SystemLog]:
+def _leaderboard(file: str, leaderboards: JsonObject, options: Options) -> list[SystemLog]:
     """The systems of one board for which it holds the results of single instances."""
-    boards: dict[str, list[Item]] = {}
+    boards: dict[str, list[JsonObject]] = {}
     for board in leaderboards.items("leaderboards", "board"):
         entries = board.items("results", f"{quote(board.text('name'))}, system")
         detailed = [entry for entry in entries if entry.get("per_instance_details")]
@@ -98,7 +98,7 @@ def _leaderboard(file: str, leaderboards: Item, options: Options) -> list[System
     ]
 
 
-def _issues(details: Item) -> list[InstanceLog]:
+def _issues(details: JsonObject) -> list[InstanceLog]:
     rows = []
     for id, own in details.fields.items():
         with naming(details.where):
@@ -127,12 +127,12 @@ def _instances(file: str) -> list[str]:
         if not isinstance(value, str | dict):
             raise InputError(f"{Line(file, i, 'entry')}: expected an id, or an object with {_ID}, got {type_of(value)}")
         entry = value if isinstance(value, dict) else {_ID: value}
-        ids[Item((file, "entry", i), entry).text(_ID)] = None
+        ids[JsonObject((file, "entry", i), entry).text(_ID)] = None
     return list(ids)
 
 
-def _listed(all_file: str, ids: Sequence[str], file: str, _: Options) -> list[SystemLog]:
-    """A system by its results.json: what it does not list is not resolved."""
+def _system_of_results(all_file: str, ids: Sequence[str], file: str, _: Options) -> list[SystemLog]:
+    """A system by its results.json: issues that it does not list are not resolved."""
     found = load_item(file)
     resolved, without = found.texts(_RESOLVED), [found.texts(name, []) for name in _WITHOUT]
     stray = set(chain(resolved, *without)).difference(ids)
@@ -147,7 +147,7 @@ def _listed(all_file: str, ids: Sequence[str], file: str, _: Options) -> list[Sy
 def read_listed(sources: Sources, options: Options) -> Tasks:
     """A list of all instances, and results.json of each system."""
     gold = sources.gold()
-    results = partial(_listed, gold, _instances(gold))
+    results = partial(_system_of_results, gold, _instances(gold))
     return Log(results=results, main=_RESOLVED).read(replace(sources, files=()), options)
 
 
@@ -161,7 +161,7 @@ def are_listed(_: Sequence[str], outputs: Sequence[str]) -> bool:
 
 
 def sample(values: Sequence[Any], **fields: Any) -> str:
-    """Values are one an instance."""
+    """One value per instance."""
     ids = [f"org__repo{i // 2}-{i}" for i in range(len(values))]
     resolved = [id for id, value in zip(ids, values, strict=True) if value]
     report = {"total_instances": len(ids), "submitted_instances": len(ids), "completed_ids": ids, "incomplete_ids": []}

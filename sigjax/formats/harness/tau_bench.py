@@ -13,7 +13,7 @@ from typing import Any
 from sigjax.formats.declarations import looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log
-from sigjax.readers.json_files import Item, item_at, load_entries, parse_json
+from sigjax.readers.json_files import JsonObject, item_at, load_entries, parse_json
 from sigjax.run.files import read_text
 
 FORMAT = harness(
@@ -29,17 +29,17 @@ FORMAT = harness(
 )
 
 
-def _load(file: str) -> tuple[Item, Iterator[Item]]:
+def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
     """The trials: of tau-bench a list; of tau2-bench `simulations`, or `simulation_index` where each has a file."""
     loaded = parse_json(file, read_text(file))
     if isinstance(loaded, list):
-        return Item(file, {}), load_entries(file)
+        return JsonObject(file, {}), load_entries(file)
     whole = item_at(file, loaded)
     name = "simulation_index" if not whole.get("simulations") and whole.get("simulation_index") else "simulations"
     return whole, whole.items(name, "simulation")
 
 
-def _scores(trial: Item) -> dict[str, float]:
+def _scores(trial: JsonObject) -> dict[str, float]:
     if trial.get("termination_reason") == "infrastructure_error":
         return {}
     holder = trial if trial.get("reward_info") is None else trial.item("reward_info")
@@ -63,7 +63,7 @@ LOG = Log(
 
 
 def sample(values: Sequence[Any], **fields: Any) -> str:
-    """Values are one a task, or a list of one a trial."""
+    """One value per task, or a list of one per trial."""
     return json.dumps(
         [
             {"task_id": i, "reward": value, "info": {"task": {"user_id": "u"}}, "traj": [], "trial": trial} | fields
@@ -83,7 +83,7 @@ def sample2(
     user: str = "u",
     **fields: Any,
 ) -> str:
-    """The same of tau2; None where there is no reward. With `index`, the simulations have files of their own."""
+    """The same for tau2; None if there is no reward. With `index`, each simulation has its own file."""
     info = {"git_commit": "0", "num_trials": 1, "max_steps": 9, "user_info": {"implementation": "u", "llm": user}}
     info |= {"agent_info": {"implementation": "a", "llm": model}, "environment_info": {"domain_name": domain}}
     trials = [

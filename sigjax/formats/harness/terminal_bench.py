@@ -8,7 +8,7 @@ from typing import Any
 from sigjax.formats.declarations import looks_like
 from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log
-from sigjax.readers.json_files import Item, load_item
+from sigjax.readers.json_files import JsonObject, load_item
 
 FORMAT = harness(
     __name__,
@@ -19,7 +19,7 @@ FORMAT = harness(
 )
 
 
-def _load(file: str) -> tuple[Item, Iterator[Item]]:
+def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
     """The trials of results.json of `tb run`, one file per run."""
     whole = load_item(file)
     return whole, whole.items("results", "trial")
@@ -40,7 +40,7 @@ LOG = Log(
 
 
 def sample(values: Sequence[Any], **fields: Any) -> str:
-    """Values are one a task, or a list of one a trial; None for a trial without an outcome."""
+    """One value per task, or a list of one per trial; None for a trial without an outcome."""
     trials = [
         {"id": f"{i}-{k}", "trial_name": f"task{i}.{k}-of-1.run", "task_id": f"task{i}", "instruction": "Do it."}
         | {"is_resolved": None if value is None else bool(value), "failure_mode": "unset"}

@@ -9,9 +9,10 @@ whole numbers, so no digits are lost.
 CPU and GPU, are taken to err by at most 4 units in the last place, 8 u, as their manuals promise. A sum of n terms of
 one sign, in any order, has a relative error below n u / (1 - n u) (Higham 2002, section 4.2). Whole numbers are exact.
 
-Where it is small, the function is left out: on a grid of nine standard deviations that leaves some 30 frequencies an
-axis, whatever the number of units. By $\log(1 - x) \le -x$, its modulus is at most $\exp(-\sum c_v \pi_v (1 - \pi_v)
-(1 - \cos w v))$; with the least counts that any pair of a group has, this serves all of them.
+**Few frequencies count.** The function is left out at frequencies where it is small. On a grid of nine standard
+deviations some 30 frequencies an axis remain, whatever the number of units. By $\log(1 - x) \le -x$, its modulus is at
+most $\exp(-\sum c_v \pi_v (1 - \pi_v) (1 - \cos w v))$. With the least counts of any pair in a group, this bound holds
+for all of its pairs.
 """
 
 import math
@@ -20,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sigjax.exact.distributions import MOST_LEAN, centred, line_frequencies, sum_exponents
+from sigjax.exact.distributions import MOST_HALF_LOGIT, centred_modulo, line_frequencies, sum_exponents
 
 NEGLIGIBLE, LONG_NEGLIGIBLE = 36.0, 40.0
 """Frequencies where the modulus is below exp(-36) = 2e-16 for all pairs are left out, with long doubles exp(-40)."""
@@ -46,23 +47,23 @@ class Frequencies:
     lengths: tuple[int, ...]
     """Of the grid, in steps of K, for each axis."""
     number: np.ndarray
-    """[axis, frequency] int64: waves over the length of the axis; on the last axis from 0 to half of the length."""
+    """[axis, frequency] int64: periods over the length of the axis; on the last axis from 0 to half of the length."""
     left_out: float
-    """Bound on the mean modulus of what is left out, over all frequencies."""
+    """Bound on the mean modulus over all frequencies, of those that are left out."""
 
     @property
     def whole(self) -> int:
-        """Parts of a half turn, of which all half angles are whole numbers."""
+        """How many parts a half turn has, so that all half angles are whole numbers of them."""
         return math.lcm(*self.lengths)
 
     @property
-    def both(self) -> np.ndarray:
-        """[frequency]: 2 where it stands for its mirror image, too."""
+    def weights(self) -> np.ndarray:
+        """[frequency]: 2 if it stands for its mirror image, too, else 1."""
         return np.where(2 * self.number[-1] % self.lengths[-1] == 0, 1.0, 2.0)
 
     @property
     def shifts(self) -> np.ndarray:
-        """[axis, frequency]: parts of a half turn for a step of K."""
+        """[axis, frequency]: the half angle of one step of K, in parts of a half turn."""
         return 2 * self.whole // np.array(self.lengths)[:, None] * self.number
 
     def __len__(self) -> int:
@@ -73,7 +74,7 @@ class Frequencies:
 def find_frequencies(
     rows: np.ndarray, weight: np.ndarray, lengths: tuple[int, ...], negligible: float = NEGLIGIBLE
 ) -> Frequencies:
-    """The frequencies that count where each pair has at least this `weight` `[row]`, the chances pi (1 - pi) c."""
+    """The frequencies that count if each pair has at least this `weight` `[row]`, c pi (1 - pi)."""
     if len(lengths) == 1:
         number = line_frequencies(rows, weight, lengths[0], negligible)[None]
         return Frequencies(lengths, number, math.exp(-negligible))
@@ -98,7 +99,7 @@ class Angles(NamedTuple):
 
 
 def find_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, known: Angles | None = None) -> Angles:
-    """The half angles; `known` are those of `all_angles`, where these are fewer."""
+    """The half angles; looked up in `known`, the result of `all_angles`, if it is given."""
     whole = frequencies.whole
     turns = np.sum([rows[:, axis, None] * (each // 2) for axis, each in enumerate(frequencies.shifts)], axis=0) % whole
     if known is None:
@@ -107,9 +108,9 @@ def find_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, known: A
 
 
 def all_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, *, precise: bool = False) -> Angles | None:
-    """All angles that rows can have on the grid, in order; None where rows and frequencies are fewer.
+    """All angles that rows can have on the grid, in order; None if there are fewer rows times frequencies.
 
-    Those that are `precise` come from long doubles, rounded once.
+    If `precise`, they are computed with long doubles and rounded once.
     """
     whole = frequencies.whole
     if whole >= len(rows) * len(frequencies):
@@ -118,35 +119,35 @@ def all_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, *, precis
 
 
 def _angles_at(turns: np.ndarray, whole: int, by: Real, real: Real) -> Angles:
-    phases = centred(turns.astype(np.float64), whole)
+    phases = centred_modulo(turns.astype(np.float64), whole)
     if by == np.longdouble:
         quarters = 2 * np.abs(phases).astype(np.int64)
         sine, cosine = _sines(quarters, whole) * np.sign(phases), _sines(whole - quarters, whole)
     else:
         part = pi(by) / whole
         sine, cosine = np.sin(phases * part), np.sin((0.5 * whole - np.abs(phases)) * part)
-    error = ROUNDED if unit(by) < unit(real) / 64.0 else _OF_LONG_SINE if by == np.longdouble else _OF_SINE
+    error = ROUNDED_ERROR if unit(by) < unit(real) / 64.0 else _LONG_SINE_ERROR if by == np.longdouble else _SINE_ERROR
     return Angles(phases.astype(real), sine.astype(real), cosine.astype(real), error)
 
 
-_FINE = 512
-"""Angles of the finer of two tables."""
+_FINE_ANGLES = 512
+"""Number of angles in the finer of two tables."""
 
 
 def _sines(number: np.ndarray, whole: int) -> np.ndarray:
-    """Sines of so many quarters of a turn over `whole`, up to one, as long doubles: sums of what two tables have.
+    """Sines of `number` / `whole` quarters of a turn (at most one), as long doubles, from two tables.
 
-    Nothing cancels: all parts are positive.
+    Both terms of the addition theorem are positive, so nothing cancels.
     """
-    coarse, fine = np.divmod(number, _FINE)
+    coarse, fine = np.divmod(number, _FINE_ANGLES)
     part = PI / (2 * whole)
-    few, many = np.arange(_FINE) * part, np.arange(whole // _FINE + 1) * _FINE * part
+    few, many = np.arange(_FINE_ANGLES) * part, np.arange(whole // _FINE_ANGLES + 1) * _FINE_ANGLES * part
     return np.sin(many)[coarse] * np.cos(few)[fine] + np.cos(many)[coarse] * np.sin(few)[fine]
 
 
-ROUNDED = 2.0
-"""Bound, in units of roundoff, on the relative error of what longer numbers give, rounded once."""
-_OF_SINE, _OF_LONG_SINE, _OF_FUNCTION = 11.0, 26.0, 48.0
+ROUNDED_ERROR = 2.0
+"""Bound, in units of roundoff, on the relative error of a number computed in longer numbers and rounded once."""
+_SINE_ERROR, _LONG_SINE_ERROR, _FUNCTION_ERROR = 11.0, 26.0, 48.0
 """Bounds, in units of roundoff, on relative errors of sine and cosine of x, a rounded multiple of pi (the second from
 two such), and on that of the function where tables are exact.
 
@@ -155,20 +156,20 @@ a relative error of t changes y by as much of sin y.
 """
 
 
-class Waves(NamedTuple):
-    """Tables of one tilt, for the products with the counts of pairs."""
+class CharacteristicTables(NamedTuple):
+    """The logarithms and angles of one tilt, to be multiplied with the counts of pairs."""
 
     logs: np.ndarray
     """[row, frequency]: log modulus."""
     angles: np.ndarray
-    """[row, frequency]: what the tilt adds to the angle; without one [row, 0]."""
+    """[row, frequency]: what the tilt adds to the angle; [row, 0] without a tilt."""
     error: np.floating[Any]
     """Bound on the relative errors of sums over rows of `logs`."""
-    of_angles: np.floating[Any]
-    """The same of `angles`, and of what they are added to."""
+    angles_error: np.floating[Any]
+    """The same for `angles`, and for the angles that they are added to."""
 
 
-def make_waves(rows: np.ndarray, theta: np.ndarray, found: Angles) -> Waves:
+def characteristic_tables(rows: np.ndarray, theta: np.ndarray, found: Angles) -> CharacteristicTables:
     """The tables under a tilt `[axis]`.
 
     1 / cosh^2 has a relative error of 20 u + 2 |theta.v| u in the numbers themselves, tanh one of 9 u. log(1 - y) up to
@@ -176,55 +177,61 @@ def make_waves(rows: np.ndarray, theta: np.ndarray, found: Angles) -> Waves:
     as the ratio of which it is the arctangent.
     """
     real = found.sine.dtype
-    leaning = rows.astype(np.longdouble) @ theta.astype(np.longdouble)
-    lean: np.ndarray = np.tanh(leaning).astype(real)
-    rest: np.ndarray = (1.0 / np.cosh(np.minimum(np.abs(leaning), MOST_LEAN)) ** 2).astype(real)
+    half_logits = rows.astype(np.longdouble) @ theta.astype(np.longdouble)
+    mean_signs: np.ndarray = np.tanh(half_logits).astype(real)
+    rest: np.ndarray = (1.0 / np.cosh(np.minimum(np.abs(half_logits), MOST_HALF_LOGIT)) ** 2).astype(real)
     sine, cosine = found.sine, found.cosine
-    lost = rest[:, None] * (sine * sine)
+    sine_part = rest[:, None] * (sine * sine)
     with np.errstate(divide="ignore"):
-        logs = np.log1p(-np.minimum(lost, 0.5))
-        far = lost > 0.5
+        logs = np.log1p(-np.minimum(sine_part, 0.5))
+        far = sine_part > 0.5
         at = np.nonzero(far)
-        logs[far] = np.log(cosine[far] ** 2 + (lean[at[0]] * sine[far]) ** 2)
+        logs[far] = np.log(cosine[far] ** 2 + (mean_signs[at[0]] * sine[far]) ** 2)
     logs = np.maximum(0.5 * logs, -1e6)
-    angles = np.arctan2(lean[:, None] * sine, cosine) if leaning.any() else np.zeros((len(rows), 0), real)
-    of_rest, of_lean, of_sine = 20.0 + 2.0 * min(float(np.abs(leaning).max()), MOST_LEAN), 9.0, found.error
+    angles = np.arctan2(mean_signs[:, None] * sine, cosine) if half_logits.any() else np.zeros((len(rows), 0), real)
+    complement_error, mean_error, sine_error = (
+        20.0 + 2.0 * min(float(np.abs(half_logits).max()), MOST_HALF_LOGIT),
+        9.0,
+        found.error,
+    )
     if unit(np.longdouble) < unit(real) / 64.0:
-        of_rest = of_lean = ROUNDED
-    of_logs = 2.0 * max(of_rest + 2.0 * of_sine + 2.0, 2.0 * (of_lean + of_sine) + 4.0) + 8.0
-    of_angles = of_lean + 2.0 * of_sine + 10.0
-    return Waves(logs, angles, *(real.type(unit(real) * (len(rows) + each)) for each in (of_logs, of_angles)))
+        complement_error = mean_error = ROUNDED_ERROR
+    logs_error = 2.0 * max(complement_error + 2.0 * sine_error + 2.0, 2.0 * (mean_error + sine_error) + 4.0) + 8.0
+    angles_error = mean_error + 2.0 * sine_error + 10.0
+    return CharacteristicTables(
+        logs, angles, *(real.type(unit(real) * (len(rows) + each)) for each in (logs_error, angles_error))
+    )
 
 
 _FEW_BITS = 2.0**24
 
 
-def log_moments(leaning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Log cosh(theta.v) `[row]`, as numbers of few bits, whose sums are exact, and what these leave."""
-    size = np.abs(leaning.astype(np.longdouble))
+def log_moments(half_logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Log cosh(theta.v) `[row]`, split into numbers of few bits, whose sums are exact, and the remainder."""
+    size = np.abs(half_logits.astype(np.longdouble))
     small = np.log1p(2.0 * np.sinh(0.5 * np.minimum(size, 1.0)) ** 2)
     found = np.where(size < 1.0, small, size + (np.log1p(np.exp(-2.0 * size)) - np.log(size.dtype.type(2.0))))
     short = np.rint(found * _FEW_BITS) / _FEW_BITS
-    return short.astype(leaning.dtype), (found - short).astype(leaning.dtype)
+    return short.astype(half_logits.dtype), (found - short).astype(half_logits.dtype)
 
 
-def spectrum(xp: Any, counts: Any, shift: Any, tables: Any, whole: int) -> tuple[Any, Any, Any, Any]:
-    """The function `[pair, frequency]`: real and imaginary part, modulus, and a bound on its error relative to that.
+def characteristic_functions(xp: Any, counts: Any, shift: Any, tables: Any, whole: int) -> tuple[Any, Any, Any, Any]:
+    """The function `[pair, frequency]`: real part, imaginary part, modulus, and a bound on its relative error.
 
-    `shift` `[pair, frequency]` are whole parts of a half turn that are taken off the angle. `tables` are logs and the
-    bound on the errors of their sums, the same of angles, and phases.
+    `shift` `[pair, frequency]`, in whole parts of a half turn, is subtracted from the angle. `tables` are the logs, the
+    bound on the errors of their sums, the angles, the bound on their errors, and the phases.
     """
-    logs, of_logs, angles, of_angles, phases = tables
+    logs, logs_error, angles, angles_error, phases = tables
     exponent = counts @ logs
     turns = counts @ phases - shift
     turns = turns - 2.0 * whole * xp.round(turns / (2.0 * whole))
     angle = turns * (pi(counts.dtype) / whole)
     size, own = xp.exp(exponent), unit(counts.dtype)
     # Beyond, the function is 0.
-    error = own * _OF_FUNCTION + of_logs * xp.minimum(abs(exponent), 800.0)
+    error = own * _FUNCTION_ERROR + logs_error * xp.minimum(abs(exponent), 800.0)
     if angles.shape[1]:
         angle = angle + counts @ angles
-        error = error + of_angles * (counts @ abs(angles))
+        error = error + angles_error * (counts @ abs(angles))
     tangent = xp.tan(0.5 * angle)
     square = tangent * tangent
     shared = size / (1.0 + square)

@@ -1,7 +1,8 @@
 """P-values of all pairs of a board, by tails of delta, correctly rounded.
 
-The law of delta is symmetric, so all p-values are tails P(delta >= t) or P(delta > t) with t >= 0, twice a tail, or 1
-less one. What the errors of float64 leave open is computed again with long doubles, where the machine has them.
+The distribution of delta is symmetric. So every p-value is a tail P(delta >= t) or P(delta > t) with t >= 0, twice such
+a tail, or 1 minus one. If the error of float64 leaves the last digit open, the pair is computed again with long
+doubles, if the machine has them.
 """
 
 import math
@@ -12,21 +13,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sigjax.exact.board import Board, Tails
-from sigjax.exact.digits import PValue, settled
+from sigjax.exact.digits import PValue, round_p_values
 from sigjax.exact.lattice import Lattice
-from sigjax.exact.null import Delta, Unsettled, settled_p
+from sigjax.exact.null import Delta, UncertainP, rounded_p_value
 from sigjax.exact.tails import WIDE, grid_tails, line_tails, plane_tails
 from sigjax.resample.extreme import Extreme
 
 TailsOf = Callable[[np.ndarray, np.ndarray, bool], Tails]
-"""(pairs [tail], thresholds [tail] >= 0, whether delta has to be above and not at them) -> their probabilities."""
+"""(pairs [tail], thresholds [tail] >= 0, whether delta must be strictly above) -> tail probabilities."""
 
 
-def p_of_tails(criterion: Extreme, tails: TailsOf) -> Tails:
+def p_values_of_tails(criterion: Extreme, tails: TailsOf) -> Tails:
     """P-values of all pairs, by tails of delta."""
-    parts = [_part(criterion, tails, beyond=False)]
+    parts = [_tail_or_complement(criterion, tails, beyond=False)]
     if criterion.mid_p:
-        parts.append(_part(criterion, tails, beyond=True))
+        parts.append(_tail_or_complement(criterion, tails, beyond=True))
     share = 1.0 / len(parts)
     whole = share * sum(part.whole for part in parts)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -44,7 +45,7 @@ def p_of_tails(criterion: Extreme, tails: TailsOf) -> Tails:
     return Tails(log_p, np.where(known & (log_p == 0.0), 0.0, error))
 
 
-class _Part(NamedTuple):
+class _TailOrComplement(NamedTuple):
     """A probability `whole + sign * tail` of each pair."""
 
     whole: np.ndarray
@@ -52,8 +53,8 @@ class _Part(NamedTuple):
     tail: Tails
 
 
-def _part(criterion: Extreme, tails: TailsOf, *, beyond: bool) -> _Part:
-    """The probability of what is extreme, or of what is more extreme than observed."""
+def _tail_or_complement(criterion: Extreme, tails: TailsOf, *, beyond: bool) -> _TailOrComplement:
+    """The probability of the extreme outcomes, or of those that are more extreme than observed (`beyond`)."""
     count, two_sided = len(criterion.observed), criterion.alternative == "two-sided"
     edge = np.asarray(criterion.beyond if beyond else criterion.least)
     # The complement of delta >= edge has the probability of delta > -edge.
@@ -67,50 +68,52 @@ def _part(criterion: Extreme, tails: TailsOf, *, beyond: bool) -> _Part:
         if two_sided:
             some = some[~rest[some]]
         if some.size:
-            of_some = tails(some, np.abs(edge[some]), strict)
-            real = of_some.log_p.dtype
-            log_p[some] = of_some.log_p + (np.log(real.type(2.0)) if two_sided else 0.0)
-            error[some] = of_some.error
-    return _Part(rest.astype(np.float64), np.where(rest, -1.0, 1.0), Tails(log_p.astype(real), error))
+            found_tails = tails(some, np.abs(edge[some]), strict)
+            real = found_tails.log_p.dtype
+            log_p[some] = found_tails.log_p + (np.log(real.type(2.0)) if two_sided else 0.0)
+            error[some] = found_tails.error
+    return _TailOrComplement(rest.astype(np.float64), np.where(rest, -1.0, 1.0), Tails(log_p.astype(real), error))
 
 
-def board_ps(
+def board_p_values(
     board: Board,
-    scored: Callable[[np.ndarray], Delta],
+    delta_of: Callable[[np.ndarray], Delta],
     criterion: Extreme,
     device: str | None = None,
     *,
     monotone: bool = True,
 ) -> tuple[np.ndarray, Tails]:
-    """P-values `[3, pair]` as `settled` has them, NaN where they are left open, and their logarithms.
+    """P-values `[3, pair]` as in `round_p_values` (NaN if the last digit is open), and their logarithms.
 
-    `scored` gives differences of scores as a function of S, for some of the pairs; `device` is a platform of JAX, or
+    `delta_of` gives differences of scores as a function of S, for some of the pairs; `device` is a platform of JAX, or
     None for NumPy.
     """
-    coins = board.counts.sum(axis=1)
-    of_axes = (line_tails if board.axes == 1 else plane_tails) if monotone else grid_tails
-    found = _board_ps(of_axes, board, scored, criterion, device, np.float64)
-    columns = settled(*found, coins)
-    # Long doubles help where roundings are what leaves the digits open, wider windows where it is what is beyond them.
-    near, of_wide = found.error < NEAR, partial(plane_tails, deviations=WIDE)
-    far = ~near & np.isfinite(found.log_p) if of_axes is plane_tails else np.zeros(len(near), bool)
-    for tails, which in ((of_axes, near), (of_wide, far)) if monotone and _IS_LONG else ():
+    num_signs = board.counts.sum(axis=1)
+    tail_function = (line_tails if board.axes == 1 else plane_tails) if monotone else grid_tails
+    found = _p_values_by(tail_function, board, delta_of, criterion, device, np.float64)
+    columns = round_p_values(*found, num_signs)
+    # Long doubles help if rounding errors are too large, wider windows if the mass outside the windows is.
+    near, of_wide = found.error < NEARLY_ROUNDED, partial(plane_tails, deviations=WIDE)
+    far = ~near & np.isfinite(found.log_p) if tail_function is plane_tails else np.zeros(len(near), bool)
+    for tails, which in ((tail_function, near), (of_wide, far)) if monotone and _IS_LONG else ():
         open_ = np.flatnonzero(np.isnan(columns[0]) & which)
         if not len(open_):
             continue
         some = Extreme(criterion.observed[open_], criterion.tolerance[open_], criterion.alternative, criterion.mid_p)
-        again = _board_ps(tails, board.at(open_), partial(_some, scored, open_), some, None, np.longdouble)
-        columns[:, open_] = settled(*again, coins[open_])
+        again = _p_values_by(
+            tails, board.subset(open_), partial(_of_subset, delta_of, open_), some, None, np.longdouble
+        )
+        columns[:, open_] = round_p_values(*again, num_signs[open_])
         if which is far:
             found.log_p[open_], found.error[open_] = again
     return columns, found
 
 
-def _some(scored: Callable[[np.ndarray], Delta], which: np.ndarray, some: np.ndarray) -> Delta:
-    return scored(which[some])
+def _of_subset(delta_of: Callable[[np.ndarray], Delta], which: np.ndarray, some: np.ndarray) -> Delta:
+    return delta_of(which[some])
 
 
-def pair_p(lattice: Lattice, delta: Delta, criterion: Extreme, *, monotone: bool) -> PValue | Unsettled:
+def pair_p(lattice: Lattice, delta: Delta, criterion: Extreme, *, monotone: bool) -> PValue | UncertainP:
     """The p-value of one pair.
 
     >>> lattice = Lattice(np.array([[1]]), np.array([3]), np.array([3]), np.array([[1]]))
@@ -119,18 +122,18 @@ def pair_p(lattice: Lattice, delta: Delta, criterion: Extreme, *, monotone: bool
     """
     board, delta = _by_statistics(lattice, delta)
     monotone &= (board.basis != 0).sum() == board.axes  # in each statistic
-    columns, found = board_ps(board, lambda _: delta, criterion, monotone=monotone)
-    return settled_p(columns, float(found.log_p[0]), float(found.error[0]))
+    columns, found = board_p_values(board, lambda _: delta, criterion, monotone=monotone)
+    return rounded_p_value(columns, float(found.log_p[0]), float(found.error[0]))
 
 
 def long_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue | None:
-    """The p-value of one pair whose score is monotone, with long doubles; None where these leave it open, too."""
+    """The p-value of one pair whose score is monotone, with long doubles; None if they do not settle the last digit."""
     if not _IS_LONG:
         return None
     board, delta = _by_statistics(lattice, delta)
-    of_axes = line_tails if board.axes == 1 else plane_tails
-    found = _board_ps(of_axes, board, lambda _: delta, criterion, None, np.longdouble)
-    known = settled(*found, board.counts.sum(axis=1))
+    tail_function = line_tails if board.axes == 1 else plane_tails
+    found = _p_values_by(tail_function, board, lambda _: delta, criterion, None, np.longdouble)
+    known = round_p_values(*found, board.counts.sum(axis=1))
     return None if math.isnan(known[0, 0]) else tuple(known[:, 0].tolist())
 
 
@@ -155,22 +158,22 @@ def _by_statistics(lattice: Lattice, delta: Delta) -> tuple[Board, Delta]:
 
 _IS_LONG = bool(np.finfo(np.longdouble).eps < 1e-18)
 """Whether long doubles are longer than doubles."""
-NEAR = 1e-10
-"""Relative error below which a pair that is left open needs more digits, and no other tilt."""
+NEARLY_ROUNDED = 1e-10
+"""If a pair with a smaller relative error is not settled, it needs more digits, not another tilt."""
 
 
-def _board_ps(
-    of_axes: Callable[..., Tails],
+def _p_values_by(
+    tail_function: Callable[..., Tails],
     board: Board,
-    scored: Callable[[np.ndarray], Delta],
+    delta_of: Callable[[np.ndarray], Delta],
     criterion: Extreme,
     device: str | None,
     real: Any,
 ) -> Tails:
     def tails(pairs: np.ndarray, thresholds: np.ndarray, strict: bool) -> Tails:  # noqa: FBT001
         def own(some: np.ndarray) -> Delta:
-            return scored(pairs[some])
+            return delta_of(pairs[some])
 
-        return of_axes(board.at(pairs), own, thresholds, device, real, strict=strict)
+        return tail_function(board.subset(pairs), own, thresholds, device, real, strict=strict)
 
-    return p_of_tails(criterion, tails)
+    return p_values_of_tails(criterion, tails)
