@@ -669,6 +669,11 @@ def _counted(pairs: Columns, systems: Columns, holds: Callable[[np.ndarray, np.n
     return " and ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n)
 
 
+def _sure(settings: Settings) -> str:
+    """How sure a bound is, and where more is said of it."""
+    return f"with {percent(settings.confidence_level)} confidence (closed testing; see `sigjax help discoveries`)"
+
+
 def _discoveries(draft: Draft) -> Iterator[str]:
     """At least how many differences are real, of each family by the permutation test, where it says more than stars."""
     settings, drafts = draft.settings, draft.report
@@ -688,9 +693,10 @@ def _discoveries(draft: Draft) -> Iterator[str]:
             return
         said = f"{number:,} differences are significant"
     more = f", and at least {of_all:,} of all {len(family):,} {pairs} differ" if of_all > real else ""
-    sure = f"{said}{more}, with {percent(settings.level)} confidence (closed testing; see `sigjax help discoveries`)"
     values = {"significant": number, "real": real, "pairs": len(family), "real_of_all": of_all}
-    yield Note(sure, about="" if of_report else draft.metric, code="discoveries", values=values)
+    yield Note(
+        f"{said}{more}, {_sure(settings)}", about="" if of_report else draft.metric, code="discoveries", values=values
+    )
 
 
 def _wins(draft: Draft) -> Iterator[str]:
@@ -710,8 +716,7 @@ def _wins(draft: Draft) -> Iterator[str]:
         leads = [0 if one.better is None else 1 if one.better == a else -1 for one in of_tasks]
         found = wins(np.array([one.p_value for one in of_tasks]), leads, settings.alpha)
         if said := found.sentence(a, b, "tasks"):
-            sure = f"with {percent(settings.level)} confidence (closed testing; see `sigjax help discoveries`)"
-            yield Note(f"{said}, {sure}", code="wins", values={"tasks": len(of_score), **found._asdict()})
+            yield Note(f"{said}, {_sure(settings)}", code="wins", values={"tasks": len(of_score), **found._asdict()})
 
 
 NOTES: tuple[Callable[[Draft], Iterable[str]], ...] = (
