@@ -503,7 +503,7 @@ class Slices(Study):
             blocks += [f"{text}:", Table.of(columns, names=(0,), optional=("a", "b"))]
             won = self.wins[index]
             if said := Wins(won.ahead_a, won.better_a, won.ahead_b, won.better_b).sentence(won.a, won.b, "slices"):
-                blocks.append(f"{said} ({words.percent(self.level)} confidence).")
+                blocks.append(f"{said} ({words.percent(self.confidence_level)} confidence).")
         title, number = CORRECTIONS[self.correction].title, len(self.slices) - len(pairs)
         notes = [f"p adjusted by {title} over {number:,} slices and pairs; intervals are each for its slice alone."]
         unsure = [one.interval for one in self.slices if one.slice and one.interval and not self._is_significant(one)]
