@@ -379,6 +379,7 @@ def test_a_wrong_number_is_located_in_its_column():
         studies.battles(data)
 
 
+@pytest.mark.slow
 def test_pairs_whose_interval_and_p_decide_differently_are_named():
     """Joint intervals are by the largest |t|, p by the correction: 67 of 3,000 pairs disagreed, and nothing said so."""
     seen = set()
