@@ -105,12 +105,13 @@ CONTENTS: Mapping[str, Mapping[str, Sequence[str]]] = {
         ),
         "Runs, agents, judges": ("runs", "trials", "judges", "arena", "data-sets"),
         "Plan, stop, compute": ("size", "stopping", "best", "long-runs", "gpu", "distributed"),
-        "Other questions": ("margin", "discoveries", "one-system", "other-instances", "deciding", "regressions"),
+        "Other questions": ("margin", "discoveries", "one-system", "other-instances", "deciding", "instances"),
         "Publish": ("reporting", "leaderboard"),
+        "Continuous integration": ("regressions", "integrations"),
     },
     "Understand": {
         "": ("guide/p-values", "guide/exact", "guide/intervals", "guide/corrections", "guide/designs"),
-        "What was measured": ("calibrated", "studies", "api/benchmarks"),
+        "What was measured": ("calibrated", "studentized", "studies", "api/benchmarks"),
     },
     "Reference": {
         "Command line": ("commands", "command-line"),
@@ -186,6 +187,7 @@ def public() -> dict[str, dict[str, object]]:
     found["sigjax.formats.Format"] = Format
     results = {study.load(study.result) for study in STUDIES.values()}
     results |= {thing for thing in found.values() if isinstance(thing, type)}
+    results |= set(parts(typing.get_type_hints(sigjax.doctor)["return"]))
     found |= {path(record): record for record in sorted(held(results) - set(found.values()), key=path)}
     pages: dict[str, dict[str, object]] = {}
     for name, thing in found.items():
@@ -197,11 +199,13 @@ def public() -> dict[str, dict[str, object]]:
 
 TASKS: Mapping[str, Sequence[str]] = {
     "Read": ("reading", "doctor", "evaluation", "metric", "table", "evidence", "sigjax"),
-    "Compare": ("compare", "equivalence", "samples", "classical", "tests", "association", "comparison", "settings"),
-    "Plan": ("power", "audit"),
-    "Watch": ("monitor",),
-    "Report": ("report", "diff"),
-    "Research": ("rank", "battles", "flips", "gains", "rl", "stopping"),
+    "Compare": (
+        *("compare", "discoveries", "tost", "samples", "classical", "tests", "association", "comparison", "settings"),
+    ),
+    "Plan": ("power_analysis", "error_rates", "item_analysis"),
+    "Watch": ("sequential",),
+    "Report": ("report", "changes"),
+    "Research": ("ranking", "bradley_terry", "subsets", "significant_gains", "agents", "replays"),
 }
 """The pages of the reference, by what people want to do."""
 
@@ -273,7 +277,10 @@ UNSEARCHED = "---\nnosearch: true\n---\n\n"
 
 
 def guide_page(topic: str) -> str:
-    """A page of the manual; the words by which people look for it are entries of the index: searches put it first."""
+    """A page of the manual; searches put it first for the words by which people look for it.
+
+    The index has these as they are, and the head of the page has each alone.
+    """
     title, _, text = re.sub(r"\n\n```\n", "\n```\n", markdown(topic) + "\n").partition("\n")
     text = re.sub(r"\bdoi:(10\.\S*[\w)])", r"[doi:\1](<https://doi.org/\1>)", text)
     for each in PICTURES.get(topic, ()):
@@ -281,8 +288,10 @@ def guide_page(topic: str) -> str:
         above, found, below = text.lstrip("\n").partition(f"## {each.below}\n" if each.below else "\n\n")
         assert found, each.name
         text = f"{above}{found}\n{shown}\n\n{below}"
-    entries = [f"```{{index}} {', '.join(f'!{word}' for word in words_of(topic))}", "```"] if words_of(topic) else []
-    return "\n".join([title, "", *entries, text])
+    words = words_of(topic)
+    head = ["---", "myst:", "  html_meta:", f"    keywords: {json.dumps(', '.join(words))}", "---"] if words else []
+    entries = [f"```{{index}} {', '.join(f'!{word}' for word in words)}", "```"] if words else []
+    return "\n".join([*head, title, "", *entries, text])
 
 
 def notebook_page(file: Path) -> str:

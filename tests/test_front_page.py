@@ -86,20 +86,73 @@ def test_help_lists_topics_shows_commands_and_suggests(capsys):
     assert capsys.readouterr().err == "sigjax: error: no page speaks of 'zzz size'; see `sigjax help size`\n"
 
 
-@pytest.mark.parametrize("words", [["segment"], ["interval"], ["test", "set"], ["flip-rate"], ["pass^k"], ["clusters"]])
-def test_help_finds_words_in_all_pages_titles_first(words, capsys):
-    """The pages that have the words, by a plain search of their texts."""
-    assert run("help", *words, debug=True) == 0
+SEARCHES = {
+    **{"segment": "segment", "interval": "interval", "test set": "test set", "flip-rate": "flip-rate"},
+    **{"pass^k": "pass^k", "clusters": "cluster", "The tasks, fixed?": "task fixed", "rank 2-4": "rank 2-4"},
+    **{"large test set": "large test set", "systems of equal scores": "system equal score"},
+}
+"""Words to look for, and how they begin in whatever form, without the words that every sentence has."""
+
+
+@pytest.mark.parametrize("asked", SEARCHES)
+def test_help_finds_words_in_all_pages_those_that_answer_and_titles_first(asked, capsys):
+    """The pages that have the words, anywhere and in any order, by a plain search of their texts."""
+    assert run("help", *asked.split(), debug=True) == 0
     shown = capsys.readouterr().out
     assert max(map(len, shown.splitlines())) <= 80
+    assert shown.endswith("sigjax help questions has short answers to twenty questions\n")
     found = re.findall(r"^  ([a-z-]+)  +\S", shown, re.MULTILINE)
-    having = {topic: [w for w in words if w.lower() in markdown(topic).lower()] for topic in TOPICS}
-    assert set(found) <= {topic for topic, own in having.items() if own == words}
+    words = SEARCHES[asked].split()
+    texts = {topic: f"{topic} {SOURCES[topic]} {markdown(topic)}".lower().replace("–", "-") for topic in TOPICS}
     assert found
-    named = [all(word.lower() in f"{topic} {title(topic)}".lower() for word in words) for topic in found]
-    assert named == sorted(named, reverse=True)
-    for topic, text in re.findall(r"^  ([a-z-]+)  +(.*?)(?=\n\n)", shown, re.MULTILINE | re.DOTALL):
-        assert topic in named or all(word.lower() in text.lower() for word in words) or text.endswith("[...]")
+    assert set(found) <= {topic for topic, text in texts.items() if all(word in text for word in words)}
+    for topic in found:
+        ((text,),) = [re.findall(rf"^  {topic}  +(.*?)(?=\n\n)", shown, re.MULTILINE | re.DOTALL)]
+        if len(words) == 1:
+            assert words[0] in text.lower() or text.endswith("[...]") or words[0] in " ".join(words_of(topic))
+    questions = {topic: re.findall(r"^\*\*(.*?)\*\*", SOURCES[topic], re.M | re.S) for topic in TOPICS}
+    heads = {topic: [", ".join(words_of(topic)), *map(str.lower, questions[topic])] for topic in TOPICS}
+    answers = [max(sum(word in head.replace("–", "-") for word in words) for head in heads[topic]) for topic in found]
+    named = [sum(word in f"{topic} {title(topic)}".lower() for word in words) for topic in found]
+    assert list(zip(answers, named, strict=True)) == sorted(zip(answers, named, strict=True), reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("large test set", "A small p does not mean a large effect size."),
+        ("multiple tasks", "the suite score (the mean of the tasks)"),
+        ("interval contains zero", "Go by p. With several pairs,"),
+        ("gpt judge", "human labels on some instances"),
+        ("without pilot", "sigjax power --disagree 0.1 --detect 0.01"),
+        ("rank 2-4", "The true rank can be 2, 3 or 4"),
+        ("rank 2–4", "The true rank can be 2, 3 or 4"),
+        ("two seeds different p?", "Both. A sampled p varies by Monte Carlo error"),
+        ("3 seeds per model", "Give --runs seed --design models."),
+    ],
+)
+def test_a_question_in_the_words_of_users_is_answered_where_it_is_searched(asked, answer, capsys):
+    assert run("help", *asked.split(), debug=True) == 0
+    first = capsys.readouterr().out.split("\n\n")[1]
+    assert first.startswith("  questions ")
+    assert answer in " ".join(first.split())
+
+
+@pytest.mark.parametrize(("command", "pages"), [("rank", {"corrections", "leaderboard"}), ("power", {"size"})])
+def test_help_of_a_command_shows_its_options_and_the_pages_about_it(command, pages, capsys):
+    assert run("help", command, debug=True) == 0
+    shown = capsys.readouterr().out
+    assert f"Usage: sigjax {command}" in shown
+    below = shown.partition("\nIn the manual (sigjax help TOPIC):\n")[2]
+    assert pages <= set(re.findall(r"^  ([a-z-]+)  ", below, re.MULTILINE)) <= set(TOPICS)
+    assert max(map(len, shown.splitlines())) <= 80
+    assert run(command, "--help", debug=True) == 0
+    assert "In the manual" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("topic", "begins"), [("margin", "A large p does not"), ("designs", "A unit is an ")])
+def test_a_page_begins_with_what_its_words_name(topic, begins):
+    assert page(topic).split("\n\n")[1].startswith(begins)
 
 
 def test_words_that_name_a_page_show_it(capsys):
@@ -206,6 +259,19 @@ def test_the_source_distribution_has_all_that_tests_read():
     assert {name.partition("/")[0] for name in listed.stdout.splitlines()} - always == included
 
 
+def test_the_recipe_of_conda_has_the_requirements_of_the_package():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    recipe = (ROOT / ".github" / "conda-forge" / "recipe.yaml").read_text(encoding="utf-8")
+    run = re.findall(r"^    - (.*)$", recipe.partition("\n  run:\n")[2].partition("\n\n")[0], re.M)
+    assert run[1:] == [re.sub(r"(?=>=)", " ", each) for each in project["project"]["dependencies"]]
+    assert f'python_min: "{project["project"]["requires-python"].removeprefix(">=")}"' in recipe
+    assert f'version: "{sigjax.__version__}"' in recipe
+    (command,) = project["project"]["scripts"].items()
+    assert f"- {' = '.join(command)}\n" in recipe
+    host = recipe.partition("\n  host:\n")[2].partition("\n  run:\n")[0]
+    assert all(f"- {name}\n" in f"{host}\n" for name in project["build-system"]["requires"])
+
+
 def test_figures_name_scripts_that_exist():
     text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
     assert all((ROOT / name).exists() for name in re.findall(r"benchmarks/[a-z0-9_/]+\.py", text))
@@ -277,8 +343,8 @@ def test_every_command_of_the_readme_runs_as_written(tmp_path):
 @pytest.mark.parametrize("topic", [topic for topic in TOPICS if "```bash" in SOURCES[topic]])
 def test_every_command_of_a_page_runs_on_the_examples(topic, tmp_path):
     """What a page shows is in the output."""
-    if topic in ("arena", "distributed", "gpu", "judges", "other-instances", "trials"):
-        pytest.skip("of files that are not among the examples; distributed: tests/run/test_shards.py")
+    if topic in ("arena", "distributed", "gpu", "integrations", "judges", "other-instances", "trials"):
+        pytest.skip("of files that are not among the examples; distributed: run/test_shards.py; integrations/")
     blocks = re.findall(r"^```(bash|text)\n(.*?)^```$", SOURCES[topic], re.DOTALL | re.MULTILINE)
     script = "\n".join(text for kind, text in blocks if kind == "bash")
     folder = tmp_path / "examples"

@@ -46,7 +46,8 @@ def test_a_section_has_few_entries_and_groups_hold_the_rest(conf):
 
 def test_pages_have_the_words_of_users_and_pictures_of_concepts(conf):
     page = conf.guide_page("corrections")
-    assert "!holm" in page.splitlines()[2]
+    assert '\n    keywords: "holm, bonferroni, multiple comparisons,' in page.partition("\n---\n")[0]
+    assert "!holm" in page.partition("\n# ")[2].splitlines()[2]
     assert page.count("](../pictures/") == 2
     names = [each.name for some in conf.PICTURES.values() for each in some]
     assert sorted(names) == ["clusters", "exchangeable", "holm", "joint", "null", "ranks", "swapped"]
@@ -92,7 +93,7 @@ def test_every_public_name_and_command_has_a_place(conf):
     names = {name for name in sigjax.__all__ if not inspect.ismodule(getattr(sigjax, name))}
     assert {f"sigjax.{name}" for name in names} < public
     assert {f"sigjax.studies.{name}" for name in dir(sigjax.studies) if name not in names} < public
-    assert {"sigjax.records.comparison.SystemScore", "sigjax.studies.gains.Gains"} < public
+    assert {"sigjax.records.comparison.SystemScore", "sigjax.studies.significant_gains.Gains"} < public
     commands = set(re.findall(r"^## `sigjax ([^`]+)`", "\n".join(conf.command_line()), re.MULTILINE))
     research = {f"research {name}" for name, study in STUDIES.items() if study.research}
     assert commands == {*COMMANDS, "--install-completion"} | research

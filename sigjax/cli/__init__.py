@@ -65,7 +65,8 @@ def _run(tokens: list[str], *, debug: bool) -> int:
         # A file `-` is standard input; after other options than -i, it is nothing that they take.
         if token == "-" and (before in ("-i", "--input") or not before.startswith("-")):
             tokens[index] = "/dev/stdin"
-    if tokens[:1] == ["help"] and (tokens[1:2] == ["research"] or (len(tokens) == 2 and tokens[1] in COMMANDS)):
+    explained = tokens[:1] == ["help"] and (tokens[1:2] == ["research"] or (len(tokens) == 2 and tokens[1] in COMMANDS))
+    if explained:
         tokens = [*tokens[1:], "--help"]
     try:
         commands = app(tokens)
@@ -76,6 +77,10 @@ def _run(tokens: list[str], *, debug: bool) -> int:
         code = commands(tokens, exit_on_error=False, print_error=False) or 0
         if more := page.more():
             print(more)
+        if explained:
+            from sigjax.guide import about
+
+            print(about(tokens[-2]))
         flush()
         return code
     except BrokenPipeError:  # before the command has its code, which 0 need not be

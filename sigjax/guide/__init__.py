@@ -39,14 +39,16 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "other-instances",
         "reporting",
         "regressions",
+        "integrations",
         "deciding",
+        "instances",
         "own-metric",
         "own-format",
         "long-runs",
         "gpu",
         "distributed",
     ),
-    "Explanation": ("p-values", "exact", "intervals", "corrections", "designs", "calibrated", "studies"),
+    "Explanation": ("p-values", "exact", "intervals", "corrections", "designs", "studentized", "calibrated", "studies"),
     "Reference": (
         "commands",
         "python",
@@ -69,6 +71,13 @@ WIDTH = 80
 _STYLES = {"markdown.code": "bold", "markdown.h1": "bold", "markdown.h2": "bold", "markdown.item.bullet": ""}
 _MOST_FOUND = 12
 """Pages that a search lists."""
+_DASHES = str.maketrans("–−", "--")
+_SILENT = frozenset(
+    "a an and are as at be but by can could do does for from has have how i if in is it its may me my of on or should "
+    "so than that the their then there these they this to was we what when where which who why will with would you "
+    "your".split()
+)
+"""Words that a search leaves out."""
 _TABLE = re.compile(r"^\{(.*)\}$", re.M)
 _WORDS = re.compile(r"\n<!-- words: (.*) -->\n")
 _LINK = re.compile(r"\[([^][]*)\]\(([a-z-]+)\.md\)")
@@ -113,48 +122,94 @@ def words_of(topic: str) -> tuple[str, ...]:
 
 
 def topic_of(words: Sequence[str]) -> str | None:
-    """The page that some words name: its topic, or one of the words by which people look for it.
+    """The page that some words name: its topic, or words by which people look for it.
 
     >>> topic_of(["data", "sets"]), topic_of(["Holm"]), topic_of(["effect", "size?"]), topic_of(["zebra"])
     ('data-sets', 'corrections', 'margin', None)
     """
     if (topic := "-".join(words)) in TOPICS:
         return topic
-    asked = " ".join(" ".join(words).casefold().rstrip("?").split())
-    return next((topic for topic in TOPICS if asked in words_of(topic)), None)
+    asked = _words_in(" ".join(words))
+    return next((topic for topic in TOPICS if asked in map(_words_in, words_of(topic))), None)
 
 
 def search(words: Sequence[str]) -> str:
-    """The pages that speak of some words, each with a sentence that has them all: titles first; empty if none does.
+    """The pages that have all of some words, each with the sentence that has most of them; empty if no page has.
 
     >>> search(["zebra"]), search(["Guenther"]).splitlines()[0]
-    ('', "pages that speak of 'Guenther', each with a sentence of it:")
+    ('', "pages that speak of 'Guenther':")
     """
-    having = [re.compile(rf"(?<!\w){re.escape(word)}", re.IGNORECASE).search for word in words]
-    found: list[tuple[bool, int, str, str]] = []
-    for topic in TOPICS:
-        sentences = [each for each in _sentences(topic) if all(has(each) for has in having)]
-        named = all(has(f"{topic} {title(topic)}") for has in having)
-        if named or sentences:
-            first = next((each for each in sentences if each != title(topic)), "")
-            found.append((not named, -len(sentences), topic, first))
-    if not found:
-        return ""
-    lines = [f"pages that speak of {' '.join(words)!r}, each with a sentence of it:"]
-    for *_, topic, sentence in sorted(found, key=lambda each: each[:2])[:_MOST_FOUND]:
+    found = _matches(words)
+    lines = [f"pages that speak of {' '.join(words)!r}:"]
+    for topic, sentence in found[:_MOST_FOUND]:
         lines += ["", f"  {topic:<17}  {title(topic)}"]
-        lines += wrap(sentence, WIDTH - 4, initial_indent=" " * 4, subsequent_indent=" " * 4, max_lines=3)
+        lines += wrap(sentence, WIDTH - 4, initial_indent=" " * 4, subsequent_indent=" " * 4, max_lines=6)
     more = len(found) - _MOST_FOUND
-    return "\n".join([*lines, *["", f"and {more} more"] * (more > 0), "", "sigjax help TOPIC shows a page"])
+    lines += [*["", f"and {more} more"] * (more > 0), "", "sigjax help TOPIC shows a page"]
+    return "\n".join([*lines, "sigjax help questions has short answers to twenty questions"]) if found else ""
+
+
+def about(command: str) -> str:
+    """The pages that say most of a command."""
+    lines = [f"  {topic:<17}  {title(topic)}" for topic, _ in _matches([command])[:3]]
+    return "\n".join(["In the manual (sigjax help TOPIC):", *lines])
+
+
+def _matches(words: Sequence[str]) -> list[tuple[str, str]]:
+    """The pages that have all of some words, in any order and at any distance, and a sentence of each.
+
+    First come pages with most of the words among those by which people look for them (or in a question that they
+    answer), then in their title, then in one sentence.
+    """
+    stems = [_stem(word) for word in _words_in(" ".join(words))]
+    having = [re.compile(rf"(?<!\w){re.escape(stem)}", re.IGNORECASE).search for stem in stems]
+    found: list[tuple[tuple[int, ...], str, str]] = []
+    for topic in TOPICS if having else ():
+        sentences = list(_sentences(topic))
+        heads = [", ".join(words_of(topic)), *re.findall(r"^\*\*(.*?)\*\*", _source(topic), re.M | re.S)]
+        texts = [*heads, f"{topic} {title(topic)}", *sentences]
+        having_it = [[has(text.translate(_DASHES)) is not None for has in having] for text in texts]
+        if not all(map(any, zip(*having_it, strict=True))):
+            continue
+        counts = list(map(sum, having_it))
+        by_head, by_title, by_sentence = max(counts[: len(heads)]), counts[len(heads)], counts[len(heads) + 1 :]
+        most = max(by_sentence)
+        having_most = (text for text, count in zip(sentences, by_sentence, strict=True) if count == most)
+        shown = next((text for text in having_most if text != title(topic)), "")
+        found.append(((-by_head, -by_title, -most, -by_sentence.count(most)), topic, shown))
+    return [(topic, shown) for _, topic, shown in sorted(found, key=lambda each: each[0])]
+
+
+def _words_in(text: str) -> list[str]:
+    """The words of a question, without those that every sentence has, unless it has no others.
+
+    >>> _words_in("What does a rank of 2–4 mean?"), _words_in("is it")
+    (['rank', '2-4', 'mean'], ['is', 'it'])
+    """
+    words = re.findall(r"[^\s?!,;:()\"]+", text.casefold().translate(_DASHES))
+    return [word for word in words if word not in _SILENT] or words
+
+
+def _stem(word: str) -> str:
+    """A word without its ending, with which other forms of it begin.
+
+    >>> list(map(_stem, ["tasks", "significantly", "comparing", "loss", "p"]))
+    ['task', 'significant', 'compar', 'loss', 'p']
+    """
+    ending = next((each for each in ("ing", "ed", "es", "ly") if word.endswith(each) and len(word) > len(each) + 3), "")
+    plural = word.endswith("s") and not word.endswith("ss") and len(word) > 3
+    return word.removesuffix(ending or ("s" if plural else ""))
 
 
 def _sentences(topic: str) -> Iterator[str]:
-    """The sentences, headings, lines of code and rows of tables of a page, as plain text."""
-    for piece in re.split(r"\n(?=\n| {0,3}(?:[-|#>]|\d\.|```))", _LINK.sub(_shown_link, markdown(topic))):
+    """The sentences, headings, lines of code, rows of tables, and questions with answers of a page, as plain text."""
+    for piece in re.split(r"\n(?=\n| {0,3}(?:[|#>]|(?:-|\d+\.) |```))", _LINK.sub(_shown_link, markdown(topic))):
         rows = piece.splitlines() if piece.lstrip().startswith("```") else [" ".join(piece.split())]
         for row in rows:
-            plain = row.replace("`", "").replace("**", "").lstrip("-#>| ").rstrip("| ").replace(" | ", "; ")
-            yield from re.split(r"(?<=[.!?])\s+(?=[A-Z])", plain) if plain else ()
+            plain = row.replace("`", "").replace("**", "").lstrip("#>| ").removeprefix("- ")
+            plain = plain.rstrip("| ").replace(" | ", "; ")
+            parts = [plain] if row.startswith("**") else re.split(r"(?<=[.!?])\s+(?=[A-Z])", plain)
+            yield from filter(None, parts)
 
 
 def title(topic: str) -> str:

@@ -91,9 +91,9 @@ class Comparison(SciPyNames, OtherNames, Brief):
             units, for "bca" where all replicates lie on one side of delta, and for "studentized" where many have
             no variance.
         interval_kind: the kind of the interval: the one asked for, and for "auto" and "simultaneous" "tango" (answers
-            right or wrong), "wide-t" or "percentile"; see `compare`. For "auto" and deltas that hold together it is
-            "simultaneous" in place of "percentile". None where there is no interval.
-        joint_pairs: how many deltas, this one included, have intervals that hold together at the report's level; 1
+            right or wrong), "conservative-t" or "percentile"; see `compare`. For "auto" and simultaneous intervals it
+            is "simultaneous" in place of "percentile". None where there is no interval.
+        joint_pairs: how many deltas, this one included, have simultaneous intervals at the report's level; 1
             where the interval is for this pair alone. For "auto" and "two-way" the pairs whose p-values are adjusted
             together, if the correction bounds the family-wise error: each interval in closed form is then at the level
             1 - (1 - level) / joint_pairs. None where there is no interval.
@@ -219,12 +219,12 @@ class SystemScore(Brief):
         score: the score on all instances.
         standard_error: standard error of the score, as in `Comparison`.
         standard_error_unclustered: that of the score if instances were independent, as in `Comparison`.
-        interval: interval of the score, as in `Comparison`; for "simultaneous" those of all systems hold
-            together.
-        interval_kind: as in `Comparison`: "wilson" (answers right or wrong), "skew-t" or "percentile".
+        interval: interval of the score, as in `Comparison`; for "simultaneous" those of all systems are
+            simultaneous.
+        interval_kind: as in `Comparison`: "wilson" (answers right or wrong), "hall-t" or "percentile".
         rank_interval: first and last rank compatible with the decisions on all pairs: 1 + the number of systems that
             are significantly better, and the number of systems that are not significantly worse. By permutation tests
-            and a correction that bounds the familywise error, all hold together at the report's level. This, `letters`,
+            and a correction that bounds the familywise error, all are right with the report's level. This, `letters`,
             `rank_cluster` and `in_top_group` are by the first test, and None with a baseline or one-sided tests.
         letters: two systems share a letter if and only if they do not differ significantly. None also for more than 100
             systems, and where 52 letters do not suffice.
@@ -406,9 +406,18 @@ class Columns:
             return tables[0]
         return cls({name: Column.joined([table.column(name) for table in tables]) for name in tables[0]._columns})
 
-    def with_columns(self, columns: Mapping[str, Column]) -> Self:
+    def with_columns(self, columns: Mapping[str, Column] | Columns) -> Self:
         """The same rows with these columns, too, or in place of those that they have."""
-        return type(self)({**self._columns, **columns})
+        return type(self)({**self._columns, **(columns._columns if isinstance(columns, Columns) else columns)})
+
+    def with_rows(self, rows: np.ndarray, columns: Columns) -> Self:
+        """The same rows with other values in some of their columns, for the rows at these indices."""
+        rest = np.delete(np.arange(len(self)), rows)
+        order = np.argsort(np.concatenate([rest, rows]))
+        others = self.at(rest)
+        return self.with_columns(
+            {name: Column.joined([others.column(name), each]).at(order) for name, each in columns._columns.items()}
+        )
 
     def only(self, names: Iterable[str]) -> Self:
         """The same rows with these columns alone."""
@@ -440,6 +449,10 @@ class Columns:
     def at(self, rows: Any) -> Self:
         """Some of the rows: indices, a mask, or a slice."""
         return type(self)({name: column.at(rows) for name, column in self._columns.items()})
+
+    def has_method(self, name: str) -> np.ndarray:
+        """Which pairs `[pair]` were tested by this method."""
+        return self._columns["method"].mapped(lambda method: method == name)
 
     def records(self, kind: type[Any]) -> Iterator[Any]:
         """The rows as records, whose fields are columns."""
@@ -482,10 +495,6 @@ class Comparisons(Columns, Sequence[Comparison]):
     def of_values(cls, values: Mapping[str, Sequence[Any]]) -> Comparisons:
         """The sequence of these values of each field, as records have them."""
         return cls({name: Column.of(values[name], FIELDS[name]) for name in FIELDS if name in values})
-
-    def has_method(self, name: str) -> np.ndarray:
-        """Which pairs `[pair]` were tested by this method."""
-        return self._columns["method"].mapped(lambda method: method == name)
 
     def groups(self) -> dict[tuple[str, Test], Comparisons]:
         """The comparisons of each metric and test; those that follow each other are views of the columns."""

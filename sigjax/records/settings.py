@@ -295,7 +295,7 @@ Statistic = Literal["delta", "studentized"]
 Family = Literal["metric", "report"]
 NamedInterval = Literal["percentile", "basic", "bca", "studentized", "simultaneous", "two-way"]
 IntervalKind = Literal["auto", NamedInterval, "none"]
-IntervalName = Literal[NamedInterval, "wilson", "tango", "skew-t", "wide-t"]
+IntervalName = Literal[NamedInterval, "wilson", "tango", "hall-t", "conservative-t"]
 """What an interval is, as reports say it; `auto` chooses among these."""
 Variant = Literal["shift", "flip"]
 Missing = Literal["error", "drop", "zero", "pairwise"]
@@ -379,15 +379,15 @@ class Settings:
         "Tango's of a delta; of other metrics of sums Student's t by the jackknife, corrected for skewness, which "
         "moves ends of deltas only outwards (see `testing.skewed_t`, and `testing.jackknife` for errors); bootstrap "
         'percentile intervals of a `SampleMetric` and for design "nested"; `interval_kind` says which. Where the '
-        "correction bounds the family-wise error, intervals of deltas hold together, so that one excludes 0 only if "
+        "correction bounds the family-wise error, intervals of deltas are simultaneous, so that one excludes 0 only if "
         "adjusted p is below 1 - level, as far as both tests agree: each is at the level 1 - (1 - level) / pairs "
         '(Bonferroni; by the bootstrap simultaneous ones), see `joint_pairs`. "simultaneous": the same '
-        "at a level at which all intervals of deltas hold together, and those of scores, from as many normal draws as "
+        "at a level at which all intervals of deltas are simultaneous, and all of scores, from as many normal draws as "
         "`resamples`, or with fewer than ten units, or than systems, Bonferroni's (of a `SampleMetric` and for design "
         '"nested", delta +- c s with the quantile c of max |delta* - delta| / s at the level). '
         'By the bootstrap, with its standard errors: "percentile", the quantiles q of the '
         'replicates; "basic", 2 delta - q, the same turned around; "bca", the quantiles at levels corrected for bias '
-        "and skewness (better for few or skewed units; a jackknife with one more score per unit); "
+        "and skewness (a jackknife with one more score per unit; too narrow for few units with heavy tails); "
         '"studentized", delta - t s with the quantiles t of (delta* - delta) / s*, where the standard errors s are '
         "those of the delta method (for metrics of sums; needs a smooth score and all replicates in memory); "
         '"two-way", delta +- t s, where s holds the variance of instances and that '

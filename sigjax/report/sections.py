@@ -33,9 +33,11 @@ from sigjax.records.comparison import Headline
 from sigjax.records.display import visible
 from sigjax.report.words import (
     ALTERNATIVES,
+    BEST,
     HIGHER,
     LOWER,
     METHODS,
+    best_sentence,
     count,
     first_of,
     format_adjusted_p,
@@ -64,7 +66,7 @@ MAX_NAMED = 8
 """Systems all of whose pairs a page lists; more are described by letters, groups or shades."""
 
 
-class Score(NamedTuple):
+class ScoreCell(NamedTuple):
     """A cell of a paper's table: a score, its marks, and whether it is the best of its metric."""
 
     text: str
@@ -76,7 +78,7 @@ class Score(NamedTuple):
 class Table:
     """What people read in rows and columns. Dialects set it: each says how it writes a cell, a row and a rule.
 
-    A row has a text that is ready to print, or a `Score`, per column; all headers are empty where there is no head.
+    A row has a text that is ready to print, or a `ScoreCell`, per column; all headers are empty where there is no head.
     Columns by their numbers: `names` are what people typed (aligned left, escaped, made `visible` here, once); `scores`
     hold scores, under headers that people typed; `optional` ones are left out where a line is too short, in this order;
     `details` only files and verbose output have.
@@ -338,9 +340,6 @@ def lone_sentence(num_units: int, num_instances: int, settings: Settings) -> str
     return f"One {unit} can show nothing: swapped or not, it has a difference of the same size, and p says nothing."
 
 
-BEST = "Best: "
-
-
 def systems_sentence(
     comparisons: Comparisons, systems: Sequence[SystemScore], settings: Settings, *, lower_is_better: bool
 ) -> str:
@@ -368,17 +367,14 @@ def systems_sentence(
         first = scored[systems[0].name]
         return f"No system is significantly better than another; the best score is that of {first}."
     best = [system.name for system in top if system.score == top[0].score]
-    beaten, verb = len({loser for winner, loser in pairs if winner in best}), "is" if len(worse) == 1 else "are"
-    than = "" if beaten == len(worse) else f" than another, {beaten:,} of them than the best"
     open_ = comparisons.column("decided").mapped(partial(is_, False))  # noqa: FBT003
-    if unsure := len(worse - {name for _, name in decided(comparisons.at(np.flatnonzero(~open_)), settings)}):
-        than += f", {unsure:,} of them by a p-value that is not certain yet (*?)"
-    if len(top) == len(best):
-        others = f"The other {'' if len(worse) == 1 else f'{len(worse):,} '}{verb} significantly worse{than}."
-    else:
-        near = first_of([scored[system.name] for system in top[len(best) :]], _NAMED)
-        others = f"Not significantly worse: {near}. {len(worse):,} {verb} significantly worse{than}."
-    return f"{BEST}{first_of([scored[name] for name in best], _NAMED)}. {others}"
+    return best_sentence(
+        first_of([scored[name] for name in best], _NAMED),
+        first_of([scored[system.name] for system in top[len(best) :]], _NAMED),
+        [scored[name] for name in scored if name in worse],
+        beaten=len({loser for winner, loser in pairs if winner in best}),
+        unsure=len(worse - {name for _, name in decided(comparisons.at(np.flatnonzero(~open_)), settings)}),
+    )
 
 
 def _against(pairs: Sequence[tuple[str, str]], scored: Mapping[str, str], baseline: str, tested: str | None) -> str:
@@ -484,7 +480,7 @@ def _caption(metric: str, num_systems: int, report: ReportRecord) -> str:
         title, instances, units, runs = measured.title, measured.instances, measured.units, measured.runs
     text = f"{title} on {size_text(instances, runs)}"
     if units != instances:
-        text += f", resampled as {count(units, 'cluster')}"
+        text += f" in {count(units, 'cluster')}"
     text += f", {count(num_systems, 'system')}"
     if metric in report.lower_is_better:
         return f"{text}{LOWER}"
@@ -498,12 +494,13 @@ def _family(
     settings, lower_is_better, size = report.settings, metric in report.lower_is_better, len(pairs)
     only = pairs[0] if size == 1 else None
     resamples, known, needed = pairs.columns("resamples", "decided", "resamples_needed")
-    drawn, undecided = resamples.known_values(), needed.at(known.mapped(partial(is_, False)))  # noqa: FBT003
+    drawn, open_ = resamples.known_values(), known.mapped(partial(is_, False))  # noqa: FBT003
+    undecided = pairs.at(np.flatnonzero(open_))
     heading = _heading(test, size, max(together, size), settings, is_sampled=len(drawn) == size)
     is_promised = test == settings.tests[0] and systems[0].in_top_group is not None
-    promise = _promise(metric, report, is_settled=not len(undecided.values)) if is_promised else ""
+    promise = _promise(metric, report, is_settled=not len(undecided)) if is_promised else ""
     method = _method_line(only, size, drawn, pairs.column("method").distinct())
-    warning = _unsettled(size, undecided.known_values(), len(undecided.values), settings)
+    warning = _unsettled(undecided, size, needed.at(open_).known_values(), settings)
     conclusion = lone_sentence(report.num_units, report.num_instances, settings)
     if only is not None:
         conclusion = conclusion or pair_sentence(only)
@@ -538,7 +535,7 @@ def _promise(metric: str, report: ReportRecord, *, is_settled: bool) -> str:
     is_bound = familywise and settings.tests[0] == "permutation" and exchanges != "runs"
     if not is_bound or not is_settled or codes["trained"]:
         return ""
-    condition = "if systems of equal score could exchange outputs, " if codes["exchangeable"] else ""
+    condition = "if systems of equal score could exchange outputs (sigjax help studentized), " * codes["exchangeable"]
     right = 'all ranks are right, and the group "best" has every truly best system'
     return f"{condition}in about {percent(settings.confidence_level)} of test sets {right}"
 
@@ -677,22 +674,24 @@ def _method_line(only: Comparison | None, num_pairs: int, drawn: np.ndarray, met
     return "method: " + ", ".join(parts)
 
 
-_MOST_OPEN = 0.2
-"""The share of undecided pairs that the proposed number of resamples may leave undecided."""
+_MOST_NAMED, _MOST_OPEN = 3, 0.2
+"""Undecided pairs that a warning names, and the share that the proposed number of resamples may leave undecided."""
 
 
-def _unsettled(num_pairs: int, needed: np.ndarray, num_open: int, settings: Settings) -> str | None:
+def _unsettled(pairs: Comparisons, num_pairs: int, needed: np.ndarray, settings: Settings) -> str | None:
     """A warning where infinitely many resamples could decide otherwise, and how many resamples decide most pairs.
 
-    `needed` are the resamples that would decide each pair that at most `MOST_RESAMPLES` would.
+    `pairs` are those of `num_pairs` that are undecided, `needed` the resamples that would decide each that at most
+    `MOST_RESAMPLES` would.
     """
-    if num_open == 0:
+    if (num_open := len(pairs)) == 0:
         return None
     if num_pairs == 1:
         text, them = f"The decision at {settings.alpha:g} is uncertain: more resamples could change it.", "it"
     else:
         verb, them = ("is", "it") if num_open == 1 else ("are", "them")
-        text = f"{count(num_open, 'pair')} {verb} undecided at {settings.alpha:g}: more resamples"
+        named = f" ({', '.join(f'{one.a} - {one.b}' for one in pairs)})" if num_open <= _MOST_NAMED else ""
+        text = f"{count(num_open, 'pair')} {verb} undecided at {settings.alpha:g}{named}: more resamples"
         text += " could change the decision."
     if not len(needed):
         return f"{text} Even {MOST_RESAMPLES:,} resamples would hardly decide {them}."
@@ -727,12 +726,12 @@ def paper_table(report: ReportRecord, sections: Sequence[Section]) -> Table:
     metric.
     """
     settings, marking = report.settings, _marking(sections, report.settings)
-    names, columns = [system.name for system in sections[0].systems], list[dict[str, Score]]()
+    names, columns = [system.name for system in sections[0].systems], list[dict[str, ScoreCell]]()
     for section in sections:
         marks = _marks(section, marking) if section.families else {}
         texts, best = _texts(section.systems), section.systems[0].score
         scores = {one.name: (texts[one.name], marks.get(one.name, ""), one.score == best) for one in section.systems}
-        columns.append({name: Score(*score) for name, score in scores.items()})
+        columns.append({name: ScoreCell(*score) for name, score in scores.items()})
     note = "Best in bold."
     if marking != "none":
         tests = list(dict.fromkeys(section.families[0].heading for section in sections))
@@ -742,7 +741,7 @@ def paper_table(report: ReportRecord, sections: Sequence[Section]) -> Table:
         note = f"Best in bold; {meaning.format(baseline=settings.baseline)} (p < {settings.alpha:g}, {by})."
     return Table(
         ("system", *(f"{each.title} ↓" if each.metric in report.lower_is_better else each.title for each in sections)),
-        [(name, *(column.get(name, Score("")) for column in columns)) for name in names],
+        [(name, *(column.get(name, ScoreCell("")) for column in columns)) for name in names],
         names=(0,),
         scores=tuple(range(1, len(sections) + 1)),
         title=f"{count(len(names), 'system')} on {size_text(report.num_instances, report.runs)}",

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
@@ -165,7 +166,7 @@ def _section(page: Page, section: Section, *, verbose: bool) -> None:
     page.gap()
     _conclusions(page, [section])
     shown = _draw_systems(page, section, verbose=verbose)
-    _legend(page, [section], shown)
+    _legend(page, [section], shown, every_pair=verbose)
     if verbose and section.key:
         page.sentence(section.key)
     for family in section.families:
@@ -174,7 +175,7 @@ def _section(page: Page, section: Section, *, verbose: bool) -> None:
             _family(page, family)
 
 
-def _draw_systems(page: Page, section: Section, *, verbose: bool) -> set[str]:
+def _draw_systems(page: Page, section: Section, *, verbose: bool) -> list[str]:
     """Draw the table of a metric, under headers of one line; the headers that are shown."""
     table = section.table if verbose else section.table.without(section.table.details)
     header = [_JOINT.sub(r"joint \1", title).removesuffix(", each pair alone") for title in table.header]
@@ -186,7 +187,7 @@ def _draw_systems(page: Page, section: Section, *, verbose: bool) -> set[str]:
     dropped = draw_table(page, replace(table, header=tuple(header), rows=rows))
     if len(rows) < size:
         page.sentence(f"{size - len(rows):,} systems between the last two rows are left out; --verbose has them.", DIM)
-    return {*header} - {*dropped}
+    return list((Counter(header) - Counter(dropped)).elements())
 
 
 _SHOWN_SYSTEMS, _LEAST_HIDDEN = 20, 5
@@ -216,24 +217,31 @@ _NOT_EQUAL = (
 )
 
 
-def _legend(page: Page, sections: Sequence[Section], columns: Collection[str] = ()) -> None:
+def _legend(
+    page: Page, sections: Sequence[Section], columns: Collection[str] = (), *, every_pair: bool = False
+) -> None:
     """What the columns of a table of systems mean that are shown, and p, and what ranks hold, each said once."""
+    cells = [cell for section in sections for row in section.table.rows for cell in row]
+    is_marked = every_pair or any(isinstance(cell, words.PText) and cell.endswith("?") for cell in cells)
+    # The intervals of scores are left out before those of deltas.
+    has_deltas = any(title.endswith("interval") for title in columns)
     families = [family for section in sections for family in section.families if family.only is None]
     lines: list[tuple[str, str]] = []
     if "rank" in columns:
-        lines.append(("rank", "the places that significant differences leave open (best group: from 1)"))
+        lines.append(("rank", "the possible ranks, given the significant differences (best group: from 1)"))
     for family in families if columns else []:
         joint = [number for number in family.comparisons.values("joint_pairs") if number is not None]
-        if joint and any(title.endswith("interval") for title in columns):
+        if joint and has_deltas:
             alone = "of the delta, for each pair alone"
             together = f"of the delta, simultaneous for {words.count(max(joint), 'pair')}"
             lines.append(("interval", together if max(joint) > 1 else alone))
     for family in families:
-        lines.append(("p", f"{family.heading}; {family.star}{'; ? undecided' * bool(family.warning)}"))
+        unsure = "; ? undecided" * (family.warning is not None and is_marked)
+        lines.append(("p", f"{family.heading}; {family.star}{unsure}"))
     for name, text in dict.fromkeys(lines):
         page.sentence(f"{name}: {text}", DIM)
     for family in families if columns else []:
-        for text in filter(None, (family.promise, family.contradiction)):
+        for text in filter(None, (family.promise, family.contradiction if has_deltas else "")):
             page.sentence(f"{text[0].upper()}{text[1:]}.", DIM)
 
 

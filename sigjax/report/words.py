@@ -69,6 +69,30 @@ def first_of(names: Sequence[str], most: int) -> str:
     return ", ".join(names[:most]) + more
 
 
+BEST = "Best: "
+
+
+def best_sentence(best: str, near: str, worse: Sequence[str], *, beaten: int | None, unsure: int = 0) -> str:
+    """The best systems, those that are not significantly worse, and how many are; a single one is named.
+
+    So many of these are `beaten` by the best (None if nobody knows), and `unsure`: more resamples could tell otherwise.
+
+    >>> print(best_sentence("a (0.9)", "b (0.8)", ["c (0.2)"], beaten=1))
+    Best: a (0.9). Not significantly worse: b (0.8). c (0.2) is significantly worse.
+    >>> print(best_sentence("a (0.9)", "", ["b (0.2)", "c (0.1)"], beaten=2, unsure=2))
+    Best: a (0.9). The other 2 are significantly worse, all of them by a p-value that is not certain yet (*?).
+    """
+    number, is_one = len(worse), len(worse) == 1
+    than = "" if beaten == number else " than another"
+    if than and beaten is not None:
+        than += ", but not than the best" if is_one else f", {beaten:,} of them than the best"
+    if unsure:
+        which = "" if is_one else "all of them " if unsure == number else f"{unsure:,} of them "
+        than += f", {which}by a p-value that is not certain yet (*?)"
+    others = f"{worse[0]} is" if is_one else f"The other {number:,} are"
+    return f"{BEST}{best}. {f'Not significantly worse: {near}. ' if near else ''}{others} significantly worse{than}."
+
+
 def percent(level: float) -> str:
     """A level as people write it, such as 99.9%."""
     return f"{100 * level:g}%"
@@ -133,10 +157,10 @@ class PText(str):
     def short(self) -> str:
         """As screens have it: without powers of ten, and without digits if it is tiny.
 
-        >>> [PText(text).short for text in ("0.0431*", "5.21e-4*", "2.12e-24*", "<1e-300", "3.2e-412*?", ">0.99", "1")]
-        ['0.0431*', '0.000521*', '<0.0001*', '<0.0001', '<0.0001*?', '>0.99', '1']
+        >>> [PText(text).short for text in ("0.043*", "5.21e-4*", "2.1e-24*", "<1e-300", "3e-412*?", "2e-9 (raw)", "1")]
+        ['0.043*', '0.000521*', '<0.0001*', '<0.0001', '<0.0001*?', '<0.0001 (raw)', '1']
         """
-        number = self.rstrip("*?")
+        number = re.match(r"[<>]?[\d.e-]*", self)[0]  # pyright: ignore[reportOptionalSubscript]
         stars = self[len(number) :]
         if number.startswith("<") or ("e-" in number and float(number) < SMALLEST_ON_SCREEN):
             return f"<{SMALLEST_ON_SCREEN:.4f}{stars}"
@@ -212,12 +236,10 @@ def format_raw_p(comparison: Comparison) -> PText:
 
 
 def format_adjusted_p(comparison: Comparison, *, digits: int = 2) -> PText:
-    """The adjusted p-value, with a star if it is significant, and a question mark if this star is undecided."""
+    """The adjusted p-value, with a star if it is significant, and a question mark if more resamples could tell."""
     log10_p, alpha = comparison.log10_p_adjusted, comparison.settings.alpha
     text = format_p(comparison.p_adjusted, log10_p=log10_p, digits=digits, threshold=alpha)
-    if not is_significant(comparison):
-        return text
-    return PText(f"{text}*?" if comparison.decided is False else f"{text}*")
+    return PText(f"{text}{'*' * is_significant(comparison)}{'?' * (comparison.decided is False)}")
 
 
 def format_p_interval(interval: Interval) -> str:

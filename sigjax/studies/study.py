@@ -258,8 +258,8 @@ def table_of(
 
 
 def more_in_json(number: int, noun: str) -> list[str]:
-    """What is said of so many results that a table does not show; nothing of none."""
-    return ["", f"and {count(number, f'more {noun}')}: in JSON (-o FILE.json) all stand"] if number > 0 else []
+    """How many results a table does not show, and where they are; nothing if there are none."""
+    return ["", f"{count(number, f'more {noun}')}: -o FILE.json has all of them."] if number > 0 else []
 
 
 def caption(result: Any) -> str:

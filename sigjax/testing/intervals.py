@@ -91,7 +91,7 @@ INTERVALS: dict[str, IntervalMethod] = {
         IntervalMethod(
             "auto",
             about="The default, see below. Needs no resamples, and holds for few units and for clusters of unequal "
-            "size. Deltas hold together where p is adjusted.",
+            "size. Intervals of deltas are simultaneous if p is adjusted.",
             needs="jackknife",
             closed=jackknife_intervals,
             fits_correction=True,
@@ -100,13 +100,13 @@ INTERVALS: dict[str, IntervalMethod] = {
         IntervalMethod(
             "simultaneous",
             r"simultaneous bootstrap intervals~\cite{hothorn2008}",
-            "The same, at a level at which all deltas of a metric, and all its scores, hold together: by draws, or "
+            "The same, but simultaneous for all deltas of a metric, and for all its scores: by draws, or "
             "Bonferroni's for few units.",
             "jackknife",
             Simultaneous,
             jackknife_intervals,
             missing=_ONE_UNIT,
-            note="intervals hold together: those of all scores of a metric, and those of the deltas of all pairs",
+            note="intervals are simultaneous: for all scores of a metric, and for the deltas of all pairs",
         ),
         IntervalMethod(
             "percentile",
@@ -154,13 +154,13 @@ INTERVALS: dict[str, IntervalMethod] = {
         IntervalMethod("wilson", r"Wilson's score interval~\cite{wilson1927}", needs="jackknife"),
         IntervalMethod("tango", r"Tango's score interval~\cite{tango1998}", needs="jackknife"),
         IntervalMethod(
-            "skew-t",
+            "hall-t",
             r"Student's $t$ with the jackknife's standard error~\cite{efron1993}, corrected for "
             r"skewness (Hall's correction~\cite{hall1992}, with bounds)",
             needs="jackknife",
         ),
         IntervalMethod(
-            "wide-t",
+            "conservative-t",
             r"Student's $t$ with the jackknife's standard error~\cite{efron1993}, lengthened on the side "
             r"of the long tail (a modification of Hall's correction~\cite{hall1992})",
             needs="jackknife",
@@ -216,6 +216,6 @@ def interval_names(problem: Problem, joint: int = 1) -> Names:
     if name == "none":
         return Names(None, None)
     if isinstance(problem, SumsProblem) and in_closed_form(problem.metric, problem.settings):
-        return Names("wilson", "tango") if right_or_wrong(problem) else Names("skew-t", "wide-t")
+        return Names("wilson", "tango") if right_or_wrong(problem) else Names("hall-t", "conservative-t")
     drawn = "percentile" if name == "auto" else name
     return Names(drawn, "simultaneous" if name == "auto" and joint > 1 else drawn)

@@ -374,7 +374,7 @@ def test_where_lower_is_better_the_lowest_ranks_first():
 
 
 PROMISE = 'n about 95% of test sets all ranks are right, and the group "best" has every truly best system.'
-CONDITION = "If systems of equal score could exchange outputs, i"
+CONDITION = "If systems of equal score could exchange outputs (sigjax help studentized), i"
 
 
 def _fscores(seed):

@@ -443,6 +443,14 @@ def run(capsys, *arguments):
     return code, capsys.readouterr().err
 
 
+def test_a_pair_without_a_figure_is_refused(capsys):
+    code, err = run(capsys, "demo", "--pair", "crf", "rules")
+    assert (code, err) == (
+        2,
+        "sigjax: error: --pair: names the pair of a figure; add --figure null.pdf, or use --only A B\n",
+    )
+
+
 @pytest.mark.slow
 def test_commands_draw_the_kind_that_a_name_says(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -84,11 +84,13 @@ def test_every_format_counts_the_pairs_that_more_resamples_would_decide(format_)
     first, second, third = make_report(3, p_of=lambda i, j: 0.02).comparisons
     first = replace(first, decided=False, resamples_needed=20_000_000)
     report = replace(make_report(3), comparisons=(first, replace(second, decided=True), third))
-    said = "1 pair is undecided at 0.05: more resamples could change the decision. --resamples 20000000 would probably"
+    said = "1 pair is undecided at 0.05 (system-1 - system-2): more resamples could change the decision. --resamples"
+    said += " 20000000 would probably"
     assert f"{said} decide it." in in_words(format_(report))
     report = replace(report, comparisons=(first, replace(second, decided=False), third))
     wording = "--resamples 20000000 would probably decide 1 of them; 1 is too close for any number."
-    assert f"2 pairs are undecided at 0.05: more resamples could change the decision. {wording}" in (
+    named = "(system-1 - system-2, system-1 - system-3)"
+    assert f"2 pairs are undecided at 0.05 {named}: more resamples could change the decision. {wording}" in (
         in_words(format_(report))
     )
 
@@ -175,12 +177,36 @@ def test_a_star_that_more_resamples_could_take_away_has_a_question_mark():
     assert "?" not in to_text(report, width=80)
 
 
+def test_an_undecided_p_that_is_not_significant_has_a_question_mark_which_the_legend_explains_where_it_is():
+    """One system against the best, or two others: the table of systems has only the first p-value."""
+    report = make_report(3, p_of=lambda i, j: 0.06)
+    for a, b in (("system-1", "system-2"), ("system-2", "system-3")):
+        pairs = [replace(one, decided=(one.a, one.b) != (a, b)) for one in report.comparisons]
+        shown = replace(report, comparisons=tuple(pairs))
+        in_table = a == "system-1"
+        assert re.findall(r" 0\.180\?", to_text(shown, width=80)) == [" 0.180?"] * in_table
+        assert ("; ? undecided" in unwrapped(to_text(shown, width=80))) is in_table
+        assert "; ? undecided" in unwrapped(to_text(shown, width=80, verbose=True))
+        assert f"1 pair is undecided at 0.05 ({a} - {b}): more" in unwrapped(to_text(shown, width=80))
+
+
+def test_what_is_said_of_joint_intervals_is_said_where_they_are_shown():
+    """Holm decides the pairs of two systems whose joint intervals, by Bonferroni's level, have 0."""
+    report = make_report(["a" * 30, "b" * 30, "c" * 30], p_of=lambda i, j: 0.015)
+    report = replace(report, comparisons=tuple(replace(one, joint_pairs=3) for one in report.comparisons))
+    wide, narrow = (unwrapped(to_text(report, width=width)) for width in (130, 60))
+    for said in ("interval: of the delta, simultaneous for 3 pairs", "with * have 0 in the joint interval: Holm"):
+        assert said in wide
+        assert said not in narrow
+    assert "95% interval of deltas" in narrow
+
+
 def test_the_headline_says_which_of_it_is_not_certain_yet():
     report = make_report(3, p_of=lambda i, j: 0.01)
     for open_pairs, said in (
         ({(0, 2)}, "The other 2 are significantly worse."),  # the second one beats the third, certainly
         ({(0, 1)}, "The other 2 are significantly worse, 1 of them by a p-value that is not certain yet (*?)."),
-        ({(0, 1), (0, 2), (1, 2)}, "significantly worse, 2 of them by a p-value that is not certain yet (*?)."),
+        ({(0, 1), (0, 2), (1, 2)}, "significantly worse, all of them by a p-value that is not certain yet (*?)."),
     ):
         named = {(f"system-{i + 1}", f"system-{j + 1}") for i, j in open_pairs}
         pairs = [replace(one, decided=(one.a, one.b) not in named) for one in report.comparisons]
@@ -225,16 +251,20 @@ BASE = {"settings": Settings(baseline="c")}
         (
             {(0, 2)},
             {"names": ["a", "b", "c"]},
-            "Best: a (0.9000). Not significantly worse: b (0.8900). 1 is significantly worse.",
+            "Best: a (0.9000). Not significantly worse: b (0.8900). c (0.8800) is significantly worse.",
         ),
-        (beyond(2, 3), {}, "Best: a (0.9000). Not significantly worse: b (0.8900). 3 are significantly worse."),
+        (
+            beyond(2, 3),
+            {},
+            "Best: a (0.9000). Not significantly worse: b (0.8900). The other 3 are significantly worse.",
+        ),
         ((), {}, "No system is significantly better than another; the best score is that of a (0.9000)."),
         ((), {"step": 0.0}, "All 5 systems have the same score (0.9000)."),
         (
             beyond(9),
             {"names": TWENTY},
             "Best: s00 (0.9000). Not significantly worse: s01 (0.8900), s02 (0.8800), s03 (0.8700), s04 (0.8600), "
-            "s05 (0.8500) and 3 more. 11 are significantly worse.",
+            "s05 (0.8500) and 3 more. The other 11 are significantly worse.",
         ),
         (
             {(0, 2), (2, 4)},
@@ -284,7 +314,7 @@ def test_of_several_best_systems_each_beats_others():
     data = {name: own.astype(int) for name, own in right.items()}
     report = compare(Evaluation.from_arrays(data, metric="accuracy"), correction="none")
     assert [report[pair].p_adjusted < 0.05 for pair in (("a", "b"), ("a", "c"), ("b", "c"))] == [False, False, True]
-    assert "Best: a (0.7500), b (0.7500). The other is significantly worse." in unwrapped(str(report))
+    assert "Best: a (0.7500), b (0.7500). c (0.5000) is significantly worse." in unwrapped(str(report))
 
 
 @pytest.mark.parametrize("exact", range(4))

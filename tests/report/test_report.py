@@ -212,7 +212,7 @@ def test_runs_are_said_as_instances_with_runs():
         assert "cluster" not in text
     clustered = compare(Evaluation.from_arrays(numbers, clusters=[str(i // 10) for i in range(40)], **made))
     assert "|units:4 clusters|instances:8|runs:5|" in clustered.signature
-    assert "\naccuracy on 8 instances with 5 runs, resampled as 4 clusters, 3 systems\n" in str(clustered)
+    assert "\naccuracy on 8 instances with 5 runs in 4 clusters, 3 systems\n" in str(clustered)
     ragged = {name: own[:38] for name, own in numbers.items()}
     last = compare(Evaluation.from_arrays(ragged, metric="accuracy", ids=ids[:38], runs=runs[:38]))
     assert "accuracy on 8 instances with up to 5 runs, 3 systems" in str(last).splitlines()

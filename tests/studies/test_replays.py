@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -74,7 +75,9 @@ def test_equal_systems_need_all_results_and_the_text_says_so():
         {"A": [1, 0] * 20, "B": [1, 0] * 20}, read={"metric": "accuracy"}, orders=5, progress=False
     )
     assert (study.needed, study.kept, study.at_settling, study.found) == (1.0, None, None, 0)
-    assert str(study).startswith("The monitor needs 100% of the results.\nthe full test finds no difference\n")
+    assert str(study).startswith("The monitor needs 100% of the results.\n")
+    assert "\nThe full test finds no difference.\n" in str(study)
+    assert "differences found" not in str(study)
 
 
 def test_the_command_writes_text_json_and_a_figure(tmp_path, capsys):
@@ -91,7 +94,11 @@ def test_the_command_writes_text_json_and_a_figure(tmp_path, capsys):
     held = json.loads(out.read_text())
     assert held["schema"] == "sigjax-stopping/1"
     assert held["cost"] == 960
-    assert f"saved: {held['saved']:,.2f} of 960.00" in shown
+    assert re.search(rf"^cost saved, of 960\.00 +{held['saved']:,.2f}$", shown, re.MULTILINE)
+    assert not _run(list(map(str, [*words, "--format", "latex"])), debug=True)
+    latex = capsys.readouterr().out
+    assert rf"results needed & {held['needed']:.0%}".replace("%", r"\%") in latex
+    assert rf"cost saved, of 960.00 & {held['saved']:,.2f} \\" in latex
 
 
 def test_what_is_no_mean_is_refused():

@@ -15,7 +15,7 @@ from sigjax import Evaluation, InputError, compare, true_discoveries
 from sigjax.cli import _run
 from sigjax.report.words import format_p
 from sigjax.studies import slices
-from sigjax.studies.flips import SlicesOptions, _interactions
+from sigjax.studies.subsets import SlicesOptions, _interactions
 
 
 def made(rng, sizes, metric="mean", **more):

@@ -25,14 +25,23 @@ from sigjax.records import Array, Device, InputError, Interval, Settings
 from sigjax.records.options import check, same, takes
 from sigjax.records.settings import CORRECTIONS, PValueCorrection, adjust
 from sigjax.report.document import Block, Document
-from sigjax.report.sections import BEST, Table
-from sigjax.report.words import count, first_of, format_interval, format_p, format_ranks, number_spec, percent
+from sigjax.report.sections import Table
+from sigjax.report.words import (
+    best_sentence,
+    count,
+    first_of,
+    format_interval,
+    format_p,
+    format_ranks,
+    number_spec,
+    percent,
+)
 from sigjax.run.backend import Backend, Kernel, choose_backend, compiled, on_all_devices
 from sigjax.run.context import ahead, gib, num_cores
 from sigjax.run.costs import RIGHT_OR_WRONG_PRODUCT
 from sigjax.run.loops import WORDS, differing, look_up, map_items, scan, slice_at
-from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.study import StudyResult, more_in_json, study_signature
+from sigjax.studies.tost import EquivalencePairsOptions
 from sigjax.studies.trials import by_one_metric
 from sigjax.testing.permutation import settled_signs
 from sigjax.testing.proportions import wilson_interval
@@ -59,7 +68,7 @@ class RankOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RankedSystem:
     """A system on a leaderboard.
 
     Attributes:
@@ -104,7 +113,7 @@ class Ranking(StudyResult):
 
     rows = "systems"
 
-    systems: tuple[Place, ...]
+    systems: tuple[RankedSystem, ...]
     metric: str
     num_instances: int
     num_pairs: int
@@ -147,18 +156,12 @@ class Ranking(StudyResult):
         """The best systems, those that are not significantly worse, and how many are, as `compare` says it."""
         top = [each for each in self.systems if each.in_top_group]
         named = [f"{each.system} ({each.score:{spec}})" for each in top]
-        best, worse = [each.score for each in top].count(top[0].score), len(self.systems) - len(top)
-        if not worse:
+        if len(top) == len(self.systems):
             return f"No system is significantly better than another; the best score is that of {named[0]}."
-        than = "" if top[0].better == worse else " than another"
-        if than and best == 1:
-            than += f", {top[0].better:,} of them than the best"
-        verb = "is" if worse == 1 else "are"
-        others = f"The other {'' if worse == 1 else f'{worse:,} '}{verb} significantly worse{than}."
-        if best < len(top):
-            near = first_of(named[best:], _NAMED)
-            others = f"Not significantly worse: {near}. {worse:,} {verb} significantly worse{than}."
-        return f"{BEST}{first_of(named[:best], _NAMED)}. {others}"
+        best = [each.score for each in top].count(top[0].score)
+        worse = [f"{each.system} ({each.score:{spec}})" for each in self.systems if not each.in_top_group]
+        beaten = top[0].better if best == 1 or top[0].better == len(worse) else None
+        return best_sentence(first_of(named[:best], _NAMED), first_of(named[best:], _NAMED), worse, beaten=beaten)
 
 
 @takes(RankOptions)
@@ -200,7 +203,7 @@ def rank(data: Any, options: RankOptions) -> Ranking:
     ordered, to_next = [names[at] for at in order.tolist()], [*to_next, (None, None, None)]
     rows = zip(ordered, scores, intervals, better, worse, clusters, to_next, strict=True)
     systems = tuple(
-        Place(name, score, own, (1 + lost, number - won), group, not lost, won, lost, rest - won - lost, *to)
+        RankedSystem(name, score, own, (1 + lost, number - won), group, not lost, won, lost, rest - won - lost, *to)
         for name, score, own, won, lost, group, to in rows
     )
     return Ranking(

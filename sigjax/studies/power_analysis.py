@@ -65,7 +65,7 @@ _TAIL, _HALVINGS = 8.0, 40
 class PowerOptions(trials.StudyOptions):
     """The options of `power`."""
 
-    repetitions: int = same(trials.StudyOptions, "repetitions", 500, least=2)
+    repetitions: int = same(trials.StudyOptions, "repetitions", 500, least=2, more="For each size.")
     instances: Sequence[int] | None = option(
         None,
         "Numbers of instances (or clusters) to draw [default: those that --detect needs].",
@@ -215,7 +215,7 @@ class Power(Study):
         """Which difference a test finds, and a table for each metric and test."""
         a, b = self.systems
         adjusted = f"{self.settings.alpha:g} over {count(self.pairs, 'pair')}; Holm rejects no fewer"
-        alone = "for one pair; adjusted for more pairs, less is detectable: --pairs"
+        alone = "for one pair; for more pairs the detectable difference is larger: --pairs N"
         lines: list[Block] = [
             *map(self._need, self.needed[1:]),
             f"power for {a} - {b}: pilot of {in_units(self)}",
@@ -679,10 +679,6 @@ def planned_power(options: PlannedPowerOptions) -> PlannedPower:
             "" if accuracy is None else f" (independent systems: {2.0 * accuracy * (1.0 - accuracy):.2g}, others less)"
         )
         raise InputError(f"give {Hint('disagree')}, the share of instances on which one system alone is right{about}")
-    if not 0.0 < disagree <= 1.0:
-        raise InputError(
-            f"{Hint('disagree')} must be a share of the instances, above 0 and at most 1, got {disagree:g}"
-        )
     if accuracy is not None and disagree > 2.0 * accuracy + 1e-12:
         raise InputError(
             f"disagree: systems that are right on {accuracy:g} of the instances at most disagree on at most "

@@ -17,10 +17,11 @@ from sigjax.records import Interval, Settings
 from sigjax.records.options import check, option, same, takes
 from sigjax.report.document import Block, Document
 from sigjax.report.panels import BLUE, GREY, set_words
+from sigjax.report.sections import Table
 from sigjax.run.context import progress_bar
 from sigjax.studies.best import CAUTION, Goal
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval
-from sigjax.studies.monitor import OF_INVERSE, Monitor, MonitorCorrection, MonitorOptions
+from sigjax.studies.sequential import OF_INVERSE, Monitor, MonitorCorrection, MonitorOptions
 from sigjax.studies.study import PANEL, Study, in_units, study_signature
 from sigjax.studies.trials import StudyOptions, mean_scores, signed_data
 
@@ -97,34 +98,36 @@ class Stopping(Study):
 
     def document(self) -> Document:
         """How many of the results are needed, and what is found."""
-        found = f"it finds {self.kept or 0.0:.0%} of the {words.count(self.found, 'difference')} of the full test"
-        if (self.at_end or 0.0) > (self.kept or 0.0):
-            found += f", and {self.at_end or 0.0:.0%} with those that closed e-BH adds at the end"
-        which, share = "the first" if self.correction == "none" else "any", self.false_stops / self.orders
-        event, settled = f"{which} pair is settled", "a pair that is settled is settled"
-        if self.left is not None:
+        rows, event = [("results needed", f"{self.needed:.0%}")], "the first system is dropped"
+        caution: list[Block] = [] if self.found else ["The full test finds no difference."]
+        if self.left is None:
+            event = f"{'the first' if self.correction == 'none' else 'any'} pair is settled"
+            rows += [(f"differences found, of {self.found:,}", f"{self.kept:.0%}")] if self.kept is not None else []
+            more = (self.at_end or 0.0) > (self.kept or 0.0)
+            rows += [("the same, with closed e-BH at the end", f"{self.at_end:.0%}")] if more else []
+        else:
             best = "the best system" if self.found == 1 else f"the best {self.found} systems"
-            found = f"it keeps {best} in {self.kept:.0%} of the orders, and leaves {self.left:.3g} on average"
+            rows += [(f"orders that keep {best}", f"{self.kept:.0%}"), ("systems left", f"{self.left:.3g}")]
             if (self.kept or 0.0) < 1.0 - 2.0 * self.alpha:
-                found = f"warning: {found}. {CAUTION}"
-            event, settled = "the first system is dropped", "a system that is dropped is dropped"
-        size = f"{words.metric_title(self.metric)} on {in_units(self)}, {words.count(len(self.systems), 'system')}"
-        lines: list[Block] = [
-            found if self.found else "the full test finds no difference",
-            f"{size}; means over {words.count(self.orders, 'random order')}",
-            f"{RATES[self.goal] or OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}",
-            "",
-        ]
-        if self.saved is not None:
-            lines.append(f"saved: {self.saved:,.2f} of {self.cost:,.2f}")
+                caution = [f"warning: it keeps {best} in {self.kept:.0%} of the orders. {CAUTION}"]
         if self.at_settling is not None:
-            lines.append(f"{settled} after {self.at_settling:.0%} of the instances (mean)")
-        ends = words.format_interval(self.false_interval, ".3f")
-        lines.append(
-            f"false stops: with swapped outputs, {event} in {share:.3f} of the orders, 95% interval "
-            f"{ends}; nominal: at most {self.alpha:.3g}"
-        )
-        lines += ["", self.signature]
+            rows.append((f"instances until {'settled' if self.left is None else 'dropped'}", f"{self.at_settling:.0%}"))
+        if self.saved is not None:
+            rows.append((f"cost saved, of {self.cost:,.2f}", f"{self.saved:,.2f}"))
+        rows.append(("false stops", f"{self.false_stops / self.orders:.1%}"))
+        size = f"{words.metric_title(self.metric)} on {in_units(self)}, {words.count(len(self.systems), 'system')}"
+        nominal = f"{RATES[self.goal] or OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}"
+        low, high = self.false_interval
+        lines: list[Block] = [
+            f"{size}; means over {words.count(self.orders, 'random order')}",
+            f"Nominal: {nominal}",
+            *caution,
+            Table.of(dict(zip(("what", "mean"), zip(*rows, strict=True), strict=True)), names=(0,)),
+            f"False stops: the outputs of all systems are swapped at random, and still {event}. "
+            f"95% interval from {low:.1%} to {high:.1%}; nominal: at most {self.alpha:.3g}.",
+            "",
+            self.signature,
+        ]
         return Document("Stopping", size, f"The monitor needs {self.needed:.0%} of the results.", lines)
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
@@ -244,5 +247,12 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
         correction=options.correction,
         goal=options.goal,
         keep=options.keep,
-        signature=study_signature("stopping", options, metric=evaluation.metric.name, units=number, runs=runs),
+        signature=study_signature(
+            "stopping",
+            options,
+            metric=evaluation.metric.name,
+            correction=None if best else options.correction,  # the best one needs none
+            units=number,
+            runs=runs,
+        ),
     )

@@ -41,9 +41,17 @@ from sigjax.resample.units import make_units, units_of_instances
 from sigjax.run.backend import host_scope
 from sigjax.run.context import with_progress
 from sigjax.studies.association import shuffled
-from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.study import Study, StudyResult, caption, grouped, study_signature, with_adjusted_p
-from sigjax.studies.trials import by_one_metric, check_pair, on_instances, signed_data
+from sigjax.studies.tost import EquivalencePairsOptions
+from sigjax.studies.trials import (
+    by_one_metric,
+    check_pair,
+    instance_ids,
+    on_instances,
+    shown_fields,
+    signed_data,
+    texts_by_id,
+)
 from sigjax.testing.delta_method import delta_method_influences
 from sigjax.testing.tests import problem_of
 
@@ -212,8 +220,7 @@ class Flips(StudyResult):
 
     def with_texts(self, texts: Mapping[str, EvaluationRecord]) -> Flips:
         """The same, and beside each instance the text of fields, which are the strata of evaluations."""
-        known = {name: dict(zip(instance_ids(each), each.strata or (), strict=True)) for name, each in texts.items()}
-        return replace(self, texts={name: tuple(own[one.id] for one in self.flips) for name, own in known.items()})
+        return replace(self, texts=texts_by_id(texts, [one.id for one in self.flips]))
 
     def _rows(self) -> list[dict[str, Any]]:
         texts = ({name: own[i] for name, own in self.texts.items()} for i in range(len(self.flips)))
@@ -252,13 +259,9 @@ def flips(data: Any, options: FlipsOptions) -> Flips:
         [(0, 0.0225), (1, 0.0386), (2, 0.0654)]
     """
     check(options)
-    given = data if isinstance(data, list | tuple) else [data]
-    if options.show and any(isinstance(each, EvaluationRecord) for each in given):
-        raise InputError(f"{Hint('show')} reads fields of files, and these are read already; give their paths")
     read, how = reading(options.read), {"progress": options.progress}
+    texts = shown_fields(data, options.show, read, **how)
     found = flips_of(check_pair(by_one_metric(data, read, **how)), options)
-    with given_as("strata", "show"):
-        texts = {name: by_one_metric(data, replace(read, strata=name), **how) for name in options.show}
     return found.with_texts(texts) if texts else found
 
 
@@ -323,11 +326,6 @@ def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
         confidence_level=settings.confidence_level,
         signature=study_signature("flips", options, metric=metric.name, instances=number, runs=runs),
     )
-
-
-def instance_ids(evaluation: EvaluationRecord) -> Sequence[str]:
-    """What tells instances apart, each with all its runs: ids, or else their positions."""
-    return evaluation.ids or tuple(f"number {number}" for number in range(1, evaluation.num_instances + 1))
 
 
 def instance_names(evaluation: EvaluationRecord) -> list[str]:
@@ -461,7 +459,7 @@ class Slices(Study):
     def _p(self, one: SliceDelta) -> str:
         """The adjusted p; that of all instances is not adjusted where there is one pair."""
         raw = one.slice is None and len(self._pairs()) == 1 and self.correction != "none"
-        return words.format_p(one.p_adjusted) + " (raw)" * raw
+        return words.PText(words.format_p(one.p_adjusted) + " (raw)" * raw)
 
     def _is_significant(self, one: SliceDelta | Interaction) -> bool:
         return one.p_adjusted < round(1.0 - self.confidence_level, 12)
@@ -677,7 +675,7 @@ def _interactions(
             return between, np.where(variances > 0.0, rounding, math.inf)
 
     (observed,), (slack,) = squares(codes[None])
-    listed, exceed = _listed(np.bincount(codes)), np.zeros(len(pairs), int)
+    listed, exceed = all_assignments(np.bincount(codes)), np.zeros(len(pairs), int)
     step = max(1, _NUMBERS // (number + num_slices * num_distinct))
     total = options.permutations if listed is None else len(listed)
     for start in range(0, total, step):
@@ -690,10 +688,10 @@ def _interactions(
     return [Interaction(*pair, x, p, p, drawn) for pair, x, p in zip(pairs, statistics, p_values, strict=True)]
 
 
-def _listed(sizes: np.ndarray) -> np.ndarray | None:
+def all_assignments(sizes: np.ndarray) -> np.ndarray | None:
     """All assignments of labels to units `[assignment, unit]`, so many of each; None where they are too many.
 
-    >>> _listed(np.array([2, 1])).tolist()
+    >>> all_assignments(np.array([2, 1])).tolist()
     [[0, 0, 1], [0, 1, 0], [1, 0, 0]]
     """
     log_number = math.lgamma(sizes.sum() + 1.0) - sum(math.lgamma(size + 1.0) for size in sizes.tolist())

@@ -39,10 +39,10 @@ from sigjax.records.settings import CORRECTIONS, PValueCorrection, adjust
 from sigjax.report.document import Block, Document
 from sigjax.report.panels import BLUE, BLUES, intervals, label_rows, row_height, set_words
 from sigjax.report.sections import Table
-from sigjax.report.words import count, first_of, format_interval, format_ranks, number_spec, percent
+from sigjax.report.words import count, first_of, format_interval, format_p, format_ranks, number_spec, percent
 from sigjax.resample.units import codes
-from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.study import Study, more_in_json, study_signature
+from sigjax.studies.tost import EquivalencePairsOptions
 from sigjax.testing.joint_level import joint_level, normal_maxima
 from sigjax.testing.special import t_quantile, t_tail
 
@@ -85,7 +85,7 @@ class BattleSystem:
 
     Attributes:
         score: its log odds of winning against an average system, ties aside; all scores add up to 0.
-        interval: of the score, by itself.
+        interval: of the score alone, not simultaneous.
         elo: the score on Elo's scale, 1000 + 400 / log(10) times the score.
         rank_interval: the ranks that no joint interval excludes, see `rank_intervals`.
         wins: number of the battles that it won.
@@ -110,7 +110,7 @@ class BattlePair:
         a: the system with the higher score.
         b: the other.
         delta: the score of a less that of b: the log odds that a wins, ties aside.
-        interval: of delta; those of all pairs hold together.
+        interval: of delta; simultaneous for all pairs.
         p_value: two-sided, of delta = 0 (Wald's test with the sandwich).
         p_adjusted: the same, adjusted for all pairs.
     """
@@ -157,9 +157,10 @@ class Battles(Study):
         fought = f"{count(self.num_battles, 'battle')} of {count(len(self.systems), 'system')}{clusters}"
         verdict = f"{self.systems[0].system}{more} is the best"
         lines: list[Block] = [f"{fought}, {count(self.num_ties, 'tie')}"]
-        lines += [f"with about {level} confidence all ranks hold together", ""]
+        lines += [f"in about {level} of data sets all ranks are right", ""]
         spec = number_spec([each.score for each in self.systems])
-        to_next = {each.a: f"{each.p_adjusted:.3g}" for each in reversed(self.pairs)}  # the first one of each system
+        # the first pair of each system
+        to_next = {each.a: format_p(each.p_adjusted, digits=3) for each in reversed(self.pairs)}
         columns = {
             "rank": [format_ranks(each.rank_interval) for each in shown],
             "system": [each.system for each in shown],
@@ -176,7 +177,8 @@ class Battles(Study):
         lines += [
             "",
             f"score: log odds of a win against the average system ({model})",
-            f"intervals: of each score by itself; p: adjusted by {title} over {count(len(self.pairs), 'pair')}",
+            "intervals: of each score alone, not simultaneous",
+            f"p: adjusted by {title} over {count(len(self.pairs), 'pair')}",
             *(f"note: {note}" for note in self.notes),
             self.signature,
         ]
@@ -199,7 +201,7 @@ class Battles(Study):
         low, high = np.array([each.rank_interval for each in self.systems]).T
         axes.hlines(range(len(low)), low - 0.4, high + 0.4, color=BLUE, linewidth=36.0 * row_height(len(low)))
         label_rows(axes, [each.system for each in self.systems])
-        set_words(axes, "ranks", f"rank; all hold together ({percent(self.options.confidence_level)})")
+        set_words(axes, "ranks", f"possible ranks ({percent(self.options.confidence_level)})")
 
 
 @takes(BattlesOptions)
@@ -310,7 +312,7 @@ def _disagreeing(
         if which.any():
             rows = np.flatnonzero(which).tolist()
             listed = first_of([f"{names[pairs[0][k]]} - {names[pairs[1][k]]}" for k in rows], _NAMED)
-            yield f"{what}: {listed}; intervals hold together by the largest |t|, and ranks go by them"
+            yield f"{what}: {listed}; intervals are simultaneous by the largest |t|, and ranks go by them"
 
 
 def _table(data: Any, options: Options) -> DataTable:
