@@ -200,7 +200,15 @@ def public() -> dict[str, dict[str, object]]:
 TASKS: Mapping[str, Sequence[str]] = {
     "Read": ("reading", "doctor", "evaluation", "metric", "table", "evidence", "sigjax"),
     "Compare": (
-        *("compare", "discoveries", "tost", "samples", "classical", "tests", "association", "comparison", "settings"),
+        "compare",
+        "discoveries",
+        "tost",
+        "samples",
+        "classical",
+        "tests",
+        "association",
+        "comparison",
+        "settings",
     ),
     "Plan": ("power_analysis", "error_rates", "item_analysis"),
     "Watch": ("sequential",),
