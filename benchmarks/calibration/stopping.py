@@ -132,7 +132,7 @@ def of_boards(boards: int) -> Iterator[Share]:
     names, pairs = [str(i) for i in range(12)], list(combinations(range(12), 2))
     false = {(str(a), str(b)) for a, b in pairs if kinds[a] == kinds[b]}
     for correction in ("ebh", "holm"):
-        any_false, shares, found = 0, 0.0, 0
+        any_false, shares, found, at_end = 0, 0.0, 0, np.zeros(2)
         for board in range(boards):
             rng = np.random.default_rng((_SEED + 2, board))
             hard = rng.normal(0.0, 0.2, size)
@@ -141,6 +141,9 @@ def of_boards(boards: int) -> Iterator[Share]:
             wrong = len(false.intersection(settled))
             any_false, found = any_false + bool(wrong), found + len(settled) - wrong
             shares += wrong / max(len(settled), 1)
+            now = [(one.a, one.b) for one in monitor.pairs if one.finding]
+            also = len(false.intersection(now))
+            at_end += [also / max(len(now), 1), len(now) - also]
         if correction == "ebh":
             yield Share(
                 "boards", size, "false discovery rate", correction, boards, round(shares), shares / boards, None
@@ -149,6 +152,11 @@ def of_boards(boards: int) -> Iterator[Share]:
             yield share_of("boards", size, "any false finding", correction, any_false, boards)
         trials = boards * (len(pairs) - len(false))
         yield Share("boards", size, "power", correction, trials, found, found / trials, None)
+        if correction == "ebh":
+            rate, number = at_end.tolist()
+            by = "closed e-BH at the end"
+            yield Share("boards", size, "false discovery rate", by, boards, round(rate), rate / boards, None)
+            yield Share("boards", size, "power", by, trials, int(number), number / trials, None)
 
 
 def of_intervals(streams: int) -> Iterator[tuple[Share, list[str]]]:

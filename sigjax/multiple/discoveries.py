@@ -1,4 +1,4 @@
-r"""True discoveries: at least how many of some chosen differences are real, by closed testing.
+r"""Closed testing: at least how many of some chosen differences are real, and closed e-BH.
 
 **The bound.** Take m hypotheses with p-values. Simes' test rejects an intersection of k of them if its j-th smallest
 p-value is below $j \alpha / k$ for any j. Closed testing rejects it if all intersections that hold more are rejected,
@@ -21,9 +21,14 @@ discovery has the sign that is seen: given which signs are wrong, twice the p-va
 (Shaffer 1980). `wins` claims a direction without this: for "A is better", p-values where B is ahead become 1. Then the
 bound is that of one-sided tests at $\alpha / 2$, and those of both directions hold together.
 
+**Closed e-BH.** The mean e(A) of the e-values of a set A of true null hypotheses has mean 1 at most, however they
+depend on each other. So the false discovery rate of R is at most $\alpha$ if $|A \cap R| \le \alpha |R| e(A)$ for
+every set A: the true one is among them. The largest such R holds all that e-BH finds (Xu, Fischer and Ramdas 2025).
+
 References: Goeman and Solari (2011), "Multiple testing for exploratory research"; Goeman, Meijer, Krebs and Solari
 (2019), "Simultaneous control of all false discovery proportions in large-scale multiple hypothesis testing"; Sarkar
-(1998), "Some probability inequalities for ordered MTP2 random variables: a proof of the Simes conjecture".
+(1998), "Some probability inequalities for ordered MTP2 random variables: a proof of the Simes conjecture"; Xu, Fischer
+and Ramdas (2025), "Bringing closure to false discovery rate control: beating the e-Benjamini-Hochberg procedure".
 """
 
 from __future__ import annotations
@@ -102,9 +107,10 @@ def largest_accepted(p_values: np.ndarray, alpha: float) -> int:
     2
     """
     ordered, low, high = np.sort(p_values), 0, len(p_values)
+    steps = np.arange(1, high + 1) * alpha
     while low < high:
         size = (low + high + 1) // 2
-        accepts = bool((size * ordered[-size:] >= np.arange(1, size + 1) * alpha).all())
+        accepts = bool((size * ordered[-size:] >= steps[:size]).all())
         low, high = (size, high) if accepts else (low, size - 1)
     return low
 
@@ -148,3 +154,37 @@ def wins(p_values: np.ndarray, leads: Sequence[int] | np.ndarray, alpha: float) 
         ahead = np.asarray(leads) == side
         found += [int(ahead.sum()), least_true(np.where(ahead, p_values, 1.0), ahead, alpha)]
     return Wins(*found)
+
+
+_ROUNDING, _STEPS = 1e-12, 64
+"""Part by which a sum of e-values may be below what it is compared with; numbers of sets that are looked at first."""
+
+
+def closed_ebh(log_e: np.ndarray, alpha: float) -> np.ndarray:
+    r"""Which hypotheses closed e-BH rejects, `[test]` bool, from the logarithms of their e-values `[test]`.
+
+    R are the largest e-values. Of all A with k of R, the worst has the k smallest of R, and of the others those below
+    $k / (\alpha |R|)$. An e-value of tests / alpha is as good as a larger one.
+
+    >>> e_values = np.array([41.0, 30.0, 25.0, 0.5])
+    >>> closed_ebh(np.log(e_values), 0.05), e_values >= 4.0 / 0.05 / np.array([1, 2, 3, 4])
+    (array([ True,  True,  True, False]), array([False, False, False, False]))
+    """
+    count, order = len(log_e), np.argsort(log_e)
+    ascending = np.exp(np.minimum(log_e[order], np.log(2.0 * count / alpha)))
+    sums, rejected = np.concatenate([[0.0], np.cumsum(ascending)]), np.zeros(count, bool)
+
+    def holds(first: int, steps: np.ndarray) -> bool:
+        """Whether the worst sets with so many of R hold the bound, for R from `first` on."""
+        least = steps / (alpha * (count - first))
+        others = np.searchsorted(ascending[:first], least)
+        held = sums[first + steps] - sums[first] + sums[others]
+        return bool((held >= (steps + others) * least * (1.0 - _ROUNDING)).all())
+
+    for first in range(count):
+        number = count - first
+        some = np.linspace(1, number, min(number, _STEPS)).astype(np.int64)  # one of them nearly always fails, if any
+        if holds(first, np.array([1, number])) and holds(first, some) and holds(first, np.arange(1, number + 1)):
+            rejected[order[first:]] = True
+            break
+    return rejected

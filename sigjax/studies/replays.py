@@ -61,9 +61,12 @@ class Stopping(Study):
         found: number of pairs in which the permutation test on all instances finds a difference; for the goal best,
             of systems with the `keep` highest scores on all instances, ties included.
         kept: mean share of these that the monitor settles, or keeps; None if there are none.
+        at_end: mean share of these that count as differences when the monitor stops, with those of closed e-BH; None
+            if there are none, and for the goal best.
         left: mean number of systems that are left at the end, for the goal best.
-        false_stops: number of orders, with the outputs of all systems swapped at random, in which any pair is settled;
-            where nothing is adjusted for, the first pair; for the goal best, in which the first system is dropped.
+        false_stops: number of orders, with the outputs of all systems swapped at random, in which any pair is settled,
+            or counts as a difference at the end; where nothing is adjusted for, in which the first pair is settled; for
+            the goal best, in which the first system is dropped.
         false_interval: Clopper-Pearson interval (95%) of their share, which is meant to be alpha at most.
         cost: of all results; None if that of one is not given.
         saved: the mean part of it that is saved.
@@ -80,6 +83,7 @@ class Stopping(Study):
     at_settling: float | None
     found: int
     kept: float | None
+    at_end: float | None
     left: float | None
     false_stops: int
     false_interval: Interval
@@ -99,6 +103,8 @@ class Stopping(Study):
         if self.left is None:
             event = f"{'the first' if self.correction == 'none' else 'any'} pair is settled"
             rows += [(f"differences found, of {self.found:,}", f"{self.kept:.0%}")] if self.kept is not None else []
+            more = (self.at_end or 0.0) > (self.kept or 0.0)
+            rows += [("the same, with closed e-BH at the end", f"{self.at_end:.0%}")] if more else []
         else:
             best = "the best system" if self.found == 1 else f"the best {self.found} systems"
             rows += [(f"orders that keep {best}", f"{self.kept:.0%}"), ("systems left", f"{self.left:.3g}")]
@@ -183,7 +189,7 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
         finds = {frozenset((each.a, each.b)) for each in full if words.is_significant(each)}
         names = [(each.a, each.b) for each in new().pairs]
         wanted = np.array([frozenset(pair) in finds for pair in names])
-    times, used, false_stops = np.empty((options.orders, len(names))), 0, 0
+    times, used, false_stops, at_end = np.empty((options.orders, len(names))), 0, 0, 0
     with progress_bar("orders", options.orders, visible=options.progress) as advance:
         for r in range(options.orders):
             keys = draws.STREAMS["orders"].keys(options.seed, 2 * r + np.arange(2))
@@ -199,7 +205,9 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
                 else:
                     until = times[r]
             else:  # until the last pair of a system is settled
-                times[r] = [each.settled_at or np.inf for each in replay.pairs]
+                pairs = replay.pairs
+                times[r] = [each.settled_at or np.inf for each in pairs]
+                at_end += int((wanted & [each.finding for each in pairs]).sum())
                 of_pairs = [*zip(times[r], names, strict=True)]
                 until = [max(time for time, pair in of_pairs if name in pair) for name in evaluation.systems]
             used += sum(int(sizes[order[: int(min(each, number))]].sum()) for each in until)
@@ -210,7 +218,9 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
                 first = evaluation.systems[0]
                 false_stops += any(each.dropped_at for each in null.standings if each.system == first)
             else:
-                false_stops += names[0] in stops if options.correction == "none" else bool(stops)
+                false_stops += (
+                    names[0] in stops if options.correction == "none" else any(each.finding for each in null.pairs)
+                )
             advance(r + 1)
     settled, found = np.isfinite(times), int(wanted.sum())
     needed, drawn = used / (options.orders * values.size), times if best else times[:, wanted]
@@ -226,6 +236,7 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
         at_settling=float(times[settled].mean() / number) if settled.any() else None,
         found=found,
         kept=float((settled != best)[:, wanted].mean()) if found else None,
+        at_end=at_end / (options.orders * found) if found and not best else None,
         left=float((~settled).sum(axis=1).mean()) if best else None,
         false_stops=false_stops,
         false_interval=proportion_interval(false_stops, options.orders, PROPORTION_LEVEL),

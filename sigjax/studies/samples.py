@@ -29,6 +29,7 @@ from sigjax.records import (
     Hint,
     InputError,
     Interval,
+    Metric,
     Missing,
     SampleMetric,
     Settings,
@@ -61,6 +62,7 @@ from sigjax.testing.proportions import right_or_wrong
 from sigjax.testing.skewed_t import skewed_tail, skewness
 from sigjax.testing.special import log_upper
 from sigjax.testing.tests import problem_of
+from sigjax.testing.winner import winner_levels
 
 
 def samples_of(
@@ -286,6 +288,7 @@ class OneSample(SciPyNames, ShortRepr):
             correlation, median) by the bootstrap.
         interval: of the score, at the level: Wilson's for answers right or wrong, else by t; None for one unit. Of a
             metric that is no function of sums the bootstrap's percentile interval, as `compare` has it.
+        best_of: number of systems among which it was chosen as the best, which its interval then counts; else None.
         notes: what a reader of the numbers should know.
         settings: seed, resamples, alternative, level and correction; interval "percentile" where it is the bootstrap's.
     """
@@ -307,6 +310,7 @@ class OneSample(SciPyNames, ShortRepr):
     exceed: int | None
     standard_error: float | None
     interval: Interval | None
+    best_of: int | None
     notes: tuple[str, ...]
     settings: Settings
 
@@ -337,6 +341,13 @@ class OneSampleOptions(SamplesOptions):
         "The number to test against, on the scale of the metric; default: no test, only score and interval.",
         group="Main options",
     )
+    best: bool = option(
+        False,
+        "The interval of the best system also counts that it was chosen among all.",
+        "By the zoom correction of Zrnic and Fithian (2024), see `testing.winner`. It needs the same instances of all "
+        "systems, and a metric of sums.",
+        group="Main options",
+    )
 
 
 @takes(OneSampleOptions)
@@ -365,8 +376,9 @@ def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
         options: see `OneSampleOptions`.
 
     Raises:
-        InputError: a number for a metric that is no function of sums; a number that is not finite, or for accuracies
-            not between 0 and 1; an option outside its domain; no exact test for method="exact".
+        InputError: a number, or the best, for a metric that is no function of sums; a number that is not finite, or for
+            accuracies not between 0 and 1; the best of systems on different instances; an option outside its domain; no
+            exact test for method="exact".
 
     Reference: Fisher (1935), "The design of experiments", section 21; Hall (1992), "On the removal of skewness by
     transformation".
@@ -394,6 +406,8 @@ def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
     binary = _is_right_or_wrong([*samples.values()], options.against)
     with host_scope():
         results = [_test(name, sample, settings, options, binary=binary) for name, sample in samples.items()]
+        if options.best:
+            results = _with_best(results, samples, settings, binary=binary)
     results = results if options.against is None else with_adjusted_p(results, settings.correction)
     return StudyRows(results, "one-sample", "systems", _one_sample_document)
 
@@ -434,9 +448,45 @@ def _test(
         p_adjusted=fields["p_value"],
         standard_error=error if units > 1 else None,
         interval=interval,
+        best_of=None,
         settings=settings,
         **fields,
     )
+
+
+def _with_best(
+    results: Sequence[OneSample], samples: Mapping[str, EvaluationRecord], settings: Settings, *, binary: bool
+) -> list[OneSample]:
+    """The results with the interval of the best score corrected for its choice."""
+    every, first = [*samples.values()], next(iter(samples.values()))
+    if len(every) < 2:
+        raise InputError(f"{Hint('best')} chooses among systems, and there is one; leave it out")
+    if not isinstance(first.metric, Metric):
+        raise InputError(f"{Hint('best')} takes a metric of sums, and {first.metric.name!r} is none; leave it out")
+    for name, sample in samples.items():
+        if any(getattr(sample, what) != getattr(first, what) for what in ("ids", "clusters", "strata", "runs")) or (
+            sample.num_instances != first.num_instances
+        ):
+            raise InputError(
+                f"{Hint('best')} needs the same instances of all systems, and those of {name!r} are others; compare "
+                f"them on common ones, with {Hint('missing', 'drop')}"
+            )
+    sign, spreads = 1.0 if first.metric.higher_is_better else -1.0, list[np.ndarray]()
+    for sample in every:
+        problem = spread_of(sample, settings, binary=binary)[0]
+        spreads.append(influences(problem.shifted.alone if problem.shifted else problem)[0])
+    scores, influence = sign * np.array([row.score for row in results]), sign * np.stack(spreads)
+    best = int(np.argmax(scores))
+    lower, upper = winner_levels(scores, influence, settings.confidence_level, settings.fixed_resamples, settings.seed)
+    lower, upper = (lower, upper) if sign > 0.0 else (upper, lower)
+    ends = [
+        spread_of(every[best], replace(settings, confidence_level=level), binary=binary)[2] for level in (lower, upper)
+    ]
+    row, (low, high) = results[best], ends
+    interval = None if low is None or high is None else Interval(low.low, high.high)
+    said = f"{row.system!r}: the best of {len(every):,} systems; its interval also counts that it was chosen"
+    corrected = replace(row, interval=interval, best_of=len(every), notes=(*row.notes, said))
+    return [corrected if number == best else each for number, each in enumerate(results)]
 
 
 _UNPAIRED_WHAT = "an unpaired test"
@@ -695,6 +745,11 @@ def _one_sample_document(results: Sequence[OneSample]) -> Document:
         title = f"{words.metric_title(first.metric)}: scores, without a test"
         drawn = settings.interval == "percentile"
         verdict = f"Scores of {words.count(len(results), 'system')}; nothing is tested."
+        for row in (row for row in results if row.best_of and row.interval):
+            chosen, ends = f"Best of {row.best_of:,} systems: {row.system}", words.format_interval(row.interval, spec)
+            score = words.format_number(row.score, spec)
+            verdict = f"{chosen} ({score}). Its {words.percent(settings.confidence_level)} interval for new instances, "
+            verdict += f"which counts that it was chosen, is {ends}."
         return _document(results, "one-sample", verdict, title, [Table.of(columns, names=(0,))], [_OF_COLUMNS] * drawn)
     del columns["std. error"]
     columns |= {"delta": [words.format_number(row.delta, f"+{spec}") for row in results], **_p_columns(results)}

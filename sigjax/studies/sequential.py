@@ -23,6 +23,7 @@ from sigjax.comparison.checks import baseline_of
 from sigjax.comparison.options import CompareOptions
 from sigjax.metrics.ratios import ACCURACY
 from sigjax.metrics.registry import LARGEST
+from sigjax.multiple.discoveries import closed_ebh
 from sigjax.readers.options import listing, reading
 from sigjax.records import Hint, InputError, Interval, Settings
 from sigjax.records.options import check, option, same, takes
@@ -87,12 +88,14 @@ class MonitoredPair:
         p_value: 1 over the largest E, at most 1: valid whenever one looks, for one pair.
         p_adjusted: adjusted for all pairs; for e-BH, from E itself.
         settled_at: number of units (instances or clusters) that settled the pair; None while it is open.
-        better: the better system; None while the pair is open, or where the direction is unclear: when it was settled,
-            the difference of means had not the sign of the sum that E is of.
+        better: the better system; None while the pair is no finding, or where the direction is unclear: when it was
+            settled (or is found), the difference of means had not the sign of the sum that E is of.
         more_units: about how many more units settle the pair, if the differences go on as so far; None for a settled
             pair, and where no number up to 2^20 times the units so far does.
         more_units_range: the same if the sum that E is of is one standard deviation larger, and smaller, than so far;
             None and ends of None as above.
+        finding: whether it counts as a difference if the evaluation ends now: it is settled, or (for e-BH) closed e-BH
+            finds it. An open finding may be none any more when there are more results.
     """
 
     a: str
@@ -108,6 +111,7 @@ class MonitoredPair:
     better: str | None
     more_units: int | None
     more_units_range: tuple[int | None, int | None] | None
+    finding: bool
 
 
 class Monitor(StudyResult):
@@ -142,8 +146,8 @@ class Monitor(StudyResult):
         InputError: fewer than two systems, two of one name, or an option outside its domain.
 
     Reference: Howard et al. (2020), "Time-uniform Chernoff bounds via nonnegative supermartingales"; Wang and Ramdas
-    (2022), "False discovery rate control with e-values"; Waudby-Smith and Ramdas (2024), "Estimating means of bounded
-    random variables by betting".
+    (2022), "False discovery rate control with e-values"; Xu, Fischer and Ramdas (2025), "Bringing closure to false
+    discovery rate control"; Waudby-Smith and Ramdas (2024), "Estimating means of bounded random variables by betting".
 
     Example:
         >>> monitor = Monitor(["A", "B"], binary=True, largest=500)
@@ -245,9 +249,10 @@ class Monitor(StudyResult):
         state, more = self._state, np.transpose(self._more_units()).tolist()
         adjusted = self._adjusted(state.log_e if self.correction == "ebh" else state.peak).tolist()
         deltas = np.where(self._balanced(), 0.0, state.total) / np.maximum(state.instances, 1.0)
+        finding, signs = self._findings()
         made = list[MonitoredPair]()
         for k, (members, interval) in enumerate(zip(self._members.tolist(), self._intervals(), strict=True)):
-            names, sign = [self.systems[i] for i in members], float(state.sign[k])
+            names, sign = [self.systems[i] for i in members], float(signs[k])
             usual, fewest, most = (int(number) if math.isfinite(number) else None for number in more[k])
             made.append(
                 MonitoredPair(
@@ -263,9 +268,23 @@ class Monitor(StudyResult):
                     better=names[int((sign > 0) != self.higher_is_better)] if sign else None,
                     more_units=usual,
                     more_units_range=None if fewest is None and most is None else (fewest, most),
+                    finding=bool(finding[k]),
                 )
             )
         return tuple(made)
+
+    def _findings(self) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs `[pair]` that are findings if the evaluation ends now, and the signs of their differences.
+
+        E of a pair that is settled stays as it was, so E of all pairs has mean 1 at most when one stops.
+        """
+        finding, signs = self._state.settled_at > 0, self._state.sign.copy()
+        if self.correction == "ebh" and self.goal == "pairs":
+            more = closed_ebh(self._state.log_e, self.alpha) & ~finding
+            scaled, total = np.sign(self._evidence[2]), np.where(self._balanced(), 0.0, self._state.total)
+            signs[more] = np.where(scaled == np.sign(total), scaled, 0.0)[more]
+            finding |= more
+        return finding, signs
 
     @property
     def standings(self) -> tuple[SystemStanding, ...]:
@@ -535,6 +554,8 @@ class Monitor(StudyResult):
         settled = sum(each.settled_at is not None for each in pairs)
         verb = "is" if 1 in (settled, len(pairs)) else "are"
         said = f"{settled:,} of {words.count(len(pairs), 'pair')} {verb} settled"
+        if more := sum(each.finding for each in pairs) - settled:
+            said += f", and {more:,} more {'differs' if more == 1 else 'differ'} if you stop now"
         rate = f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}, whenever one looks"
         verdict, lines = f"{'Go on' if needed else 'Stop'} after {counted}: {said}.", list[Block]([rate])
         lines.append(f"The order of the {self.unit}s must be random: shuffle what is sorted.")
@@ -542,7 +563,9 @@ class Monitor(StudyResult):
         if needed and (free := [name for name in self.systems if name not in needed]):
             lines.append(f"{words.count(len(free), 'system')} may stop: {words.first_of(free, 4)}")
         lines += self._waiting_units()
-        shown = sorted(pairs, key=lambda each: each.settled_at or math.inf)[:_SHOWN]
+        if more:
+            lines.append("if you stop: found by closed e-BH, at the same rate; if you go on, the pair stays open")
+        shown = sorted(pairs, key=lambda each: (each.settled_at or math.inf, not each.finding))[:_SHOWN]
         spec, level = words.number_spec([each.delta for each in shown]), words.percent(1.0 - self.alpha)
         columns = {
             "pair": [f"{each.a} - {each.b}" for each in shown],
@@ -554,14 +577,14 @@ class Monitor(StudyResult):
         at, unclear = f"settled at{' cluster' * (self.unit == 'cluster')}", {True: "unclear", False: ""}
         columns |= {
             "adj. p": [words.format_p(each.p_adjusted, threshold=self.alpha) for each in shown],
-            at: ["open" if each.settled_at is None else f"{each.settled_at:,}" for each in shown],
-            "better": [each.better or unclear[each.settled_at is not None] for each in shown],
+            at: [_when(each) for each in shown],
+            "better": [each.better or unclear[each.finding] for each in shown],
         }
         lines += ["", Table.of(columns, names=(0, len(columns) - 1))]
         if self.bounds is not None and self._clusters:
             what = "clusters" if self.unit == "cluster" else "runs of instances"
             lines += ["", f"no intervals: there are none for sums over {what}"]
-        if any(each.settled_at and each.better is None for each in shown):
+        if any(each.finding and each.better is None for each in shown):
             lines += ["", "unclear: they differ; the direction is unclear, as delta rests on few units"]
         lines += more_in_json(len(pairs) - len(shown), "pair")
         made = {name: getattr(self, name) for name in _MADE[1:5]} | {"binary": self.binary or None}
@@ -638,6 +661,11 @@ class Monitor(StudyResult):
             expected = "expected what `Monitor.to_json` or --checkpoint has written; restore it, or give another file"
             raise InputError(f"{name}: is no monitor, or damaged; {expected}") from None
         return monitor
+
+
+def _when(pair: MonitoredPair) -> str:
+    """When a pair was settled, in a table."""
+    return f"{pair.settled_at:,}" if pair.settled_at else "if you stop" if pair.finding else "open"
 
 
 def _two_digits(number: int | None) -> int:

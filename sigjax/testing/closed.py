@@ -12,6 +12,7 @@ general parametric models".
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -77,9 +78,8 @@ def _joint_level(
         return settings.confidence_level
     if varies.any():
         maxima = normal_maxima(influence, targets[varies], settings.fixed_resamples, settings.seed)
-    return max(
-        joint_level(maxima, settings.confidence_level, others), settings.confidence_level
-    )  # draws may put it just below
+    level = settings.confidence_level
+    return max(joint_level(maxima, level, others), level)  # draws may put it just below
 
 
 def bonferroni_level(level: float, count: float) -> float:
@@ -97,26 +97,44 @@ def normal_maxima(influence: np.ndarray, targets: np.ndarray, draws: int, seed: 
     `influence` `[system, unit]` is that on scores, and `targets` `[target, 2]` (a, b): the delta of two systems, or the
     score of a where b is the number of systems. All of them vary.
     """
-    num_systems = len(influence)
-    # Squares stay within the range of a double; a power of two rounds nothing.
-    influence = np.ldexp(influence, -math.frexp(float(np.abs(influence).max()))[1])
-    covariance = influence @ influence.T
-    variances = np.diag(covariance)
-    ridge = np.diag(_RIDGE * np.where(variances > 0.0, variances, 1.0))
-    root = np.concatenate([np.linalg.cholesky(covariance + ridge), np.zeros((1, num_systems))])
+    root = np.concatenate([_root(influence), np.zeros((1, len(influence)))])
     lengths = np.linalg.norm(root[targets[:, 0]] - root[targets[:, 1]], axis=1)
     of_first = {a: np.flatnonzero(targets[:, 0] == a) for a in np.unique(targets[:, 0]).tolist()}
-    num_words = num_systems + num_systems % 2
     found = np.zeros(draws)
-    for start in range(0, draws, _ROWS):
-        rows = np.arange(start, min(start + _ROWS, draws))
-        uniform = (words(row_keys(seed, rows), num_words)[:, :num_systems] + 0.5) * 2.0**-32
-        values = root @ scipy_special().ndtri(uniform.T)
-        largest = found[start : start + len(rows)]
+    for block, values in enumerate(_normal(root, draws, seed)):
+        largest = found[block * _ROWS : (block + 1) * _ROWS]
         for a, places in of_first.items():
             sizes = np.abs(values[a] - values[targets[places, 1]]) / lengths[places, None]
             np.maximum(largest, sizes.max(axis=0), out=largest)
     return found
+
+
+def normal_errors(influence: np.ndarray, draws: int, seed: int) -> Iterator[np.ndarray]:
+    """Normal errors of scores `[system, draw]`, some at a time, with the covariances of these influences."""
+    return (values * _scale(influence) for values in _normal(_root(influence), draws, seed))
+
+
+def _normal(root: np.ndarray, draws: int, seed: int) -> Iterator[np.ndarray]:
+    """Products of a root `[row, system]` with standard normal numbers, `[row, draw]`, some at a time."""
+    num_systems = root.shape[1]
+    num_words = num_systems + num_systems % 2
+    for start in range(0, draws, _ROWS):
+        rows = np.arange(start, min(start + _ROWS, draws))
+        uniform = (words(row_keys(seed, rows), num_words)[:, :num_systems] + 0.5) * 2.0**-32
+        yield root @ scipy_special().ndtri(uniform.T)
+
+
+def _root(influence: np.ndarray) -> np.ndarray:
+    """A root of the covariances of scores, divided by `_scale`."""
+    influence = influence / _scale(influence)
+    covariance = influence @ influence.T
+    variances = np.diag(covariance)
+    return np.linalg.cholesky(covariance + np.diag(_RIDGE * np.where(variances > 0.0, variances, 1.0)))
+
+
+def _scale(influence: np.ndarray) -> float:
+    """A power of two, which rounds nothing, so that squares stay within the range of a double."""
+    return math.ldexp(1.0, math.frexp(float(np.abs(influence).max()))[1])
 
 
 def joint_level(maxima: np.ndarray, level: float, others: int = 0) -> float:

@@ -1,4 +1,4 @@
-"""True discoveries: closed testing by listing all intersections, Hommel's p of statsmodels, levels, and reports."""
+"""True discoveries and closed e-BH: by listing all sets, Hommel's p of statsmodels, levels, and reports."""
 
 import itertools
 import json
@@ -12,7 +12,7 @@ from statsmodels.stats.multitest import multipletests
 
 import sigjax
 from sigjax import Evaluation, InputError, Report, compare, true_discoveries
-from sigjax.multiple.discoveries import largest_accepted, wins
+from sigjax.multiple.discoveries import closed_ebh, largest_accepted, wins
 
 HUNDREDTHS = st.lists(st.integers(0, 100), min_size=1, max_size=9)
 
@@ -208,3 +208,56 @@ def test_tasks_of_a_suite(tmp_path):
     assert note.values == {"tasks": 6, **found._asdict()}
     assert f"A is better than B on at least {found.better_a} of the {found.ahead_a} tasks on which it is ahead" in note
     assert f"B is better than A on at least {found.better_b} of the {found.ahead_b} tasks on which it is ahead" in note
+
+
+def closed_by_listing(e_values, alpha):
+    """The largest set R for which every set A holds |A & R| <= alpha |R| e(A), in rational numbers: its size."""
+    numbers = range(len(e_values))
+    sets = [c for size in range(1, len(e_values) + 1) for c in itertools.combinations(numbers, size)]
+    means = {held: sum(e_values[i] for i in held) / len(held) for held in sets}
+    for rejected in reversed(sets):
+        if all(len({*held} & {*rejected}) <= alpha * len(rejected) * means[held] for held in sets):
+            return len(rejected)
+    return 0
+
+
+E_VALUES = st.lists(st.integers(0, 240), min_size=1, max_size=7)
+
+
+@settings(max_examples=100, deadline=None)
+@given(E_VALUES)
+def test_closed_ebh_is_that_of_all_sets(numbers):
+    alpha = Fraction(1, 8)
+    with np.errstate(divide="ignore"):
+        rejected = closed_ebh(np.log(np.array(numbers) / 4.0), float(alpha))
+    assert rejected.sum() == closed_by_listing([Fraction(each, 4) for each in numbers], alpha)
+    if rejected.any() and not rejected.all():
+        assert np.array(numbers)[rejected].min() >= np.array(numbers)[~rejected].max()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [10, 12])
+def test_closed_ebh_of_more_tests_is_that_of_all_sets(size):
+    e_values = np.exp(np.random.default_rng(size).normal(2.0, 2.0, size))
+    masks = (np.arange(1, 2**size)[:, None] >> np.arange(size)) & 1
+    means, sizes = masks @ e_values / masks.sum(axis=1), masks.sum(axis=1)
+    best = 0
+    for rejected in masks:
+        number = int(rejected.sum())
+        if number > best and (masks @ rejected <= 0.05 * number * means * (1.0 + 1e-12)).all():
+            best = number
+    assert closed_ebh(np.log(e_values), 0.05).sum() == best
+    assert sizes.max() == size
+
+
+def test_closed_ebh_holds_what_ebh_finds():
+    rng, more = np.random.default_rng(12), 0
+    for _ in range(200):
+        log_e = rng.normal(1.0, 3.0, 60)
+        ordered = np.sort(log_e)[::-1]
+        number = (np.flatnonzero(ordered >= np.log(60 / (0.05 * np.arange(1, 61)))) + 1).max(initial=0)
+        closed_too = closed_ebh(log_e, 0.05)
+        assert closed_too[np.argsort(-log_e)[:number]].all()
+        more += closed_too.sum() - number
+    assert more > 0
+    assert closed_ebh(np.array([1e4, 2e4, -np.inf]), 0.05).tolist() == [True, True, False]

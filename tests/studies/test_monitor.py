@@ -16,6 +16,7 @@ import pytest
 import sigjax
 from sigjax import InputError, Monitor
 from sigjax.cli import _run
+from sigjax.multiple.discoveries import closed_ebh
 from sigjax.run.shards import checksum_of
 from sigjax.studies.eprocess import beta_mixture, log_e_values
 
@@ -805,3 +806,28 @@ def test_the_text_says_why_there_are_no_intervals(labels, unit):
     assert "no intervals" not in str(sigjax.monitor(sigjax.Evaluation.from_arrays(scores, metric="mean", **names)))
     assert max(map(len, text.splitlines())) <= 80
     assert [line for line in text.splitlines() if line != line.rstrip()] == []
+
+
+def test_at_the_end_closed_ebh_finds_more_than_is_settled():
+    rng, names = np.random.default_rng(6), [f"s{k}" for k in range(10)]
+    chance = np.linspace(0.3, 0.75, 10)[:, None]
+    monitor = Monitor(names, binary=True, largest=150)
+    monitor.update((rng.random((10, 150)) < chance).astype(float))
+    settled, finding = (np.array([getattr(one, name) for one in monitor.pairs]) for name in ("settled_at", "finding"))
+    settled = settled != None  # noqa: E711
+    log_e = np.array([one.log10_e for one in monitor.pairs]) * math.log(10.0)
+    assert finding.tolist() == (settled | closed_ebh(log_e, 0.05)).tolist()
+    assert (more := int((finding & ~settled).sum())) > 0
+    said = f"{settled.sum()} of 45 pairs are settled, and {more} more differ if you stop now."
+    assert said in " ".join(monitor.to_text().split())
+    for one in monitor.pairs:
+        if one.finding:
+            assert one.better == (one.a if one.delta > 0.0 else one.b)
+        else:
+            assert one.better is None
+    rows = json.loads(monitor.to_json())["pairs"]
+    assert [row["finding"] for row in rows] == finding.tolist()
+    for correction in ("holm", "none"):
+        other = Monitor(names, binary=True, largest=150, correction=correction)
+        other.update((rng.random((10, 150)) < chance).astype(float))
+        assert all(one.finding == (one.settled_at is not None) for one in other.pairs)
