@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import sigjax
-from sigjax.report.plots import BLUE, BLUES, GREY, VERMILION, empty_figure, intervals, label_rows, set_words
+from sigjax.report.panels import BLUE, BLUES, GREY, VERMILION, empty_figure, intervals, label_rows, set_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,6 +20,7 @@ import sigjax
 from sigjax.records import CORRECTIONS
 
 PACKAGE = Path(sigjax.__file__).parent
+pytestmark = pytest.mark.slow
 NAME = ('PValueCorrection = Literal["holm", ', 'PValueCorrection = Literal["sidak", "holm", ')
 RECORD = (
     'for each in (\n        CorrectionMethod(\n            "holm",',

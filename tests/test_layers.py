@@ -40,27 +40,27 @@ def modules():
 
 def imports(tree, *, everything=False):
     """(module, within a function) of every import that runs; of `everything`, also those for type checkers."""
-    inside = {
-        id(child)
-        for function in ast.walk(tree)
-        if isinstance(function, ast.FunctionDef)
-        for child in ast.walk(function)
-    }
-    checking = {
-        id(child)
-        for branch in ast.walk(tree)
-        if isinstance(branch, ast.If) and ast.unparse(branch.test) == "TYPE_CHECKING"
-        for child in ast.walk(branch)
-    }
-    for node in ast.walk(tree):
-        if id(node) in checking and not everything:
-            continue
+    return [(module, inside) for module, inside, checking in _imports(tree) if everything or not checking]
+
+
+@functools.cache
+def _imports(tree):
+    """(module, within a function, for type checkers) of every import."""
+    found = []
+
+    def visit(node, *, inside, checking):
         if isinstance(node, ast.ImportFrom):
-            for module in (node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)):
-                yield module, id(node) in inside
+            modules = (node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names))
+            found.extend((module, inside, checking) for module in modules)
         elif isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name, id(node) in inside
+            found.extend((alias.name, inside, checking) for alias in node.names)
+        inside = inside or isinstance(node, ast.FunctionDef)
+        checking = checking or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+        for child in ast.iter_child_nodes(node):
+            visit(child, inside=inside, checking=checking)
+
+    visit(tree, inside=False, checking=False)
+    return found
 
 
 def graph_of_imports(*, everything=False):

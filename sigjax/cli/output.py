@@ -269,7 +269,7 @@ class Output(Written):
     def check(self) -> None:
         """Refuse, before the work, names of files and figures, and a pair, that cannot be written or drawn."""
         for path in self.figure:
-            from sigjax.report.plots import empty_figure
+            from sigjax.report.panels import empty_figure
 
             named_figure(path)
             empty_figure(1.0, 1.0)

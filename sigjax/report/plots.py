@@ -1,18 +1,12 @@
 """Figures of reports: which kinds there are (`FIGURES`), which suits a report, and how each is drawn.
 
-Sizes are those of one and two columns of a paper, and colours those that everyone can tell apart. A kind draws the
-inside of a panel; titles, the legend and the room for names are the same for all (`draw_panels`).
+A kind draws the inside of a panel; titles, the legend and the room for names are the same for all (`panels`).
 """
 
 from __future__ import annotations
 
-import io
-import re
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -31,217 +25,43 @@ from sigjax.records import (
     Test,
 )
 from sigjax.records.display import meant, visible
+from sigjax.report.panels import (
+    BLUE,
+    BLUES,
+    FONT,
+    GREY,
+    NAMES_SHARE,
+    ONE_COLUMN,
+    ROW,
+    TWO_COLUMNS,
+    UNDECIDED,
+    VERMILION,
+    draw_panels,
+    intervals,
+    label_rows,
+    marker_size,
+    names_width,
+    row_font,
+    row_height,
+    set_words,
+    short_labels,
+)
 from sigjax.report.sections import MAX_NUMBERS, PairFamily, Section, blocks, decided, mark, oriented, thresholds
-from sigjax.version import install_command
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.text import Text
 
-
-ONE_COLUMN, TWO_COLUMNS = 3.35, 6.9
-"""Inches of one and of both columns of the usual classes."""
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Of Okabe and Ito (2008): they differ for all kinds of colour vision."""
-BLUE, VERMILION, GREY = *PALETTE[:2], "0.55"
-LOOKS = tuple(zip(PALETTE, "o^sDvPX", strict=True))
-"""A colour and a marker, so that points differ in print, too."""
-UNDECIDED = "#F3C98B"
-"""Of pairs that more resamples could decide."""
-BLUES = (BLUE, "#6FB1D6", "#C5E0EE")
-"""Shades that differ in lightness, too."""
-FONT = 7
-_ROW, _PAGE, _SMALLEST_ROW = 0.19, 8.6, 0.06
-"""Inches of a row, of the rows that fit a page, and of a row with the smallest letters that print (4 points)."""
-_DPI = 200
-"""Pixels of an inch, unless a file is saved with others: notebooks then show letters of 19 pixels."""
-_MISSING = 5
-"""Characters that a warning names."""
-_METADATA = {"pdf": ("Subject", "CreationDate"), "svg": ("Description", "Date"), "png": ("Description", None)}
-"""Where files say what they are about, and when they were made."""
-NAME, _FEWEST = 60, 12
-"""Columns for a name; few are longer. And columns that a name gets in any figure."""
-_NAMES_SHARE = 2 / 3
-"""The most of a panel's width that names and numbers beside it take."""
-_INNER = 0.775
-"""The share of its place that matplotlib gives a panel before the layout makes room for names."""
-
-
-def empty_figure(width: float, height: float, about: str = "") -> Figure:
-    """A figure of so many inches; nothing global is touched, so save it with `.savefig`.
-
-    Files say what it is `about` in their metadata, and the same figure makes the same file; PDF files embed fonts as
-    publishers ask for (TrueType).
-    """
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError:
-        command = install_command("matplotlib")
-        raise InputError(f"figures need matplotlib, which is not installed; run: {command}") from None
-
-    said = set[str]()
-
-    class ReportFigure(Figure):
-        """A figure that notebooks show without pyplot, which would keep it in a global list."""
-
-        def _repr_png_(self) -> bytes:
-            stream = io.BytesIO()
-            self.savefig(stream, format="png")
-            return stream.getvalue()
-
-        def draw(self, renderer: Any) -> None:
-            with _in_our_words(said):
-                super().draw(renderer)
-
-        def savefig(self, fname: Any, **how: Any) -> None:
-            ending = str(how.get("format") or str(fname).rpartition(".")[2]).lower()
-            key, date = _METADATA.get(ending, (None, None))
-            if key is not None:
-                known = {key: visible(about) or None} | ({date: None} if date else {})
-                how["metadata"] = known | how.get("metadata", {})
-            with rc_context({"pdf.fonttype": 42, "svg.hashsalt": "sigjax"}):
-                super().savefig(fname, **how)
-
-    return ReportFigure(figsize=(width, height), layout="constrained", dpi=_DPI)
-
-
-@contextmanager
-def _in_our_words(said: set[str]) -> Iterator[None]:
-    """Say which characters no font has, once; what else matplotlib warns of is its layout, which is ours to make."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        yield
-    glyphs = (re.match(r"Glyph (\d+) ", str(warning.message)) for warning in caught)
-    characters = dict.fromkeys(chr(int(glyph[1])) for glyph in glyphs if glyph)
-    if missing := [character for character in characters if character not in said]:
-        said.update(missing)
-        shown = words.first_of([f"{character} (U+{ord(character):04X})" for character in missing], _MISSING)
-        warnings.warn(
-            f"figure: the font cannot draw {shown}; name a font that has them in matplotlib (rcParams"
-            '["font.family"], or font.family in the file matplotlibrc), or rename the system',
-            UserWarning,
-            stacklevel=4,
-        )
-
-
-def plain(text: str) -> str:
-    """Text in which matplotlib sees no mathematics, and fonts no control characters."""
-    return "\n".join(map(visible, text.split("\n"))).replace("$", r"\$")
-
-
-def row_height(rows: int) -> float:
-    """Inches of a row: so many fit a page, as far as letters stay legible."""
-    return max(_SMALLEST_ROW, min(_ROW, _PAGE / max(rows, 1)))
-
-
-def row_font(rows: int) -> float:
-    """Points of the labels of rows."""
-    return min(FONT, 72 * 0.9 * row_height(rows))
-
-
-def names_width(names: Sequence[str], rows: int) -> float:
-    """About the inches that names take beside so many rows."""
-    return _letter(rows) * max([min(len(name), NAME) for name in names], default=0)
-
-
-def _letter(rows: int) -> float:
-    """Inches of a letter beside so many rows."""
-    return 0.0083 * row_font(rows)
-
-
-def label_rows(axes: Axes, names: Sequence[str], right: Sequence[str] | None = None, *, whole: bool = False) -> None:
-    """One row per name, the first on top; `right` are labels on the other side.
-
-    Unless they are to be `whole`, names are shortened that would leave less than a third of the width.
-    """
-    clear_sides(axes, "left", "right", "top")
-    size, columns = row_font(len(names)), NAME
-    if not whole:
-        place = axes.get_window_extent().width / cast("Figure", axes.figure).dpi / _INNER
-        columns = int((_NAMES_SHARE * place - names_width(right or (), len(names))) / _letter(len(names)))
-    shortened = words.short_names(list(map(visible, names)), max(_FEWEST, min(NAME, columns)))
-    labels = [plain(name) for name in shortened]
-    axes.set_yticks(range(len(labels)), labels, fontsize=size)
-    axes.set_ylim(max(len(labels), 1) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0)
-    axes.locator_params(axis="x", nbins=4)
-    if right is not None:
-        other = axes.secondary_yaxis("right")
-        other.set_yticks(range(len(right)), [plain(each) for each in right], fontsize=size)
-        other.tick_params(length=0)
-        other.spines["right"].set_visible(False)
-
-
-def clear_sides(axes: Axes, *sides: str) -> None:
-    """Draw no line at these sides of a panel, thin ones at the others, and small ticks."""
-    axes.tick_params(labelsize=FONT - 1, length=2, width=0.6)
-    for side, spine in axes.spines.items():
-        spine.set_visible(side not in sides)
-        spine.set_linewidth(0.6)
-
-
-def set_words(axes: Axes, title: str, label: str, beside: str | None = None) -> None:
-    """The title of a panel, which begins where the panel does, and what is below it; `draw_panels` breaks their lines.
-
-    A panel with two scales also has what is `beside` it, and no lines at its other sides.
-    """
-    axes.set_title(plain(title), fontsize=FONT, loc="left")
-    axes.set_xlabel(plain(label), fontsize=FONT)
-    if beside is not None:
-        axes.set_ylabel(plain(beside), fontsize=FONT)
-        clear_sides(axes, "right", "top")
-
-
-def break_lines(figure: Figure, panels: Sequence[Axes]) -> None:
-    """Titles and labels in lines as wide as their panels, which are as wide as names leave room for."""
-    figure.draw_without_rendering()
-    for axes in (each for panel in panels for each in (panel, *panel.child_axes)):
-        letters = int(17 * max(1.2, axes.get_window_extent().width / figure.dpi))
-        for text in (axes.xaxis.label, getattr(axes, "_left_title", None)):
-            if text is not None:
-                text.set_text("\n".join(each for line in text.get_text().split("\n") for each in wrap(line, letters)))
-
-
-def draw_legend(figure: Figure, panels: Sequence[Axes], below: Axes | None = None) -> None:
-    """One legend for all panels, at the bottom of the figure, or below the only one in a figure of others."""
-    width = (figure if below is None else below).get_window_extent().width / figure.dpi
-    keys = {
-        "\n".join(wrap(name, int(17 * width - 8))): key
-        for panel in panels
-        for axes in cast("list[Axes]", [panel, *panel.child_axes])
-        if hasattr(axes, "get_legend_handles_labels")  # second scales have none
-        for key, name in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    if not keys:
-        return
-    columns = int(width / (0.5 + 0.055 * max(map(len, keys))))
-    style: dict[str, Any] = {"fontsize": FONT, "frameon": False, "ncols": min(len(keys), max(1, columns))}
-    if below is None:
-        legend = figure.legend(keys.values(), keys, loc="outside lower center", borderpad=0.2, **style)
-    else:
-        low = below.get_tightbbox().transformed(below.transAxes.inverted()).y0  # pyright: ignore[reportOptionalMemberAccess]
-        legend = below.legend(keys.values(), keys, loc="upper center", bbox_to_anchor=(0.5, low), **style)
-    for handle in filter(None, legend.legend_handles):
-        handle.set_alpha(1.0)
-
-
-def intervals(axes: Axes, rows: Sequence[float], ends: Sequence[Interval | None], **style: Any) -> None:
-    """An interval in each row that has one."""
-    if known := [(row, *each) for row, each in zip(rows, ends, strict=True) if each is not None]:
-        axes.hlines(*zip(*known, strict=True), linewidth=min(1.6, 10 * row_height(len(rows))), **style)
-
-
-def _marker(rows: int) -> float:
-    return min(4.0, 72 * 0.5 * row_height(rows))
-
-
 MAX_ROWS = 300
 """Systems of one figure, from the best."""
 _LONG, _INSIDE = 60, 1.7
 """More rows stand in two columns, so that letters stay legible; and inches beside names."""
 _DIAMOND = "diamond"
+_SMALLEST = 6
+"""Points of the smallest letters inside a panel."""
+_TITLED = 36
+"""Columns for a name in a title."""
 
 
 class Panel(NamedTuple):
@@ -253,16 +73,26 @@ class Panel(NamedTuple):
     distributions: tuple[tuple[Distribution, Comparison | None], ...] = ()
     """How the deltas of pairs vary, and what their tests say, if the report has this test."""
     rows: slice = slice(MAX_ROWS)
+    order: tuple[str, ...] = ()
+    """The systems of the rows, if others than those of the metric in the order of their scores."""
+    panels: int = 1
+    """How many panels beside each other share the names of rows."""
+    named: bool = True
+    """Whether the names stand at this one."""
 
     @property
     def systems(self) -> tuple[SystemScore, ...]:
         """Those that are drawn."""
+        if self.order:
+            system_of = {one.name: one for one in self.section.systems}
+            return tuple(system_of[name] for name in self.order)
         return self.section.systems[self.rows]
 
     @property
     def caption(self) -> str:
         """The metric, what it was computed on, and what is left out."""
-        every, (first, last, _) = len(self.section.systems), self.rows.indices(len(self.section.systems))
+        every = len(self.section.systems)
+        first, last, _ = self.rows.indices(every)
         if last - first == every:
             return self.section.caption
         part = f"systems {first + 1} to {last}"
@@ -297,14 +127,14 @@ def rows_size(panel: Panel, columns: int = 0) -> tuple[float, float]:
     """Inches of a panel with one row per system, its name, and so many letters on the right."""
     rows = len(panel.systems)
     names = names_width([one.name for one in panel.systems], rows) + names_width(["0" * columns], rows)
-    most = TWO_COLUMNS / 2 if len(panel.section.systems) > _LONG else TWO_COLUMNS
-    width = max(ONE_COLUMN, names + _INSIDE, names / _NAMES_SHARE)
+    most = TWO_COLUMNS / 2 if len(panel.section.systems) > _LONG else TWO_COLUMNS / panel.panels
+    width = max(ONE_COLUMN, names + _INSIDE, names / NAMES_SHARE)
     return min(most, width), max(rows, 1) * row_height(rows)
 
 
 def draw_rows(axes: Axes, panel: Panel, looks: Sequence[str], points: Sequence[tuple[float, Interval | None]]) -> None:
     """Per row a point with an interval: a diamond is what others are compared with, a filled one is significant."""
-    to, size = panel.reference, _marker(len(points))
+    to, size = panel.reference, marker_size(len(points))
     keys = {_DIAMOND: to, BLUE: f"significant difference to {to}", "white": f"no significant difference to {to}"}
     intervals(axes, range(len(points)), [ends for _, ends in points], color=BLUES[1])
     for look, key in {**keys, UNDECIDED: "undecided: more resamples could tell"}.items():
@@ -320,21 +150,27 @@ def draw_scores(axes: Axes, panel: Panel) -> None:
     looks = [_DIAMOND if one.name == reference else _fill(others.get(one.name)) for one in systems]
     draw_rows(axes, panel, looks, [(one.score, one.interval) for one in systems])
     spec = words.number_spec(one.score for one in panel.section.systems)
-    label_rows(axes, [one.name for one in systems], [words.format_number(one.score, spec) for one in systems])
+    scores = [words.format_number(one.score, spec) for one in systems]
+    label_rows(axes, [one.name for one in systems], scores, panels=panel.panels, named=panel.named)
     set_words(axes, panel.caption, f"score, {panel.interval()}")
 
 
 def draw_forest(axes: Axes, panel: Panel) -> None:
     """Differences to the baseline, or else to the best system, with intervals; a filled point is significant."""
     reference, others = panel.family.against()
-    shown = {one.name: others[one.name] for one in panel.systems if one.name in others}
+    names = [one.name for one in panel.systems if one.name in others or panel.order]
+    shown = {name: others[name] for name in names if name in others}
+    looks = [_fill(shown[name]) if name in shown else _DIAMOND for name in names]
     axes.axvline(0.0, color=GREY, linewidth=0.6, zorder=0)
-    draw_rows(axes, panel, [*map(_fill, shown.values())], [oriented(each, name) for name, each in shown.items()])
+    points = [oriented(shown[name], name) if name in shown else (0.0, None) for name in names]
+    draw_rows(axes, panel, looks, points)
     # Else p may be of the other direction.
     directed = panel.settings.alternative == "two-sided" or panel.settings.baseline is not None
-    label_rows(axes, list(shown), [words.format_adjusted_p(one) for one in shown.values()] if directed else None)
+    numbers = [words.format_adjusted_p(shown[name]) if name in shown else "" for name in names] if directed else None
+    label_rows(axes, names, numbers, panels=panel.panels, named=panel.named)
     p = "adjusted p" if len(panel.family.comparisons) > 1 and panel.settings.correction != "none" else "p"
-    title = f"{panel.caption}\n{panel.tested}\ndeltas to {reference}"
+    to = "the best" if reference in panel.order else words.middle_cut(visible(reference), _TITLED)
+    title = f"{panel.caption}\n{panel.tested}\ndeltas to {to}" if panel.named else panel.caption
     set_words(axes, title, f"delta, {panel.interval([*shown.values()])}" + f"\nright: {p}" * directed)
 
 
@@ -353,9 +189,13 @@ def _sides(names: Sequence[str], scores: Sequence[float]) -> tuple[list[str], li
     """Names and scores left and right of a critical-difference diagram, the outermost first; all right if long."""
     spec, half = words.number_spec(scores), len(names) // 2
     ascending = sorted(zip(scores[::-1], names[::-1], strict=True), key=lambda each: each[0])
-    texts = [(visible(name), words.format_number(score, spec)) for score, name in ascending]
-    if 2 * names_width([f"{name} {score}" for name, score in texts], half) + _INSIDE > TWO_COLUMNS:
+    numbers = [words.format_number(score, spec) for score, _ in ascending]
+    labels = [visible(name) for _, name in ascending]
+    texts = list(zip(labels, numbers, strict=True))
+    if 2 * names_width([f"{name} {score}" for name, score in texts], half) > NAMES_SHARE * TWO_COLUMNS:
         half = 0
+        short = short_labels(labels, TWO_COLUMNS, len(labels), names_width([f"{numbers[0]}  "], len(labels)))
+        texts = list(zip(short, numbers, strict=True))
     right = [f"{score}  {name}" for name, score in texts[half:]]
     return [f"{name}  {score}" for name, score in texts[:half]], right[::-1]
 
@@ -369,7 +209,7 @@ def diagram_size(names: Sequence[str], scores: Sequence[float], groups: Groups) 
     left, right = _sides(names, scores)
     height = (len(right) + _BAR * (len(_bars(groups)) + 1.5)) * row_height(len(right))
     beside = names_width(left, len(right)) + names_width(right, len(right))
-    return min(TWO_COLUMNS, max(ONE_COLUMN, _INSIDE + beside)), height
+    return min(TWO_COLUMNS, max(ONE_COLUMN, _INSIDE + beside, beside / NAMES_SHARE)), height
 
 
 def draw_diagram(
@@ -381,7 +221,7 @@ def draw_diagram(
     scale is of average ranks.
     """
     bars = _bars(groups)
-    top, wide = -_BAR * (len(bars) + 1.5), min(2.5, _marker(len(names)))
+    top, wide = -_BAR * (len(bars) + 1.5), min(2.5, marker_size(len(names)))
     for y, on_level in zip(top + _BAR * np.arange(1.0, len(bars) + 1.0), bars, strict=True):
         for members in on_level:
             runs = np.split(members, np.flatnonzero(np.diff(members) > 1) + 1)
@@ -469,12 +309,17 @@ def draw_heatmap(axes: Axes, panel: Panel) -> None:
             if number <= MAX_NUMBERS:
                 ink = "white" if shade == 0 else "black"
                 numbers.append(axes.text(j, i, words.format_adjusted_p(one), ha="center", va="center", color=ink))
-    width = heatmap_size(panel)[0] - 0.3 - names_width([one.name for one in panel.systems], number)
-    for text in numbers:
+    names = short_labels(
+        [one.name for one in panel.systems], heatmap_size(panel)[0], number, names_width("9999", number)
+    )
+    width = heatmap_size(panel)[0] - 0.3 - names_width(names, number)
+    if numbers:
         widest = 0.68 * max(len(each.get_text()) for each in numbers)
-        text.set_fontsize(min(FONT - 1, 72 * width / max(number - first, 1) / widest))
+        size = 72 * width / max(number - first, 1) / widest
+        for text in numbers:
+            text.set(fontsize=min(FONT - 1, size), visible=size >= _SMALLEST)
     axes.imshow(image, aspect="auto", interpolation="nearest")
-    _label_cells(axes, [one.name for one in panel.systems], first)
+    _label_cells(axes, names, first)
     legend = {shade: f"p < {limit:g}" for shade, limit in enumerate(limits)} | {"·": "not significant"}
     legend |= {sign: word for sign, word in (("?", "undecided"), ("=", "equal scores")) if sign in seen}
     for shade, word in legend.items():
@@ -484,8 +329,8 @@ def draw_heatmap(axes: Axes, panel: Panel) -> None:
 
 def _label_cells(axes: Axes, names: list[str], first: int) -> None:
     """Names and numbers at rows; at columns, which are on top, as many numbers as do not touch."""
-    number, size, short = len(names), row_font(len(names)), words.short_names(list(map(visible, names)), NAME)
-    label_rows(axes, [f"{name}  {row}" for row, name in enumerate(short, 1)], whole=True)
+    number, size = len(names), row_font(len(names))
+    label_rows(axes, [f"{name}  {row}" for row, name in enumerate(names, 1)], whole=True)
     every = 1 if number <= 30 else 5 if number <= 110 else 10
     columns = [column for column in range(first, number) if (column + 1) % every == 0 or column == first]
     columns = [column for column in columns if column == first or column - first >= every / 2]
@@ -565,7 +410,8 @@ def draw_distribution(axes: Axes, panel: Panel) -> None:
     p = f"{what}: {sum(drawn.extreme):.3g}"
     if comparison is not None:
         p = f"{drawn.test} test, p = {words.format_raw_p(comparison)}"
-    title = f"{panel.caption}\n{drawn.a} − {drawn.b} = {drawn.observed:{spec}}\n{p}"
+    a, b = words.short_names([visible(drawn.a), visible(drawn.b)], 2 * _TITLED // 3)
+    title = f"{panel.caption}\n{a} − {b}\n{drawn.observed:{spec}}, {p}"
     title = title.replace("p = <", "p < ").replace("p = >", "p > ")
     set_words(axes, title, f"delta {where}, {drawing(drawn)}", beside)
 
@@ -618,16 +464,17 @@ def limit_gains(axes: Axes, gains: np.ndarray, p_values: np.ndarray) -> None:
 FigureKind = Literal["scores", "estimation", "forest", "heatmap", "groups", "null", "bootstrap", "gain"]
 MANY_SYSTEMS = 12
 """More systems are drawn as a heat map when no kind is asked for."""
-MAX_HEIGHT = 150.0  # inches; beyond, the file would be larger than viewers open
 
 
+_NARROW = ("scores", "forest", "null", "bootstrap", "gain")
+"""The kinds of which three stand beside each other in both columns."""
 MOST_PAIRS = 10
 """Pairs of an estimation plot."""
 DISTRIBUTIONS: dict[str, Test] = {"estimation": "bootstrap", "null": "permutation", "bootstrap": "bootstrap"}
 """The kinds that show distributions of pairs, and the test whose they are."""
 FIGURES: dict[FigureKind, tuple[Callable[[Panel], tuple[float, float]], Callable[[Axes, Panel], None]]] = {
     "scores": (lambda panel: rows_size(panel, 8), draw_scores),
-    "estimation": (lambda panel: (TWO_COLUMNS, 1.6 * _ROW * (len(panel.distributions) + 1)), draw_estimation),
+    "estimation": (lambda panel: (TWO_COLUMNS, 1.6 * ROW * (len(panel.distributions) + 1)), draw_estimation),
     "forest": (lambda panel: rows_size(panel, 7), draw_forest),
     "heatmap": (heatmap_size, draw_heatmap),
     "groups": (lambda panel: diagram_size(*_grouped(panel)), draw_groups),
@@ -664,88 +511,36 @@ def plot(
         raise InputError(f"the report has no metric {metric!r}; expected one of {', '.join(metrics)}")
     sections = (section for section in blocks(report) if metric in (None, section.metric))
     panels = [each for section in sections for each in _panels(report, section, chosen, test, pair)]
+    is_split = bool(panels[-1].rows.start)  # into parts of the same rows
+    columns = 2 if len(panels) == 4 or is_split or chosen not in _NARROW else 3
+    if len(panels) > 1 and not is_split and chosen in ("scores", "forest"):
+        panels = _sharing(panels, min(columns, len(panels)), chosen)
     size, draw = FIGURES[chosen]
     if ax is not None and len(panels) != 1:
         raise InputError(f"ax is for one panel: give {Hint('metric')}, and {Hint('test')} where there are several")
-    sized = [(*size(panel), lambda axes, panel=panel: draw(axes, panel)) for panel in panels]
-    is_split = bool(panels[-1].rows.start)  # into parts of the same rows
+    sizes = [size(panel) for panel in panels]
+    if len(panels) >= columns == 3:
+        sizes = [(min(width, TWO_COLUMNS / 3), height) for width, height in sizes]
+    sized = [(*each, lambda axes, panel=panel: draw(axes, panel)) for each, panel in zip(sizes, panels, strict=True)]
     into = None if ax is None else [ax]
-    figure = draw_panels(sized, into, report.signature, share_x=is_split, figsize=figsize, title=title)
+    figure = draw_panels(sized, into, report.signature, columns, share_x=is_split, figsize=figsize, title=title)
     return figure if ax is None else ax
 
 
-def draw_panels(
-    panels: Sequence[tuple[float, float, Callable[[Axes], None]]],
-    into: Sequence[Axes] | None,
-    about: str,
-    *,
-    share_x: bool = False,
-    figsize: tuple[float, float] | None = None,
-    title: str | None = None,
-) -> Figure:
-    """Draw panels of so many inches into axes, or into a new figure: two in a row where they fit, and one legend.
+def _sharing(panels: Sequence[Panel], columns: int, chosen: FigureKind) -> list[Panel]:
+    """Panels whose rows have the order of the first one, with names at the first in every row of so many panels.
 
-    A `figsize` is that of the figure, whatever its panels ask for; a `title` replaces that of a single panel, and is
-    above several.
+    What all systems are compared with has no row in a forest; what they are compared with by one metric is at 0 there.
     """
-    if figsize is not None and (np.shape(figsize) != (2,) or not all(0.0 < inches < np.inf for inches in figsize)):
-        raise InputError(f"figsize: expected width and height in inches, such as (7, 4), got {figsize!r}")
-    if into is not None and figsize is not None:
-        raise InputError(
-            "figsize: is for a new figure, and ax has one; give figsize where you make it, or leave out ax"
-        )
-    if into is not None and title is not None and len(into) > 1:
-        raise InputError(f"title: is for one panel, and these are {len(into)}; set the titles of the axes afterwards")
-    if into is None:
-        return _new_figure(panels, about, share_x=share_x, figsize=figsize, title=title)
-    with _in_our_words(set()):
-        for each, (_, _, draw) in zip(into, panels, strict=True):
-            draw(each)
-            _set_title(each, title)
-            break_lines(each.figure, [each])  # pyright: ignore[reportArgumentType]
-            draw_legend(each.figure, [each], each)  # pyright: ignore[reportArgumentType]
-    return into[0].figure  # pyright: ignore[reportReturnType]
-
-
-def _set_title(axes: Axes, title: str | None) -> None:
-    """Replace the title of a panel by another, if there is one."""
-    if title is not None:
-        axes.set_title(plain(title), fontsize=FONT, loc="left")
-
-
-def _new_figure(
-    panels: Sequence[tuple[float, float, Callable[[Axes], None]]],
-    about: str,
-    *,
-    share_x: bool,
-    figsize: tuple[float, float] | None,
-    title: str | None,
-) -> Figure:
-    """Draw panels into a new figure; see `draw_panels`."""
-    widest = max(width for width, _, _ in panels)
-    columns = 2 if len(panels) > 1 and 2 * widest <= max(TWO_COLUMNS, figsize[0] if figsize else 0.0) else 1
-    heights = [max(height for _, height, _ in panels[at : at + columns]) for at in range(0, len(panels), columns)]
-    if sum(heights) > MAX_HEIGHT:
-        raise InputError(f"{len(panels)} panels of so many systems do not fit into one figure; give {Hint('metric')}")
-    figure = empty_figure(*(figsize or (columns * widest, 1.0 + sum(heights))), about)
-    axes = figure.subplots(len(heights), columns, squeeze=False, height_ratios=heights)
-    for each, (_, _, draw) in zip(axes.flat, panels, strict=False):
-        draw(each)
-        if share_x and each is not axes.flat[0]:
-            each.sharex(axes.flat[0])
-    for each in axes.flat[len(panels) :]:
-        each.set_axis_off()
-    if len(panels) == 1:
-        _set_title(axes.flat[0], title)
-    elif title:
-        figure.suptitle(plain(title), fontsize=FONT + 1)
-    draw_legend(figure, list(axes.flat[: len(panels)]))
-    break_lines(figure, figure.axes)
-    figure.draw_without_rendering()
-    if figsize is None:
-        inside = sum(each.get_window_extent().height for each in axes[:, 0]) / figure.dpi
-        figure.set_figheight(figure.get_figheight() + sum(heights) - inside)  # as high as the panels need
-    return figure
+    order, compared = [one.name for one in panels[0].systems], {panel.family.against()[0] for panel in panels}
+    if any({one.name for one in panel.systems} != set(order) for panel in panels):
+        return list(panels)
+    if chosen == "forest" and len(compared) == 1:
+        order = [name for name in order if name not in compared]
+    return [
+        panel._replace(order=tuple(order), panels=columns, named=not place % columns)
+        for place, panel in enumerate(panels)
+    ]
 
 
 def default_figure(report: ReportRecord) -> FigureKind:

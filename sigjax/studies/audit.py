@@ -16,7 +16,7 @@ from sigjax.records import Interval, Settings, Test
 from sigjax.records.display import Brief
 from sigjax.records.options import check, same, takes
 from sigjax.report.document import Block, Document
-from sigjax.report.plots import PALETTE, label_rows, set_words
+from sigjax.report.panels import PALETTE, label_rows, set_words
 from sigjax.report.sections import Table
 from sigjax.report.words import count, format_p, metric_title, middle_cut, percent
 from sigjax.run.context import with_progress

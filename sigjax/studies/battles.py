@@ -37,7 +37,7 @@ from sigjax.records import Hint, InputError, Interval, Settings
 from sigjax.records.options import check, option, same, takes, values
 from sigjax.records.settings import CORRECTIONS, PValueCorrection, adjust
 from sigjax.report.document import Block, Document
-from sigjax.report.plots import BLUE, BLUES, intervals, label_rows, row_height, set_words
+from sigjax.report.panels import BLUE, BLUES, intervals, label_rows, row_height, set_words
 from sigjax.report.sections import Table
 from sigjax.report.words import count, first_of, format_interval, format_p, format_ranks, number_spec, percent
 from sigjax.resample.units import codes

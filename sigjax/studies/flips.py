@@ -33,7 +33,7 @@ from sigjax.records import (
 from sigjax.records.options import check, given_as, option, same, takes, values
 from sigjax.records.settings import CORRECTIONS, PValueCorrection
 from sigjax.report.document import Block, Document
-from sigjax.report.plots import BLUE, BLUES, GREY, intervals, label_rows, row_height, set_words
+from sigjax.report.panels import BLUE, BLUES, GREY, intervals, label_rows, row_height, set_words
 from sigjax.report.sections import Table
 from sigjax.resample.draws import STREAMS
 from sigjax.resample.units import make_units, units_of_instances

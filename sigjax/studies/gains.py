@@ -32,7 +32,8 @@ from sigjax.records import (
 )
 from sigjax.records.options import check, option, same, takes, values
 from sigjax.report.document import Block, Document
-from sigjax.report.plots import LOOKS, draw_points, limit_gains, set_words
+from sigjax.report.panels import LOOKS, set_words
+from sigjax.report.plots import draw_points, limit_gains
 from sigjax.report.sections import Table
 from sigjax.report.words import count, format_interval, format_number, metric_title, number_spec, percent
 from sigjax.resample.units import units_of_instances

@@ -21,7 +21,7 @@ from sigjax.metrics.ratios import ACCURACY
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Metric, Settings, Test
 from sigjax.records.options import check, option, same, takes
 from sigjax.report.document import Block, Document
-from sigjax.report.plots import GREY, set_words
+from sigjax.report.panels import GREY, set_words
 from sigjax.report.sections import Table
 from sigjax.report.words import DASH, count, format_interval, format_number, metric_title, number_spec, percent
 from sigjax.run.context import with_progress

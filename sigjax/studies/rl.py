@@ -16,7 +16,7 @@ from sigjax.metrics.ratios import MEAN
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Settings
 from sigjax.records.options import check, same, takes
 from sigjax.report.document import Block, Document
-from sigjax.report.plots import GREY, LOOKS, PALETTE, label_rows, plain, row_height, set_words
+from sigjax.report.panels import GREY, LOOKS, PALETTE, label_rows, plain, row_height, set_words
 from sigjax.report.words import count, format_interval, number_spec, percent
 from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys
 from sigjax.resample.units import units_of_instances

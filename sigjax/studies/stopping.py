@@ -16,7 +16,7 @@ from sigjax.metrics.ratios import ACCURACY
 from sigjax.records import Interval, Settings
 from sigjax.records.options import check, option, same, takes
 from sigjax.report.document import Block, Document
-from sigjax.report.plots import BLUE, GREY, set_words
+from sigjax.report.panels import BLUE, GREY, set_words
 from sigjax.report.sections import Table
 from sigjax.run.context import progress_bar
 from sigjax.studies.best import CAUTION, Goal

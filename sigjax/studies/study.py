@@ -22,7 +22,7 @@ from sigjax.report import document
 from sigjax.report.data import json_lines, rows_csv, rows_to_dataframe
 from sigjax.report.document import Document
 from sigjax.report.markup import MARKDOWN, RST
-from sigjax.report.plots import BLUE, ONE_COLUMN, VERMILION, draw_panels
+from sigjax.report.panels import BLUE, ONE_COLUMN, VERMILION, draw_panels
 from sigjax.report.sections import Table
 from sigjax.report.words import LOWER, METHODS, count, metric_title, size_text
 from sigjax.run.files import text_or_file

@@ -16,17 +16,8 @@ from reports import SIGNATURE, make_report
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import _run
 from sigjax.records import Settings
-from sigjax.report.plots import (
-    BLUE,
-    EQUAL,
-    FIGURES,
-    NOT_SIGNIFICANT,
-    TWO_COLUMNS,
-    UNDECIDED,
-    VERMILION,
-    _label_cells,
-    default_figure,
-)
+from sigjax.report.panels import BLUE, TWO_COLUMNS, UNDECIDED, VERMILION
+from sigjax.report.plots import EQUAL, FIGURES, NOT_SIGNIFICANT, _label_cells, default_figure
 from sigjax.report.sections import mark
 
 RNG = np.random.default_rng(5)
@@ -295,18 +286,73 @@ def test_notebooks_show_letters_that_can_be_read():
 HUB = [f"meta-llama-organisation/Llama-3.{i}-70B-Instruct-finetuned-GPTQ-{i:02}" for i in range(80)]
 
 
-@pytest.mark.parametrize("kind", ["scores", "forest"])
-@pytest.mark.parametrize("count", [5, 31, 40, 61, 80])
+@pytest.mark.parametrize("kind", ["scores", "forest", "heatmap", "groups"])
+@pytest.mark.parametrize("count", [2, 12, 40, 61, 80])
 @pytest.mark.slow
-def test_names_leave_a_third_of_the_width_and_matplotlib_does_not_complain(kind, count):
+def test_names_leave_half_of_the_width_and_matplotlib_does_not_complain(kind, count):
+    if kind == "groups" and count > 60:
+        pytest.skip("the diagram is of at most 60 systems")
     figure = make_report(HUB[:count]).plot(kind)
     figure.savefig(io.BytesIO(), format="png")  # warnings are errors here
-    parts = len(figure.axes)
     assert figure.get_size_inches()[0] <= TWO_COLUMNS
+    inside = sum(axes.get_position().width for axes in figure.axes)
+    assert inside >= 0.48  # letters are estimated
     for axes in figure.axes:
-        assert axes.get_position().width * parts >= 1 / 3
         labels = [label.get_text() for label in axes.get_yticklabels()]
         assert len(set(labels)) == len(labels)
+
+
+@pytest.mark.parametrize("names", [NAMES, HUB[:9]])
+@pytest.mark.parametrize("kind", ["scores", "forest", "null"])
+def test_three_metrics_are_a_row_of_panels_whose_names_stand_once(kind, names):
+    scores = dict(zip(names, right(9).values(), strict=True))
+    first = Evaluation.from_arrays(scores)
+    others = [replace(first, metric=replace(first.metric, name=name)) for name in ("second", "third")]
+    figure = compare([first, *others]).plot(kind)
+    assert figure.get_size_inches()[0] <= TWO_COLUMNS
+    assert len(figure.axes) == 3
+    assert len({round(axes.get_position().y0, 6) for axes in figure.axes}) == 1
+    lefts = [axes.get_position().x0 for axes in figure.axes]
+    assert lefts == sorted(lefts)
+    drawn = texts(figure)
+    assert min(text.get_fontsize() for text in drawn) >= 6
+    boxes = list(drawn.items())
+    for number, (one, box) in enumerate(boxes):
+        assert figure.bbox.padded(2.0).contains(*box.min), one
+        assert figure.bbox.padded(2.0).contains(*box.max), one
+        assert not any(box.padded(-2.0).overlaps(other.padded(-2.0)) for _, other in boxes[:number]), one
+    if kind != "null":
+        labels = [[label.get_text() for label in axes.get_yticklabels()] for axes in figure.axes]
+        assert [any(each) for each in labels] == [True, False, False]
+        assert sum(axes.get_position().width for axes in figure.axes) >= 0.43
+
+
+def test_rows_of_several_metrics_have_the_order_of_the_first():
+    """The best by one metric is at 0, below others where the first metric says so."""
+    scores = right(4)
+    first = Evaluation.from_arrays(scores)
+    turned = Evaluation.from_arrays(dict(zip(scores, reversed(scores.values()), strict=True)))
+    report = compare([first, replace(turned, metric=replace(turned.metric, name="second"))])
+    left, other = report.plot("scores").axes
+    by_metric = [
+        {one.name: one.score for one in report.systems if one.metric == metric} for metric in ("mean", "second")
+    ]
+    order = sorted(by_metric[0], key=by_metric[0].get, reverse=True)
+    for axes, scores_of in zip((left, other), by_metric, strict=True):
+        assert [x for x, *_ in points(axes)] == [scores_of[name] for name in order]
+    left, other = report.plot("forest").axes
+    assert [row for x, row, _ in points(left) if x == 0.0] == [0]
+    assert [row for x, row, _ in points(other) if x == 0.0] == [3]
+    best = max(by_metric[1], key=by_metric[1].get)
+    np.testing.assert_allclose(
+        [x for x, *_ in points(other)], [by_metric[1][name] - by_metric[1][best] for name in order]
+    )
+
+
+def test_numbers_in_cells_are_large_enough_or_left_out():
+    for names in (NAMES, HUB[:12]):
+        drawn = [text for text in texts(make_report(names).plot("heatmap")) if text.get_position()[0] >= 1]
+        assert min(text.get_fontsize() for text in drawn) >= 6
 
 
 def test_a_figure_too_small_for_its_layout_is_drawn_without_a_word_of_matplotlib():

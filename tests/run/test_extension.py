@@ -154,6 +154,7 @@ def test_a_report_that_was_changed_by_hand_is_refused(name, tmp_path):
     ],
     ids=["kept", "counted", "compiled"],
 )
+@pytest.mark.slow
 def test_a_system_that_is_added_leaves_the_counts_of_others_alone(options):
     arrays = {name: rows[:, :2] for name, rows in COUNTS.items()}
     found = []

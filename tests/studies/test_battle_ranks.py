@@ -220,7 +220,7 @@ def test_the_table_of_many_systems_with_long_names_fits_a_terminal():
     study = studies.battles({"model_a": names[a], "model_b": names[b], "winner": winner}, resamples=500)
     lines = str(study).splitlines()
     assert max(map(len, lines[:-1])) <= 80
-    assert "and 70 more systems" in str(study)
+    assert "70 more systems: -o FILE.json has all of them." in str(study)
 
 
 def test_joint_intervals_of_equal_systems_have_the_length_of_the_studentized_range():
@@ -379,6 +379,7 @@ def test_a_wrong_number_is_located_in_its_column():
         studies.battles(data)
 
 
+@pytest.mark.slow
 def test_pairs_whose_interval_and_p_decide_differently_are_named():
     """Joint intervals are by the largest |t|, p by the correction: 67 of 3,000 pairs disagreed, and nothing said so."""
     seen = set()

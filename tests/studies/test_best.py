@@ -100,6 +100,7 @@ def directly(scores, alpha, keep, effects, binary):
 
 @pytest.mark.parametrize("keep", [1, 2])
 @pytest.mark.parametrize("binary", [True, False])
+@pytest.mark.slow
 def test_systems_are_dropped_as_the_definition_says_however_units_are_dealt_out(binary, keep):
     rng = np.random.default_rng(3)
     chances = np.array([0.9, 0.8, 0.4, 0.3])[:, None]

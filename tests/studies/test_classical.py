@@ -275,6 +275,7 @@ def test_yeh_precision():
 @pytest.mark.parametrize(
     ("metric", "printed", "errors"), [("recall", 96, (0, 1)), ("fscore", 14794, (5, 6)), ("precision", 25770, (33, 34))]
 )
+@pytest.mark.slow
 def test_yeh_levels_beside_his_printed_counts(metric, printed, errors):
     """His recall count is what 1,048,576 shuffles give; those of F and precision are not.
 

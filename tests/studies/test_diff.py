@@ -60,6 +60,7 @@ def test_two_reports_of_answers_are_compared_by_newcombes_hybrid_score_interval(
     assert (one.old, one.new, one.verdict) == (0.6, 0.8, "no worse")
 
 
+@pytest.mark.slow
 def test_limits_of_means_are_those_of_independent_results_and_of_the_paired_test():
     rng = np.random.default_rng(5)
     a, b = rng.normal(size=40), rng.normal(size=40)
@@ -381,6 +382,7 @@ def test_a_loss_of_33_answers_is_found_and_all_others_are_unchanged_in_one_line(
 
 
 @pytest.mark.parametrize("size", [3, 6, 9])
+@pytest.mark.slow
 def test_verdicts_from_json_are_those_of_score_tests_by_brute_force(size):
     """Every table of answers won and lost: Tango's score test, its likelihood maximized on a grid."""
     margin, z = 0.3, NormalDist().inv_cdf(0.95)

@@ -22,6 +22,7 @@ def normal_pair(size, effect, seed=0):
 
 
 @pytest.mark.parametrize(("margin", "effect"), [(0.1, 0.03), (0.1, -0.04), (0.06, 0.06), (0.08, 0.0)])
+@pytest.mark.slow
 def test_bootstrap_tests_of_means_agree_with_the_t_test(margin, effect):
     a, b = normal_pair(500, effect)
     found = sigjax.equivalence_test(a, b, margin=margin, method="bootstrap", resamples=30_000)

@@ -13,7 +13,7 @@ from statsmodels.stats.proportion import proportion_confint
 import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.cli import _run
-from sigjax.report.plots import TWO_COLUMNS
+from sigjax.report.panels import TWO_COLUMNS
 from sigjax.studies import gains
 from sigjax.studies.formulas import paired_proportion
 
@@ -159,6 +159,7 @@ def test_thresholds_of_normal_means_fall_with_the_root_of_the_size():
     assert f"threshold: as instances to the power {slope:.2f};" in str(study)
 
 
+@pytest.mark.slow
 def test_winners_are_the_better_systems_as_often_as_normal_means_say():
     """The share of right winners with p near 0.05 is that of normal skills and normal errors."""
     rng, effect, size, hits = np.random.default_rng(1), 1.5, 400, []

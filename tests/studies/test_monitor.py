@@ -269,6 +269,7 @@ def test_scores_that_differ_by_rounding_alone_are_equal():
     assert monitor.pairs[0].log10_e == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_stopping_whenever_one_likes_keeps_the_level():
     chance = np.random.default_rng(8)
     sizes = {
@@ -396,6 +397,7 @@ def log_of(tmp_path, answers, *lines, clusters=None):
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("design", ["answers", "scores", "clusters", "largest"])
+@pytest.mark.slow
 def test_however_a_log_is_split_into_calls_the_monitor_is_the_same(tmp_path, seed, design):
     chance = np.random.default_rng([seed, len(design)])
     number = int(chance.integers(60, 160))

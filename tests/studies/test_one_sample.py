@@ -219,6 +219,7 @@ def test_intervals_of_whole_columns_are_those_of_compare(metric, labels):
     assert (row.test, row.p_value, row.against, row.delta) == ("none", None, None, None)
 
 
+@pytest.mark.slow
 def test_the_interval_of_an_auc_is_that_of_a_bootstrap_and_of_delong():
     gold, systems = _predicted("auc", 240)
     (row,) = one_sample(Evaluation.from_predictions(gold, {"A": systems["A"]}, metric="auc"), resamples=20_000)

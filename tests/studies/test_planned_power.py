@@ -139,12 +139,14 @@ def test_the_instances_that_are_needed_have_the_target_power_and_one_fewer_has_l
     )
 
 
+@pytest.mark.slow
 def test_small_differences_need_what_the_normal_approximation_says():
     for disagree, detect in ((0.1, 0.01), (0.2, 0.002)):
         normal = (norm.isf(0.025) + norm.isf(0.2)) ** 2 * disagree / detect**2
         assert studies.planned_power(disagree=disagree, detect=detect).needed == pytest.approx(normal, rel=0.03)
 
 
+@pytest.mark.slow
 def test_a_difference_that_is_impossible_or_too_small_is_refused():
     with pytest.raises(InputError, match="detect: systems that disagree so differ by 0 to 0.2, got 0.3"):
         studies.planned_power(disagree=0.2, detect=0.3)

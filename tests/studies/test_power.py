@@ -64,6 +64,7 @@ def test_the_simulated_effect_is_the_normal_one_for_normal_errors(alternative):
     )
 
 
+@pytest.mark.slow
 def test_adjusted_for_many_pairs_power_is_that_of_bonferroni():
     alone, among = (sigjax.power(pilot(), instances=[100], resamples=9999, pairs=pairs).points[0] for pairs in (1, 10))
     assert among.normal_power == pytest.approx(normal_power(0.25, among.standard_error, 0.005, "two-sided"))
@@ -146,6 +147,7 @@ def test_the_detectable_effect_has_the_power_asked_for():
         assert normal_power(effect, 0.7, 0.01, alternative) == pytest.approx(0.9, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_power_without_an_effect_is_the_level():
     study = sigjax.power(pilot(effect=0.0), instances=[60], repetitions=2000)
     assert stats.binomtest(study.points[0].rejected, 2000, 0.05).pvalue > 1e-3
@@ -248,6 +250,7 @@ def test_without_a_cost_of_instances_one_run_is_cheapest():
     assert json.loads(study.to_json())["mixes"][0]["cost"] == 2.0 * study.mixes[0].instances
 
 
+@pytest.mark.slow
 def test_a_variance_of_instances_below_0_is_taken_as_0_and_the_text_says_so():
     """Runs of an instance that are less alike than those of others: once right and once wrong, by turns."""
     a, b = np.tile([[1, 0], [0, 1]], (20, 1)), np.tile([[0, 0], [1, 0], [0, 1], [0, 0]], (10, 1))
@@ -292,6 +295,7 @@ def test_what_is_needed_does_not_depend_on_the_unit_of_the_scores(unit):
         sigjax.power(Evaluation.from_arrays({"A": x * unit, "B": 0 * x}), detect=unit * 1e-9, repetitions=2)
 
 
+@pytest.mark.slow
 def test_segments_that_find_a_third_of_a_point_of_bleu(tmp_path, monkeypatch, capsys):
     """Four times fewer for twice the difference; test sets of that size find it by the simulated deltas, too."""
     monkeypatch.chdir(tmp_path)
@@ -323,6 +327,7 @@ def test_a_mix_is_for_repeated_runs():
             sigjax.power(Evaluation.from_arrays(answers), **how, **given)
 
 
+@pytest.mark.slow
 def test_random_words_of_trials_are_those_of_no_test(monkeypatch):
     """Both have room for 2^38 resamples or trials; 2^42 is the last that the cipher tells apart."""
     rows, rows_of = [], bits.rows_of

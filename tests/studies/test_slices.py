@@ -52,6 +52,7 @@ def of_means(groups):
 
 
 @pytest.mark.parametrize("correction", ["holm", "bh"])
+@pytest.mark.slow
 def test_each_slice_is_compare_on_its_instances_and_p_is_adjusted_over_all(correction):
     arrays, labels, evaluation = made(np.random.default_rng(1), (15, 12, 30))
     result = slices(evaluation, correction=correction, permutations=99)

@@ -44,6 +44,7 @@ _KINDS = {
 
 @pytest.mark.parametrize("offset", [1e6, -1e9])
 @pytest.mark.parametrize("kinds", [*itertools.product(_KINDS, repeat=2)], ids="-".join)
+@pytest.mark.slow
 def test_numbers_of_two_kinds_are_measured_from_one_offset(kinds, offset):
     """An offset of the one that the other rounded moved its score, and so delta, by up to a half."""
     rng = np.random.default_rng(4)

@@ -110,6 +110,7 @@ def test_draws_are_standard_normal():
 
 
 @pytest.mark.parametrize(("num_systems", "num_units"), [(5, 8), (20, 10), (30, 12)])
+@pytest.mark.slow
 def test_intervals_of_many_systems_on_few_units_hold_together(num_systems, num_units):
     """Equal systems of normal numbers: no delta excludes 0 in nine of ten data sets, within binomial error."""
     rng, trials, missed = np.random.default_rng(12), 300, 0
@@ -146,6 +147,7 @@ def test_the_seed_says_which_draws():
     assert one.standard_error == other.standard_error
 
 
+@pytest.mark.slow
 def test_no_interval_is_shorter_than_by_itself():
     """With one pair, and with several that are one, draws would put the level just below as often as above."""
     a, b = np.random.default_rng(9).normal(size=(2, 12))

@@ -187,6 +187,7 @@ def test_intervals_hold_p_of_all_swaps_or_there_is_none(kind):
 
 
 @pytest.mark.parametrize("name", ["rectified", "most of 3", "sin"])
+@pytest.mark.slow
 def test_swaps_that_no_path_leads_to_are_missed_by_no_interval(name):
     """Their p was e^-3.9 of the true one, with an error of 1%."""
     kept, missed, farthest = intervals_against_enumeration(name, 14, 12)
@@ -332,6 +333,7 @@ def test_only_pairs_at_the_floor_are_tilted():
     assert r"importance sampling~\cite{harrison2012}" in to_methods(report)
 
 
+@pytest.mark.slow
 def test_no_tilted_p_value_is_above_the_floor():
     """Some pairs have no extreme swap among 100, but more than one in 101 is as extreme: these keep the floor."""
     rng, gold = np.random.default_rng(0), np.arange(40) % 3
@@ -350,6 +352,7 @@ def test_no_tilted_p_value_is_above_the_floor():
 
 
 @pytest.mark.parametrize("name", SCORES)
+@pytest.mark.slow
 def test_small_p_agree_with_many_plain_swaps(name):
     rng = np.random.default_rng(6)
     a, b = outputs(name, rng, 60), outputs(name, rng, 60)

@@ -1,0 +1,344 @@
+"""A figure of panels: sizes and colours, names of rows, titles, one legend for all (`draw_panels`).
+
+Sizes are those of one and two columns of a paper, and colours those that everyone can tell apart.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+import sigjax.report.words as words
+from sigjax.records import Hint, InputError, Interval
+from sigjax.records.display import visible
+from sigjax.version import install_command
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.text import Text
+
+ONE_COLUMN, TWO_COLUMNS = 3.35, 6.9
+"""Inches of one and of both columns of the usual classes."""
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Of Okabe and Ito (2008): they differ for all kinds of colour vision."""
+BLUE, VERMILION, GREY = *PALETTE[:2], "0.55"
+LOOKS = tuple(zip(PALETTE, "o^sDvPX", strict=True))
+"""A colour and a marker, so that points differ in print, too."""
+UNDECIDED = "#F3C98B"
+"""Of pairs that more resamples could decide."""
+BLUES = (BLUE, "#6FB1D6", "#C5E0EE")
+"""Shades that differ in lightness, too."""
+FONT = 7
+ROW, _PAGE, _SMALLEST_ROW = 0.19, 8.6, 0.06
+"""Inches of a row, of the rows that fit a page, and of a row with the smallest letters that print (4 points)."""
+_DPI = 200
+"""Pixels of an inch, unless a file is saved with others: notebooks then show letters of 19 pixels."""
+_MISSING = 5
+"""Characters that a warning names."""
+_METADATA = {"pdf": ("Subject", "CreationDate"), "svg": ("Description", "Date"), "png": ("Description", None)}
+"""Where files say what they are about, and when they were made."""
+NAME, _FEWEST = 60, 12
+"""Columns for a name; few are longer. And columns that a name gets in any figure."""
+NAMES_SHARE = 1 / 2
+"""The most of a panel's width that names and numbers beside it take."""
+MAX_HEIGHT = 150.0
+"""Inches; a file of more would be larger than viewers open."""
+_INNER = 0.775
+"""The share of its place that matplotlib gives a panel before the layout makes room for names."""
+
+
+def empty_figure(width: float, height: float, about: str = "") -> Figure:
+    """A figure of so many inches; nothing global is touched, so save it with `.savefig`.
+
+    Files say what it is `about` in their metadata, and the same figure makes the same file; PDF files embed fonts as
+    publishers ask for (TrueType).
+    """
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        command = install_command("matplotlib")
+        raise InputError(f"figures need matplotlib, which is not installed; run: {command}") from None
+
+    said = set[str]()
+
+    class ReportFigure(Figure):
+        """A figure that notebooks show without pyplot, which would keep it in a global list."""
+
+        def _repr_png_(self) -> bytes:
+            stream = io.BytesIO()
+            self.savefig(stream, format="png")
+            return stream.getvalue()
+
+        def draw(self, renderer: Any) -> None:
+            with _in_our_words(said):
+                super().draw(renderer)
+
+        def savefig(self, fname: Any, **how: Any) -> None:
+            ending = str(how.get("format") or str(fname).rpartition(".")[2]).lower()
+            key, date = _METADATA.get(ending, (None, None))
+            if key is not None:
+                known = {key: visible(about) or None} | ({date: None} if date else {})
+                how["metadata"] = known | how.get("metadata", {})
+            with rc_context({"pdf.fonttype": 42, "svg.hashsalt": "sigjax"}):
+                super().savefig(fname, **how)
+
+    return ReportFigure(figsize=(width, height), layout="constrained", dpi=_DPI)
+
+
+@contextmanager
+def _in_our_words(said: set[str]) -> Iterator[None]:
+    """Say which characters no font has, once; what else matplotlib warns of is its layout, which is ours to make."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    glyphs = (re.match(r"Glyph (\d+) ", str(warning.message)) for warning in caught)
+    characters = dict.fromkeys(chr(int(glyph[1])) for glyph in glyphs if glyph)
+    if missing := [character for character in characters if character not in said]:
+        said.update(missing)
+        shown = words.first_of([f"{character} (U+{ord(character):04X})" for character in missing], _MISSING)
+        warnings.warn(
+            f"figure: the font cannot draw {shown}; name a font that has them in matplotlib (rcParams"
+            '["font.family"], or font.family in the file matplotlibrc), or rename the system',
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def plain(text: str) -> str:
+    """Text in which matplotlib sees no mathematics, and fonts no control characters."""
+    return "\n".join(map(visible, text.split("\n"))).replace("$", r"\$")
+
+
+def row_height(rows: int) -> float:
+    """Inches of a row: so many fit a page, as far as letters stay legible."""
+    return max(_SMALLEST_ROW, min(ROW, _PAGE / max(rows, 1)))
+
+
+def row_font(rows: int) -> float:
+    """Points of the labels of rows."""
+    return min(FONT, 72 * 0.9 * row_height(rows))
+
+
+def names_width(names: Sequence[str], rows: int) -> float:
+    """About the inches that names take beside so many rows."""
+    return _letter(rows) * max([min(len(name), NAME) for name in names], default=0)
+
+
+def _letter(rows: int) -> float:
+    """Inches of a letter beside so many rows."""
+    return 0.0083 * row_font(rows)
+
+
+def short_labels(names: Sequence[str], width: float, rows: int, beside: float = 0.0) -> list[str]:
+    """Names that leave half of so many inches beside so many rows, of which others take the inches `beside`."""
+    columns = int((NAMES_SHARE * width - beside) / _letter(rows))
+    return words.short_names(list(map(visible, names)), max(_FEWEST, min(NAME, columns)))
+
+
+def label_rows(
+    axes: Axes,
+    names: Sequence[str],
+    right: Sequence[str] | None = None,
+    *,
+    whole: bool = False,
+    panels: int = 1,
+    named: bool = True,
+) -> None:
+    """One row per name, the first on top; `right` are labels on the other side.
+
+    Unless they are to be `whole`, names are shortened that would leave less than half of the width. Several `panels`
+    beside each other may share their names, which stand at the one that is `named`.
+    """
+    clear_sides(axes, "left", "right", "top")
+    size, labels = row_font(len(names)), list(names)
+    if not whole:
+        width = panels * axes.get_window_extent().width / cast("Figure", axes.figure).dpi / _INNER
+        labels = short_labels(names, width, len(names), panels * names_width(right or (), len(names)))
+    axes.set_yticks(range(len(labels)), [plain(name) if named else "" for name in labels], fontsize=size)
+    axes.set_ylim(max(len(labels), 1) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.locator_params(axis="x", nbins=4)
+    if right is not None:
+        other = axes.secondary_yaxis("right")
+        other.set_yticks(range(len(right)), [plain(each) for each in right], fontsize=size)
+        other.tick_params(length=0)
+        other.spines["right"].set_visible(False)
+
+
+def clear_sides(axes: Axes, *sides: str) -> None:
+    """Draw no line at these sides of a panel, thin ones at the others, and small ticks."""
+    axes.tick_params(labelsize=FONT - 1, length=2, width=0.6)
+    for side, spine in axes.spines.items():
+        spine.set_visible(side not in sides)
+        spine.set_linewidth(0.6)
+
+
+def set_words(axes: Axes, title: str, label: str, beside: str | None = None) -> None:
+    """The title of a panel, which begins where its names do, and what is below it; `draw_panels` breaks their lines.
+
+    A panel with two scales also has what is `beside` it, and no lines at its other sides.
+    """
+    axes.set_title(plain(title), fontsize=FONT, loc="left")
+    axes.set_xlabel(plain(label), fontsize=FONT)
+    if beside is not None:
+        axes.set_ylabel(plain(beside), fontsize=FONT)
+        clear_sides(axes, "right", "top")
+
+
+def break_lines(figure: Figure, panels: Sequence[Axes]) -> None:
+    """Labels in lines as wide as their panels, which are as wide as names leave room for, and titles above both."""
+    for panel, (left, right) in _beside(figure, panels):
+        for axes in (panel, *panel.child_axes):
+            _break(axes.xaxis.label, axes.get_window_extent().width / figure.dpi)
+        _break(_title(panel), (right - left) / figure.dpi)
+
+
+def align_titles(figure: Figure, panels: Sequence[Axes]) -> None:
+    """Titles begin where names do."""
+    for panel, (left, _) in _beside(figure, panels):
+        place = panel.get_window_extent()
+        _title(panel).set_x((left - place.x0) / place.width)
+
+
+def _beside(figure: Figure, panels: Sequence[Axes]) -> Iterator[tuple[Axes, tuple[float, float]]]:
+    """Where each panel begins, with its names, and ends, with the numbers on its right, which are a second axis."""
+    figure.draw_without_rendering()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of characters that no font has: they were named just now
+        parts = [[each.get_tightbbox() for each in (panel.yaxis, *panel.child_axes)] for panel in panels]
+    for panel, boxes in zip(panels, parts, strict=True):
+        every = [panel.get_window_extent(), *(box for box in boxes if box is not None)]
+        yield panel, (min(box.x0 for box in every), max(box.x1 for box in every))
+
+
+def _title(panel: Axes) -> Text:
+    return panel._left_title  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _break(text: Text, inches: float) -> None:
+    letters = int(17 * max(1.2, inches))
+    lines = (wrap(line, letters, break_on_hyphens=False) for line in text.get_text().split("\n"))
+    text.set_text("\n".join(each for broken in lines for each in broken))
+
+
+def draw_legend(figure: Figure, panels: Sequence[Axes], below: Axes | None = None) -> None:
+    """One legend for all panels, at the bottom of the figure, or below the only one in a figure of others."""
+    width = (figure if below is None else below).get_window_extent().width / figure.dpi
+    keys = {
+        "\n".join(wrap(name, int(17 * width - 8))): key
+        for panel in panels
+        for axes in cast("list[Axes]", [panel, *panel.child_axes])
+        if hasattr(axes, "get_legend_handles_labels")  # second scales have none
+        for key, name in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    if not keys:
+        return
+    columns = int(width / (0.5 + 0.055 * max(map(len, keys))))
+    style: dict[str, Any] = {"fontsize": FONT, "frameon": False, "ncols": min(len(keys), max(1, columns))}
+    if below is None:
+        legend = figure.legend(keys.values(), keys, loc="outside lower center", borderpad=0.2, **style)
+    else:
+        low = below.get_tightbbox().transformed(below.transAxes.inverted()).y0  # pyright: ignore[reportOptionalMemberAccess]
+        legend = below.legend(keys.values(), keys, loc="upper center", bbox_to_anchor=(0.5, low), **style)
+    for handle in filter(None, legend.legend_handles):
+        handle.set_alpha(1.0)
+
+
+def intervals(axes: Axes, rows: Sequence[float], ends: Sequence[Interval | None], **style: Any) -> None:
+    """An interval in each row that has one."""
+    if known := [(row, *each) for row, each in zip(rows, ends, strict=True) if each is not None]:
+        axes.hlines(*zip(*known, strict=True), linewidth=min(1.6, 10 * row_height(len(rows))), **style)
+
+
+def marker_size(rows: int) -> float:
+    """Points of the markers of so many rows."""
+    return min(4.0, 72 * 0.5 * row_height(rows))
+
+
+def draw_panels(
+    panels: Sequence[tuple[float, float, Callable[[Axes], None]]],
+    into: Sequence[Axes] | None,
+    about: str,
+    columns: int = 2,
+    *,
+    share_x: bool = False,
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+) -> Figure:
+    """Draw panels of so many inches into axes, or into a new figure: several in a row where they fit, and one legend.
+
+    A `figsize` is that of the figure, whatever its panels ask for; a `title` replaces that of a single panel, and is
+    above several.
+    """
+    if figsize is not None and (np.shape(figsize) != (2,) or not all(0.0 < inches < np.inf for inches in figsize)):
+        raise InputError(f"figsize: expected width and height in inches, such as (7, 4), got {figsize!r}")
+    if into is not None and figsize is not None:
+        raise InputError(
+            "figsize: is for a new figure, and ax has one; give figsize where you make it, or leave out ax"
+        )
+    if into is not None and title is not None and len(into) > 1:
+        raise InputError(f"title: is for one panel, and these are {len(into)}; set the titles of the axes afterwards")
+    if into is None:
+        return _new_figure(panels, about, columns, share_x=share_x, figsize=figsize, title=title)
+    with _in_our_words(set()):
+        for each, (_, _, draw) in zip(into, panels, strict=True):
+            draw(each)
+            _set_title(each, title)
+            break_lines(each.figure, [each])  # pyright: ignore[reportArgumentType]
+            align_titles(each.figure, [each])  # pyright: ignore[reportArgumentType]
+            draw_legend(each.figure, [each], each)  # pyright: ignore[reportArgumentType]
+    return into[0].figure  # pyright: ignore[reportReturnType]
+
+
+def _set_title(axes: Axes, title: str | None) -> None:
+    """Replace the title of a panel by another, if there is one."""
+    if title is not None:
+        axes.set_title(plain(title), fontsize=FONT, loc="left")
+
+
+def _new_figure(
+    panels: Sequence[tuple[float, float, Callable[[Axes], None]]],
+    about: str,
+    columns: int,
+    *,
+    share_x: bool,
+    figsize: tuple[float, float] | None,
+    title: str | None,
+) -> Figure:
+    """Draw panels into a new figure; see `draw_panels`."""
+    widest = max(width for width, _, _ in panels)
+    columns = min(columns, len(panels))
+    if columns * widest > max(TWO_COLUMNS, figsize[0] if figsize else 0.0) + 1e-9:
+        columns = 1
+    heights = [max(height for _, height, _ in panels[at : at + columns]) for at in range(0, len(panels), columns)]
+    if sum(heights) > MAX_HEIGHT:
+        raise InputError(f"{len(panels)} panels of so many systems do not fit into one figure; give {Hint('metric')}")
+    figure = empty_figure(*(figsize or (columns * widest, 3.0 + sum(heights))), about)
+    axes = figure.subplots(len(heights), columns, squeeze=False, height_ratios=heights)
+    for each, (_, _, draw) in zip(axes.flat, panels, strict=False):
+        draw(each)
+        if share_x and each is not axes.flat[0]:
+            each.sharex(axes.flat[0])
+    for each in axes.flat[len(panels) :]:
+        each.set_axis_off()
+    if len(panels) == 1:
+        _set_title(axes.flat[0], title)
+    elif title:
+        figure.suptitle(plain(title), fontsize=FONT + 1)
+    draw_legend(figure, list(axes.flat[: len(panels)]))
+    break_lines(figure, figure.axes)
+    if figsize is None:
+        figure.draw_without_rendering()
+        inside = sum(each.get_window_extent().height for each in axes[:, 0]) / figure.dpi
+        figure.set_figheight(figure.get_figheight() + sum(heights) - inside)  # as high as the panels need
+    align_titles(figure, figure.axes)
+    return figure
