@@ -104,8 +104,8 @@ CORRECTIONS: dict[Correction, CorrectionMethod] = {
             "Benjamini-Hochberg",
             "benjamini1995",
             "false discovery",
-            "Proven where tests depend positively on each other, or not at all. For all pairs "
-            "this is proven in some cases only (Yekutieli 2008): prefer by.",
+            "Proven if tests depend positively on each other, or not at all. Tests of all pairs "
+            "also depend negatively, so that there is no proof: prefer by.",
             lambda p, first, last: _by_rank(p, last),
         ),
         CorrectionMethod(
