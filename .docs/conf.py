@@ -105,8 +105,9 @@ CONTENTS: Mapping[str, Mapping[str, Sequence[str]]] = {
         ),
         "Runs, agents, judges": ("runs", "trials", "judges", "arena", "data-sets"),
         "Plan, stop, compute": ("size", "stopping", "best", "long-runs", "gpu", "distributed"),
-        "Other questions": ("margin", "one-system", "other-instances", "deciding", "regressions"),
+        "Other questions": ("margin", "discoveries", "one-system", "other-instances", "deciding", "instances"),
         "Publish": ("reporting", "leaderboard"),
+        "Continuous integration": ("regressions", "integrations"),
     },
     "Understand": {
         "": ("guide/p-values", "guide/exact", "guide/intervals", "guide/corrections", "guide/designs"),
@@ -186,6 +187,7 @@ def public() -> dict[str, dict[str, object]]:
     found["sigjax.formats.Format"] = Format
     results = {study.load(study.result) for study in STUDIES.values()}
     results |= {thing for thing in found.values() if isinstance(thing, type)}
+    results |= set(parts(typing.get_type_hints(sigjax.doctor)["return"]))
     found |= {path(record): record for record in sorted(held(results) - set(found.values()), key=path)}
     pages: dict[str, dict[str, object]] = {}
     for name, thing in found.items():
@@ -197,11 +199,11 @@ def public() -> dict[str, dict[str, object]]:
 
 TASKS: Mapping[str, Sequence[str]] = {
     "Read": ("reading", "doctor", "evaluation", "metric", "table", "evidence", "sigjax"),
-    "Compare": ("compare", "equivalence", "samples", "classical", "tests", "association", "comparison", "settings"),
-    "Plan": ("power", "audit"),
-    "Watch": ("monitor",),
-    "Report": ("report", "diff"),
-    "Research": ("rank", "battles", "flips", "gains", "rl", "stopping"),
+    "Compare": ("compare", "tost", "samples", "classical", "tests", "association", "comparison", "settings"),
+    "Plan": ("power_analysis", "error_rates", "item_analysis"),
+    "Watch": ("sequential",),
+    "Report": ("report", "changes"),
+    "Research": ("ranking", "bradley_terry", "subsets", "significant_gains", "agents", "replays"),
 }
 """The pages of the reference, by what people want to do."""
 

@@ -29,7 +29,7 @@ from sigjax.exact.boards import pair_p
 from sigjax.exact.digits import reference_p
 from sigjax.exact.distributions import EPSILON
 from sigjax.exact.lattice import Lattice, pair_lattice
-from sigjax.exact.null import ExactP
+from sigjax.exact.null import Unsettled
 from sigjax.records import Comparison, InputError
 from sigjax.resample.extreme import Extreme
 
@@ -196,6 +196,14 @@ def _sampled(test: partial[Any], resamples: tuple[int, ...]) -> Calls:
     return {f"Monte Carlo, {count:,}": partial(test, method="montecarlo", resamples=count) for count in resamples}
 
 
+class ExactP(NamedTuple):
+    """A p-value of a test outside of reports, to be compared with those of reports."""
+
+    p_value: float
+    log10_p: float
+    error_bound: float
+
+
 def scipy_tree(a: np.ndarray, b: np.ndarray, multiply: Callable[..., np.ndarray]) -> ExactP:
     """Algorithms 2 and 4 of Zmigrod et al. (2022), two-sided; S has the parity of its reach, so half of the range do.
 
@@ -233,7 +241,7 @@ def charfun_alone(a: np.ndarray, b: np.ndarray) -> ExactP:
         return values * float(lattice.basis[0, 0])
 
     found = pair_p(lattice, delta, asked, monotone=True)
-    return found if isinstance(found, ExactP) else ExactP(*reference_p(lattice, delta, asked, found.log_p))
+    return ExactP(*(reference_p(lattice, delta, asked, found.log_p) if isinstance(found, Unsettled) else found))
 
 
 def sign_tests(right: np.ndarray) -> list[ExactP]:

@@ -14,49 +14,40 @@ if TYPE_CHECKING:
     from sigjax.comparison.compare import compare as compare
     from sigjax.comparison.compare import permutation_test as permutation_test
     from sigjax.formats import read as read
-    from sigjax.formats.doctor import Diagnosis as Diagnosis
     from sigjax.formats.doctor import doctor as doctor
+    from sigjax.multiple.discoveries import true_discoveries as true_discoveries
     from sigjax.readers import Evaluation as Evaluation
     from sigjax.records import Comparison as Comparison
     from sigjax.records import InputError as InputError
-    from sigjax.records import Interval as Interval
     from sigjax.records import Metric as Metric
     from sigjax.records import SampleMetric as SampleMetric
     from sigjax.report import Report as Report
-    from sigjax.studies.association import Association as Association
     from sigjax.studies.association import association_test as association_test
-    from sigjax.studies.audit import Audit as Audit
-    from sigjax.studies.audit import audit as audit
-    from sigjax.studies.classical import ClassicalTests as ClassicalTests
+    from sigjax.studies.changes import diff as diff
+    from sigjax.studies.changes import verify as verify
     from sigjax.studies.classical import classical_tests as classical_tests
-    from sigjax.studies.diff import Diff as Diff
-    from sigjax.studies.diff import Verification as Verification
-    from sigjax.studies.diff import diff as diff
-    from sigjax.studies.diff import verify as verify
-    from sigjax.studies.equivalence import Equivalence as Equivalence
-    from sigjax.studies.equivalence import equivalence as equivalence
-    from sigjax.studies.equivalence import equivalence_test as equivalence_test
-    from sigjax.studies.monitor import Monitor as Monitor
-    from sigjax.studies.monitor import monitor as monitor
-    from sigjax.studies.power import Power as Power
-    from sigjax.studies.power import planned_power as planned_power
-    from sigjax.studies.power import power as power
-    from sigjax.studies.samples import OneSample as OneSample
-    from sigjax.studies.samples import Unpaired as Unpaired
+    from sigjax.studies.error_rates import audit as audit
+    from sigjax.studies.power_analysis import planned_power as planned_power
+    from sigjax.studies.power_analysis import power as power
     from sigjax.studies.samples import one_sample as one_sample
     from sigjax.studies.samples import unpaired as unpaired
+    from sigjax.studies.sequential import Monitor as Monitor
+    from sigjax.studies.sequential import monitor as monitor
+    from sigjax.studies.tost import equivalence as equivalence
+    from sigjax.studies.tost import equivalence_test as equivalence_test
 
 _PUBLIC = {
     "sigjax.comparison.compare": ("compare", "permutation_test", "bootstrap_test"),
     "sigjax.formats": ("read",),
-    "sigjax.formats.doctor": ("Diagnosis", "doctor"),
+    "sigjax.formats.doctor": ("doctor",),
+    "sigjax.multiple.discoveries": ("true_discoveries",),
     "sigjax.readers": ("Evaluation",),
-    "sigjax.records": ("Comparison", "InputError", "Interval", "Metric", "SampleMetric"),
+    "sigjax.records": ("Comparison", "InputError", "Metric", "SampleMetric"),
     "sigjax.report": ("Report",),
 }
 """The public names by their modules, which are imported when a name is first used (PEP 562)."""
 _HOMES = {name: module for module, names in _PUBLIC.items() for name in names}
-_HOMES |= {name: study.path for study in _STUDIES.values() if study.alone for name in (study.result, *study.functions)}
+_HOMES |= {name: study.path for study in _STUDIES.values() for name in study.public}
 
 
 __all__ = ["studies", *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll]

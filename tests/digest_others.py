@@ -92,6 +92,7 @@ def formats() -> Iterator[Case]:
     studies |= {"audit": ["research", "audit", *two, "--repetitions", "50", "--resamples", "199"]}
     studies |= {"power": ["power", *two, "--instances", "50", "100", "--repetitions", "50", "--resamples", "199"]}
     studies |= {"equivalence": ["equivalence", *two, "--margin", "0.1"]}
+    studies |= {"items": ["items", "answers.csv", "-m", "accuracy", "--resamples", "500"]}
     for (name, words), format in itertools.product(studies.items(), ("text", "json")):
         yield Case(f"{format}: {name}", lambda _, words=words, format=format: cli(*words, "--format", format))
     refused = {

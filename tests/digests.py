@@ -40,7 +40,7 @@ DIGESTS = Path(__file__).with_name("digests.json")
 WORDS = {"notes", "facts", "reason", "settings", "signature", "schema", "data", "measured"}
 """Keys whose values are no results."""
 TEN_DIGITS = {"p_value", "log10_p", "p_interval", "p_adjusted", "log10_p_adjusted", "error_bound"}
-BY_T = {"skew-t", "wide-t", "two-way"}
+BY_T = {"hall-t", "conservative-t", "two-way"}
 
 
 def plain(result: Any) -> Any:

@@ -375,9 +375,9 @@ print(json.dumps({
 
 def test_an_added_interval_and_note_are_in_every_output(tmp_path):
     named, record = 'NamedInterval = Literal["percentile", ', '        IntervalMethod(\n            "basic",'
-    rules = "NOTES: tuple[Callable[[Draft], Iterable[str]], ...] = (\n"
-    rule = "def _by_hand(draft: Draft) -> list[str]:\n"
-    rule += '    return [f"{draft.metric}: {len(draft.evaluation.systems)} added"]'
+    rules = "NOTES: tuple[Rule, ...] = (\n"
+    rule = "def _by_hand(evaluation: EvaluationRecord, *_: object) -> list[str]:\n"
+    rule += '    return [f"{evaluation.metric.name}: {len(evaluation.systems)} added"]'
     title = r'r"mirrored intervals~\cite{davison1997}"'
     mirrored = f'        IntervalMethod("mirrored", {title}, "Mirrored.", of_replicates=Basic),\n'
     folder = copied(

@@ -259,6 +259,19 @@ def test_the_source_distribution_has_all_that_tests_read():
     assert {name.partition("/")[0] for name in listed.stdout.splitlines()} - always == included
 
 
+def test_the_recipe_of_conda_has_the_requirements_of_the_package():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    recipe = (ROOT / ".github" / "conda-forge" / "recipe.yaml").read_text(encoding="utf-8")
+    run = re.findall(r"^    - (.*)$", recipe.partition("\n  run:\n")[2].partition("\n\n")[0], re.M)
+    assert run[1:] == [re.sub(r"(?=>=)", " ", each) for each in project["project"]["dependencies"]]
+    assert f'python_min: "{project["project"]["requires-python"].removeprefix(">=")}"' in recipe
+    assert f'version: "{sigjax.__version__}"' in recipe
+    (command,) = project["project"]["scripts"].items()
+    assert f"- {' = '.join(command)}\n" in recipe
+    host = recipe.partition("\n  host:\n")[2].partition("\n  run:\n")[0]
+    assert all(f"- {name}\n" in f"{host}\n" for name in project["build-system"]["requires"])
+
+
 def test_figures_name_scripts_that_exist():
     text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
     assert all((ROOT / name).exists() for name in re.findall(r"benchmarks/[a-z0-9_/]+\.py", text))
@@ -330,8 +343,8 @@ def test_every_command_of_the_readme_runs_as_written(tmp_path):
 @pytest.mark.parametrize("topic", [topic for topic in TOPICS if "```bash" in SOURCES[topic]])
 def test_every_command_of_a_page_runs_on_the_examples(topic, tmp_path):
     """What a page shows is in the output."""
-    if topic in ("arena", "distributed", "gpu", "judges", "other-instances", "trials"):
-        pytest.skip("of files that are not among the examples; distributed: tests/run/test_shards.py")
+    if topic in ("arena", "distributed", "gpu", "integrations", "judges", "other-instances", "trials"):
+        pytest.skip("of files that are not among the examples; distributed: run/test_shards.py; integrations/")
     blocks = re.findall(r"^```(bash|text)\n(.*?)^```$", SOURCES[topic], re.DOTALL | re.MULTILINE)
     script = "\n".join(text for kind, text in blocks if kind == "bash")
     folder = tmp_path / "examples"

@@ -24,6 +24,7 @@ ORDER = (
     "studies",
     "guide",
     "cli",
+    "integrations",
     "__main__",
 )
 HEAVY = {"jax", "jaxlib", "chex", "scipy", "matplotlib", "pandas", "polars", "pyarrow", "narwhals"}
@@ -104,3 +105,16 @@ def test_every_folder_says_what_belongs_there():
         docstring = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
         assert docstring, folder
         assert folder == ROOT or len(docstring) > 80, folder
+
+
+def test_a_name_of_a_type_has_one_meaning():
+    """Classes, and names in capitals for types made of others."""
+    places = {}
+    for _, tree, path in modules():
+        for node in tree.body:
+            name = node.name if isinstance(node, ast.ClassDef) else ""
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Subscript | ast.BinOp):
+                name = ast.unparse(node.targets[0])
+            if name[:1].isupper() and name[1:2].islower():
+                places.setdefault(name, set()).add(path.relative_to(ROOT).as_posix())
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}

@@ -20,15 +20,18 @@ import numpy as np
 import pytest
 
 import sigjax
-from sigjax import ClassicalTests, Evaluation, InputError, Report
+from sigjax import Evaluation, InputError, Report
 from sigjax.guide import TOPICS, markdown
 from sigjax.records import Comparison, Metric, SampleMetric, SystemScore
 from sigjax.studies import STUDIES
-from sigjax.studies.audit import AuditedTest, ErrorRate
-from sigjax.studies.diff import Change, ChangedDecision
-from sigjax.studies.flips import Flip, Flips, Interaction, SliceDelta, Slices, WithoutTop
-from sigjax.studies.gains import Gains, GainsAt, PairGain
-from sigjax.studies.power import PilotDelta, PowerAt
+from sigjax.studies.changes import Change, ChangedDecision, Diff
+from sigjax.studies.classical import ClassicalTests
+from sigjax.studies.error_rates import Audit, AuditedTest, ErrorRate
+from sigjax.studies.item_analysis import Item, Items, Neighbours
+from sigjax.studies.power_analysis import PilotDelta, Power, PowerAt
+from sigjax.studies.significant_gains import Gains, GainsAt, PairGain
+from sigjax.studies.subsets import Flip, Flips, Interaction, SliceDelta, Slices, SliceWins, WithoutTop
+from sigjax.studies.tost import Equivalence
 
 PUBLIC = [name for name in dir(sigjax) if not name.startswith("_") and not inspect.ismodule(getattr(sigjax, name))]
 STUDY_CALLS = {name for study in STUDIES.values() for name in study.functions}
@@ -36,10 +39,9 @@ STUDY_CALLS = {name for study in STUDIES.values() for name in study.functions}
 
 def test_the_public_names():
     expected = (
-        "Association Audit ClassicalTests Comparison Diagnosis Diff Equivalence Evaluation InputError Interval "
-        "Metric Monitor OneSample Power Report SampleMetric Unpaired Verification association_test audit "
-        "bootstrap_test classical_tests compare diff doctor equivalence equivalence_test monitor one_sample "
-        "permutation_test planned_power power read unpaired verify"
+        "Comparison Evaluation InputError Metric Monitor Report SampleMetric association_test audit bootstrap_test "
+        "classical_tests compare diff doctor equivalence equivalence_test monitor one_sample permutation_test "
+        "planned_power power read true_discoveries unpaired verify"
     )
     assert PUBLIC == expected.split()
 
@@ -121,10 +123,23 @@ def test_studies_are_a_namespace():
     assert {"audit", "diff", "gains", "one_sample"} < STUDY_CALLS
 
 
+def test_no_file_of_studies_takes_the_place_of_a_function():
+    """A package binds a file that is imported to its name, over a function of this name."""
+    assert type(sigjax.studies) is type(sigjax)
+    names = dir(sigjax.studies)
+    files = {path.stem for path in pathlib.Path(sigjax.studies.__file__).parent.glob("*.py")}
+    assert files.isdisjoint(names)
+    run_python(
+        "import importlib, inspect, sigjax.studies as room\n"
+        f"for name in {sorted(files - {'__init__'})}: importlib.import_module('sigjax.studies.' + name)\n"
+        f"assert all(inspect.isfunction(getattr(room, name)) for name in {names})"
+    )
+
+
 def test_naming_a_study_imports_none():
     named = "import sys, sigjax; from sigjax.studies import STUDIES; from sigjax.cli.app import COMMANDS; dir(sigjax)"
     assert "sigjax.studies." not in run_python(f"{named}; print(*sys.modules)")
-    run_python("import sigjax.studies.power; from sigjax.studies import power, rl; power.__doc__, rl.__doc__")
+    run_python("import sigjax.studies.agents; from sigjax.studies import power, rl; power.__doc__, rl.__doc__")
 
 
 @pytest.mark.parametrize(("name", "study"), STUDIES.items(), ids=STUDIES)
@@ -172,10 +187,11 @@ def test_a_missing_option_and_one_outside_its_domain_are_named():
     assert sigjax.compare(TWO, seed=np.int64(3), test=np.array(["permutation"])).settings.seed == 3
 
 
-RECORDS = [ClassicalTests, Comparison, Evaluation, Metric, Report, SampleMetric, SystemScore]
-RESULTS = [sigjax.Audit, AuditedTest, ErrorRate, sigjax.Equivalence, PilotDelta, sigjax.Power, PowerAt]
+RECORDS = [Comparison, Evaluation, Metric, Report, SampleMetric, SystemScore]
+RESULTS = [Audit, AuditedTest, ClassicalTests, ErrorRate, Equivalence, PilotDelta, Power, PowerAt]
 RESULTS += [Gains, GainsAt, PairGain]
-RESULTS += [sigjax.Diff, Change, ChangedDecision, Flips, Flip, WithoutTop, Slices, SliceDelta, Interaction]
+RESULTS += [Diff, Change, ChangedDecision, Flips, Flip, WithoutTop, Slices, SliceDelta, SliceWins, Interaction]
+RESULTS += [Items, Item, Neighbours]
 
 
 PLAIN = {"a", "b", "metric", "test", "score_a", "score_b", "delta", "num_instances", "lower_is_better", "signature"}

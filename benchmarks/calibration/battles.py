@@ -20,7 +20,7 @@ import numpy as np
 from shared import Share, begin, cells_table, cores, finish, require_at_most, share_of
 
 from sigjax.studies import battles
-from sigjax.studies.battles import Battles
+from sigjax.studies.bradley_terry import Battles
 
 ALLOWED, NU, RESAMPLES = 0.07, 0.6, 5_000
 TRIALS, QUICK_TRIALS = 1_000, 40

@@ -80,6 +80,7 @@ EXAMPLES: Mapping[str, Mapping[str, str]] = {
     "unpaired": {"systems tested on different instances": "sigjax unpaired old.scores new.scores"},
     "flips": {"which instances decide?": "sigjax flips scores.tsv -m accuracy --only A B"},
     "slices": {"labels in a file, one per line": "sigjax slices scores.tsv -m accuracy --by kinds.txt"},
+    "items": {"which questions are broken?": "sigjax items scores.tsv -m accuracy --figure items.pdf"},
     "research association": {"one label per line": "sigjax research association a.labels gold.labels"},
     "info": {"what is installed, and is there a GPU?": "sigjax info"},
 }

@@ -248,9 +248,9 @@ class Output(Written):
     label: str | None = option(
         None, "The label of a .tex table, with which those of .appendix.tex begin.", group="Output", rare=True
     )
-    keep: Literal["scores", "nothing"] | None = option(
-        None,
-        "What JSON has besides: scores of instances for `diff`, or nothing [default: scores of up to 1 MB].",
+    keep_scores: KeepScores = option(
+        "auto",
+        "Whether JSON has the scores of instances, which `diff` pairs; auto: up to 1 MB.",
         group="Output",
         rare=True,
     )
@@ -297,12 +297,11 @@ class Output(Written):
 
         warned: list[str] = []
         pair = (self.pair[0], self.pair[1]) if self.pair else None
-        keeps: dict[str | None, KeepScores] = {None: "auto", "scores": "always", "nothing": "never"}
         for format, path in self.files():
             pieces = _report_pieces(OUTPUTS[format])
             options = self.options(format, path)
             with progress_bar(f"write {path}", visible=path is not None and not self.quiet):
-                text = json_pieces(report, keeps[self.keep]) if format == "json" else pieces(report, options, path)
+                text = json_pieces(report, self.keep_scores) if format == "json" else pieces(report, options, path)
                 if format in _LATEX:
                     text = list(text)
                     warned += [f"{path}: {line[2:]}" for line in text[0].splitlines()[:2] if line.startswith(_WARNED)]

@@ -12,9 +12,9 @@ from sigjax.records.options import option, values
 from sigjax.report.data import report_fields
 from sigjax.report.report import Report
 from sigjax.report.together import together
-from sigjax.studies.diff import DiffOptions, VerifyOptions, metrics_of
-from sigjax.studies.diff import diff as run_diff
-from sigjax.studies.diff import verify as run_verify
+from sigjax.studies.changes import DiffOptions, VerifyOptions, metrics_of
+from sigjax.studies.changes import diff as run_diff
+from sigjax.studies.changes import verify as run_verify
 
 DIFFERENT = 3
 """The exit code of `verify` where something differs."""
@@ -72,8 +72,8 @@ def diff(paths: Files, options: DiffOptions, output: Results) -> int:
 
     The exit code is 0 if no system is worse by the margin (or there is none), 3 if one is, 4 if the data cannot tell,
     and 2 for bad input. Reports and files of `sigjax extract` (.npz) of the same instances are judged by the paired
-    test; reports without the statistics of instances (`--keep`), or of other instances, as if independent, with wider
-    limits.
+    test. Reports without the scores of instances (`--keep-scores`), or of other instances, are judged as if
+    independent, with wider limits.
     """
     if len(paths) != 2:
         raise InputError(f"expected two reports, OLD.json and NEW.json, or two .npz files, got {len(paths)}")

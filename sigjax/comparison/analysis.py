@@ -271,24 +271,14 @@ def _test(
         of_systems, of_pairs = unclustered_errors(evaluation, hypotheses.members, settings.design)
     systems = systems.with_columns(
         {
-            "name": Column(np.arange(len(scores)), None, evaluation.systems),
-            "metric": Column.constant(evaluation.metric.name, len(scores)),
-            "score": Column(scores),
             "standard_error_unclustered": Column.unless_nan(of_systems),
             # Scores on their own scale may be too large to tell apart; subsets have shifts of their own.
             "order": Column(np.array(hypotheses.scores) if is_whole else scores),
         }
     ).at(subset.scored)
-    (a, b), deltas, names = hypotheses.members.T, observed_deltas(problem), evaluation.systems
     columns = {
-        "a": Column(a, None, names),
-        "b": Column(b, None, names),
-        "metric": Column.constant(evaluation.metric.name, len(deltas)),
-        "score_a": Column(scores[a]),
-        "score_b": Column(scores[b]),
-        "better": Column(np.where((deltas > 0) == evaluation.metric.higher_is_better, a, b), deltas != 0, names),
         "standard_error_unclustered": Column.unless_nan(of_pairs),
-        "settings": Column.constant(settings, len(deltas)),
+        "settings": Column.constant(settings, len(of_pairs)),
     }
     return {test: of_test.with_columns(columns) for test, of_test in pairs.items()}, systems
 
@@ -301,7 +291,7 @@ def run_tests(
     joint: int = 1,
     plan: BootstrapPlan | NotEligible | None = None,
 ) -> Tested:
-    """Run the tests that the settings ask for: the pairs by each test, and the systems, all without names.
+    """Run the tests that the settings ask for: the pairs by each test, and the systems.
 
     `plan` is that of the bootstrap without sampling, where it has been made; `drawn` are bootstrap scores `[system,
     resample]`, where they have been drawn with those of other metrics, and `others` `[other, 2]` bounds of the p-values
@@ -334,8 +324,8 @@ def _by_swaps(problem: Problem, pairs: Comparisons, context: Context, others: np
     """The permutation test of all pairs, of which those without a p-value so far are sampled."""
     settings, compiles = problem.settings, problem.metric if isinstance(problem, SumsProblem) else None
 
-    def swapped(rows: np.ndarray, known: Comparisons) -> Comparisons:
-        reasons, p_values = known.column("reason").at(rows), known.column("p_value").known_values()
+    def swapped(rows: np.ndarray, reasons: Column) -> Columns:
+        p_values = pairs.column("p_value").known_values()
         with context.run("permutation", most_resamples(settings), settings.seed, compiles=compiles) as run:
             count = swap_counter(problem, rows, run)
             if settings.resamples == "auto":
@@ -359,12 +349,6 @@ def _ranks(
         return bootstrap_ranks(problem, run, replicates, pieces)
 
 
-def observed_deltas(problem: Problem) -> np.ndarray:
-    """Observed score_a - score_b `[pair]`, 0 where it is rounding."""
-    deltas = problem.hypotheses.deltas
-    return np.where(np.abs(deltas) <= problem.hypotheses.rounding, 0.0, deltas)
-
-
 def _tables(
     problem: Problem,
     pairs: Mapping[Test, Comparisons],
@@ -376,7 +360,7 @@ def _tables(
 ) -> Tested:
     """The columns of the tests with those that all of them share, and the systems."""
     kinds, degrees = interval_names(problem, joint), math.inf
-    if isinstance(problem, SumsProblem) and kinds.pairs == "wide-t":
+    if isinstance(problem, SumsProblem) and kinds.pairs == "conservative-t":
         degrees = degrees_of_freedom(problem.units.sizes, problem.units.strata)
     facts = dict(zip(FACTS, (len(problem.units.strata), degrees, is_random), strict=True))
 
@@ -391,13 +375,15 @@ def _tables(
 
     num_systems = len(problem.hypotheses.scores)
     of_pairs = of_rows(spreads[num_systems:], kinds.pairs)
-    of_pairs["delta"] = Column(observed_deltas(problem))
     of_pairs["joint_pairs"] = Column(np.full(len(spreads) - num_systems, joint), of_pairs["interval"].present)
-    tables: dict[Test, Comparisons] = {
-        test: each.with_columns({**of_pairs, "test": Column.constant(test, len(each))}) for test, each in pairs.items()
+    systems = {
+        "name": Column(np.arange(num_systems), None, problem.hypotheses.systems),
+        "metric": Column.constant(problem.metric.name, num_systems),
+        "score": Column(np.array(problem.observed_scores)),
+        "bootstrap_ranks": Column.of(ranks or [None] * num_systems),
     }
-    of_systems = of_rows(spreads[:num_systems], kinds.systems)
-    return tables, Columns({**of_systems, "bootstrap_ranks": Column.of(ranks or [None] * num_systems)})
+    tables: dict[Test, Comparisons] = {test: each.with_columns(of_pairs) for test, each in pairs.items()}
+    return tables, Columns({**of_rows(spreads[:num_systems], kinds.systems), **systems})
 
 
 def rests_on_draws(pairs: Comparisons, systems: Columns, settings: Settings) -> bool:

@@ -20,7 +20,6 @@ from sigjax.comparison.notes import notes_of
 from sigjax.comparison.options import (
     BootstrapOptions,
     CompareOptions,
-    Path,
     PermutationOptions,
 )
 from sigjax.formats.reading import read_data
@@ -41,7 +40,7 @@ from sigjax.records import (
     bin_edges,
 )
 from sigjax.records.metric import AnyMetric
-from sigjax.records.options import check, takes, values
+from sigjax.records.options import StrPath, check, takes, values
 from sigjax.report import Report
 from sigjax.resample.extreme import Extreme
 from sigjax.resample.tally import null_replicates
@@ -293,7 +292,11 @@ def _checkpoint(evaluations: Sequence[EvaluationRecord], settings: Settings, opt
 
 
 def _begun(
-    evaluations: Sequence[EvaluationRecord], settings: Settings, options: CompareOptions, path: Path | None, **of: Any
+    evaluations: Sequence[EvaluationRecord],
+    settings: Settings,
+    options: CompareOptions,
+    path: StrPath | None,
+    **of: Any,
 ) -> Checkpoint:
     """A shard that is kept in a file, by default of all resamples, with the tallies of the report that is extended."""
     shard, earlier = Shard(identity_of(evaluations, settings), **of), dict[Key, Tally]()
@@ -341,7 +344,7 @@ def make_shard(
     return _made(evaluations, settings, Context(device, checkpoint=Checkpoint(file)))
 
 
-def write_shard(evaluations: Sequence[EvaluationRecord], options: CompareOptions, path: Path, **of: Any) -> None:
+def write_shard(evaluations: Sequence[EvaluationRecord], options: CompareOptions, path: StrPath, **of: Any) -> None:
     """Make a shard in a file, or go on with it; `of` are its index, count and origin, see `Shard`."""
     check(options)
     settings = settle(Settings(**values(options, Settings)), evaluations, options)

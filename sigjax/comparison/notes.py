@@ -1,25 +1,28 @@
 """Notes: what readers of the numbers should know, one sentence each.
 
-A note is made by a rule, a function of the finished draft of a metric (`Draft`), with its words in it. `NOTES` has the
-rules in the order in which reports show what they say. Those of judges are from the labelled instances of `ppi`; what
-is drawn at random are units (instances or clusters of them), with the labels of all systems on them.
+A note is made by a rule, a function of the evaluation of a metric, the settings and the finished tables, with its words
+in it. `NOTES` and `NOTES_OF_RESULTS` have the rules in the order in which reports show what they say. Those of judges
+are from the labelled instances of `ppi`; what is drawn at random are units (instances or clusters of them), with the
+labels of all systems on them.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from itertools import combinations
 
 import numpy as np
 
 from sigjax.comparison.analysis import complete_subsets, run_variances
 from sigjax.metrics import METRICS
+from sigjax.metrics.suites import is_pooled
 from sigjax.multiple.adjustment import most_resamples
+from sigjax.multiple.discoveries import family_discoveries, wins
 from sigjax.records import CORRECTIONS, DESIGNS, Columns, Comparisons, EvaluationRecord, Metric, Note, Settings, Test
 from sigjax.records.settings import adjust
-from sigjax.report.words import IDENTICAL, count, first_of
+from sigjax.report.words import IDENTICAL, count, first_of, percent
 from sigjax.resample.units import count_units, units_of_instances
 from sigjax.run.context import gib, memory_for
 from sigjax.testing.budget import exact_budget
@@ -40,37 +43,13 @@ _FEW_LABELS = 20
 """From so many human labels on, intervals of `ppi` keep their level in simulations (benchmarks/README.md)."""
 _FEW_UNITS, _FEW_DIFFERENCES = 30, 5
 _FEW_DEGREES = 10.0
+_FEW_SIGNIFICANT = 3
+"""From so many significant differences, or tasks, on a note counts those that are real."""
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """One metric of a report without its notes: what a rule looks at.
-
-    `pairs` are the pairs by each test, and `systems` come best first, both with `FACTS`. `report` has the drafts of all
-    metrics, this one included, which may be tasks of a suite (`of_suite`).
-    """
-
-    evaluation: EvaluationRecord
-    settings: Settings
-    pairs: Mapping[Test, Comparisons]
-    systems: Columns
-    report: Sequence[Draft]
-    of_suite: bool
-
-    @property
-    def metric(self) -> str:
-        """Its name."""
-        return self.evaluation.metric.name
-
-    @property
-    def tables(self) -> tuple[Comparisons, Columns]:
-        """The pairs by the first test, which all share their intervals and facts, and the systems."""
-        return self.pairs[self.settings.tests[0]], self.systems
-
-    @property
-    def units(self) -> list[int]:
-        """The number of units of each of these, which where results are missing may be another for each."""
-        return [units for table in self.tables for (units,) in table.distinct("units")]
+Rule = Callable[[EvaluationRecord, Settings, Mapping[Test, Comparisons], Columns], Iterable[str]]
+"""(the evaluation of a metric, the settings, its pairs by each test, its systems best first) -> notes; both tables have
+`FACTS`. A rule takes as many of these as it looks at."""
 
 
 def notes_of(
@@ -82,16 +61,30 @@ def notes_of(
     of_suite: bool,
 ) -> tuple[str, ...]:
     """The notes of a report, each once; of tasks that have the same note, once with their names."""
-    groups, named, drafts = pairs.groups(), systems.column("metric"), list[Draft]()
-    for evaluation in evaluations:
+    groups, named, notes = pairs.groups(), systems.column("metric"), list[tuple[str, list[str]]]()
+    for number, evaluation in enumerate(evaluations):
         name = evaluation.metric.name
         by_test: dict[Test, Comparisons] = {test: groups[name, test] for test in settings.tests}
         own = systems.at(named.mapped(name.__eq__))
-        drafts.append(Draft(evaluation, settings, by_test, own, drafts, of_suite))
-    notes = [(draft.metric, [note for rule in NOTES for note in rule(draft)]) for draft in drafts]
+        of_data, of_results = (
+            [note for rule in rules for note in rule(evaluation, settings, by_test, own)]
+            for rules in (NOTES, NOTES_OF_RESULTS)
+        )
+        of_report = [] if number else _reach(evaluations, settings, groups, of_suite=of_suite)
+        notes.append((name, [*of_data, *of_report, *of_results]))
+    of_families = [*_discoveries(evaluations, settings, groups)]
+    if of_suite:
+        of_families += _wins(evaluations, settings, groups)
+    notes.append(("", of_families))
     if of_suite:
         return merged(notes)
     return tuple(dict.fromkeys(note for _, of_metric in notes for note in of_metric))
+
+
+def _units_of(pairs: Mapping[Test, Comparisons], systems: Columns) -> list[int]:
+    """The numbers of units of the pairs, which share them over tests, and systems: several if results are missing."""
+    tables: list[Columns] = [next(iter(pairs.values())), systems]
+    return [units for table in tables for (units,) in table.distinct("units")]
 
 
 def merged(notes: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
@@ -105,7 +98,7 @@ def merged(notes: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
     first: dict[str, str] = {}
     for name, of_metric in notes:
         for note in of_metric:
-            about = [name] if isinstance(note, Note) and note.about == name else []
+            about = [name] if name and isinstance(note, Note) and note.about == name else []
             alone = Note(note.text, code=note.code, values=note.values) if isinstance(note, Note) and about else note
             of_whom.setdefault(str(alone), []).extend(about)
             first.setdefault(str(alone), alone)
@@ -116,9 +109,8 @@ def merged(notes: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
     return tuple(merged_notes)
 
 
-def _identical_systems(draft: Draft) -> list[str]:
+def _identical_systems(evaluation: EvaluationRecord, *_: object) -> list[str]:
     """Each group of systems with the same statistics on every instance."""
-    evaluation = draft.evaluation
     groups: dict[bytes, list[str]] = {}
     held = evaluation.stats if evaluation.present is None else np.dstack([evaluation.stats, evaluation.present])
     for name, statistics in zip(evaluation.systems, held, strict=True):
@@ -128,12 +120,14 @@ def _identical_systems(draft: Draft) -> list[str]:
     ]
 
 
-def _rounding(draft: Draft) -> list[str]:
+def _rounding(
+    evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], *_: object
+) -> list[str]:
     """Pairs whose results differ by rounding on every instance."""
-    evaluation, names = draft.evaluation, []
+    names = []
     if evaluation.stats.dtype.kind == "f" and evaluation.present is None:
         index = {name: i for i, name in enumerate(evaluation.systems)}
-        for one in draft.pairs[draft.settings.tests[0]].at(slice(_LOOKED_AT)):
+        for one in pairs[settings.tests[0]].at(slice(_LOOKED_AT)):
             a, b = (evaluation.stats[index[name]] for name in (one.a, one.b))
             if 0.0 < np.abs(a - b).max() <= _ROUNDING * max(np.abs(a).max(), np.abs(b).max()):
                 names.append(f"{one.a} - {one.b}")
@@ -144,23 +138,24 @@ def _rounding(draft: Draft) -> list[str]:
     return [f"{text}: {first_of(names, _NAMED)}"] if names else []
 
 
-def _common_instances(draft: Draft) -> list[str]:
+def _common_instances(
+    evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], *_: object
+) -> list[str]:
     """How many instances pairs have in common, where systems lack some, and which have none."""
-    evaluation, pairs = draft.evaluation, draft.pairs[draft.settings.tests[0]]
     if evaluation.present is None:
         return []
-    index = {name: i for i, name in enumerate(evaluation.systems)}
-    a, b = (pairs.column(name).mapped(index.__getitem__) for name in "ab")
+    of_test, index = pairs[settings.tests[0]], {name: i for i, name in enumerate(evaluation.systems)}
+    a, b = (of_test.column(name).mapped(index.__getitem__) for name in "ab")
     common = in_common(evaluation.present)
     counts = common[a, b]
-    few, many, fewest = int(counts.min()), int(counts.max()), pairs[int(counts.argmin())]
+    few, many, fewest = int(counts.min()), int(counts.max()), of_test[int(counts.argmin())]
     what = "instances" if evaluation.runs is None else "runs of instances"
     of_all = f"of {evaluation.num_instances:,} {what} ({evaluation.metric.name})"
     named = f"{few:,} ({fewest.a} - {fewest.b}) to {many:,}"
     notes = [f"pairs have {named} {of_all} in common; score_a, score_b and delta are of those"]
     if few == many:
         notes = [f"all pairs have {few:,} {of_all} in common"]
-    return notes + _apart(evaluation, common, pairs[0].settings.baseline)
+    return notes + _apart(evaluation, common, settings.baseline)
 
 
 def _apart(evaluation: EvaluationRecord, common: np.ndarray, baseline: str | None) -> list[str]:
@@ -174,10 +169,10 @@ def _apart(evaluation: EvaluationRecord, common: np.ndarray, baseline: str | Non
     return [f"warning: not compared, since they have no instance in common: {shown}"]
 
 
-def _judges(draft: Draft) -> Iterator[str]:
+def _judges(evaluation: EvaluationRecord, settings: Settings, *_: object) -> Iterator[str]:
     """How well the judge of `ppi` agrees with people; a warning where it errs differently on some systems."""
-    evaluation, settings = draft.evaluation, draft.settings
-    if draft.metric != "ppi" or evaluation.metric.stat_names != METRICS["ppi"].stat_names:
+    metric = evaluation.metric.name
+    if metric != "ppi" or evaluation.metric.stat_names != METRICS["ppi"].stat_names:
         return
     if estimates := agreement(evaluation, settings.confidence_level):
         what = ", ".join(f"{name} {value:.3f} [{low:.3f}, {high:.3f}]" for name, value, low, high in estimates)
@@ -185,11 +180,11 @@ def _judges(draft: Draft) -> Iterator[str]:
         over = f"over {labels:,} labels of all systems"
         what = f"{what} (with {settings.confidence_level:.0%} intervals, {over})"
         text = f"agreement of the judge with people: {what}"
-        yield Note(text, about=draft.metric, code="labels", values={"labels": labels})
+        yield Note(text, about=metric, code="labels", values={"labels": labels})
     fewest = int(evaluation.stats[..., 0].sum(axis=1).min())
     if fewest < _FEW_LABELS:
         yield (
-            f"warning: {draft.metric}: {count(fewest, 'label')} of a system are few for the interval of its score, "
+            f"warning: {metric}: {count(fewest, 'label')} of a system are few for the interval of its score, "
             f"which may be too short; take {_FEW_LABELS} or more"
         )
     errors = list(error_differences(evaluation))
@@ -198,8 +193,8 @@ def _judges(draft: Draft) -> Iterator[str]:
     if differ:
         named = [f"{errors[k][2]:+.3g} for {errors[k][0]} - {errors[k][1]} (adjusted p {p:.2g})" for p, k in differ]
         yield (
-            f"warning: {draft.metric}: the judge errs differently on these systems, so comparing its scores alone is "
-            f"biased, on its scale by: {first_of(named, _NAMED)}; {draft.metric} corrects for it (t test of the judge "
+            f"warning: {metric}: the judge errs differently on these systems, so comparing its scores alone is "
+            f"biased, on its scale by: {first_of(named, _NAMED)}; {metric} corrects for it (t test of the judge "
             "beside the line of its scores on the labels, Holm)"
         )
 
@@ -288,10 +283,9 @@ def _labels(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray, np.nd
     return labelled > 0, human, judge, units_of_instances(replace(evaluation, present=None))[0]
 
 
-def _repeated_runs(draft: Draft) -> list[str]:
+def _repeated_runs(evaluation: EvaluationRecord, settings: Settings, *_: object) -> list[str]:
     """What p is for where instances have several runs; a warning where these seem to be trained models."""
-    evaluation, design = draft.evaluation, draft.settings.design
-    if evaluation.runs is None or design == "models" or len(set(evaluation.runs)) < 2:
+    if evaluation.runs is None or settings.design == "models" or len(set(evaluation.runs)) < 2:
         return []
     instances = f"p and intervals are for new instances ({len(set(evaluation.ids or ())):,} here), with runs as samples"
     remedy = "if the runs are trained models (seeds, fine-tunings), p is too small: add --design models"
@@ -318,9 +312,8 @@ def _varies_by_run(evaluation: EvaluationRecord) -> float:
     return float(scipy_special().fdtrc(*degrees, ratio))
 
 
-def _exchangeable(draft: Draft) -> list[str]:
+def _exchangeable(evaluation: EvaluationRecord, settings: Settings, *_: object) -> list[str]:
     """What the permutation test assumes of a score that is no mean of one number per unit."""
-    settings, evaluation = draft.settings, draft.evaluation
     swaps = "permutation" in settings.tests and DESIGNS[settings.design].exchanges != "runs"
     if not swaps or settings.statistic != "delta" or _is_mean(evaluation):
         return []
@@ -335,7 +328,7 @@ def _exchangeable(draft: Draft) -> list[str]:
         "the permutation test assumes that systems of equal score can exchange their outputs; if they err in different "
         f"ways (one precise, one with high recall), {action}: see sigjax help p-values"
     )
-    return [Note(text, about=draft.metric, code="exchangeable")]
+    return [Note(text, about=evaluation.metric.name, code="exchangeable")]
 
 
 def _is_mean(evaluation: EvaluationRecord) -> bool:
@@ -351,27 +344,29 @@ def _is_mean(evaluation: EvaluationRecord) -> bool:
     return int((held & (evaluation.stats != shared)).any(axis=(0, 1)).sum()) <= 1
 
 
-def _noise(draft: Draft) -> list[str]:
+def _noise(evaluation: EvaluationRecord, settings: Settings, *_: object) -> list[str]:
     """Where the variance of scores and deltas comes from, where runs are samples: from instances, or from runs."""
-    found = run_variances(draft.evaluation) if draft.settings.design != "models" else None
+    found = run_variances(evaluation) if settings.design != "models" else None
     if found is None:
         return []
     shares = f"{found.runs_in_score:.0%} of the variance of a score, and {found.runs_in_delta:.0%} of the variance of a"
     note = f"{shares} delta, come from the runs, the rest from the choice of instances; ICC(1) = {found.icc:.2f}"
-    return [Note(note, about=draft.metric, code="noise", values=asdict(found))]
+    return [Note(note, about=evaluation.metric.name, code="noise", values=asdict(found))]
 
 
-def _no_precision(draft: Draft) -> list[str]:
+def _no_precision(
+    evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], systems: Columns
+) -> list[str]:
     """Whether one unit is all there is."""
-    if min(draft.units) > 1:
+    del settings
+    if min(_units_of(pairs, systems)) > 1:
         return []
-    where = "one unit" if draft.evaluation.present is None else "where there is one unit, p can show nothing"
+    where = "one unit" if evaluation.present is None else "where there is one unit, p can show nothing"
     return [f"{where}: no standard errors and no intervals"]
 
 
-def _lone_units(draft: Draft) -> list[str]:
+def _lone_units(evaluation: EvaluationRecord, settings: Settings, *_: object) -> list[str]:
     """Which strata have one unit."""
-    evaluation, settings = draft.evaluation, draft.settings
     if evaluation.strata is None or (settings.interval == "none" and "bootstrap" not in settings.tests):
         return []
     names = next(filter(None, (_lone(subset.evaluation) for subset in complete_subsets(evaluation, settings))), [])
@@ -391,10 +386,12 @@ def _lone(evaluation: EvaluationRecord) -> list[str]:
     return list(dict.fromkeys(label for label, single in zip(labels, alone, strict=True) if single))
 
 
-def _without_bootstrap_ranks(draft: Draft) -> list[str]:
+def _without_bootstrap_ranks(
+    evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], systems: Columns
+) -> list[str]:
     """Whether replicates would take too much memory to look at all of them together."""
-    settings, num_systems = draft.settings, len(draft.evaluation.systems)
-    if not settings.leaderboard or draft.systems.column("bootstrap_ranks").distinct() or max(draft.units) == 1:
+    num_systems, is_known = len(evaluation.systems), systems.column("bootstrap_ranks").distinct()
+    if not settings.leaderboard or is_known or max(_units_of(pairs, systems)) == 1:
         return []
     needed = memory_for(gib((num_systems, settings.fixed_resamples)))
     return [
@@ -403,44 +400,52 @@ def _without_bootstrap_ranks(draft: Draft) -> list[str]:
     ]
 
 
-def _reach(draft: Draft) -> list[str]:
-    """What no resamples, or no units, can make significant; of units and runs what those of the first family cannot."""
-    settings, drafts, notes = draft.settings, draft.report, list[str]()
-    if draft.metric != drafts[0].metric:
-        return []  # it is said of the whole report, once
-    families = [list(drafts)] if settings.family == "report" else [[each] for each in drafts]
+def _reach(
+    evaluations: Sequence[EvaluationRecord],
+    settings: Settings,
+    groups: Mapping[tuple[str, Test], Comparisons],
+    *,
+    of_suite: bool,
+) -> list[str]:
+    """What no resamples, or no units, can make significant; of units and runs what those of the first family cannot.
+
+    It is said of the whole report, once; `groups` are its pairs by metric and test.
+    """
+    notes, families = list[str](), [list(evaluations)]
+    if settings.family != "report":
+        families = [[evaluation] for evaluation in evaluations]
     of_what = "pairs of all metrics" if len(families[0]) > 1 else "pairs"
     for family in families:
         joined: dict[Test, Comparisons] = {}
         for test in settings.tests:
-            joined[test] = Comparisons.joined([each.pairs[test] for each in family])
-        seconds = [_tilted_budget(each) for each in family]
+            joined[test] = Comparisons.joined([groups[each.metric.name, test] for each in family])
+        seconds = [_tilted_budget(each, settings, groups.get((each.metric.name, "permutation"))) for each in family]
         budget = None if None in seconds else max(each for each in seconds if each is not None)
         if budget is not None and budget <= exact_budget(settings):
             pairs, budget = joined["permutation"], None
             if not (pairs.has_method("montecarlo") & (pairs.column("exceed").values == 0)).any():
                 joined.pop("permutation")  # p beyond the resamples is known
         notes += out_of_reach(joined, of_what, settings, budget)
-    num_hypotheses = sum(len(each.tables[0]) for each in families[0])
-    for family in families if draft.of_suite else families[:1]:
-        fewest = min(units for each in family for (units,) in each.tables[0].distinct("units"))
-        named = f"warning: {family[0].metric}: " if draft.of_suite and len(families) > 1 else "warning: "
+    of_family = [[groups[each.metric.name, settings.tests[0]] for each in family] for family in families]
+    num_hypotheses = sum(map(len, of_family[0]))
+    for family, tables in list(zip(families, of_family, strict=True))[: None if of_suite else 1]:
+        fewest = min(units for pairs in tables for (units,) in pairs.distinct("units"))
+        named = f"warning: {family[0].metric.name}: " if of_suite and len(families) > 1 else "warning: "
         notes += [note.replace("warning: ", named) for note in too_few_units(fewest, num_hypotheses, settings)]
     if settings.design == "models":
-        num_runs = len(set(drafts[0].evaluation.runs or ()))  # exchanged whole
+        num_runs = len(set(evaluations[0].runs or ()))  # exchanged whole
         least = (0.5 if settings.mid_p else 1.0) / math.comb(2 * num_runs, num_runs)
         notes += _too_few(f"{num_runs} runs of each system", least, num_hypotheses, settings)
     return notes
 
 
-def _tilted_budget(draft: Draft) -> float | None:
+def _tilted_budget(evaluation: EvaluationRecord, settings: Settings, pairs: Comparisons | None) -> float | None:
     """The budget that lets importance sampling go beyond the resamples; None where it does not apply."""
-    settings, metric, pairs = draft.settings, draft.evaluation.metric, draft.pairs.get("permutation")
     plain = settings.method != "auto" or settings.statistic != "delta" or DESIGNS[settings.design].exchanges != "units"
-    if plain or pairs is None or not isinstance(metric, Metric):
+    if plain or pairs is None or not isinstance(evaluation.metric, Metric):
         return None
     sampled = int((pairs.has_method("montecarlo") | pairs.has_method("tilted")).sum())
-    return least_cost(sampled, count_units(draft.evaluation), draft.evaluation.stats.shape[2]).seconds
+    return least_cost(sampled, count_units(evaluation), evaluation.stats.shape[2]).seconds
 
 
 def out_of_reach(
@@ -515,12 +520,14 @@ def _too_few(what: str, least: float, num_hypotheses: int, settings: Settings) -
     return [f"warning: permutation test: {few}: p is at least {least:.3g}{adjusted}"]
 
 
-def _stops(draft: Draft) -> list[str]:
+def _stops(
+    evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], *_: object
+) -> list[str]:
     """Of tests that stop by themselves, where pairs stopped, and which are undecided."""
-    if draft.settings.resamples != "auto":
+    if settings.resamples != "auto":
         return []
-    metric, pairs = draft.metric, draft.pairs["permutation"]
-    sampled = pairs.at(pairs.column("resamples").where_present)
+    metric, tested = evaluation.metric.name, pairs["permutation"]
+    sampled = tested.at(tested.column("resamples").where_present)
     numbers, counts = np.unique(sampled.column("resamples").values, return_counts=True)
     ends = list(zip(numbers.tolist(), counts.tolist(), strict=True))
     notes = []
@@ -539,18 +546,22 @@ def _first_pairs(pairs: Comparisons) -> str:
     return ", ".join(names + [f"and {len(pairs) - _NAMED:,} more"] * (len(pairs) > _NAMED))
 
 
-def _intervals(draft: Draft) -> list[str]:
+def _intervals(
+    evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], systems: Columns
+) -> list[str]:
     """Of which kind intervals are, and where they are missing, or known to miss the truth."""
     names = ("standard_error", "interval", "interval_kind", "units", "degrees")
-    shown: list[Columns] = [table.only(names) for table in draft.tables]
-    pairs, systems = (table.at(table.column("standard_error").where_present) for table in shown)
-    by_t = _units_by_t(pairs, systems)
+    tables: list[Columns] = [pairs[settings.tests[0]], systems]
+    shown = (Columns({name: table.column(name) for name in names}) for table in tables)
+    of_pairs, of_systems = (table.at(table.column("standard_error").where_present) for table in shown)
+    by_t = _units_by_t(of_pairs, of_systems)
     known = sorted({degrees for _, degrees in by_t})
+    are_any = len(of_pairs) + len(of_systems) > 0
     return [
-        *(_methods(draft, pairs, systems, known) if len(pairs) + len(systems) else ()),
+        *(_methods(evaluation.metric.name, settings.interval, of_pairs, of_systems, known) if are_any else ()),
         *(_few_units(by_t) if by_t else ()),
-        *_zero_length(pairs, systems),
-        *_missing(draft.settings, pairs, systems),
+        *_zero_length(of_pairs, of_systems),
+        *_missing(settings, of_pairs, of_systems),
     ]
 
 
@@ -560,51 +571,55 @@ def _units_by_t(*tables: Columns) -> list[tuple[int, float]]:
     return sorted({(units, degrees) for units, degrees in rows if degrees < math.inf})
 
 
-def _few_differences(draft: Draft) -> list[str]:
+def _few_differences(
+    evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], systems: Columns
+) -> list[str]:
     """Pairs of which so few units differ that default intervals are known to miss the truth too often."""
-    evaluation, names, count = draft.evaluation, list[str](), max(draft.units)
-    if evaluation.present is not None or not _units_by_t(draft.systems) or count > _FEW_UNITS:
+    names, count = list[str](), max(_units_of(pairs, systems))
+    if evaluation.present is not None or not _units_by_t(systems) or count > _FEW_UNITS:
         return []
     unit, _ = units_of_instances(evaluation)
     sums = np.zeros((len(evaluation.systems), count, evaluation.stats.shape[2]))
     np.add.at(sums, np.s_[:, unit], evaluation.stats)  # pyright: ignore[reportArgumentType]
     index = {name: i for i, name in enumerate(evaluation.systems)}
-    for one in draft.pairs[draft.settings.tests[0]]:
+    for one in pairs[settings.tests[0]]:
         differing = int((sums[index[one.a]] != sums[index[one.b]]).any(axis=-1).sum())
         if 0 < differing < _FEW_DIFFERENCES:
             names.append(f"{one.a} - {one.b}")
     if not names:
         return []
     few = f"fewer than five of the {count} units differ for {first_of(names, _NAMED)}"
-    return [
-        f"warning: {draft.metric}: {few}; there 95% intervals can miss the truth in up to 40% of test sets, so go by p"
-    ]
+    remedy = "there 95% intervals can miss the truth in up to 40% of test sets, so go by p"
+    return [f"warning: {evaluation.metric.name}: {few}; {remedy}"]
 
 
-def _contradictions(draft: Draft) -> list[str]:
+def _contradictions(
+    evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], *_: object
+) -> list[str]:
     """Pairs whose interval excludes 0 on the side that is tested, though p, adjusted as it is, is not significant."""
-    settings, notes = draft.settings, list[str]()
-    for test, pairs in draft.pairs.items():
-        ends, joint, p_value, p_adjusted = pairs.arrays("interval", "joint_pairs", "p_value", "p_adjusted")
+    notes = list[str]()
+    for test, of_test in pairs.items():
+        ends, joint, p_value, p_adjusted = of_test.arrays("interval", "joint_pairs", "p_value", "p_adjusted")
         above = (ends[:, 0] > 0.0) & (settings.alternative != "less")
         below = (ends[:, 1] < 0.0) & (settings.alternative != "greater")
         agrees = (joint > 1) | (p_adjusted == p_value)  # other intervals are for their pairs alone, and say so
         rows = np.flatnonzero((above | below) & agrees & (p_adjusted >= settings.alpha))
         if not rows.size:
             continue
-        by = f" by the {test} test" if len(draft.pairs) > 1 else ""
-        adjusted = "adjusted p" if len(pairs) > 1 and settings.correction != "none" else "p"
-        what = f"interval without 0, but {adjusted}{by} not below {settings.alpha:.3g}: {_first_pairs(pairs.at(rows))}"
-        notes.append(Note(f"{what}; both are approximations, so go by p", about=draft.metric))
+        by = f" by the {test} test" if len(pairs) > 1 else ""
+        adjusted = "adjusted p" if len(of_test) > 1 and settings.correction != "none" else "p"
+        names = _first_pairs(of_test.at(rows))
+        what = f"interval without 0, but {adjusted}{by} not below {settings.alpha:.3g}: {names}"
+        notes.append(Note(f"{what}; both are approximations, so go by p", about=evaluation.metric.name))
     return notes
 
 
-def _methods(draft: Draft, pairs: Columns, systems: Columns, known: Sequence[float]) -> list[str]:
+def _methods(metric: str, interval: str, pairs: Columns, systems: Columns, known: Sequence[float]) -> list[str]:
     """Of which kind intervals are where the option does not say it, and whether they hold together.
 
     `known` are degrees of freedom of those by t, ascending.
     """
-    notes, metric, interval = [], draft.metric, draft.settings.interval
+    notes = []
     of_systems, of_pairs = (table.column("interval_kind").distinct() for table in (systems, pairs))
     if "wilson" in of_systems or "tango" in of_pairs:
         notes.append(Note("intervals of scores are Wilson's, those of deltas Tango's (score intervals)", about=metric))
@@ -665,8 +680,55 @@ def _counted(pairs: Columns, systems: Columns, holds: Callable[[np.ndarray, np.n
     return " and ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n)
 
 
-NOTES: tuple[Callable[[Draft], Iterable[str]], ...] = (
-    lambda draft: draft.evaluation.notes,  # what was done to the data on the way in
+def _discoveries(
+    evaluations: Sequence[EvaluationRecord], settings: Settings, groups: Mapping[tuple[str, Test], Comparisons]
+) -> Iterator[str]:
+    """At least how many differences are real, of each family by the permutation test, where it says more than stars."""
+    if "permutation" not in settings.tests or settings.mid_p:
+        return
+    of_report, names = settings.family == "report", [each.metric.name for each in evaluations]
+    for members in [names] if of_report else [[name] for name in names]:
+        family = Comparisons.joined([groups[name, "permutation"] for name in members])
+        significant = family.column("p_adjusted").values < settings.alpha
+        number, every = int(significant.sum()), np.ones(len(family), bool)
+        if number < _FEW_SIGNIFICANT:
+            continue
+        real, of_all = (family_discoveries(family, chosen, settings) for chosen in (significant, every))
+        pairs = "pairs of all metrics" if len(members) > 1 else "pairs"
+        said = f"at least {real:,} of the {number:,} significant differences are real"
+        if CORRECTIONS[settings.correction].bounds == "familywise":
+            if of_all == number:
+                continue
+            said = f"{number:,} differences are significant"
+        more = f", and at least {of_all:,} of all {len(family):,} {pairs} differ" if of_all > real else ""
+        sure = percent(settings.confidence_level)
+        text = f"{said}{more}, with {sure} confidence (closed testing; see `sigjax help discoveries`)"
+        values = {"significant": number, "real": real, "pairs": len(family), "real_of_all": of_all}
+        yield Note(text, about="" if of_report else members[0], code="discoveries", values=values)
+
+
+def _wins(
+    evaluations: Sequence[EvaluationRecord], settings: Settings, groups: Mapping[tuple[str, Test], Comparisons]
+) -> Iterator[str]:
+    """On at least how many tasks of a suite one of two systems is better, or each system and the baseline."""
+    if "permutation" not in settings.tests or settings.mid_p or settings.alternative != "two-sided":
+        return
+    score = evaluations[0].metric.name.rpartition(": ")[2]
+    tasks = [each for each in evaluations if each.metric.name.rpartition(": ")[2] == score and not is_pooled(each)]
+    pairs = groups[evaluations[0].metric.name, "permutation"]
+    if len(tasks) < _FEW_SIGNIFICANT or (settings.baseline is None and len(pairs) > 1):
+        return
+    for k, (a, b) in enumerate(zip(pairs.values("a"), pairs.values("b"), strict=True)):
+        of_tasks = [groups[each.metric.name, "permutation"][k] for each in tasks]
+        leads = [0 if one.better is None else 1 if one.better == a else -1 for one in of_tasks]
+        found = wins(np.array([one.p_value for one in of_tasks]), leads, settings.alpha)
+        if said := found.sentence(a, b, "tasks"):
+            sure = f"{percent(settings.confidence_level)} confidence (closed testing; see `sigjax help discoveries`)"
+            yield Note(f"{said}, with {sure}", code="wins", values={"tasks": len(tasks), **found._asdict()})
+
+
+NOTES: tuple[Rule, ...] = (
+    lambda evaluation, *_: evaluation.notes,  # what was done to the data on the way in
     _common_instances,
     _identical_systems,
     _rounding,
@@ -677,10 +739,7 @@ NOTES: tuple[Callable[[Draft], Iterable[str]], ...] = (
     _no_precision,
     _lone_units,
     _without_bootstrap_ranks,
-    _reach,
-    _stops,
-    _intervals,
-    _few_differences,
-    _contradictions,
 )
-"""All rules, in the order of what they say."""
+"""The rules on what was tested, in the order of what they say; then comes what is out of reach (`_reach`)."""
+NOTES_OF_RESULTS: tuple[Rule, ...] = (_stops, _intervals, _few_differences, _contradictions)
+"""The rules on what was found."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,15 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from sigjax.readers.options import ReadOptions
 from sigjax.records import Hint, Settings
 from sigjax.records.metric import AnyMetric
-from sigjax.records.options import option, same
+from sigjax.records.options import StrPath, option, same
 from sigjax.records.settings import Alternative, Device, IntervalKind, Method, Resamples, Statistic, Variant
 
 if TYPE_CHECKING:
     from sigjax.report import Report
 else:
     Report = Any  # `sigjax compare --help` needs the options, and not what makes reports
-
-Path = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,14 +37,14 @@ class CompareOptions(Settings):
         "time and memory.",
         group="Running",
     )
-    checkpoint: Path | None = option(
+    checkpoint: StrPath | None = option(
         None,
         "Keep the progress in this file; the same command goes on from there.",
         "Written every few seconds and when a test is done. The same call, after the run was killed, goes on from "
         "there and gives the same report, on any device. The file stays; that of other data or settings is refused.",
         group="Running",
     )
-    extend: Report | Path | None = option(
+    extend: Report | StrPath | None = option(
         None,
         f"Go on from this JSON report of fewer resamples; {Hint('resamples')} is the new total.",
         "An earlier `Report`, or its JSON file, of the same data and settings but for fewer resamples. The report is "

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sigjax.exact.board import Board, Tails
-from sigjax.exact.digits import Settled, settled
+from sigjax.exact.digits import PValue, settled
 from sigjax.exact.lattice import Lattice
-from sigjax.exact.null import Delta, ExactP, Unsettled
+from sigjax.exact.null import Delta, Unsettled, settled_p
 from sigjax.exact.tails import WIDE, grid_tails, line_tails, plane_tails
 from sigjax.resample.extreme import Extreme
 
@@ -81,8 +81,8 @@ def board_ps(
     device: str | None = None,
     *,
     monotone: bool = True,
-) -> tuple[Settled, Tails]:
-    """P-values of all pairs, and their logarithms; those that are not certain are left open.
+) -> tuple[np.ndarray, Tails]:
+    """P-values `[3, pair]` as `settled` has them, NaN where they are left open, and their logarithms.
 
     `scored` gives differences of scores as a function of S, for some of the pairs; `device` is a platform of JAX, or
     None for NumPy.
@@ -95,13 +95,12 @@ def board_ps(
     near, of_wide = found.error < NEAR, partial(plane_tails, deviations=WIDE)
     far = ~near & np.isfinite(found.log_p) if of_axes is plane_tails else np.zeros(len(near), bool)
     for tails, which in ((of_axes, near), (of_wide, far)) if monotone and _IS_LONG else ():
-        open_ = np.flatnonzero(~columns.certain & which)
+        open_ = np.flatnonzero(np.isnan(columns[0]) & which)
         if not len(open_):
             continue
         some = Extreme(criterion.observed[open_], criterion.tolerance[open_], criterion.alternative, criterion.mid_p)
         again = _board_ps(tails, board.at(open_), partial(_some, scored, open_), some, None, np.longdouble)
-        for column, each in zip(columns, settled(*again, coins[open_]), strict=True):
-            column[open_] = each
+        columns[:, open_] = settled(*again, coins[open_])
         if which is far:
             found.log_p[open_], found.error[open_] = again
     return columns, found
@@ -111,29 +110,28 @@ def _some(scored: Callable[[np.ndarray], Delta], which: np.ndarray, some: np.nda
     return scored(which[some])
 
 
-def pair_p(lattice: Lattice, delta: Delta, criterion: Extreme, *, monotone: bool) -> ExactP | Unsettled:
+def pair_p(lattice: Lattice, delta: Delta, criterion: Extreme, *, monotone: bool) -> PValue | Unsettled:
     """The p-value of one pair.
 
     >>> lattice = Lattice(np.array([[1]]), np.array([3]), np.array([3]), np.array([[1]]))
-    >>> pair_p(lattice, lambda s: s, Extreme(np.array([3.0]), np.full(1, 1e-9), "greater"), monotone=True).p_value
+    >>> pair_p(lattice, lambda s: s, Extreme(np.array([3.0]), np.full(1, 1e-9), "greater"), monotone=True)[0]
     0.125
     """
     board, delta = _by_statistics(lattice, delta)
     monotone &= (board.basis != 0).sum() == board.axes  # in each statistic
     columns, found = board_ps(board, lambda _: delta, criterion, monotone=monotone)
-    p_value, log10_p, error, certain = (each.item() for each in columns)
-    return ExactP(p_value, log10_p, error) if certain else Unsettled(float(found.log_p[0]), float(found.error[0]))
+    return settled_p(columns, float(found.log_p[0]), float(found.error[0]))
 
 
-def long_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> ExactP | None:
+def long_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue | None:
     """The p-value of one pair whose score is monotone, with long doubles; None where these leave it open, too."""
     if not _IS_LONG:
         return None
     board, delta = _by_statistics(lattice, delta)
     of_axes = line_tails if board.axes == 1 else plane_tails
     found = _board_ps(of_axes, board, lambda _: delta, criterion, None, np.longdouble)
-    p_value, log10_p, error, certain = (each.item() for each in settled(*found, board.counts.sum(axis=1)))
-    return ExactP(p_value, log10_p, error) if certain else None
+    known = settled(*found, board.counts.sum(axis=1))
+    return None if math.isnan(known[0, 0]) else tuple(known[:, 0].tolist())
 
 
 def _by_statistics(lattice: Lattice, delta: Delta) -> tuple[Board, Delta]:

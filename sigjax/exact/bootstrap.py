@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sigjax.exact.null import ExactP
+from sigjax.exact.digits import PValue
 from sigjax.records import Alternative, Variant
 
 WINDOW_LOSS = 1e-17
@@ -319,7 +319,7 @@ def tail(lattice: DrawLattice, edge: int) -> tuple[float, float]:
     return log_p, error / mass + _ROUNDING * undoing
 
 
-def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternative, variant: Variant) -> ExactP:
+def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternative, variant: Variant) -> PValue:
     r"""The p-value of the bootstrap test that infinitely many resamples would give; ties count.
 
     X* is a positive multiple of the bootstrap replicate $\delta^*$, and x, the observed sum, the same multiple of the
@@ -327,7 +327,7 @@ def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternativ
     or $x - X^*$ (flip), is $\ge x$ or $\le x$.
 
     >>> lattice = draw_lattice(np.array([-1, 1, 1]), np.zeros(3, int))
-    >>> round(bootstrap_p(lattice, 1, "greater", "flip").p_value * 27, 9)
+    >>> round(bootstrap_p(lattice, 1, "greater", "flip")[0] * 27, 9)
     7.0
     """
     x = observed_sum
@@ -339,10 +339,10 @@ def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternativ
     return _as_p(*(tail(lattice, edge) if upper else tail(lattice.mirrored(), -edge)))
 
 
-def _outside(lattice: DrawLattice, low: int, high: int) -> ExactP:
+def _outside(lattice: DrawLattice, low: int, high: int) -> PValue:
     """P(X* <= low or X* >= high), for low <= high."""
     if low == high:
-        return ExactP(1.0, 0.0)
+        return 1.0, 0.0, 0.0
     (below, *errors), (above, error) = tail(lattice.mirrored(), -low), tail(lattice, high)
     log_p = float(np.logaddexp(below, above))
     if log_p <= math.log(0.5):
@@ -354,9 +354,9 @@ def _outside(lattice: DrawLattice, low: int, high: int) -> ExactP:
     return _as_p(math.log1p(-between), _ROUNDING + error / (1.0 - between))
 
 
-def _as_p(log_p: float, error_bound: float) -> ExactP:
+def _as_p(log_p: float, error_bound: float) -> PValue:
     # Adding 0 makes the -0.0 of a certain event a plain 0.
-    return ExactP(math.exp(log_p), log_p / math.log(10.0) + 0.0, error_bound)
+    return math.exp(log_p), log_p / math.log(10.0) + 0.0, error_bound
 
 
 def _weighted(lattice: DrawLattice, probabilities: np.ndarray, weights: np.ndarray) -> tuple[float, float]:

@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sigjax.exact.digits import PValue
 from sigjax.exact.lattice import NotEligible
-from sigjax.exact.null import ExactP
 from sigjax.run import costs
 from sigjax.run.costs import Cost
 
@@ -238,11 +238,11 @@ class SampleDistribution(NamedTuple):
     least: float
     """Logarithms below this are not to be trusted."""
 
-    def tail(self, hit: np.ndarray) -> ExactP | None:
+    def tail(self, hit: np.ndarray) -> PValue | None:
         """The probability of the values `hit` `[value]`, some of which are; None where it is too small to be known.
 
         >>> sums = sample_distribution(np.array([1, 2, 3, 5]), 2)
-        >>> sums.tail(sums.sums >= 6).p_value
+        >>> sums.tail(sums.sums >= 6)[0]
         0.5
         """
         log_p = _log_sum(self.log_chances[hit])
@@ -252,8 +252,8 @@ class SampleDistribution(NamedTuple):
             log_p = math.log1p(-math.exp(_log_sum(self.log_chances[~hit]))) if not hit.all() else 0.0
         if self.choices is not None:
             p_value = round(math.exp(log_p) * self.choices) / self.choices
-            return ExactP(p_value, math.log10(p_value))
-        return ExactP(math.exp(log_p), log_p / math.log(10.0) + 0.0, self.error)
+            return p_value, math.log10(p_value), 0.0
+        return math.exp(log_p), log_p / math.log(10.0) + 0.0, self.error
 
 
 def sample_distribution(values: np.ndarray, size: int) -> SampleDistribution | NotEligible:

@@ -45,22 +45,21 @@ _BLOCK = 2**18
 """Points scored at a time."""
 
 
-class Settled(NamedTuple):
-    """What is reported of p-values `[pair]`."""
-
-    p_value: np.ndarray
-    log10_p: np.ndarray
-    error_bound: np.ndarray
-    """Bound on the relative error of `p_value`; 0 where it is a whole number of outcomes."""
-    certain: np.ndarray
-    """Whether it is the only number that the error allows; the others are to be computed again."""
+PValue = tuple[float, ...]
+"""What is reported of a p-value: the number; its log10, right also below the smallest double; and a bound on the
+relative error of p, 0 where it is a whole number of outcomes. If only bounds of p are known, the number is the upper
+one, and the lower one comes last."""
 
 
-def settled(log_p: np.ndarray, error: np.ndarray, coins: np.ndarray) -> Settled:
+def settled(log_p: np.ndarray, error: np.ndarray, coins: np.ndarray) -> np.ndarray:
     """Round p-values `[pair]`, from their logarithms and bounds on the errors of these; with few coins to outcomes.
 
+    Returns:
+        `[3, pair]`, as `PValue` has them; NaN where the error allows several numbers: these are to be computed again.
+
     >>> settled(np.log([0.25, 1 / 3]), np.full(2, 1e-14), np.array([5, 100]))[:2]
-    (array([0.25      , 0.33333333]), array([-0.60205999, -0.47712125]))
+    array([[ 0.25      ,  0.33333333],
+           [-0.60205999, -0.47712125]])
     """
     unit, ten = float(np.finfo(log_p.dtype).eps), log_p.dtype.type(_LOG_TEN[0]) + log_p.dtype.type(_LOG_TEN[1])
     own = unit * (32.0 + np.abs(log_p).astype(np.float64))  # of exp, logarithms, and the logarithms themselves
@@ -81,7 +80,7 @@ def settled(log_p: np.ndarray, error: np.ndarray, coins: np.ndarray) -> Settled:
         log10_p[few] = [math.log10(each) if each else -math.inf for each in p_value[few].tolist()]
         bound[few] = 0.0
         certain[few] = (error * outcomes < 0.25)[few] & (whole[few] > 0.0)
-    return Settled(p_value, -np.abs(log10_p) + 0.0, bound, certain)
+    return np.where(certain, [p_value, -np.abs(log10_p) + 0.0, bound], np.nan)
 
 
 def _half_units(p_value: np.ndarray) -> np.ndarray:
@@ -122,14 +121,6 @@ def outward(low: float, high: float) -> tuple[float, float]:
     return float(down.create_decimal(low * (1.0 - 1e-12))), min(float(up.create_decimal(high * (1.0 + 1e-12))), 1.0)
 
 
-class Reference(NamedTuple):
-    """A p-value from the reference path."""
-
-    p_value: float
-    log10_p: float
-    error_bound: float
-
-
 _MOST_POINTS = 2.0**15
 """Points of a grid up to which more digits take a few seconds at most."""
 
@@ -141,7 +132,7 @@ def takes_more_digits(lattice: Lattice, log_p: float) -> bool:
     return float(np.prod(sides)) <= _MOST_POINTS
 
 
-def nearest(log_p: float, error: float) -> Reference:
+def nearest(log_p: float, error: float) -> PValue:
     """The p-value rounded to ten digits, of which the last one may be another; `error` bounds that of p.
 
     >>> nearest(math.log(1 / 3), 1e-12)[:2]
@@ -149,10 +140,10 @@ def nearest(log_p: float, error: float) -> Reference:
     """
     p_value, log10_p = math.exp(log_p), log_p / math.log(10.0)
     p_value, log10_p = (float(f"{each:.{DIGITS}g}") + 0.0 for each in (p_value, log10_p))
-    return Reference(p_value, log10_p, error + float(_half_units(np.array([p_value]))[0]))
+    return p_value, log10_p, error + float(_half_units(np.array([p_value]))[0])
 
 
-def reference_p(lattice: Lattice, score: Any, criterion: Any, log_p: float) -> Reference:
+def reference_p(lattice: Lattice, score: Any, criterion: Any, log_p: float) -> PValue:
     """The p-value of one pair with one axis or two, to the last digit; `log_p` is about its logarithm.
 
     `score` maps values of S `[1, ...]` on each axis to differences of scores, `criterion` says which are extreme.
@@ -178,7 +169,7 @@ class _Points(NamedTuple):
     """Bound on the mass outside the box."""
 
 
-def _attempt(lattice: Lattice, score: Any, criterion: Any, needed: float, bits: int, *, rest: bool) -> Reference | None:
+def _attempt(lattice: Lattice, score: Any, criterion: Any, needed: float, bits: int, *, rest: bool) -> PValue | None:
     """The p-value with so many bits; None if they are too few."""
     plane = lattice if lattice.axes == 2 else with_axis(lattice)
     points = _counted(lattice, plane, score, criterion, needed + 0.5 * bits, rest=rest)
@@ -203,10 +194,10 @@ def _attempt(lattice: Lattice, score: Any, criterion: Any, needed: float, bits: 
 _MOST_DIGITS = 400
 
 
-def whole_outcomes(number: int, coins: int) -> Reference:
+def whole_outcomes(number: int, coins: int) -> PValue:
     """The p-value of a `number` of outcomes of so many coins and one more.
 
-    >>> whole_outcomes(3, 10).p_value, whole_outcomes(3, 100).p_value
+    >>> whole_outcomes(3, 10)[0], whole_outcomes(3, 100)[0]
     (0.00146484375, 1.183291358e-30)
     """
     with localcontext(Context(prec=min(coins + 40, _MOST_DIGITS), Emin=-(10**9), Emax=10**9)):
@@ -216,18 +207,18 @@ def whole_outcomes(number: int, coins: int) -> Reference:
     return found
 
 
-def _read(ends: tuple[Decimal, Decimal], coins: int) -> Reference | None:
+def _read(ends: tuple[Decimal, Decimal], coins: int) -> PValue | None:
     """What both ends of the interval round to, if they do."""
     if coins <= MOST_COINS and round(ends[0] * 2 ** (coins + 1)) < _MOST_OUTCOMES:
         p_value = float(ends[0])
-        return Reference(p_value, math.log10(p_value), 0.0) if ends[0] == ends[1] else None
+        return (p_value, math.log10(p_value), 0.0) if ends[0] == ends[1] else None
     short = Context(prec=DIGITS, Emin=-(10**9), Emax=10**9)
     p_values = {short.plus(end) for end in ends}
     logs = {short.plus(end.log10()) for end in ends}
     if len(p_values) > 1 or len(logs) > 1:
         return None
     p_value, log10_p = float(p_values.pop()), float(logs.pop())
-    return Reference(p_value, log10_p + 0.0, float(_half_units(np.array([p_value]))[0]) if log10_p else 0.0)
+    return p_value, log10_p + 0.0, float(_half_units(np.array([p_value]))[0]) if log10_p else 0.0
 
 
 def with_axis(lattice: Lattice) -> Lattice:

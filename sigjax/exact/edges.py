@@ -14,7 +14,7 @@ import numpy as np
 from sigjax.exact.null import Delta
 from sigjax.run.context import ahead
 
-Scored = Callable[[np.ndarray], Delta]
+DeltasAt = Callable[[np.ndarray], Delta]
 _SCORED = 2**15
 """Values of S scored at a time, to stay in the cache."""
 _APART = 16
@@ -58,7 +58,7 @@ class Window:
         return (np.abs(first) <= one) & (np.abs(sign * (second - self.shear[0, 1] * first)) <= other - _SPARE)
 
 
-def find_edges(window: Window, scored: Scored, thresholds: np.ndarray, workers: int, *, strict: bool) -> np.ndarray:
+def find_edges(window: Window, scored: DeltasAt, thresholds: np.ndarray, workers: int, *, strict: bool) -> np.ndarray:
     """The first place on the second axis that is extreme, for each place on the first, `[pair, place]`."""
     batch = max(1, _SCORED // window.lengths[0])
     parts = [np.arange(begin, min(begin + batch, len(thresholds))) for begin in range(0, len(thresholds), batch)]
@@ -68,7 +68,7 @@ def find_edges(window: Window, scored: Scored, thresholds: np.ndarray, workers: 
 
 def _edges(
     window: Window,
-    scored: Scored,
+    scored: DeltasAt,
     thresholds: np.ndarray,
     strict: bool,  # noqa: FBT001
     some: np.ndarray,

@@ -26,12 +26,12 @@ is ahead nearly everywhere, of any number of units. `sign_distribution` gives th
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from sigjax.exact.digits import outward, settled
+from sigjax.exact.digits import PValue, outward, settled
 from sigjax.exact.distributions import (
     DEVIATIONS,
     EPSILON,
@@ -56,7 +56,7 @@ _AIM = 0.6 * BOUNDS_WIDTH
 _SPARE = math.log(1e4 / BOUNDS_WIDTH) + 8.0
 """x makes the last factor above exp(-_SPARE); exp(-8) allows for the gap between Chernoff's bound and the
 probability."""
-Score = Callable[[np.ndarray], np.ndarray]
+DifferenceOfScores = Callable[[np.ndarray], np.ndarray]
 """Values of S `[value]` -> differences of scores `[value]`."""
 Tail = Callable[[float], "TailBounds"]
 """edge > 0 -> bounds of P(S >= edge)."""
@@ -174,7 +174,7 @@ def _coarse(sizes: np.ndarray, multiplicity: np.ndarray) -> Lattice:
     return Lattice(steps[:, None], counts, np.zeros(1, np.int64), np.ones((1, 1), np.int64))
 
 
-def find_edges(lattice: Lattice, score: Score, criterion: Extreme) -> tuple[float, float] | None:
+def find_edges(lattice: Lattice, score: DifferenceOfScores, criterion: Extreme) -> tuple[float, float] | None:
     """Where the extreme sums begin, in order from small to extreme, and those that are more extreme than observed.
 
     The criterion is of one pair, and S takes whole numbers. None where the score is not monotone in S.
@@ -366,21 +366,6 @@ class Mass(NamedTuple):
     log_error: np.ndarray
 
 
-class ExactP(NamedTuple):
-    """An exact p-value."""
-
-    p_value: float
-    log10_p: float
-    """Right also where `p_value` is below the smallest double."""
-    error_bound: float = 0.0
-    """Bound on the relative error; 0 where the p-value is a whole number of 2^coins outcomes."""
-    bounds: tuple[float, float] | None = None
-    """Certain bounds on the p-value, where it is not known more closely; `p_value` is the upper one."""
-    reason: str = ""
-    """Why there is an exact test."""
-    method: Literal["exact", "dp", "tree"] = "exact"
-
-
 class Unsettled(NamedTuple):
     """A p-value whose last digit its error leaves open."""
 
@@ -390,7 +375,7 @@ class Unsettled(NamedTuple):
 
 def full_p(
     lattice: Lattice, probabilities: np.ndarray, error: Callable[[float], float], delta: Delta, criterion: Extreme
-) -> ExactP | Unsettled:
+) -> PValue | Unsettled:
     """Exact p-value from the probabilities of all that S can reach, P(S = 2k - reach), for one or two axes.
 
     `error` maps a sum of them to a bound on its absolute error.
@@ -409,10 +394,10 @@ def full_p(
         masses = (chances * hit).sum(axis=1) + (chances * mirrored).sum(axis=1)
         return Mass(np.log(masses), np.log(np.array([error(float(each)) for each in masses])))
 
-    return settle(mass, sets_of(delta(*values.T[:, None]), criterion, mirrored=values[:, 0] > 0), [lattice.coins])[0]
+    return settle(mass, sets_of(delta(*values.T[:, None]), criterion, mirrored=values[:, 0] > 0), lattice.coins)
 
 
-def chances_p(delta: np.ndarray, chances: np.ndarray, error: float, criterion: Extreme) -> ExactP:
+def chances_p(delta: np.ndarray, chances: np.ndarray, error: float, criterion: Extreme) -> PValue:
     """Exact p-value of one pair from all differences of scores `[value]` and their probabilities `[value]`.
 
     `error` is a bound on the relative error of a probability.
@@ -424,15 +409,15 @@ def chances_p(delta: np.ndarray, chances: np.ndarray, error: float, criterion: E
 
     log_p, relative = _log_mass(mass, sets_of(delta[None], criterion, mirrored=False))
     found = float(log_p[0])
-    return ExactP(math.exp(found), found / math.log(10.0) + 0.0, float(relative[0]) + EPSILON * (1.0 - found))
+    return math.exp(found), found / math.log(10.0) + 0.0, float(relative[0]) + EPSILON * (1.0 - found)
 
 
-def signs_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> ExactP:
+def signs_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue:
     """Exact p-value from all sign vectors of few units."""
     return outcomes_p(delta(*sign_sums(lattice).T[:, None]), criterion, lattice.coins)
 
 
-def outcomes_p(delta: np.ndarray, criterion: Extreme, coins: int) -> ExactP:
+def outcomes_p(delta: np.ndarray, criterion: Extreme, coins: int) -> PValue:
     """Exact p-value from the differences of scores `[1, outcome]` of all sign vectors whose first sign is +.
 
     It is a whole number of outcomes, or of half of one for mid-p.
@@ -443,17 +428,17 @@ def outcomes_p(delta: np.ndarray, criterion: Extreme, coins: int) -> ExactP:
 
     p_value = math.exp(float(_log_mass(mass, sets_of(delta, criterion))[0][0]))
     p_value = math.ldexp(round(math.ldexp(p_value, coins + 1)), -coins - 1)
-    return ExactP(p_value, math.log10(p_value))
+    return p_value, math.log10(p_value), 0.0
 
 
-def bounded_p(bounds: TailBounds) -> ExactP:
+def bounded_p(bounds: TailBounds) -> PValue:
     """The upper one of two bounds, rounded outwards."""
     width = -math.expm1(bounds.log_low - bounds.log_high)
     low, high = outward(math.exp(bounds.log_low), math.exp(bounds.log_high))
     if high < _SMALLEST:  # doubles end here, logarithms do not
         _, size = outward(0.0, -bounds.log_high / math.log(10.0) * 1e-9)
-        return ExactP(high, -size * 1e9 + 0.0, width, (low, high))
-    return ExactP(high, float(f"{math.log10(high):.10g}") + 0.0, 1.0 - low / high, (low, high))
+        return high, -size * 1e9 + 0.0, width, low
+    return high, float(f"{math.log10(high):.10g}") + 0.0, 1.0 - low / high, low
 
 
 Sets = dict[Literal["extreme", "rest", "ties"], tuple[np.ndarray, np.ndarray]]
@@ -471,19 +456,15 @@ def sets_of(delta: np.ndarray, criterion: Extreme, *, valid: Any = True, mirrore
     return sets
 
 
-def settle(mass: SetMass, sets: Sets, coins: Sequence[int] | np.ndarray) -> list[ExactP | Unsettled]:
-    """P-values of pairs on a common grid; `mass` gives the mass of (values hit, values whose mirror image is)."""
-    return settled_ps(*_log_mass(mass, sets), np.asarray(coins))
+def settle(mass: SetMass, sets: Sets, coins: int) -> PValue | Unsettled:
+    """The p-value of a pair; `mass` gives the mass of (values hit, values whose mirror image is)."""
+    log_p, error = _log_mass(mass, sets)
+    return settled_p(settled(log_p, error, np.array([coins])), float(log_p[0]), float(error[0]))
 
 
-def settled_ps(log_p: np.ndarray, error: np.ndarray, coins: np.ndarray) -> list[ExactP | Unsettled]:
-    """P-values from their logarithms `[pair]` and the relative errors of p, where these leave no doubt."""
-    found = settled(log_p, error, coins)
-    columns = (each.tolist() for each in (*found, log_p, error))
-    return [
-        ExactP(p_value, log10_p, bound) if certain else Unsettled(log, off)
-        for p_value, log10_p, bound, certain, log, off in zip(*columns, strict=True)
-    ]
+def settled_p(known: np.ndarray, log_p: float, error: float) -> PValue | Unsettled:
+    """The p-value of the only pair of `settled`, or what is known of it where its error leaves the last digit open."""
+    return Unsettled(log_p, error) if math.isnan(known[0, 0]) else tuple(known[:, 0].tolist())
 
 
 @np.errstate(divide="ignore")  # empty sets

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sigjax.exact.digits import PValue
 from sigjax.exact.distributions import (
     EPSILON,
     covariance,
@@ -27,7 +28,7 @@ from sigjax.exact.distributions import (
     windows,
 )
 from sigjax.exact.lattice import Lattice, plane_axes
-from sigjax.exact.null import Delta, ExactP, Mass, Sets, Unsettled, sets_of, settle
+from sigjax.exact.null import Delta, Mass, Sets, Unsettled, sets_of, settle
 from sigjax.resample.extreme import Extreme
 
 _SPARE = 30.0
@@ -89,7 +90,7 @@ class Tilted(NamedTuple):
         return tuple(here), self.probability[tuple(there)]
 
 
-def plane_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> ExactP | Unsettled:
+def plane_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue | Unsettled:
     """Exact p-value of a pair with two axes."""
     # The first box serves the p-value that the observed sum suggests.
     theta = plane_tilt(lattice.rows, lattice.multiplicity, lattice.observed.astype(np.float64))
@@ -99,8 +100,8 @@ def plane_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> ExactP | Unse
         plane = _make_plane(lattice, exponent)
         sets, needed = _score(plane, delta, criterion), math.inf
         if sets is not None:
-            (found,) = settle(partial(_mass, plane), sets, [lattice.coins])
-            log_p = found.log_p if isinstance(found, Unsettled) else found.log10_p * math.log(10.0)
+            found = settle(partial(_mass, plane), sets, lattice.coins)
+            log_p = found.log_p if isinstance(found, Unsettled) else found[1] * math.log(10.0)
             # Close to 1 the complement is the small number.
             needed = _SPARE - (log_p if log_p < math.log(0.5) else math.log(max(-math.expm1(log_p), 1e-300)))
             if plane.log_outside < -needed:

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sigjax.exact.boards import NEAR, long_p, pair_p
-from sigjax.exact.digits import nearest, reference_p, takes_more_digits, whole_outcomes, with_axis
+from sigjax.exact.digits import PValue, nearest, reference_p, takes_more_digits, whole_outcomes, with_axis
 from sigjax.exact.distributions import (
     EPSILON,
     MANY_COINS,
@@ -31,7 +31,6 @@ from sigjax.exact.null import (
     BOUNDS_WIDTH,
     MOST_COINS,
     Delta,
-    ExactP,
     Tail,
     Unsettled,
     bound_tail,
@@ -63,7 +62,6 @@ SMALLEST_DP = 1e-280
 
 Pair = tuple[int, int]
 """(a, b), positions of two systems."""
-ExactResult = ExactP | NotEligible
 
 
 class Scoring(NamedTuple):
@@ -77,7 +75,7 @@ class Scoring(NamedTuple):
     """Whether the score is a ratio of sums, as `exact.tails` asks."""
 
 
-PairTest = Callable[[Lattice, Scoring], ExactResult | Unsettled]
+PairTest = Callable[[Lattice, Scoring], PValue | Unsettled | NotEligible]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -176,7 +174,7 @@ def _extreme(lattice: Lattice) -> list[Plan]:
 def _by_bounds(lattice: Lattice) -> Plan:
     step, length = choose_step(lattice, abs(float(lattice.observed[0])))
 
-    def test(lattice: Lattice, scoring: Scoring) -> ExactResult:
+    def test(lattice: Lattice, scoring: Scoring) -> PValue | NotEligible:
         return _by_tail(lattice, scoring, lambda edge: bound_tail(lattice, edge, step))
 
     cost = costs.BOUNDS + costs.BOUNDS_VALUE * length + _terms(lattice, length)
@@ -199,9 +197,9 @@ def _plane(lattice: Lattice) -> Plan:
 def _dynamic_program(lattice: Lattice) -> Plan:
     """Algorithm 3 of Zmigrod et al.; like the next, it holds every value that the sum can reach."""
 
-    def test(lattice: Lattice, scoring: Scoring) -> ExactResult | Unsettled:
+    def test(lattice: Lattice, scoring: Scoring) -> PValue | Unsettled | NotEligible:
         found = full_p(lattice, dp_null(lattice), lambda p: lattice.coins * EPSILON * p, *scoring[:2])
-        log_p = found.log_p if isinstance(found, Unsettled) else found.log10_p * math.log(10.0)
+        log_p = found.log_p if isinstance(found, Unsettled) else found[1] * math.log(10.0)
         too_small = NotEligible("the p-value is too small for the dynamic program")
         return found if log_p >= math.log(SMALLEST_DP) else too_small
 
@@ -212,7 +210,7 @@ def _dynamic_program(lattice: Lattice) -> Plan:
 def _tree(lattice: Lattice) -> Plan:
     """Algorithm 4."""
 
-    def test(lattice: Lattice, scoring: Scoring) -> ExactResult | Unsettled:
+    def test(lattice: Lattice, scoring: Scoring) -> PValue | Unsettled:
         return full_p(lattice, tree_null(lattice), lambda _: tree_error(lattice), *scoring[:2])
 
     cost = costs.TREE + costs.TREE_STEP * tree_cost(lattice) + costs.TREE_POINT * _num_points(lattice)
@@ -223,19 +221,22 @@ def _num_points(lattice: Lattice) -> float:
     return float(np.prod(lattice.reach.astype(np.float64) + 1.0))
 
 
-def planned_p(plan: Plan, scoring: Scoring, stat_names: tuple[str, ...]) -> ExactResult:
-    """The p-value of a pair by its plan, with the reason; a test whose error turns out too large says so."""
-    result = plan.test(plan.lattice, scoring)
-    if isinstance(result, NotEligible):
-        return result
-    if not result.error_bound <= BOUNDS_WIDTH:
-        return NotEligible(f"the rounding error of the exact test may exceed {BOUNDS_WIDTH:.0%} of p")
-    if isinstance(result, Unsettled):
-        if takes_more_digits(plan.lattice, result.log_p):
-            result = ExactP(*reference_p(plan.lattice, scoring.delta, scoring.criterion, result.log_p))
-        else:
-            result = ExactP(*nearest(*result))
-    return result._replace(reason=_reason(plan, stat_names), method=plan.method)
+NOT_KNOWN: PValue = (math.nan, math.nan, math.nan)
+"""Stands where there is no exact test."""
+
+
+def planned_p(plan: Plan, scoring: Scoring, stat_names: tuple[str, ...]) -> tuple[PValue, str]:
+    """The p-value of a pair by its plan, and why there is one; a test whose error turns out too large says so."""
+    found = plan.test(plan.lattice, scoring)
+    if isinstance(found, NotEligible):
+        return NOT_KNOWN, found.reason
+    if not (found.error_bound if isinstance(found, Unsettled) else found[2]) <= BOUNDS_WIDTH:
+        return NOT_KNOWN, f"the rounding error of the exact test may exceed {BOUNDS_WIDTH:.0%} of p"
+    if isinstance(found, Unsettled):
+        enough = takes_more_digits(plan.lattice, found.log_p)
+        known = reference_p(plan.lattice, *scoring[:2], found.log_p) if enough else nearest(*found)
+        return known, _reason(plan, stat_names)
+    return found, _reason(plan, stat_names)
 
 
 def _reason(plan: Plan, stat_names: tuple[str, ...]) -> str:
@@ -247,24 +248,24 @@ def _reason(plan: Plan, stat_names: tuple[str, ...]) -> str:
     return plan.words.format(f" ({names}{related})" if names else "")
 
 
-def _identical(*_: object) -> ExactP:
-    return ExactP(1.0, 0.0, 0.0)
+def _identical(*_: object) -> PValue:
+    return 1.0, 0.0, 0.0
 
 
-def _by_signs(lattice: Lattice, scoring: Scoring) -> ExactP:
+def _by_signs(lattice: Lattice, scoring: Scoring) -> PValue:
     return signs_p(lattice, *scoring[:2])
 
 
-def _by_waves(lattice: Lattice, scoring: Scoring) -> ExactP | Unsettled:
+def _by_waves(lattice: Lattice, scoring: Scoring) -> PValue | Unsettled:
     """By `boards`, where that pays; else by as many tilts as it needs, whose last digit long doubles settle."""
     ordered = scoring.monotone or lattice.axes == 1
     if lattice.axes == 1 and lattice.coins <= _FEW_COINS:
         counted = _by_count(count_from, lattice, scoring)
-        if isinstance(counted, ExactP):
+        if not isinstance(counted, Unsettled | NotEligible):
             return counted
     if ordered:
         found = pair_p(lattice, *scoring[:2], monotone=scoring.monotone)
-        if isinstance(found, ExactP) or found.error_bound < NEAR:
+        if not isinstance(found, Unsettled) or found.error_bound < NEAR:
             return found
     plane, delta = (lattice, scoring.delta) if lattice.axes == 2 else (with_axis(lattice), _of_second(scoring.delta))
     found = plane_p(plane, delta, scoring.criterion)
@@ -282,7 +283,7 @@ def _of_second(delta: Delta) -> Delta:
 
 def _by_count(
     count: Callable[[Lattice, int], int | None], lattice: Lattice, scoring: Scoring
-) -> ExactResult | Unsettled:
+) -> PValue | Unsettled | NotEligible:
     """The test by the number of sign vectors in the tail."""
     edges = _edges(lattice, scoring)
     if isinstance(edges, NotEligible):
@@ -299,10 +300,10 @@ def _by_count(
         if number is None:  # so many are ties with the observed sum
             return Unsettled(0.0, 1.0)
         total += min(2 * number, every) if two_sided else number if edge > 0.0 else every - number
-    return ExactP(*whole_outcomes(total, lattice.coins))
+    return whole_outcomes(total, lattice.coins)
 
 
-def _by_tail(lattice: Lattice, scoring: Scoring, tail: Tail) -> ExactResult:
+def _by_tail(lattice: Lattice, scoring: Scoring, tail: Tail) -> PValue | NotEligible:
     """Bounds by those of the tail of a monotone score."""
     edges = _edges(lattice, scoring)
     if isinstance(edges, NotEligible):

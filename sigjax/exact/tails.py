@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from sigjax.exact.board import Board, Tails, pays, pays_on_line
 from sigjax.exact.distributions import DEVIATIONS, fft_length, line_tilts
-from sigjax.exact.edges import Scored, Window, find_edges, is_beyond
+from sigjax.exact.edges import DeltasAt, Window, find_edges, is_beyond
 from sigjax.exact.lattice import Lattice, hull
 from sigjax.exact.null import Delta
 from sigjax.exact.waves import (
@@ -82,7 +82,9 @@ def _sizes(deviation: np.ndarray) -> np.ndarray:
     return np.floor(np.log(deviation / deviation.min()) / math.log(_OCTAVE)).astype(np.int64)
 
 
-def line_tails(board: Board, scored: Scored, thresholds: np.ndarray, device: Any, real: Real, *, strict: bool) -> Tails:
+def line_tails(
+    board: Board, scored: DeltasAt, thresholds: np.ndarray, device: Any, real: Real, *, strict: bool
+) -> Tails:
     """P(delta >= threshold), or above it where `strict`, of pairs with one axis."""
     steps = board.rows[:, 0].astype(np.float64)
     reach = board.counts @ board.rows[:, 0]
@@ -112,7 +114,9 @@ def line_tails(board: Board, scored: Scored, thresholds: np.ndarray, device: Any
     return found
 
 
-def _line_edges(board: Board, scored: Scored, thresholds: np.ndarray, reach: np.ndarray, *, strict: bool) -> np.ndarray:
+def _line_edges(
+    board: Board, scored: DeltasAt, thresholds: np.ndarray, reach: np.ndarray, *, strict: bool
+) -> np.ndarray:
     """The least |S| that is extreme, with the parity of the reach; beyond the reach if none is."""
     every = np.arange(len(board))
     delta = scored(every)
@@ -288,7 +292,7 @@ def _on(
 
 def plane_tails(
     board: Board,
-    scored: Scored,
+    scored: DeltasAt,
     thresholds: np.ndarray,
     device: Any,
     real: Real,
@@ -350,7 +354,7 @@ def plane_tails(
     return found
 
 
-def _some(scored: Scored, group: np.ndarray, some: np.ndarray) -> Delta:
+def _some(scored: DeltasAt, group: np.ndarray, some: np.ndarray) -> Delta:
     return scored(group[some])
 
 
@@ -361,7 +365,7 @@ _FRAME = 1.25
 
 
 def _log_outside(
-    board: Board, scored: Scored, thresholds: np.ndarray, level: np.ndarray, theta: np.ndarray, deviations: float
+    board: Board, scored: DeltasAt, thresholds: np.ndarray, level: np.ndarray, theta: np.ndarray, deviations: float
 ) -> np.ndarray:
     """Logarithms `[pair]` of bounds on the sum of exp(level - theta.s) over extreme s outside the window; inf for none.
 
@@ -402,7 +406,7 @@ def _log_outside(
     return found + math.log(8.0) - 0.5 * deviations**2
 
 
-def _sheared(board: Board, scored: Scored) -> tuple[Board, Scored, np.ndarray]:
+def _sheared(board: Board, scored: DeltasAt) -> tuple[Board, DeltasAt, np.ndarray]:
     """The board in coordinates that are less correlated, in the second of which deltas rise, and the change of axes.
 
     The second axis keeps its direction, along which the score is monotone. Values that S cannot reach are moved to the
@@ -439,7 +443,7 @@ _PULLED = 4
 
 
 def _plane_tilts(
-    board: Board, scored: Scored, thresholds: np.ndarray, deviation: np.ndarray
+    board: Board, scored: DeltasAt, thresholds: np.ndarray, deviation: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The likeliest point that is extreme, about, and the tilt that makes it the mean, `[pair, axis]` each."""
     counts, rows = board.counts.astype(np.float64), board.rows.astype(np.float64)
@@ -663,7 +667,9 @@ def _product(xp: Any, turns: Any, held: Any) -> Any:
     return xp.einsum("wik,pikc->ipwc", *cut).sum(axis=0)
 
 
-def grid_tails(board: Board, scored: Scored, thresholds: np.ndarray, device: Any, real: Real, *, strict: bool) -> Tails:
+def grid_tails(
+    board: Board, scored: DeltasAt, thresholds: np.ndarray, device: Any, real: Real, *, strict: bool
+) -> Tails:
     """P(delta >= threshold), or above it where `strict`, for any score: on all of a grid, by one inverse FFT a pair.
 
     Probabilities far below 1e-16 are noise; the errors say so.

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sigjax.formats.conll import Parts, check_same
-from sigjax.formats.logs import Log, Row, SystemLog, choose
+from sigjax.formats.logs import InstanceLog, Log, SystemLog, choose
 from sigjax.readers.join import Reading, Sheet, Sources, join_sheets
 from sigjax.readers.options import Options, listing, quote
 from sigjax.records import Hint, InputError, Line
@@ -124,7 +124,7 @@ _TOTALS = re.compile(r"(\d{1,9})\t(\d{1,9})\t(\d{1,9})(\t[\d.]+){3}")
 
 
 def _errant(file: str, _: Options) -> list[SystemLog]:
-    rows, sums, totals, several = list[Row](), [0, 0, 0], list[int](), False
+    rows, sums, totals, several = list[InstanceLog](), [0, 0, 0], list[int](), False
     counts, pair, text = dict[Any, list[int]](), None, None
     for line, content in enumerate(read_text(file).split("\n"), start=1):
         if content.startswith(_ORIGINAL):
@@ -139,7 +139,7 @@ def _errant(file: str, _: Options) -> list[SystemLog]:
                 raise InputError(f"{Line(file, line)}: the counts of this choice are not above; is a part missing?")
             tp, wrong, missed = own = counts[tuple(chosen)]
             sums = [one + more for one, more in zip(sums, own, strict=True)]
-            rows.append(Row({"tp": tp, "predicted": tp + wrong, "gold": tp + missed}, sentence, content=text))
+            rows.append(InstanceLog({"tp": tp, "predicted": tp + wrong, "gold": tp + missed}, sentence, content=text))
             several |= len(counts) > 1
             counts, pair, text = {}, None, None
         elif found := _TOTALS.fullmatch(content):

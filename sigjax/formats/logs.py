@@ -34,15 +34,15 @@ _SUCCESS = "success"
 """Which score says whether a run passes, where there are others."""
 TOLERANCE = 1e-9
 """Of a mean, to which that of the program is the same."""
-Scores = Mapping[str, float | InputError]
+LogScores = Mapping[str, float | InputError]
 """Name of a score -> its value, or the error for whoever asks for it; missing scores are left out."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class InstanceLog:
     """What a log says of one instance."""
 
-    scores: Scores
+    scores: LogScores
     id: str | None = None
     """None in formats that know instances by their position."""
     run: str | None = None
@@ -58,7 +58,7 @@ class SystemLog:
     """What a log says of one system."""
 
     file: str
-    rows: Iterable[Row]
+    rows: Iterable[InstanceLog]
     """Read once, so they need not be kept: many small objects are slow to collect."""
     system: str = ""
     """The system by the log's own name, such as a model; empty where the log names none."""
@@ -71,7 +71,7 @@ class SystemLog:
     """Of how many of its rows something is lacking, of how many, and what, for a note."""
     published: Callable[[str, float], tuple[list[str], bool]] | None = None
     """(score, its mean) -> notes where the program published another mean, and whether lower is better."""
-    unlisted: tuple[int, Scores] | None = None
+    unlisted: tuple[int, LogScores] | None = None
     """Where it lists failures only: how many instances there are, and the scores of those that it leaves out."""
 
 
@@ -86,15 +86,15 @@ class Log:
     be in the whole file, as in `/info.model?`, whose ? says that it may be missing. `lacking` says whether a record
     lacks something, and what, for a note.
 
-    For all: `content` is what `Row.content` or `same` is, for messages; `must_agree` what to do where systems differ in
-    a fact (other differences are noted); `main` the score that is meant by the plain mean; `adapt` (options, names of
-    the scores) gives options with the metric that is meant; `files_are_runs` says whether several files of a system are
-    its runs on the same instances.
+    For all: `content` names `InstanceLog.content` (or `same`) in messages. `must_agree` says what to do if systems
+    differ in a fact (other differences are noted). `main` is the score that is used for the metric mean. `adapt`
+    (options, names of the scores) gives options with the metric to use. `files_are_runs` says whether several files of
+    a system are its runs on the same instances.
     """
 
     results: Callable[[str, Options], Iterable[SystemLog]] | None = None
     load: Callable[[str], tuple[Item, Iterable[Item]]] = lambda file: (load_item(file), ())
-    scores: Callable[[Item], Scores] = lambda _: {}
+    scores: Callable[[Item], LogScores] = lambda _: {}
     id: str = "id"
     trial: str = ""
     system: str = ""
@@ -129,14 +129,14 @@ class Log:
             lacking = sum(map(self.lacking[0], own)), len(own), self.lacking[1]
             yield SystemLog(file, self._rows(own), system, notes, said, lacking=lacking)
 
-    def _rows(self, records: Iterable[Item]) -> Iterator[Row]:
+    def _rows(self, records: Iterable[Item]) -> Iterator[InstanceLog]:
         counts = Counter[str]()
         for record in records:
             id = record.text(self.id)
             counts[id] += 1
             trial = str(counts[id]) if self.trial == "#" else self.trial and record.text(self.trial, 0)
             content = next((value for name in self.same if (value := record.get(name)) is not None), None)
-            yield Row(self.scores(record), id, trial or None, record.get(self.labels), content)
+            yield InstanceLog(self.scores(record), id, trial or None, record.get(self.labels), content)
 
     def read(self, sources: Sources, options: Options) -> Tasks:
         """What the logs hold: evaluations by task, or one where no system has several tasks."""
@@ -322,7 +322,7 @@ def _with_unlisted(logs: Sequence[SystemLog]) -> tuple[Sequence[SystemLog], tupl
 
     Instances that any log lists have ids. What none lists has the same score everywhere, so that any id will do.
 
-    >>> row = Row({"valid": 0.0}, "q1")
+    >>> row = InstanceLog({"valid": 0.0}, "q1")
     >>> logs = [SystemLog("", rows, unlisted=(2, {"valid": 1.0})) for rows in ([row], [])]
     >>> [[(row.id, row.scores["valid"]) for row in log.rows] for log in _with_unlisted(logs)[0]]
     [[('q1', 0.0), ('1 of 1 that no file lists', 1.0)], [('q1', 1.0), ('1 of 1 that no file lists', 1.0)]]
@@ -346,7 +346,7 @@ def _with_unlisted(logs: Sequence[SystemLog]) -> tuple[Sequence[SystemLog], tupl
         )
     ids += [f"{i} of {rest} that no file lists" for i in range(1, rest + 1)]
     whole = [
-        replace(log, rows=[own.get(id) or Row((log.unlisted or (0, {}))[1], id) for id in ids])
+        replace(log, rows=[own.get(id) or InstanceLog((log.unlisted or (0, {}))[1], id) for id in ids])
         for log, own in zip(logs, rows, strict=True)
     ]
     return whole, (f"files list failures only: {rest:,} of {count:,} instances are in none, and passed by all",)

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-from sigjax.formats.logs import Log, Row, SystemLog, choose, grouped
+from sigjax.formats.logs import InstanceLog, Log, SystemLog, choose, grouped
 from sigjax.readers.options import Options, listing, quote
 from sigjax.readers.plain import csv_records, parse_delimited
 from sigjax.readers.table import parse_number
@@ -70,10 +70,10 @@ def _weight(where: str, category: str, severity: str) -> int:
     return next(found, _TENTHS[kind])
 
 
-def _segment(document: str, number: str, scores: dict[str, float], **labels: str) -> Row:
+def _segment(document: str, number: str, scores: dict[str, float], **labels: str) -> InstanceLog:
     """A segment by its number, and its document where there is one."""
     labels |= {"document": document} if document else {}
-    return Row(scores, f"{document}: {number}" if document else number, labels=labels)
+    return InstanceLog(scores, f"{document}: {number}" if document else number, labels=labels)
 
 
 MQM = Log(results=_mqm)
@@ -151,7 +151,7 @@ def _appraise(file: str, options: Options) -> list[SystemLog]:
     translations = grouped(last.values(), attrgetter("system", "document", "item"))
     if several := sum(len(own) > 1 for own in translations.values()):
         notes.append(f"{several} translations have several annotators: took the mean of their scores")
-    rows: dict[str, list[Row]] = {}
+    rows: dict[str, list[InstanceLog]] = {}
     for (system, document, item), own in translations.items():
         score = {_APPRAISE_SCORE: sum(each.score for each in own) / len(own)}
         annotators = "+".join(sorted(each.annotator for each in own))

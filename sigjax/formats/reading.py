@@ -22,7 +22,6 @@ from sigjax.readers.evaluation import Evaluation
 from sigjax.readers.join import Sources, directed, select
 from sigjax.readers.options import (
     Options,
-    Path,
     ReadOptions,
     check_meant,
     check_options,
@@ -37,7 +36,7 @@ from sigjax.readers.options import (
 from sigjax.readers.table import DataTable, is_missing, is_text
 from sigjax.records import EvaluationRecord, Hint, InputError, Missing
 from sigjax.records.metric import AnyMetric
-from sigjax.records.options import check, options_of, takes, values
+from sigjax.records.options import StrPath, check, options_of, takes, values
 from sigjax.run.context import progress_bar
 from sigjax.run.files import folder_refusal, is_spreadsheet, keeping_pipes, read_head, read_text
 
@@ -421,7 +420,7 @@ def read_rows(path: str | os.PathLike[str], options: Options) -> DataTable:
     return parse(sources.files[0], options, alone=True)
 
 
-def sources_of(paths: Sequence[Path], input: Sequence[Path] | Mapping[str, Path]) -> Sources:
+def sources_of(paths: Sequence[StrPath], input: Sequence[StrPath] | Mapping[str, StrPath]) -> Sources:
     """The files as they are given."""
     if isinstance(input, str | os.PathLike):
         raise InputError(f"input: expected a list of files, got the path {os.fsdecode(input)!r}; write it as a list")

@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sigjax.formats.labels import ById
-from sigjax.formats.logs import Log, Row, SystemLog
+from sigjax.formats.logs import InstanceLog, Log, SystemLog
 from sigjax.formats.table import head_lines
 from sigjax.metrics import METRICS, TEXT_METRICS
 from sigjax.metrics.edits import SCLITE, tokens_of
@@ -100,11 +100,11 @@ def _comet(file: str, _: Options) -> list[SystemLog]:
     return _of_one_length(file, systems)
 
 
-def _segment(segment: Item) -> Row:
+def _segment(segment: Item) -> InstanceLog:
     fields = segment.fields
     if isinstance(fields.get(_COMET), bool):
         raise InputError(f"{segment.field(_COMET)}: expected a number, got true or false")
-    return Row({_COMET: segment.number(_COMET)}, content=(fields.get("src"), fields.get("ref")))
+    return InstanceLog({_COMET: segment.number(_COMET)}, content=(fields.get("src"), fields.get("ref")))
 
 
 _SEGMENT = "Segment "
@@ -114,7 +114,7 @@ _ROUNDED = 1.5e-4
 
 def _comet_text(file: str, _: Options) -> Iterator[SystemLog]:
     """What comet-score prints: `FILE <tab> Segment I <tab> score: X` for each, and means without a segment."""
-    rows, means = dict[str, list[Row]](), dict[str, float]()
+    rows, means = dict[str, list[InstanceLog]](), dict[str, float]()
     for line, content in enumerate(read_text(file).split("\n"), start=1):
         system, *fields = content.rstrip().split("\t")
         if not fields or not fields[-1].startswith(("score: ", "variance: ")):
@@ -128,7 +128,7 @@ def _comet_text(file: str, _: Options) -> Iterator[SystemLog]:
             if of_mean:
                 means[system] = score
             else:
-                rows.setdefault(system, []).append(Row({_COMET: score}, text(segment.removeprefix(_SEGMENT))))
+                rows.setdefault(system, []).append(InstanceLog({_COMET: score}, text(segment.removeprefix(_SEGMENT))))
     for name, system in zip(name_systems(list(rows))[0], rows, strict=True) if rows else ():
         yield SystemLog(file, rows[system], name, published=partial(_comet_mean, file, means.get(system)))
 
@@ -144,7 +144,7 @@ def _comet_mean(file: str, published: float | None, _: str, mean: float) -> tupl
 
 def _segment_scores(file: str, _: Options) -> list[SystemLog]:
     """mt-metrics-eval: lines `SYSTEM SCORE`, those of each system in the order of the segments."""
-    rows: dict[str, list[Row]] = {}
+    rows: dict[str, list[InstanceLog]] = {}
     for line, content in enumerate(read_text(file).rstrip().split("\n"), start=1):
         fields = content.split()
         if len(fields) != 2:
@@ -153,11 +153,11 @@ def _segment_scores(file: str, _: Options) -> list[SystemLog]:
         with naming(f"{Line(file, line)}"):
             hint = f"write {_MISSING} where it is missing"
             scores = {} if is_missing(score) else {"score": parse_number(score, hint=hint, missing=hint)}
-        rows.setdefault(system, []).append(Row(scores))
+        rows.setdefault(system, []).append(InstanceLog(scores))
     return _of_one_length(file, rows, f", {_MISSING} where there is none")
 
 
-def _of_one_length(file: str, systems: Mapping[str, Sequence[Row]], hint: str = "") -> list[SystemLog]:
+def _of_one_length(file: str, systems: Mapping[str, Sequence[InstanceLog]], hint: str = "") -> list[SystemLog]:
     (first, expected), *others = systems.items()
     for system, rows in others:
         if len(rows) != len(expected):

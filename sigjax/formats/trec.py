@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.formats.logs import Log, Row, SystemLog
+from sigjax.formats.logs import InstanceLog, Log, SystemLog
 from sigjax.formats.table import FORMATS, head_lines, lines_like
 from sigjax.readers.join import MOST_SYSTEMS, Reading, Sheet, Sources, join_sheets
 from sigjax.readers.json_files import item_at, number, parse_json, text
@@ -257,7 +257,7 @@ def _trec_eval(file: str, _: Options) -> Iterator[SystemLog]:
             own[measure] = value()
     if not scores:
         raise InputError(f"{file}: has no values of single topics; run trec_eval with -q")
-    yield SystemLog(file, [Row(own, topic, labels={"topic": topic}) for topic, own in scores.items()])
+    yield SystemLog(file, [InstanceLog(own, topic, labels={"topic": topic}) for topic, own in scores.items()])
 
 
 _Measured = Iterator[tuple[str, str, str, Callable[[], float]]]

@@ -30,7 +30,7 @@ from typing import SupportsIndex
 import numpy as np
 
 from sigjax.formats.conll import common_subsequence
-from sigjax.formats.logs import Log, Row, SystemLog
+from sigjax.formats.logs import InstanceLog, Log, SystemLog
 from sigjax.readers.join import Reading, Sheet, Sources, count_responses, join_sheets, matching_lines, read_lines
 from sigjax.readers.options import Options, chosen_metric, listing, quote
 from sigjax.records import EvaluationRecord, InputError, Line
@@ -508,7 +508,7 @@ _MESSAGE = re.compile(r"\s*\d+\s*:\s")
 
 def _evalb(file: str, _: Options) -> list[SystemLog]:
     """The counts of brackets that evalb printed for each sentence; the systems have the same gold brackets."""
-    rows, left_out = list[Row](), list[str]()
+    rows, left_out = list[InstanceLog](), list[str]()
     for line, row in _table(file):
         if row["stat"] != "0":
             left_out.append(row["id"])
@@ -516,7 +516,7 @@ def _evalb(file: str, _: Options) -> list[SystemLog]:
         counts = {name: float(row[name]) for name in ("tp", "predicted", "gold")}
         if counts["tp"] > min(counts["predicted"], counts["gold"]):
             raise InputError(f"{Line(file, line)}: {row['tp']} matched brackets are more than there are")
-        rows.append(Row(counts, row["id"], content=row["gold"]))
+        rows.append(InstanceLog(counts, row["id"], content=row["gold"]))
     sentences = f"left out {len(left_out)} sentence{'s' * (len(left_out) > 1)} with a Stat. other than 0"
     notes = (f"{file}: {sentences}, as evalb does: {listing(left_out)}",) if left_out else ()
     return [SystemLog(file, rows, notes=notes)]

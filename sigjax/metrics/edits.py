@@ -25,7 +25,7 @@ from unicodedata import category
 import numpy as np
 
 from sigjax.metrics.ratios import RATES, monotone, stack_nonnegative
-from sigjax.metrics.textmetric import Count, Recipe, TextMetric, Texts, sacrebleu_signature, start_sacrebleu
+from sigjax.metrics.textmetric import CountTexts, Recipe, TextMetric, Texts, sacrebleu_signature, start_sacrebleu
 from sigjax.records import Array, Metric
 from sigjax.run.costs import Cost
 
@@ -34,7 +34,7 @@ SCLITE = "wer-sclite"
 _NOTHING, _OPTIONAL, _WORD, _SUBSTITUTION = 1, 2000, 3000, 4000
 """Thousandths of what sclite adds for a word left out or put in (@, optional or other), and for another word."""
 
-Kind = Literal["correct", "substitution", "deletion", "insertion"]
+EditOperation = Literal["correct", "substitution", "deletion", "insertion"]
 """What became of a word."""
 
 
@@ -102,7 +102,7 @@ def _word(token: str) -> tuple[str, int]:
     return word, _NOTHING if word == "@" else _WORD
 
 
-def align(reference: Words, output: Words) -> list[Kind]:
+def align(reference: Words, output: Words) -> list[EditOperation]:
     """The alignment that costs least, from the start; where several do, the one that sclite takes.
 
     Words that are optional are correct where they are left out, or put in.
@@ -111,7 +111,7 @@ def align(reference: Words, output: Words) -> list[Kind]:
     ['correct', 'correct', 'insertion']
     """
     table = _table(reference, output)
-    kinds = list[Kind]()
+    kinds = list[EditOperation]()
     a, b = min(product(reference.last, output.last), key=lambda cell: table[cell[0]][cell[1]])
     while a or b:
         both, left_out, put_in = _moves(reference, output, table, a, b)
@@ -248,7 +248,7 @@ def _of_sclite(reference: Words, output: Words) -> tuple[int, int]:
     return len(kinds) - kinds.count("correct"), len(kinds) - kinds.count("insertion")
 
 
-def _start(split: Callable[[str], Any], errors: Errors, recipe: Recipe) -> Count:
+def _start(split: Callable[[str], Any], errors: Errors, recipe: Recipe) -> CountTexts:
     def tokens(text: str) -> Any:
         kept = text if recipe.punctuation else "".join(letter for letter in text if category(letter)[0] != "P")
         return split(kept.lower() if recipe.lowercase else kept)

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from sigjax.metrics.ratios import MEAN
-from sigjax.metrics.textmetric import Count, Recipe, TextMetric, Texts
+from sigjax.metrics.textmetric import CountTexts, Recipe, TextMetric, Texts
 from sigjax.records import InputError
 from sigjax.run.costs import Cost
 from sigjax.version import install_command, installed_version
@@ -52,7 +52,7 @@ def _scorer(recipe: Recipe) -> Callable[[Sequence[str], str], float]:
     return score
 
 
-def _start(recipe: Recipe) -> Count:
+def _start(recipe: Recipe) -> CountTexts:
     score = _scorer(recipe)
 
     def count(references: Texts, systems: Texts) -> np.ndarray:

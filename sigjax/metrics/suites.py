@@ -58,8 +58,12 @@ def of_tasks(tasks: Mapping[str, Sequence[EvaluationRecord]], metrics: Sequence[
 
 def in_suite(evaluation: EvaluationRecord) -> bool:
     """Whether an evaluation is of a suite: one of its tasks, or the suite itself."""
-    title = evaluation.title or ""
-    return title == evaluation.metric.name or title.startswith(f"{evaluation.metric.name}, mean of ")
+    return evaluation.title == evaluation.metric.name or is_pooled(evaluation)
+
+
+def is_pooled(evaluation: EvaluationRecord) -> bool:
+    """Whether an evaluation is the suite itself, the mean of its tasks."""
+    return (evaluation.title or "").startswith(f"{evaluation.metric.name}, mean of ")
 
 
 def instance_scores(evaluation: EvaluationRecord) -> np.ndarray | None:

@@ -23,7 +23,7 @@ from sigjax.version import install_command
 
 Texts = Sequence[Sequence[str]]
 """[reference or system][segment]."""
-Count = Callable[[Texts, Texts], np.ndarray]
+CountTexts = Callable[[Texts, Texts], np.ndarray]
 """References `[reference][segment]` and outputs `[system][segment]` -> `[system, segment, input of the metric]`."""
 
 
@@ -67,7 +67,7 @@ class TextMetric:
     """
 
     metric: Metric
-    start: Callable[[Recipe], Count]
+    start: Callable[[Recipe], CountTexts]
     signature: Callable[[Recipe, int], str]
     cost: Cost
     block: int = 128
@@ -211,7 +211,7 @@ def sacrebleu_metric(recipe: Recipe, num_references: int) -> Any:
         raise InputError(f"tokenize: {tokenize!r} cannot be used: {' '.join(str(error).split())}") from None
 
 
-def start_sacrebleu(recipe: Recipe) -> Count:
+def start_sacrebleu(recipe: Recipe) -> CountTexts:
     """The function that counts for a metric of sacrebleu."""
     metric = sacrebleu_metric(recipe, 1)
 

@@ -87,7 +87,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from sigjax.records import Column, Comparisons, InputError, Settings
+from sigjax.exact.plans import Pair
+from sigjax.records import Column, Columns, Comparisons, InputError, Settings
 from sigjax.records.settings import adjust, log10_adjusted
 from sigjax.resample.engine import count_swaps, deltas_of, swapped_sums
 from sigjax.resample.extreme import Extreme, size
@@ -95,9 +96,9 @@ from sigjax.resample.tally import SuccessiveMaxima
 from sigjax.resample.units import norms
 from sigjax.run.context import Context, Run
 from sigjax.testing.budget import numpy_cost, swap_cost
-from sigjax.testing.p_values import Count, montecarlo_p, sampled_columns
+from sigjax.testing.p_values import ExceedCounter, montecarlo_p, sampled_columns
 from sigjax.testing.permutation import add_up, swap_problem
-from sigjax.testing.problem import Pair, SumsProblem, check_finite
+from sigjax.testing.problem import SumsProblem, check_finite
 from sigjax.testing.special import clopper_pearson, normal_quantile
 
 LOOKS = tuple(2**k for k in range(13, 21))
@@ -296,8 +297,8 @@ def known_bounds(pairs: Comparisons) -> np.ndarray:
 
 
 def count_until_decided(
-    count: Count, reasons: Column, exact: np.ndarray, settings: Settings, others: np.ndarray | None = None
-) -> Comparisons:
+    count: ExceedCounter, reasons: Column, exact: np.ndarray, settings: Settings, others: np.ndarray | None = None
+) -> Columns:
     """Count hits until every pair is decided, leaving out those that are.
 
     `count` counts the hits of some pairs in a range of resamples. `exact` `[pair]` are the exact p-values of the other

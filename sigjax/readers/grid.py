@@ -17,7 +17,7 @@ from sigjax.readers.roles import is_id_name
 from sigjax.readers.table import DataColumn, DataTable, is_missing, is_text, may_be_number
 from sigjax.records import Hint, InputError, Line
 
-Rows = Iterable[tuple[int, list[str]]]
+NumberedRows = Iterable[tuple[int, list[str]]]
 """The number of each line or row, and its cells."""
 _HEAD = 50
 """Rows that tell where the header is."""
@@ -46,7 +46,9 @@ class _Header:
     notes: tuple[str, ...] = ()
 
 
-def table_of(file: str, rows: Rows, *, word: str = "line", kind: str = "csv", alone: bool, gaps: bool) -> DataTable:
+def table_of(
+    file: str, rows: NumberedRows, *, word: str = "line", kind: str = "csv", alone: bool, gaps: bool
+) -> DataTable:
     """The table of rows of cells.
 
     Args:

@@ -329,7 +329,7 @@ _MANY = 0.1
 """Share of the instances from which dropping them is a warning."""
 Name = Callable[..., str]
 """(instance[, system]) -> the id of an instance, and its line in a system's file, for a message."""
-Key = Any
+RowKey = Any
 """The id of an instance; with runs, the id and the run."""
 
 
@@ -339,7 +339,7 @@ def join_sheets(
     *,
     scores: bool = False,
     notes: tuple[str, ...] = (),
-    order: Iterable[Key] | None = None,
+    order: Iterable[RowKey] | None = None,
 ) -> Reading:
     """Join one sheet per system by id, or by position where there are no ids; the result evaluates any metric.
 
@@ -409,7 +409,7 @@ def join_sheets(
     return evaluate
 
 
-def _named(given: Sequence[Sheet], chosen: Sequence[Sheet]) -> Iterable[Key]:
+def _named(given: Sequence[Sheet], chosen: Sequence[Sheet]) -> Iterable[RowKey]:
     """The keys that chosen sheets have, in the order in which all that are given name them."""
     every, own = (chain.from_iterable(_distinct_keys(sheets).values()) for sheets in (given, chosen))
     named = dict.fromkeys(own)
@@ -432,7 +432,7 @@ def _chosen(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
     return [by_system[name] for name in select_systems(sheets[0].file, list(by_system), options)]
 
 
-def _match(sheets: Sequence[Sheet], order: Iterable[Key]) -> tuple[list[Key], list[np.ndarray]]:
+def _match(sheets: Sequence[Sheet], order: Iterable[RowKey]) -> tuple[list[RowKey], list[np.ndarray]]:
     """The keys of all instances, and the instance of each row `[row]` of each sheet."""
     for sheet in sheets[1:]:
         if (sheet.ids is None) != (sheets[0].ids is None):
@@ -455,7 +455,7 @@ def _match(sheets: Sequence[Sheet], order: Iterable[Key]) -> tuple[list[Key], li
     return every, [rows[id(sheet.ids)] for sheet in sheets]
 
 
-def _distinct_keys(sheets: Sequence[Sheet]) -> dict[int, Sequence[Key] | np.ndarray]:
+def _distinct_keys(sheets: Sequence[Sheet]) -> dict[int, Sequence[RowKey] | np.ndarray]:
     """The keys `[row]` of sheets by the identity of their ids, which the columns of a wide table share."""
     distinct: dict[int, Sheet] = {}
     for sheet in sheets:
@@ -463,12 +463,12 @@ def _distinct_keys(sheets: Sequence[Sheet]) -> dict[int, Sequence[Key] | np.ndar
     return {which: _keys(sheet) for which, sheet in distinct.items()}
 
 
-def _keys(sheet: Sheet) -> Sequence[Key] | np.ndarray:
+def _keys(sheet: Sheet) -> Sequence[RowKey] | np.ndarray:
     ids = range(1, sheet.num_rows + 1) if sheet.ids is None else sheet.ids
     return ids if sheet.runs is None else list(zip(ids, sheet.runs, strict=True))
 
 
-def _check_once(sheet: Sheet, keys: Sequence[Key], rows: np.ndarray, systems: Collection[str]) -> None:
+def _check_once(sheet: Sheet, keys: Sequence[RowKey], rows: np.ndarray, systems: Collection[str]) -> None:
     repeated = np.flatnonzero(np.bincount(rows) > 1)
     if repeated.size:
         first, second, *_ = np.flatnonzero(rows == repeated[0]).tolist()

@@ -21,7 +21,7 @@ from sigjax.records import InputError, Line
 from sigjax.run.files import naming, read_text
 
 Object = dict[str, Any]
-Place = str | tuple[Any, ...]
+JsonPath = str | tuple[Any, ...]
 """A text, or (place of the holder, field), or (place of the holder, word, number); put into words only for messages."""
 _Checked = TypeVar("_Checked")
 
@@ -41,7 +41,7 @@ class Item:
     sigjax.InputError: a.json, entry 1, field 'name': expected a number, got the text 'x'
     """
 
-    at: Place
+    at: JsonPath
     fields: Object
 
     @property
@@ -129,14 +129,14 @@ def load_lines(file: str, *, unread: Collection[str]) -> Iterator[Item]:
         yield Item(item.at, {name: value for name, value in item.fields.items() if name not in unread})
 
 
-def item_at(at: Place, value: object) -> Item:
+def item_at(at: JsonPath, value: object) -> Item:
     """A value that must be an object."""
     if not isinstance(value, dict):
         raise InputError(f"{_worded(at)}: expected an object, got {type_of(value)}")
     return Item(at, value)
 
 
-def _worded(at: Place) -> str:
+def _worded(at: JsonPath) -> str:
     if isinstance(at, str):
         return at
     holder, *last = at
@@ -145,7 +145,7 @@ def _worded(at: Place) -> str:
     return f"{_worded(holder)}, " + (f"field {quote(last[0])}" if len(last) == 1 else f"{last[0]} {last[1]}")
 
 
-def _numbered(values: list[Any], at: Place, word: str) -> Iterator[Item]:
+def _numbered(values: list[Any], at: JsonPath, word: str) -> Iterator[Item]:
     for i, value in enumerate(values, start=1):
         yield item_at((at, word, i), value)
 

@@ -15,9 +15,8 @@ from sigjax.metrics import known_metric, resolve_metric
 from sigjax.records import Hint, InputError, Metric, Missing, SampleMetric, Unit
 from sigjax.records.display import meant
 from sigjax.records.metric import AnyMetric
-from sigjax.records.options import check, option, options_of, takes
+from sigjax.records.options import StrPath, check, option, options_of, takes
 
-Path = str | os.PathLike[str]
 LONGEST_TEXT = 40
 ROWS = "rows"
 """What `--runs` takes in place of a column: rows of the same instance are its runs, in their order."""
@@ -166,7 +165,7 @@ class ReadOptions:
         group="Running",
     )
 
-    input: Sequence[Path] | Mapping[str, Path] = option(
+    input: Sequence[StrPath] | Mapping[str, StrPath] = option(
         (),
         "Outputs of the systems, one file each, after the gold files; or NAME=FILE.",
         "They are named after their files; or name of each system -> file.",

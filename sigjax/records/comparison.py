@@ -91,8 +91,8 @@ class Comparison(SciPyNames, OtherNames, Brief):
             units, for "bca" where all replicates lie on one side of delta, and for "studentized" where many have
             no variance.
         interval_kind: the kind of the interval: the one asked for, and for "auto" and "simultaneous" "tango" (answers
-            right or wrong), "wide-t" or "percentile"; see `compare`. For "auto" and simultaneous intervals it is
-            "simultaneous" in place of "percentile". None where there is no interval.
+            right or wrong), "conservative-t" or "percentile"; see `compare`. For "auto" and simultaneous intervals it
+            is "simultaneous" in place of "percentile". None where there is no interval.
         joint_pairs: how many deltas, this one included, have simultaneous intervals at the report's level; 1
             where the interval is for this pair alone. For "auto" and "two-way" the pairs whose p-values are adjusted
             together, if the correction bounds the family-wise error: each interval in closed form is then at the level
@@ -221,7 +221,7 @@ class SystemScore(Brief):
         standard_error_unclustered: that of the score if instances were independent, as in `Comparison`.
         interval: interval of the score, as in `Comparison`; for "simultaneous" those of all systems are
             simultaneous.
-        interval_kind: as in `Comparison`: "wilson" (answers right or wrong), "skew-t" or "percentile".
+        interval_kind: as in `Comparison`: "wilson" (answers right or wrong), "hall-t" or "percentile".
         rank_interval: first and last rank compatible with the decisions on all pairs: 1 + the number of systems that
             are significantly better, and the number of systems that are not significantly worse. By permutation tests
             and a correction that bounds the familywise error, all are right with the report's level. This, `letters`,
@@ -406,9 +406,18 @@ class Columns:
             return tables[0]
         return cls({name: Column.joined([table.column(name) for table in tables]) for name in tables[0]._columns})
 
-    def with_columns(self, columns: Mapping[str, Column]) -> Self:
+    def with_columns(self, columns: Mapping[str, Column] | Columns) -> Self:
         """The same rows with these columns, too, or in place of those that they have."""
-        return type(self)({**self._columns, **columns})
+        return type(self)({**self._columns, **(columns._columns if isinstance(columns, Columns) else columns)})
+
+    def with_rows(self, rows: np.ndarray, columns: Columns) -> Self:
+        """The same rows with other values in some of their columns, for the rows at these indices."""
+        rest = np.delete(np.arange(len(self)), rows)
+        order = np.argsort(np.concatenate([rest, rows]))
+        others = self.at(rest)
+        return self.with_columns(
+            {name: Column.joined([others.column(name), each]).at(order) for name, each in columns._columns.items()}
+        )
 
     def only(self, names: Iterable[str]) -> Self:
         """The same rows with these columns alone."""
@@ -440,6 +449,10 @@ class Columns:
     def at(self, rows: Any) -> Self:
         """Some of the rows: indices, a mask, or a slice."""
         return type(self)({name: column.at(rows) for name, column in self._columns.items()})
+
+    def has_method(self, name: str) -> np.ndarray:
+        """Which pairs `[pair]` were tested by this method."""
+        return self._columns["method"].mapped(lambda method: method == name)
 
     def records(self, kind: type[Any]) -> Iterator[Any]:
         """The rows as records, whose fields are columns."""
@@ -482,10 +495,6 @@ class Comparisons(Columns, Sequence[Comparison]):
     def of_values(cls, values: Mapping[str, Sequence[Any]]) -> Comparisons:
         """The sequence of these values of each field, as records have them."""
         return cls({name: Column.of(values[name], FIELDS[name]) for name in FIELDS if name in values})
-
-    def has_method(self, name: str) -> np.ndarray:
-        """Which pairs `[pair]` were tested by this method."""
-        return self._columns["method"].mapped(lambda method: method == name)
 
     def groups(self) -> dict[tuple[str, Test], Comparisons]:
         """The comparisons of each metric and test; those that follow each other are views of the columns."""
@@ -551,12 +560,21 @@ class Comparisons(Columns, Sequence[Comparison]):
 
     def _of_pair(self, key: str | tuple[str, ...]) -> Comparison:
         """The comparison of two systems, turned so that it is of the first minus the second."""
+        one = self[self.row(key)]
+        return one if one.a == key[0] else one.turned()
+
+    def row(self, key: str | tuple[str, ...]) -> int:
+        """The number of the comparison of two systems, in any order; a metric or test may follow their names.
+
+        Raises:
+            InputError: as for `comparisons[key]`.
+        """
         if not isinstance(key, tuple) or not 2 <= len(key) <= 4:
             raise InputError(f'expected a number or two systems, as in report[0] or report["A", "B"], got {key!r}')
         (a, b, *narrower), (metrics, tests) = key, [self.column(name).distinct() for name in ("metric", "test")]
         for name in (a, b):
             _check_known(name, [*self.column("a").distinct(), *self.column("b").distinct()], "system")
-        rows = self._rows(a=a, b=b) | (turned := self._rows(a=b, b=a))
+        rows = self._rows(a=a, b=b) | self._rows(a=b, b=a)
         for name in narrower:
             _check_known(name, [*metrics, *tests], "metric or test")
             rows &= self._rows(test=name) if name in tests else self._rows(metric=name)
@@ -569,7 +587,7 @@ class Comparisons(Columns, Sequence[Comparison]):
             raise InputError(f"{a!r} and {b!r} have {len(indices)} comparisons: add {words}, as in report{example}")
         if not indices:
             raise InputError(f"{a!r} and {b!r} are not compared in this report")
-        return self[indices[0]].turned() if turned[indices[0]] else self[indices[0]]
+        return indices[0]
 
     def _rows(self, **names: str) -> np.ndarray:
         """[row] whether the columns have these names."""

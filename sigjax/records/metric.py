@@ -143,8 +143,8 @@ class Note(str):
     Attributes:
         about: the metric or task that it is about, whose name and a colon stand before the text.
         text: the sentence without them.
-        code: what it says, for programs: "dropped", "exchangeable", "filled", "fixed", "labels", "noise",
-            "pairwise", "sacrebleu", "trained", "trec_eval"; "" where only people read it.
+        code: what it says, for programs: "discoveries", "dropped", "exchangeable", "filled", "fixed", "labels",
+            "noise", "pairwise", "sacrebleu", "trained", "trec_eval", "wins"; "" where only people read it.
         values: the numbers in it.
 
     >>> note = Note("dropped 2 of 9 instances", code="dropped", values={"instances": 9, "dropped": 2})

@@ -14,6 +14,7 @@ import inspect
 import os
 import re
 import shlex
+import sys
 import textwrap
 import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -37,6 +38,8 @@ from typing import (
 
 import numpy as np
 
+StrPath = str | os.PathLike[str]
+"""The path of a file."""
 COMMAND = "sigjax compare"
 LISTS = frozenset(("ignore", "input", "only", "systems"))
 """Options that take a list of names in Python."""
@@ -251,22 +254,28 @@ class Option:
     """What is said of an option beside its name, type and default.
 
     `doc` is one line, for `--help` (in the panel of its group; only `--help-all` shows a rare one) and `help`, which
-    alone says `more`. Whole numbers are from `least` to `most`, others between `above` and `below`. Shells complete to
-    what it `suggests`; other values are taken, too. `arrays` says what takes an array, which the option is none for.
+    alone says `more`. Numbers are at least `least` and at most `most`, above `above` and below `below`, if these are
+    given. Shells complete to what it `suggests`; other values are taken, too. `arrays` is said if an array is given.
     `of` is the record whose options a mapping gives through to `sigjax.read`.
     """
 
     doc: str
     more: str = ""
     group: Group = "Test"
-    least: int = 0
-    most: int = 2**64 - 1
-    above: float = float("-inf")
-    below: float = float("inf")
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    below: float | None = None
     rare: bool = False
     suggests: tuple[str, ...] = ()
     arrays: str = ""
     of: type | None = None
+
+    def bounds(self, kind: type) -> dict[str, Any]:
+        """The bounds of its numbers, by name. Whole numbers are from 0 to 2^64 - 1 if it says no other."""
+        given = {name: getattr(self, name) for name in ("least", "most", "above", "below")}
+        given = {name: bound for name, bound in given.items() if bound is not None}
+        return {"least": 0, "most": 2**64 - 1} | given if kind is int else given
 
 
 def option(default: Default, doc: str, more: str = "", **rest: Any) -> Default:
@@ -365,21 +374,8 @@ def _allowed(annotation: Any, option: Field[Any]) -> Allowed:
     origin, members = get_origin(annotation), get_args(annotation)
     if annotation is bool:
         return Allowed(lambda value: isinstance(value, bool), "true or false")
-    if annotation is int:
-        ends = f"from {about.least:,} to {about.most:,}"
-        return Allowed(
-            lambda value: _is_number(value, int) and about.least <= value <= about.most,
-            f"a whole number {ends}",
-            f"whole numbers {ends}",
-        )
-    if annotation is float:
-        phrase, plural = "a finite number", "finite numbers"
-        if about.above > float("-inf"):
-            phrase, plural = (f"{number} above {about.above:g}" for number in ("a number", "numbers"))
-        if about.below < float("inf"):
-            phrase, plural = (f"{what} between {about.above:g} and {about.below:g}" for what in ("a number", "numbers"))
-            phrase += f", such as {option.default:g}" if isinstance(option.default, float) else ""
-        return Allowed(lambda one: _is_number(one, int | float) and about.above < one < about.below, phrase, plural)
+    if annotation in (int, float):
+        return _allowed_numbers(annotation, about.bounds(annotation), option.default)
     if annotation is str:
         return Allowed(lambda value: isinstance(value, str | os.PathLike), "a name")
     if origin is Literal:
@@ -409,8 +405,35 @@ def _allowed(annotation: Any, option: Field[Any]) -> Allowed:
     return Allowed(lambda value: True)
 
 
-def _is_number(value: Any, of: Any) -> bool:
-    return isinstance(value, of) and not isinstance(value, bool)
+def _allowed_numbers(kind: type, bounds: Mapping[str, float], default: Any) -> Allowed:
+    """Whole or real numbers within bounds, which are finite in any case."""
+    least, most, above, below = (bounds.get(name) for name in ("least", "most", "above", "below"))
+    low, high = (f"{end:,}" if kind is int else f"{end:g}" for end in (least or above or 0, most or below or 0))
+    words = {"least": f"at least {low}", "above": f"above {low}", "most": f"at most {high}", "below": f"below {high}"}
+    phrase = " and ".join(words[name] for name in words if name in bounds)
+    if {"least", "most"} <= bounds.keys():
+        phrase = f"from {low} to {high}"
+    elif {"above", "below"} <= bounds.keys():
+        phrase = f"between {low} and {high}"
+    kinds = ("a whole number", "whole numbers") if kind is int else ("a number", "numbers")
+    one, several = (f"{what} {phrase}" if phrase else what.replace("number", "finite number") for what in kinds)
+    one += f", such as {default:g}" if phrase.startswith("between") and isinstance(default, float) else ""
+
+    def holds(value: Any) -> bool:
+        return (
+            isinstance(value, int if kind is int else int | float)
+            and not isinstance(value, bool)
+            and abs(value) <= _LARGEST
+            and (least is None or least <= value)
+            and (above is None or above < value)
+            and (most is None or value <= most)
+            and (below is None or value < below)
+        )
+
+    return Allowed(holds, one, several)
+
+
+_LARGEST = sys.float_info.max
 
 
 def _is_list(value: Any) -> bool:

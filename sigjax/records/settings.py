@@ -295,7 +295,7 @@ Statistic = Literal["delta", "studentized"]
 Family = Literal["metric", "report"]
 NamedInterval = Literal["percentile", "basic", "bca", "studentized", "simultaneous", "two-way"]
 IntervalKind = Literal["auto", NamedInterval, "none"]
-IntervalName = Literal[NamedInterval, "wilson", "tango", "skew-t", "wide-t"]
+IntervalName = Literal[NamedInterval, "wilson", "tango", "hall-t", "conservative-t"]
 """What an interval is, as reports say it; `auto` chooses among these."""
 Variant = Literal["shift", "flip"]
 Missing = Literal["error", "drop", "zero", "pairwise"]

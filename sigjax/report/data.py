@@ -160,12 +160,12 @@ def json_lines(schema: str, fields: dict[str, Any]) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-Rows = Literal["pairs", "systems"]
+TableName = Literal["pairs", "systems"]
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "'")
 """Spreadsheets run what begins with one of these (also in full width); the quote makes the escape reversible."""
 
 
-def csv_pieces(report: ReportRecord, of: Rows = "pairs") -> Iterator[str]:
+def csv_pieces(report: ReportRecord, of: TableName = "pairs") -> Iterator[str]:
     """The pairs or the systems as CSV, in pieces as JSON; what is missing is an empty field."""
     for start, columns in enumerate(_blocks(report, of)):
         writer = csv.writer(stream := io.StringIO(), lineterminator="\n")
@@ -211,9 +211,9 @@ def _escaped(column: list[Any]) -> list[Any]:
     return [escapes.get(value, value) for value in column] if escapes else column
 
 
-def _blocks(report: ReportRecord, of: Rows, size: int = _BLOCK) -> Iterator[dict[str, list[Any]]]:
-    if of not in get_args(Rows):
-        raise InputError(f"of must be one of {', '.join(get_args(Rows))}, got {of!r}")
+def _blocks(report: ReportRecord, of: TableName, size: int = _BLOCK) -> Iterator[dict[str, list[Any]]]:
+    if of not in get_args(TableName):
+        raise InputError(f"of must be one of {', '.join(get_args(TableName))}, got {of!r}")
     if of == "systems":
         columns = {name: [getattr(system, name) for system in report.systems] for name in SYSTEM_KEYS}
         yield _by_ends(columns, [name for name in _WHERE_THERE if all(value is None for value in columns[name])])
@@ -258,7 +258,10 @@ _USUAL = frozenset(
 
 
 def to_dataframe(
-    report: ReportRecord, library: Library | None = None, of: Rows = "pairs", columns: Literal["usual", "all"] = "usual"
+    report: ReportRecord,
+    library: Library | None = None,
+    of: TableName = "pairs",
+    columns: Literal["usual", "all"] = "usual",
 ) -> Any:
     """The pairs or the systems as a data frame; what is missing is null (in pandas NaN for reals)."""
     chosen = _checked_library(library, columns)
@@ -465,10 +468,7 @@ def _of_settings() -> dict[str, Any]:
 def _within(annotation: Any, about: Option) -> Any:
     if get_origin(annotation) in (Union, UnionType):
         return reduce(or_, [_within(member, about) for member in get_args(annotation)])
-    if annotation is int:
-        return Annotated[int, Bounds(least=about.least, most=about.most)]
-    ends = {name: end for name in ("above", "below") if abs(end := getattr(about, name)) != float("inf")}
-    return Annotated[float, Bounds(**ends)] if annotation is float else annotation
+    return Annotated[annotation, Bounds(**about.bounds(annotation))] if annotation in (int, float) else annotation
 
 
 def _object(types: dict[str, Any], optional: Iterable[str] = ()) -> dict[str, Any]:
@@ -480,14 +480,14 @@ def _object(types: dict[str, Any], optional: Iterable[str] = ()) -> dict[str, An
     }
 
 
-class Kind(NamedTuple):
+class JsonType(NamedTuple):
     """A type in JSON: its JSON Schema, and what makes a value of the type, or raises ValueError."""
 
     schema: dict[str, Any]
     read: Callable[[Any], Any]
 
 
-def _kind(annotation: Any, domain: Bounds = Bounds()) -> Kind:  # noqa: B008
+def _kind(annotation: Any, domain: Bounds = Bounds()) -> JsonType:  # noqa: B008
     """A type of the records as JSON has it; the unions that are read are of one type and None."""
     origin, members = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
@@ -496,36 +496,36 @@ def _kind(annotation: Any, domain: Bounds = Bounds()) -> Kind:  # noqa: B008
         kinds = {member: _kind(member, domain) for member in members}
         read = next(kind.read for member, kind in kinds.items() if member is not NoneType)
         schemas = [kind.schema for kind in kinds.values()]
-        return Kind({"anyOf": schemas}, lambda value: None if value is None else read(value))
+        return JsonType({"anyOf": schemas}, lambda value: None if value is None else read(value))
     if origin is Literal:
-        return Kind({"enum": list(members)}, lambda value: _of(value, str, members.__contains__))
+        return JsonType({"enum": list(members)}, lambda value: _of(value, str, members.__contains__))
     if annotation is Interval or (origin is tuple and members[-1] is not Ellipsis):
         end = _kind(float, domain) if annotation is Interval else _kind(members[0], domain)
         make = Interval._make if annotation is Interval else tuple
         schema = {"type": "array", "items": end.schema, "minItems": 2, "maxItems": 2}
-        return Kind(schema, lambda value: make(_ascending(_list(value, end.read))))
+        return JsonType(schema, lambda value: make(_ascending(_list(value, end.read))))
     if origin in (tuple, list, Sequence):
         item, make = _kind(members[0]), list if origin is list else tuple
-        return Kind({"type": "array", "items": item.schema}, lambda value: make(_list(value, item.read)))
+        return JsonType({"type": "array", "items": item.schema}, lambda value: make(_list(value, item.read)))
     if origin is dict:
         item = _kind(members[1])
         schema = {"type": "object", "additionalProperties": item.schema}
-        return Kind(schema, lambda value: {key: item.read(each) for key, each in _of(value, dict).items()})
+        return JsonType(schema, lambda value: {key: item.read(each) for key, each in _of(value, dict).items()})
     if is_dataclass(annotation):
         readers = {name: _kind(each).read for name, each in field_types(annotation).items()}  # pyright: ignore[reportArgumentType]
-        return Kind(_object(field_types(annotation)), lambda value: _record(value, annotation, readers))  # pyright: ignore[reportArgumentType]
+        return JsonType(_object(field_types(annotation)), lambda value: _record(value, annotation, readers))  # pyright: ignore[reportArgumentType]
     plain = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null", dict: "object"}
     if annotation in (int, float):
         names = {"least": "minimum", "most": "maximum", "above": "exclusiveMinimum", "below": "exclusiveMaximum"}
         ends = {names[name]: end for name, end in domain._asdict().items() if name in names and end is not None}
-        return Kind({"type": plain[annotation], **ends}, _number_reading(annotation, domain))
+        return JsonType({"type": plain[annotation], **ends}, _number_reading(annotation, domain))
     pattern = {} if domain.pattern is None else {"pattern": f"^(?:{domain.pattern})$"}
     matches = None if domain.pattern is None else re.compile(domain.pattern).fullmatch
-    return Kind({"type": plain[annotation], **pattern}, lambda value: _of(value, annotation, matches))
+    return JsonType({"type": plain[annotation], **pattern}, lambda value: _of(value, annotation, matches))
 
 
 _WRITTEN = "expected a report as this version of sigjax writes it"
-Scores = dict[tuple[str, str], float]
+ScoreTable = dict[tuple[str, str], float]
 """The score of each metric and system."""
 
 
@@ -591,9 +591,9 @@ def _settings(given: Mapping[str, Any]) -> tuple[dict[str, Any], Settings]:
 
 def _scores(
     systems: Sequence[SystemScore], settings: Settings, lower_is_better: Sequence[str], measured: Sequence[Measured]
-) -> Scores:
+) -> ScoreTable:
     """The scores, by names that are there once and to which all others belong."""
-    scores: Scores = {}
+    scores: ScoreTable = {}
     for entry, one in enumerate(systems, 1):
         if (one.metric, one.name) in scores:
             raise InputError(f"systems, entry {entry}: {one.name!r} has a second score by {one.metric!r}")
@@ -618,7 +618,7 @@ def _scores(
 
 
 def _comparisons(
-    rows: list[dict[str, Any]], scores: Scores, settings: Settings, lower_is_better: tuple[str, ...]
+    rows: list[dict[str, Any]], scores: ScoreTable, settings: Settings, lower_is_better: tuple[str, ...]
 ) -> Comparisons:
     types = field_types(Comparison)
     apart = SCORE_KEYS if rows and SCORE_KEYS[0] in rows[0] else ()  # missing pairwise
@@ -637,7 +637,7 @@ def _comparisons(
     return Comparisons.of_values(columns)
 
 
-def _check_pairs(pairs: Sequence[tuple[str, str, str, str]], scores: Scores, settings: Settings) -> None:
+def _check_pairs(pairs: Sequence[tuple[str, str, str, str]], scores: ScoreTable, settings: Settings) -> None:
     """Refuse pairs (metric, a, b, test) of systems without a score, of other tests, and those that are there twice."""
     known: set[tuple[str, str, str, str]] = set()
     for entry, (metric, a, b, test) in enumerate(pairs, 1):

@@ -12,7 +12,7 @@ from sigjax.records.display import visible
 from sigjax.report.html import blocks_page
 from sigjax.report.latex import document_latex
 from sigjax.report.markup import MARKDOWN, Dialect, escape_markdown, render_table
-from sigjax.report.sections import Score, Table, blocks, named_headlines, pairs_table, paper_table
+from sigjax.report.sections import ScoreCell, Table, blocks, named_headlines, pairs_table, paper_table
 from sigjax.report.text import BOLD, WHOLE, Page, draw_table, rendered, width_of_names
 from sigjax.report.words import is_warning
 from sigjax.version import __version__
@@ -100,7 +100,7 @@ def to_text(document: Document, *, width: int | None = None, color: bool = False
 
 def to_markup(document: Document, dialect: Dialect) -> str:
     """The document in a markup language."""
-    verdict = dialect.score(Score(dialect.escape(document.verdict), best=True))
+    verdict = dialect.score(ScoreCell(dialect.escape(document.verdict), best=True))
     parts = [verdict, *_in(document.parts, dialect)]
     return "\n\n".join(parts) + "\n"
 

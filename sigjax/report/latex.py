@@ -202,7 +202,7 @@ def set_table(table: Table, caption: str, notes: Sequence[str | None], label: st
     spec = ["l" if i in table.names else "r@{}l" if i in table.scores else "r" for i in columns]
     for i, points in broken.items():
         spec[i] = f"p{{{points:.0f}pt}}"
-    made: list[Block] = []
+    made: list[Tabular] = []
     for part in _columns_by_block(widths, first):
         end = r"\tabularnewline" if part[-1] in broken else r"\\"  # \raggedright has a \\ of its own
         body = [f"{' & '.join([row[i] for i in part])} {end}" for row in rows]
@@ -281,11 +281,11 @@ def _prose(text: str) -> str:
     return re.sub(r"\bp \\textless{} ([\d.e-]+\d)", r"$p<\1$", " ".join(words)).replace("{}* ", "$^{*}$ ")
 
 
-Block = tuple[str, list[str]]
+Tabular = tuple[str, list[str]]
 """The alignment of the columns, and the rows, the head first."""
 
 
-def _float(made: Sequence[Block], caption: str, note: str, kind: str) -> str:
+def _float(made: Sequence[Tabular], caption: str, note: str, kind: str) -> str:
     lines = [rf"\begin{{{kind}}}[t]", r"\centering\small\setlength{\tabcolsep}{4pt}", rf"{caption}\par\smallskip"]
     for number, (spec, rows) in enumerate(made):
         lines += [r"\par\medskip" if number else "", rf"\begin{{tabular}}{{@{{}}{spec}@{{}}}}", r"\toprule", rows[0]]
@@ -294,7 +294,7 @@ def _float(made: Sequence[Block], caption: str, note: str, kind: str) -> str:
     return "\n".join(filter(None, lines))
 
 
-def _long(made: Sequence[Block], caption: str, note: str) -> str:
+def _long(made: Sequence[Tabular], caption: str, note: str) -> str:
     lines = [LONGTABLE, r"\begingroup\small\setlength{\tabcolsep}{4pt}"]
     for number, (spec, rows) in enumerate(made):
         head = [r"\toprule", rows[0], r"\midrule"]

@@ -9,7 +9,7 @@ from functools import partial
 
 from sigjax.records import ReportRecord
 from sigjax.records.display import visible
-from sigjax.report.sections import Score, Table, blocks, named_headlines, pairs_table, paper_table
+from sigjax.report.sections import ScoreCell, Table, blocks, named_headlines, pairs_table, paper_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Dialect:
     escape: Callable[[str], str]
     number: Callable[[str], str]
     heading: Callable[[str], str]
-    score: Callable[[Score], str]
+    score: Callable[[ScoreCell], str]
     table: Callable[[Sequence[str], Sequence[bool], Sequence[Sequence[str]]], str]
     code: Callable[[str], str]
 
@@ -67,7 +67,7 @@ def escape_markdown(text: str) -> str:
     return re.sub(r"([\\`*_\[\]<>|&~$#])", r"\\\1", visible(text))
 
 
-def _markdown_score(score: Score) -> str:
+def _markdown_score(score: ScoreCell) -> str:
     text = f"**{score.text}**" if score.best else score.text
     return f"{text}<sup>{score.marks}</sup>" if score.marks else text
 
@@ -93,7 +93,7 @@ def escape_rst(text: str) -> str:
     return begins + re.sub(r"([\\`*_|])", r"\\\1", shown)
 
 
-def _rst_score(score: Score) -> str:
+def _rst_score(score: ScoreCell) -> str:
     text = f"**{score.text}**" if score.best else score.text
     return rf"{text}\ :sup:`{score.marks}`" if score.marks else text
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from sigjax.records import Device, InputError, KeepScores, Library, ReportRecord, Test
+import numpy as np
+
+from sigjax.multiple.discoveries import family_discoveries
+from sigjax.records import Comparisons, Device, InputError, KeepScores, Library, ReportRecord, Test
 from sigjax.records.display import visible
-from sigjax.report.data import Rows, csv_pieces, json_pieces, report_fields, report_schema, to_dataframe
+from sigjax.records.options import StrPath
+from sigjax.report.data import TableName, csv_pieces, json_pieces, report_fields, report_schema, to_dataframe
 from sigjax.report.words import count
 from sigjax.run.files import text_or_file
 
@@ -19,7 +24,6 @@ if TYPE_CHECKING:
 
     from sigjax.report.plots import FigureKind
 
-Path = str | os.PathLike[str]
 _MOST_ANSWERS = 3
 """Metrics of which `repr` says the answer."""
 
@@ -151,7 +155,52 @@ class Report(ReportRecord):
             raise InputError("this report has no data any more; use sigjax.compare(evaluation, ..., extend=report)")
         return self.again(resamples=resamples, device=device, progress=progress, checkpoint=checkpoint, extend=self)
 
-    def to_json(self, path: Path | None = None, *, keep_scores: KeepScores = "auto") -> str:
+    def true_discoveries(
+        self, pairs: Iterable[tuple[str, ...]] | None = None, *, metric: str | None = None, test: Test | None = None
+    ) -> int:
+        """At least how many of these differences are real? You may choose the pairs after looking at the results.
+
+        With the confidence of the report, at least so many of the pairs differ, whichever pairs you choose, and however
+        often. All pairs of the metric (with family "report" of all metrics) count as those that you looked at.
+
+        Args:
+            pairs: names of two systems each, in any order, with the metric where the report has several; when left out,
+                the pairs that differ significantly.
+            metric: the metric; needed where the report has several.
+            test: the test; the first one when left out.
+
+        Raises:
+            InputError: no such pair, metric or test, or a pair that comes twice.
+
+        Reference: Goeman and Solari (2011); Goeman et al. (2019), see `sigjax help discoveries`.
+
+        Example:
+            >>> from sigjax import compare
+            >>> scores = {"A": [1] * 20, "B": [1] * 12 + [0] * 8, "C": [1] * 10 + [0] * 10}
+            >>> report = compare(scores, read={"metric": "accuracy"}, correction="bh")
+            >>> report.true_discoveries(), report.true_discoveries([("A", "B"), ("C", "B")])
+            (2, 1)
+        """
+        test, settings = self.settings.tests[0] if test is None else test, self.settings
+        groups = {of: own for (of, by), own in self.comparisons.groups().items() if by == test}
+        what, name, known = ("metric", metric, groups) if groups else ("test", test, settings.tests)
+        if name is not None and name not in known:
+            raise InputError(f"no {what} {name!r} in this report; expected {' or '.join(known)}")
+        if metric is None and len(groups) > 1 and settings.family == "metric":
+            raise InputError(f"each metric has its own pairs that you looked at; name a metric: {' or '.join(groups)}")
+        of_all = settings.family == "report"
+        family = Comparisons.joined([*groups.values()] if of_all else [groups[metric or next(iter(groups))]])
+        chosen = family.column("p_adjusted").values < settings.alpha
+        if metric is not None:
+            chosen &= family.column("metric").mapped(metric.__eq__)
+        if pairs is not None:
+            rows = [family.row((*pair, metric) if metric and metric not in pair else pair) for pair in pairs]
+            if len({*rows}) < len(rows):
+                raise InputError("pairs must name each pair once, and some pair comes twice")
+            chosen = np.isin(np.arange(len(family)), rows)
+        return family_discoveries(family, chosen, settings)
+
+    def to_json(self, path: StrPath | None = None, *, keep_scores: KeepScores = "auto") -> str:
         """The report as JSON of the schema `sigjax/1`.
 
         Args:
@@ -165,7 +214,7 @@ class Report(ReportRecord):
         """
         return text_or_file(json_pieces(self, keep_scores), path)
 
-    def to_html(self, path: Path | None = None) -> str:
+    def to_html(self, path: StrPath | None = None) -> str:
         """The report as a whole web page that sorts, searches and draws the pairs, and loads nothing."""
         from sigjax.report.html import to_html
 
@@ -173,7 +222,7 @@ class Report(ReportRecord):
 
     def to_latex(
         self,
-        path: Path | None = None,
+        path: StrPath | None = None,
         *,
         appendix: bool = False,
         caption: str | None = None,
@@ -201,38 +250,38 @@ class Report(ReportRecord):
             raise InputError("caption: is for one table, and the appendix has many; leave it out")
         return text_or_file(to_appendix(self, path, label=label), path)
 
-    def to_methods(self, path: Path | None = None) -> str:
+    def to_methods(self, path: StrPath | None = None) -> str:
         """A methods paragraph for a paper in LaTeX, true to the settings; `to_bibtex` has what it cites."""
         from sigjax.report.methods import to_methods
 
         return text_or_file(to_methods(self), path)
 
     @staticmethod
-    def to_bibtex(path: Path | None = None) -> str:
+    def to_bibtex(path: StrPath | None = None) -> str:
         """The BibTeX entries of all that `to_methods` may cite; one file serves several reports."""
         from sigjax.report.methods import to_bibtex
 
         return text_or_file(to_bibtex(), path)
 
-    def to_markdown(self, path: Path | None = None) -> str:
+    def to_markdown(self, path: StrPath | None = None) -> str:
         """The report as Markdown tables."""
         from sigjax.report.markup import to_markdown
 
         return text_or_file(to_markdown(self), path)
 
-    def to_rst(self, path: Path | None = None) -> str:
+    def to_rst(self, path: StrPath | None = None) -> str:
         """The report as reStructuredText, for Sphinx and docutils."""
         from sigjax.report.markup import RST, render
 
         return text_or_file(render(self, RST), path)
 
-    def to_github(self, path: Path | None = None) -> str:
+    def to_github(self, path: StrPath | None = None) -> str:
         """A comment for a pull request: what the tests say, the systems, and the rest folded."""
         from sigjax.report.document import document_of, to_github
 
         return text_or_file(to_github(document_of(self)), path)
 
-    def to_text(self, path: Path | None = None) -> str:
+    def to_text(self, path: StrPath | None = None) -> str:
         """The report as text with all pairs, notes and the signature, and nothing cut, as in a file.
 
         `print(report)` shows the answer and one table.
@@ -241,12 +290,12 @@ class Report(ReportRecord):
 
         return text_or_file(to_text(self, width=WHOLE, verbose=True), path)
 
-    def to_csv(self, path: Path | None = None, *, of: Rows = "pairs") -> str:
+    def to_csv(self, path: StrPath | None = None, *, of: TableName = "pairs") -> str:
         """CSV with one row per pair, metric and test, or (`of="systems"`) per system and metric, with ranks."""
         return text_or_file(csv_pieces(self, of), path)
 
     def to_dataframe(
-        self, library: Library | None = None, *, of: Rows = "pairs", columns: Literal["usual", "all"] = "usual"
+        self, library: Library | None = None, *, of: TableName = "pairs", columns: Literal["usual", "all"] = "usual"
     ) -> Any:
         """A data frame with one row per pair, metric and test, or per system and metric, with ranks.
 

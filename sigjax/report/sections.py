@@ -66,7 +66,7 @@ MAX_NAMED = 8
 """Systems all of whose pairs a page lists; more are described by letters, groups or shades."""
 
 
-class Score(NamedTuple):
+class ScoreCell(NamedTuple):
     """A cell of a paper's table: a score, its marks, and whether it is the best of its metric."""
 
     text: str
@@ -78,7 +78,7 @@ class Score(NamedTuple):
 class Table:
     """What people read in rows and columns. Dialects set it: each says how it writes a cell, a row and a rule.
 
-    A row has a text that is ready to print, or a `Score`, per column; all headers are empty where there is no head.
+    A row has a text that is ready to print, or a `ScoreCell`, per column; all headers are empty where there is no head.
     Columns by their numbers: `names` are what people typed (aligned left, escaped, made `visible` here, once); `scores`
     hold scores, under headers that people typed; `optional` ones are left out where a line is too short, in this order;
     `details` only files and verbose output have.
@@ -726,12 +726,12 @@ def paper_table(report: ReportRecord, sections: Sequence[Section]) -> Table:
     metric.
     """
     settings, marking = report.settings, _marking(sections, report.settings)
-    names, columns = [system.name for system in sections[0].systems], list[dict[str, Score]]()
+    names, columns = [system.name for system in sections[0].systems], list[dict[str, ScoreCell]]()
     for section in sections:
         marks = _marks(section, marking) if section.families else {}
         texts, best = _texts(section.systems), section.systems[0].score
         scores = {one.name: (texts[one.name], marks.get(one.name, ""), one.score == best) for one in section.systems}
-        columns.append({name: Score(*score) for name, score in scores.items()})
+        columns.append({name: ScoreCell(*score) for name, score in scores.items()})
     note = "Best in bold."
     if marking != "none":
         tests = list(dict.fromkeys(section.families[0].heading for section in sections))
@@ -741,7 +741,7 @@ def paper_table(report: ReportRecord, sections: Sequence[Section]) -> Table:
         note = f"Best in bold; {meaning.format(baseline=settings.baseline)} (p < {settings.alpha:g}, {by})."
     return Table(
         ("system", *(f"{each.title} ↓" if each.metric in report.lower_is_better else each.title for each in sections)),
-        [(name, *(column.get(name, Score("")) for column in columns)) for name in names],
+        [(name, *(column.get(name, ScoreCell("")) for column in columns)) for name in names],
         names=(0,),
         scores=tuple(range(1, len(sections) + 1)),
         title=f"{count(len(names), 'system')} on {size_text(report.num_instances, report.runs)}",

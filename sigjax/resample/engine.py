@@ -23,7 +23,7 @@ from sigjax.run.backend import Backend, compiled, on_all_devices, out_of_memory
 from sigjax.run.context import Run, ahead, num_cores
 from sigjax.run.loops import expect, map_items, only_if
 
-Kernel = Callable[..., tuple[Array, ...]]
+TileKernel = Callable[..., tuple[Array, ...]]
 """(rows [row, 3], valid [row], *data, **static) -> results of one tile."""
 Static = tuple[tuple[str, Any], ...]
 """Keyword arguments of a kernel that it is compiled for."""
@@ -49,7 +49,7 @@ class Task(NamedTuple):
 
 
 def stream(
-    kernel: Kernel, static: Static, data: tuple[Any, ...], run: Run, *, size: int, wide_vectors: bool = True
+    kernel: TileKernel, static: Static, data: tuple[Any, ...], run: Run, *, size: int, wide_vectors: bool = True
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
     """Yield (first resample, results `[tile, ...]`) in order; a resample holds `size` numbers to be scored.
 
@@ -74,7 +74,7 @@ def stream(
 
 
 def _calls(
-    kernel: Kernel,
+    kernel: TileKernel,
     static: Static,
     task: Task,
     run: Run,
@@ -127,7 +127,7 @@ def tile_rows(projection: Projection, size: int, platform: str) -> int:
     return min(2 ** (max(within, 1).bit_length() - 1), _MOST_ROWS[platform])
 
 
-def _tiles(first: Array, task: Task, *, kernel: Kernel, rows_per_tile: int, **static: Any) -> tuple[Array, ...]:
+def _tiles(first: Array, task: Task, *, kernel: TileKernel, rows_per_tile: int, **static: Any) -> tuple[Array, ...]:
     """Results `[tile, ...]` of the tiles that start with the resamples `first` `[tile]`."""
     expect(task.key, (2,), np.uint32)
     xp = first.__array_namespace__()
@@ -175,7 +175,7 @@ def count_swaps(
         yield start, counts.sum(axis=0).ravel()[:count], ok.all(axis=0).ravel()[:count]
 
 
-class Scored(NamedTuple):
+class ScoreSpec(NamedTuple):
     """What to make of the sums of a resample: the scores of all systems by one metric."""
 
     indices: ColumnIndices
@@ -189,7 +189,7 @@ class Scored(NamedTuple):
 
 
 def replicates(
-    projection: Projection, metrics: Sequence[Scored], run: Run
+    projection: Projection, metrics: Sequence[ScoreSpec], run: Run
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
     """Scores of all systems by some metrics on the same resamples, piece by piece.
 
@@ -210,7 +210,7 @@ def replicates(
         yield start, tuple(np.concatenate(list(tiles), axis=1)[:, : run.resamples - start] for tiles in scored)
 
 
-def _on_host(metric: Scored, tiles: np.ndarray) -> list[np.ndarray]:
+def _on_host(metric: ScoreSpec, tiles: np.ndarray) -> list[np.ndarray]:
     with np.errstate(all="ignore"):
         return [
             np.asarray(tally.replicate_scores(sums, metric.indices, metric.divisors, score=metric.score))

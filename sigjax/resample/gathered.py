@@ -29,7 +29,7 @@ _FEWEST_ROWS, _LARGEST_TILE = 32, 2**23
 _LONG_SORT = 128
 """From this length on NumPy sorts faster than a compiled CPU program: ten times faster for 1,000 numbers (measured)."""
 
-Pieces = Iterator[tuple[int, np.ndarray]]
+ScorePieces = Iterator[tuple[int, np.ndarray]]
 """The first resample of a piece, and scores `[..., row]` (float64)."""
 
 
@@ -76,7 +76,7 @@ def sorts_long(call: Callable[..., Any], num_arrays: int, num_instances: int) ->
 
 def swap_scores(
     function: Function, sample: Sample, pairs: Sequence[tuple[int, int]], seed: int, resamples: range, shard: range
-) -> Pieces:
+) -> ScorePieces:
     """Scores `[pair, side, row]` of pairs of systems on the same swaps of whole units, for a shard of the resamples."""
     draws = draws_from_strata(sample.strata)
 
@@ -87,7 +87,7 @@ def swap_scores(
     return _pieces(function, scores, resamples, 2 * len(sample.unit), shard)
 
 
-def outcome_scores(function: Function, sample: Sample, pair: tuple[int, int], differing: np.ndarray) -> Pieces:
+def outcome_scores(function: Function, sample: Sample, pair: tuple[int, int], differing: np.ndarray) -> ScorePieces:
     """Scores `[side, row]` of two systems on all swaps of the units `differing` that keep the first.
 
     The other swaps are their mirror images. No unit is swapped in the very first.
@@ -103,7 +103,7 @@ def outcome_scores(function: Function, sample: Sample, pair: tuple[int, int], di
     return _pieces(function, scores, outcomes, 2 * len(sample.unit), outcomes)
 
 
-def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range, shard: range) -> Pieces:
+def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range, shard: range) -> ScorePieces:
     """Scores `[system, row]` of all systems on the same bootstrap resamples of whole units, for a shard of them."""
     draws = draws_from_strata(sample.strata)
     one_length = (sample.sizes == sample.sizes[0]).all()
@@ -125,7 +125,7 @@ def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range
     return _pieces(function, scores, resamples, len(sample.unit), shard)
 
 
-def _pieces(function: Function, scores: Callable[..., Any], resamples: range, width: int, shard: range) -> Pieces:
+def _pieces(function: Function, scores: Callable[..., Any], resamples: range, width: int, shard: range) -> ScorePieces:
     """`scores(rows)` of the shard, tile by tile; the tile size does not depend on the shard.
 
     Compiled programs take tiles of one size: the last may have too many rows.

@@ -1,9 +1,9 @@
 """Other questions than `compare`: experiments made of many comparisons, classical tests, and systems one by one.
 
 A study calls `compare` and the rooms below it; it adds no resampling of its own. Each file has a study or two with
-their records, text and figure; what these share is in `study`, experiments made of data in `trials`, formulas in
-`formulas`. `STUDIES` has a record of each study: commands, their help and the public names are made of it. Naming a
-study imports no file of this room.
+their records, text and figure. `study` has what they share, `trials` experiments on data, `formulas` formulas.
+`STUDIES` has a record for each study: commands, their help and the public names are made from it. A study is imported
+when it is first used. No file has the name of a function: it would take the function's place in this package.
 """
 
 from __future__ import annotations
@@ -11,29 +11,29 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from sigjax.studies.agents import rl as rl
     from sigjax.studies.association import association_test as association_test
-    from sigjax.studies.audit import audit as audit
-    from sigjax.studies.battles import battles as battles
+    from sigjax.studies.bradley_terry import battles as battles
+    from sigjax.studies.changes import diff as diff
+    from sigjax.studies.changes import verify as verify
     from sigjax.studies.classical import classical_tests as classical_tests
-    from sigjax.studies.diff import diff as diff
-    from sigjax.studies.diff import verify as verify
-    from sigjax.studies.equivalence import equivalence as equivalence
-    from sigjax.studies.equivalence import equivalence_test as equivalence_test
-    from sigjax.studies.flips import flips as flips
-    from sigjax.studies.flips import slices as slices
-    from sigjax.studies.gains import gains as gains
-    from sigjax.studies.monitor import monitor as monitor
-    from sigjax.studies.power import planned_power as planned_power
-    from sigjax.studies.power import power as power
-    from sigjax.studies.rank import rank as rank
-    from sigjax.studies.rl import rl as rl
+    from sigjax.studies.error_rates import audit as audit
+    from sigjax.studies.item_analysis import items as items
+    from sigjax.studies.power_analysis import planned_power as planned_power
+    from sigjax.studies.power_analysis import power as power
+    from sigjax.studies.ranking import rank as rank
+    from sigjax.studies.replays import stopping as stopping
     from sigjax.studies.samples import one_sample as one_sample
     from sigjax.studies.samples import unpaired as unpaired
-    from sigjax.studies.stopping import stopping as stopping
+    from sigjax.studies.sequential import monitor as monitor
+    from sigjax.studies.significant_gains import gains as gains
+    from sigjax.studies.subsets import flips as flips
+    from sigjax.studies.subsets import slices as slices
+    from sigjax.studies.tost import equivalence as equivalence
+    from sigjax.studies.tost import equivalence_test as equivalence_test
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,12 @@ class StudySpec:
     Attributes:
         module: the file of this room.
         functions: the public functions; the first one is the command's.
+        result: the class of its result.
         takes: what the command reads: the evaluations of the files, one per metric; systems one by one, of which one is
             enough or which have instances of their own; two files of labels; reports; or a table of battles.
         files: the help of its files; the usual one when left out.
-        alone: whether it is a name of sigjax, beside `sigjax.studies.NAME`.
+        alone: whether its functions are names of sigjax, beside `sigjax.studies.NAME`.
+        constructed: whether people construct its result themselves, which is then a name of sigjax, too.
         research: whether its command is `sigjax research NAME`.
     """
 
@@ -60,7 +62,13 @@ class StudySpec:
     takes: Literal["evaluations", "systems", "samples", "growing", "labels", "reports", "battles"] = "evaluations"
     files: str = ""
     alone: bool = True
+    constructed: bool = False
     research: bool = False
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        """The names of sigjax that it adds."""
+        return (*self.functions, *[self.result] * self.constructed) if self.alone else ()
 
     @property
     def path(self) -> str:
@@ -78,10 +86,10 @@ class StudySpec:
 
 
 def _study(name: str, title: str, more: str = "", **others: Any) -> StudySpec:
-    """A study whose module, function, result and options are called as its command, unless others say otherwise."""
+    """A study whose function, result and options have the name of its command, unless others say otherwise."""
     function = name.replace("-", "_")
     result = function.title().replace("_", "")
-    usual = {"module": function, "functions": (function,), "result": result, "options": f"{result}Options"}
+    usual = {"functions": (function,), "result": result, "options": f"{result}Options"}
     return StudySpec(name, title, more, **usual | others)
 
 
@@ -93,6 +101,7 @@ _ALL = (
         "(--figure). --design folds: the corrected t test of cross-validation. For -m auc, DeLong's test.",
         functions=("classical_tests",),
         result="ClassicalTests",
+        module="classical",
     ),
     _study(
         "power",
@@ -100,6 +109,7 @@ _ALL = (
         "Each repetition draws instances from the data with replacement and tests them. Without files: which "
         "difference of accuracies, given the share of instances on which one system alone is right (--disagree)?",
         functions=("power", "planned_power"),
+        module="power_analysis",
     ),
     _study(
         "monitor",
@@ -108,18 +118,22 @@ _ALL = (
         "--checkpoint FILE, each call reads only what is new in the logs.",
         takes="growing",
         files="As for `sigjax compare`: all results so far.",
+        module="sequential",
+        constructed=True,
     ),
     _study(
         "equivalence",
         "Are systems alike up to a margin, or one not worse than the other by it? Two one-sided tests (TOST).",
         functions=("equivalence", "equivalence_test"),
         options="EquivalencePairsOptions",
+        module="tost",
     ),
     _study(
         "audit",
         "Do the tests keep their level on these data, if their units are independent? On pairs that are made equal.",
         "Each repetition swaps the outputs of random units of two systems (`--only A B`) and tests the mixtures.",
         research=True,
+        module="error_rates",
     ),
     _study(
         "one-sample",
@@ -141,11 +155,19 @@ _ALL = (
         "Which instances decide between two systems (`--only A B`), and what is left of the difference without them?",
         "p-values without chosen instances are no tests: they say how much rests on few instances.",
         alone=False,
+        module="subsets",
     ),
     _study(
         "slices",
         "The same comparison in every slice (`--by FIELD`), and does the difference change from slice to slice?",
-        module="flips",
+        module="subsets",
+        alone=False,
+    ),
+    _study(
+        "items",
+        "Are the questions any good: which look mis-keyed, which separate no systems, what do they resolve?",
+        "By the results of three systems or more: item-rest correlations, reliability (KR-20), neighbours by rank.",
+        module="item_analysis",
         alone=False,
     ),
     _study(
@@ -155,6 +177,7 @@ _ALL = (
         result="Ranking",
         options="RankOptions",
         alone=False,
+        module="ranking",
     ),
     _study(
         "battles",
@@ -164,6 +187,7 @@ _ALL = (
         takes="battles",
         files="A table with the columns model_a, model_b and winner; or model_a, model_b, wins, losses and ties.",
         alone=False,
+        module="bradley_terry",
     ),
     _study(
         "rl",
@@ -172,6 +196,7 @@ _ALL = (
         result="RL",
         options="RLOptions",
         alone=False,
+        module="agents",
     ),
     _study(
         "association",
@@ -181,16 +206,18 @@ _ALL = (
         takes="labels",
         files="LABELS GOLD: two files with one label per line, in the same order.",
         research=True,
+        module="association",
     ),
     _study(
         "diff",
         "What changed between two reports, and with --margin: is any system worse by more than that?",
         takes="reports",
+        module="changes",
     ),
     _study(
         "verify",
         "Check that a report was made from these files: compare again, and compare the numbers.",
-        module="diff",
+        module="changes",
         result="Verification",
         takes="reports",
     ),
@@ -200,6 +227,7 @@ _ALL = (
         "--sizes: how it falls with the size of the test set; and do winners win on other instances, or on --other?",
         alone=False,
         research=True,
+        module="significant_gains",
     ),
     _study(
         "stopping",
@@ -207,11 +235,13 @@ _ALL = (
         "And on outputs swapped at random, where each stop is a false one.",
         alone=False,
         research=True,
+        module="replays",
     ),
 )
 STUDIES = {study.name: study for study in _ALL}
 """Each study by the name of its command; some are those of `sigjax research`."""
-_MODULES = {function: study for study in STUDIES.values() for function in study.functions}
+_FUNCTIONS = {function: study for study in STUDIES.values() for function in study.functions}
+"""The study of each public function."""
 
 
 def elsewhere(name: str) -> str:
@@ -228,24 +258,18 @@ def elsewhere(name: str) -> str:
     return ""
 
 
-class _Room(ModuleType):
-    """This package: a function, and not the file of its name that is imported with it, is an attribute of it."""
+if not TYPE_CHECKING:  # type checkers would take any name for a study
 
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (isinstance(value, ModuleType) and name in _MODULES):
-            super().__setattr__(name, value)
-
-    def __getattr__(self, name: str) -> object:
-        """Import a study when it is first used."""
-        if name not in _MODULES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{elsewhere(name)}", name=name, obj=self)
-        value = _MODULES[name].load(name)
-        setattr(self, name, value)
-        return value
-
-    def __dir__(self) -> list[str]:
-        """The studies: the modules of this room are no part of the interface."""
-        return [*_MODULES]
+    def __getattr__(name: str) -> object:
+        """Import a study when it is first used (PEP 562)."""
+        if name not in _FUNCTIONS:
+            raise AttributeError(
+                f"module {__name__!r} has no attribute {name!r}{elsewhere(name)}", name=name, obj=sys.modules[__name__]
+            )
+        globals()[name] = function = _FUNCTIONS[name].load(name)
+        return function
 
 
-sys.modules[__name__].__class__ = _Room
+def __dir__() -> list[str]:
+    """The studies: the modules of this room are no part of the interface."""
+    return [*_FUNCTIONS]

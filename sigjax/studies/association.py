@@ -16,8 +16,8 @@ from typing import Any, Literal
 import numpy as np
 
 from sigjax.exact.choices import sample_distribution
+from sigjax.exact.digits import PValue
 from sigjax.exact.lattice import NotEligible
-from sigjax.exact.null import ExactP
 from sigjax.records import Alternative, Hint, InputError, Interval, Settings
 from sigjax.records.display import SciPyNames
 from sigjax.records.options import check, same, takes, values
@@ -34,7 +34,7 @@ _STEP_COST = 5_000
 
 def agreements_p(
     gold_counts: Sequence[int], label_counts: Sequence[int], observed: int, alternative: Alternative
-) -> ExactP:
+) -> PValue:
     r"""Probability of at least, or at most, the observed number of agreements, in whole numbers throughout.
 
     With the rook numbers $R_j$ (`rook_numbers`), the number of the n! assignments with at least k agreements is
@@ -43,7 +43,7 @@ def agreements_p(
     applications"; Riordan (1958), chapter 7. Counts are `[label]`: instances with each gold label, and given each
     label, in the same order.
 
-    >>> agreements_p([1, 1, 1, 1], [1, 1, 1, 1], 2, "greater").p_value * 24
+    >>> agreements_p([1, 1, 1, 1], [1, 1, 1, 1], 2, "greater")[0] * 24
     7.0
     """
     size = sum(gold_counts)
@@ -59,7 +59,7 @@ def agreements_p(
     p_value = count / every
     # A difference of large logarithms is better only below the range of doubles.
     log10_p = math.log10(p_value) if p_value > 1e-300 else math.log10(count) - math.log10(every)
-    return ExactP(p_value, log10_p)
+    return p_value, log10_p, 0.0
 
 
 def rook_numbers(gold_counts: Sequence[int], label_counts: Sequence[int], start: int) -> list[int]:
@@ -297,7 +297,7 @@ def _codes(gold: Iterable[object], labels: Iterable[object]) -> np.ndarray:
     return np.array([[codes[label] for label in side] for side in sides.values()])
 
 
-def _exact(counts: np.ndarray, observed: int, settings: Settings) -> tuple[ExactP, str] | NotEligible:
+def _exact(counts: np.ndarray, observed: int, settings: Settings) -> tuple[PValue, str] | NotEligible:
     """The exact p-value and the reason; `counts` `[side, label]` are the instances with each gold label, and label."""
     if settings.method == "montecarlo":
         return NotEligible("as asked")
@@ -313,18 +313,17 @@ def _exact(counts: np.ndarray, observed: int, settings: Settings) -> tuple[Exact
 
 def fisher_p(
     gold_counts: Sequence[int], label_counts: Sequence[int], observed: int, alternative: Alternative
-) -> ExactP:
+) -> PValue:
     """As `agreements_p` for two labels, by the hypergeometric distribution: Fisher's exact test.
 
-    >>> fisher_p([3, 1], [2, 2], 3, "greater").p_value
+    >>> fisher_p([3, 1], [2, 2], 3, "greater")[0]
     0.5
     """
     known = sample_distribution(np.repeat([0, 1], gold_counts), label_counts[1])
     assert not isinstance(known, NotEligible)  # any number of zeros and ones has a distribution
     tails = _tails(2 * known.sums + gold_counts[0] - label_counts[1], observed, alternative)
-    smaller = min((p for tail in tails if (p := known.tail(tail)) is not None), key=lambda p: p.log10_p)
-    log10_p = min(smaller.log10_p + math.log10(len(tails)), 0.0)
-    return ExactP(min(len(tails) * smaller.p_value, 1.0), log10_p)
+    smaller = min((p for tail in tails if (p := known.tail(tail)) is not None), key=lambda p: p[1])
+    return min(len(tails) * smaller[0], 1.0), min(smaller[1] + math.log10(len(tails)), 0.0), 0.0
 
 
 def _montecarlo(counts: np.ndarray, observed: int, settings: Settings) -> tuple[float, Interval, int]:

@@ -52,7 +52,8 @@ def evidence_against(sides: np.ndarray, members: np.ndarray, number: int, keep: 
     of_rivals = np.full((*sides.shape[1:-1], number, number), -np.inf)
     of_rivals[..., second, first], of_rivals[..., first, second] = sides
     smallest = np.sort(of_rivals, axis=-1)[..., 1 : 1 + number - keep]  # of a system itself it is 0
-    return np.logaddexp.reduce(smallest, axis=-1) - math.log(number - keep)
+    log_e = np.logaddexp.reduce(smallest, axis=-1) - math.log(number - keep)
+    return np.where((smallest == 0.0).all(axis=-1), 0.0, log_e)  # no rounding where no rival differs
 
 
 @dataclass(frozen=True, slots=True)

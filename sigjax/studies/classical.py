@@ -29,7 +29,7 @@ from sigjax.records import (
     SampleMetric,
     Test,
 )
-from sigjax.records.options import option, same, takes, values
+from sigjax.records.options import check, option, same, takes, values
 from sigjax.report import Report
 from sigjax.report.data import PAIR_KEYS
 from sigjax.report.document import Block, Document
@@ -317,7 +317,7 @@ class ClassicalOptions:
         group="Main options",
     )
     folds: int | None = option(
-        None, "Number of folds of each repetition; default: as many as there are labels.", group="Main options"
+        None, "Number of folds of each repetition; default: as many as there are labels.", group="Main options", least=2
     )
     confidence_level: float = same(CompareOptions, "confidence_level")
     resamples: Resamples = same(CompareOptions, "resamples")
@@ -360,6 +360,7 @@ def classical_tests(*data: Any, options: ClassicalOptions) -> ClassicalTests | R
         >>> round(result["two-sample t"].statistic * result.factor, 6) == round(result["paired t"].statistic, 6)
         True
     """
+    check(options)
     evaluation = _systems(data, options)
     if options.design == "folds" or len(evaluation.systems) > 2:
         _refuse_ignored(evaluation, options)
@@ -425,7 +426,7 @@ def _systems(systems: Sequence[Any], options: ClassicalOptions) -> EvaluationRec
 
 ASSUMES = {"permutation": "outputs for a unit may be swapped", "bootstrap": "units are a random sample, and many"}
 GROUPS = {True: "paired tests", False: "tests of independent systems"}
-Row = tuple[str, str, str, str]
+TableRow = tuple[str, str, str, str]
 _LEAST = 24
 """Columns for what a test assumes."""
 
@@ -468,10 +469,10 @@ def _tables(result: ClassicalTests) -> list[Block]:
     return blocks
 
 
-def _resampled(result: ClassicalTests) -> list[Row]:
+def _resampled(result: ClassicalTests) -> list[TableRow]:
     """The resampling tests, each with its second run below it."""
     spec = words.number_spec([result.delta])
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for first in result.comparisons:
         for one in (first, *(other for other in result.second if other.test == first.test)):
             seed = f", seed {one.settings.seed}" if one.method == "montecarlo" else ""
@@ -480,7 +481,7 @@ def _resampled(result: ClassicalTests) -> list[Row]:
     return rows
 
 
-def _row(test: ClassicalTest) -> Row:
+def _row(test: ClassicalTest) -> TableRow:
     rank_or_count = (2.0 * test.statistic).is_integer()
     statistic = f"{test.statistic:z,.10g}" if rank_or_count else f"{test.statistic:z.4g}"
     return test.name, statistic, words.format_p(test.p_value, digits=3, threshold=0.05), test.assumes

@@ -99,7 +99,7 @@ def mixture(
     log_e = np.logaddexp.reduce(terms, axis=-2) - math.log(np.sum(effects**-0.5))
     if binary:
         log_e = np.logaddexp(log_e, beta_mixture((differ + scaled) / 2.0, (differ - scaled) / 2.0)) - math.log(2.0)
-    return log_e
+    return np.where(differ == 0, 0.0, log_e)  # without differences, E is 1: no rounding
 
 
 def sides(
@@ -115,7 +115,7 @@ def sides(
         with np.errstate(divide="ignore"):
             half = math.log(2.0) + np.log(scipy_special().betainc(losses + 0.5, wins + 0.5, 0.5))
         log_e = np.logaddexp(log_e, beta_mixture(wins, losses) + half) - math.log(2.0)
-    return log_e
+    return np.where(differ == 0, 0.0, log_e)
 
 
 def bernstein(before: np.ndarray, units: np.ndarray, values: np.ndarray, log_level: float) -> np.ndarray:

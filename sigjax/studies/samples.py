@@ -41,7 +41,6 @@ from sigjax.report.sections import Table
 from sigjax.resample.units import make_units
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, with_progress
-from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.formulas import proportion_interval
 from sigjax.studies.study import (
     StudyRows,
@@ -51,6 +50,7 @@ from sigjax.studies.study import (
     with_adjusted_p,
 )
 from sigjax.studies.tests import ClassicalTest, rank_sum
+from sigjax.studies.tost import EquivalencePairsOptions
 from sigjax.studies.trials import by_one_metric, on_instances
 from sigjax.testing.closed import jackknife_intervals
 from sigjax.testing.columns import ColumnsProblem
@@ -630,7 +630,7 @@ def _ranks(problem: SumsProblem, first: int) -> ClassicalTest | None:
     return rank_sum(a, b, problem.settings.alternative, rounding=0 if problem.units.exact else 2)
 
 
-Results = Sequence[Unpaired] | Sequence[OneSample]
+SampleTests = Sequence[Unpaired] | Sequence[OneSample]
 _MOST_NOTES, _MOST_NAMED = 6, 3
 _TESTS = {
     "binomial": "binomial: exact, for answers right or wrong; two-sided, scores at least as far from the number",
@@ -716,7 +716,7 @@ def _one_sample_document(results: Sequence[OneSample]) -> Document:
 
 
 def _document(
-    results: Results, test: str, verdict: str, title: str, tables: Sequence[Table], explained: list[str]
+    results: SampleTests, test: str, verdict: str, title: str, tables: Sequence[Table], explained: list[str]
 ) -> Document:
     """The verdict, warnings, the title, tables, what they mean, the notes and the signature."""
     settings = results[0].settings
@@ -781,7 +781,7 @@ def _p_columns(results: Sequence[Any]) -> dict[str, Sequence[str]]:
     return columns
 
 
-def _methods(results: Results) -> str:
+def _methods(results: SampleTests) -> str:
     """How p was computed, and the largest sampling error."""
     text = ", ".join(words.METHODS.get(method, method) for method in dict.fromkeys(row.method for row in results))
     drawn = [(row.p_value or 0.0, row.p_interval) for row in results if row.exceed is not None and row.p_interval]
@@ -793,7 +793,7 @@ def _methods(results: Results) -> str:
     )
 
 
-def _notes(results: Results, *, warnings: bool = False) -> list[str]:
+def _notes(results: SampleTests, *, warnings: bool = False) -> list[str]:
     notes = list(dict.fromkeys(note for row in results for note in row.notes if words.is_warning(note) == warnings))
     if more := len(notes[_MOST_NOTES:]):
         notes[_MOST_NOTES:] = [f"{'warning: ' if warnings else ''}{more} more like these; --format json has them all"]

@@ -395,7 +395,7 @@ def rank_sum(a: np.ndarray, b: np.ndarray, alternative: Alternative, *, rounding
     if not isinstance(law, NotEligible):
         hits = {"greater": law.sums >= observed, "less": law.sums <= observed}
         tails = [law.tail(hit) for side, hit in hits.items() if alternative in (side, "two-sided")]
-    known = [tail.p_value for tail in tails if tail is not None]
+    known = [tail[0] for tail in tails if tail is not None]
     statistic = observed / 2.0 - len(a) * (len(a) + 1) / 2.0
     if known and len(known) == len(tails):
         p_value, how = min(1.0, len(known) * min(known)), "exact"

@@ -34,7 +34,7 @@ from sigjax.records import (
     Settings,
     Test,
 )
-from sigjax.records.options import option, same, values
+from sigjax.records.options import given_as, option, same, values
 from sigjax.resample.draws import STREAMS, Draws, swap
 from sigjax.resample.units import Units, make_units
 from sigjax.run.backend import host_scope
@@ -62,6 +62,26 @@ def by_one_metric(data: Any, read: ReadOptions | Mapping[str, Any] | None, **how
     if len(evaluations) != 1:
         raise InputError(f"this study takes one metric, got {len(evaluations)}; name one ({Hint('metric', 'NAME')})")
     return evaluations[0]
+
+
+def instance_ids(evaluation: EvaluationRecord) -> Sequence[str]:
+    """What tells instances apart, each with all its runs: ids, or else their positions."""
+    return evaluation.ids or tuple(f"number {number}" for number in range(1, evaluation.num_instances + 1))
+
+
+def shown_fields(data: Any, fields: Sequence[str], read: ReadOptions, **how: Any) -> dict[str, EvaluationRecord]:
+    """For each field that is to be shown beside instances, the evaluation of the data with it as strata."""
+    given = data if isinstance(data, list | tuple) else [data]
+    if fields and any(isinstance(each, EvaluationRecord) for each in given):
+        raise InputError(f"{Hint('show')} reads fields of files, and these are read already; give their paths")
+    with given_as("strata", "show"):
+        return {name: by_one_metric(data, replace(read, strata=name), **how) for name in fields}
+
+
+def texts_by_id(texts: Mapping[str, EvaluationRecord], ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The texts of `shown_fields` for the instances with these ids."""
+    known = {name: dict(zip(instance_ids(each), each.strata or (), strict=True)) for name, each in texts.items()}
+    return {name: tuple(own[id] for id in ids) for name, own in known.items()}
 
 
 def check_pair(evaluation: EvaluationRecord) -> EvaluationRecord:

@@ -27,10 +27,12 @@ from sigjax.exact.bootstrap import (
     sum_distribution,
     tilt,
 )
+from sigjax.exact.digits import PValue
 from sigjax.exact.lattice import NotEligible
-from sigjax.exact.null import ExactP
+from sigjax.exact.plans import NOT_KNOWN, Pair
+from sigjax.records import Column, Columns
 from sigjax.resample.draws import draws_from_strata
-from sigjax.resample.engine import Scored, replicates
+from sigjax.resample.engine import ScoreSpec, replicates
 from sigjax.resample.projection import (
     ColumnIndices,
     DrawsProduct,
@@ -45,7 +47,8 @@ from sigjax.run.backend import most_bytes, room
 from sigjax.run.context import Run, fits, gib
 from sigjax.run.costs import DRAWS, DRAWS_VALUE, Cost
 from sigjax.testing.intervals import INTERVALS, draws_intervals
-from sigjax.testing.problem import EquivalentPairs, Pair, Problem, SumsProblem, scores_at, slope_in
+from sigjax.testing.p_values import exact_columns
+from sigjax.testing.problem import EquivalentPairs, Problem, SumsProblem, scores_at, slope_in
 from sigjax.testing.replicates import JointDeltas, accelerations, bca_levels
 from sigjax.testing.summaries import summarize
 from sigjax.testing.uncertainty import Percentile, Pieces, quantile_levels, targets_of
@@ -87,7 +90,7 @@ def _arithmetic(projection: Projection) -> tuple[object, ...]:
     return type(projection), projection.matrix.dtype if isinstance(projection, DrawsProduct) else None
 
 
-def _projected(problems: Sequence[SumsProblem], run: Run) -> tuple[Projection, list[Scored]]:
+def _projected(problems: Sequence[SumsProblem], run: Run) -> tuple[Projection, list[ScoreSpec]]:
     """How to make the sums of these metrics; statistics that they have in common are one column."""
     draws, compiled = draws_from_strata(problems[0].units.strata), bool(run.backend.devices)
     in_bytes = most_bytes(run.backend, counts=True)
@@ -99,14 +102,14 @@ def _projected(problems: Sequence[SumsProblem], run: Run) -> tuple[Projection, l
     else:
         columns, (column, offset) = drawn_columns(np.concatenate([each.units.values for each in problems], axis=2))
         projection = draws_projection(columns, draws, compiled=compiled, most_bytes=in_bytes)
-    metrics: list[Scored] = []
+    metrics: list[ScoreSpec] = []
     start = 0
     for each in problems:
         stats = slice(start, start := start + each.units.values.shape[2])
         # A compiler may merge the division by divisors with the metric's own: such scores are left to NumPy.
         on_host = not each.metric.portable or each.units.divisors is not None
         indices = ColumnIndices(column[:, stats], offset[:, stats])
-        metrics.append(Scored(indices, each.units.divisors, each.metric.score, on_host))
+        metrics.append(ScoreSpec(indices, each.units.divisors, each.metric.score, on_host))
     return projection, metrics
 
 
@@ -260,16 +263,14 @@ def _uncertainty(
     return np.append(abs(plan.slope) * standard_error(lattice), ends)
 
 
-def bootstrap_outcomes(problem: SumsProblem, plan: BootstrapPlan) -> list[ExactP | NotEligible]:
-    """The bootstrap test of each problem, as infinitely many resamples give it; none where p is 0."""
-    results: list[ExactP | NotEligible] = []
+def exact_bootstrap_tests(problem: SumsProblem, plan: BootstrapPlan) -> Columns:
+    """The columns of the bootstrap tests of all pairs, as infinitely many resamples give them; none where p is 0."""
+    reasons = f"the score is linear in {problem.metric.stat_names[plan.stat]}", "no resample at all is as extreme"
+    p_values = list[PValue]()
     for lattice in plan.pairs.values():
         if plan.slope < 0.0:
             lattice = lattice.mirrored()
-        found = bootstrap_p(lattice, lattice.total, problem.settings.alternative, problem.settings.variant)
-        if found.log10_p == -math.inf:
-            results.append(NotEligible("no resample at all is as extreme"))
-            continue
-        reason = f"the score is linear in {problem.metric.stat_names[plan.stat]}"
-        results.append(found._replace(reason=reason))
-    return results
+        p_value = bootstrap_p(lattice, lattice.total, problem.settings.alternative, problem.settings.variant)
+        p_values.append(NOT_KNOWN if p_value[1] == -math.inf else p_value)
+    is_open = np.array([math.isnan(p_value[0]) for p_value in p_values])
+    return exact_columns(p_values, Column(is_open.astype(np.int8), None, reasons)).at(plan.which)

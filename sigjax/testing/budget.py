@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sigjax.exact.lattice import NotEligible
+from sigjax.exact.plans import Pair
 from sigjax.records import Settings
 from sigjax.run.costs import (
     COUNTED_UNIT,
@@ -14,7 +15,7 @@ from sigjax.run.costs import (
     WEIGHTED_NUMBER,
     Cost,
 )
-from sigjax.testing.problem import NotExact, Pair, SumsProblem
+from sigjax.testing.problem import NotExact, SumsProblem
 
 AUTO_BUDGET = 10.0
 """Nominal seconds that method="auto" spends on the exact tests of an evaluation."""

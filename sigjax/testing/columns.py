@@ -16,8 +16,10 @@ from typing import Any, Self, cast
 
 import numpy as np
 
+from sigjax.exact.digits import PValue
 from sigjax.exact.lattice import NotEligible
-from sigjax.exact.null import MOST_SIGNS, ExactP, outcomes_p
+from sigjax.exact.null import MOST_SIGNS, outcomes_p
+from sigjax.exact.plans import NOT_KNOWN, Pair
 from sigjax.metrics import (
     check_standards,
     check_weights,
@@ -27,7 +29,7 @@ from sigjax.metrics import (
     system_roundings,
     what_is_exchanged,
 )
-from sigjax.records import Comparisons, EvaluationRecord, SampleMetric, Settings
+from sigjax.records import Column, Columns, EvaluationRecord, SampleMetric, Settings
 from sigjax.resample.extreme import Extreme
 from sigjax.resample.gathered import (
     Function,
@@ -42,9 +44,9 @@ from sigjax.run.context import Context, Run
 from sigjax.run.costs import CALL, CALLED_NUMBER, CALLED_NUMBER_TOGETHER, Cost
 from sigjax.testing.bootstrap import bootstraps
 from sigjax.testing.budget import over_budget
-from sigjax.testing.p_values import Count, exact_columns
+from sigjax.testing.p_values import ExceedCounter, exact_columns
 from sigjax.testing.permutation import add_up
-from sigjax.testing.problem import Hypotheses, NotExact, Pair, Problem, check_finite
+from sigjax.testing.problem import Hypotheses, NotExact, Problem, check_finite
 from sigjax.testing.uncertainty import Pieces
 
 NOT_SUMS = "the metric is not a function of sums"
@@ -82,7 +84,7 @@ class ColumnsProblem(Problem):
         check_standards(metric, given.columns, sample.columns)
         check_weights(metric, sample.columns)
         scores, errors = sample_scores(metric, sample.columns), system_roundings(metric, sample.columns)
-        return cls(sample, metric, Hypotheses.of(members, scores, errors), settings)
+        return cls(sample, metric, Hypotheses.of(members, scores, errors, evaluation.systems), settings)
 
     def of_pair(self, systems: Pair) -> Self:
         """As `Problem` has it."""
@@ -125,20 +127,21 @@ def planned(problem: ColumnsProblem, *, draws: bool) -> SamplePlan:
     return SamplePlan(function, differing, sampled, a_call * calls)
 
 
-def exact_permutation(problem: ColumnsProblem, context: Context) -> Comparisons:
+def exact_permutation(problem: ColumnsProblem, context: Context) -> Columns:
     """The columns of the exact tests of all pairs; reasons say what is exchanged."""
     exchanged, sampled = what_is_exchanged(problem.metric), problem.plan.sampled
-    results: list[ExactP | NotEligible] = []
+    p_values, reasons = list[PValue](), list[str]()
     with context.progress_bar("exact tests", len(problem.hypotheses.pairs)) as advance:
         for pair in problem.hypotheses.pairs:
             why = sampled.get(pair)
-            result = replace(why, reason=why.reason + exchanged) if why else _exact(problem, pair, exchanged)
-            results.append(result)
-            advance(len(results))
-    return exact_columns(results)
+            p_value, reason = (NOT_KNOWN, why.reason) if why else _exact(problem, pair)
+            p_values.append(p_value)
+            reasons.append(reason + exchanged)
+            advance(len(reasons))
+    return exact_columns(p_values, Column.of(reasons))
 
 
-def swap_counter(problem: ColumnsProblem, indices: np.ndarray, run: Run) -> Count:
+def swap_counter(problem: ColumnsProblem, indices: np.ndarray, run: Run) -> ExceedCounter:
     """Counts the swaps that are as extreme as observed, for the pairs at these indices."""
     sampled = [problem.hypotheses.pair(index) for index in indices]
     deltas, tolerances = (
@@ -188,12 +191,12 @@ def _why_sampled(problem: ColumnsProblem, pair: Pair, num_coins: int) -> NotElig
     return NotEligible(reason)
 
 
-def _exact(problem: ColumnsProblem, pair: Pair, exchanged: str) -> ExactP:
-    """The test of a pair from all swaps of the few units that differ."""
+def _exact(problem: ColumnsProblem, pair: Pair) -> tuple[PValue, str]:
+    """The p-value of a pair from all swaps of the few units that differ, and the reason."""
     plan = problem.plan
     differing = plan.differing[pair]
     if not differing.size:
-        return ExactP(1.0, 0.0, 0.0, reason=f"the systems are identical{exchanged}")
+        return (1.0, 0.0, 0.0), "the systems are identical"
     pieces = [scores for _, scores in outcome_scores(plan.function, problem.units, pair, differing)]
     a, b = np.concatenate(pieces, axis=1)
     check_finite((a - b)[None], [pair])
@@ -203,7 +206,7 @@ def _exact(problem: ColumnsProblem, pair: Pair, exchanged: str) -> ExactP:
     found = outcomes_p((a - b)[None], criterion, differing.size)
     first, second = problem.units.columns[list(pair)]
     names = np.array(problem.metric.inputs)[(first != second).any(axis=1)]
-    return found._replace(reason=f"few units differ ({', '.join(names)}){exchanged}")
+    return found, f"few units differ ({', '.join(names)})"
 
 
 def _function(problem: ColumnsProblem, calls: float) -> Function:

@@ -16,10 +16,10 @@ from typing import Literal
 
 import numpy as np
 
+from sigjax.exact.plans import Pair
 from sigjax.records import Score
 from sigjax.resample.units import norms, total
 from sigjax.testing.jackknife import of_pairs
-from sigjax.testing.problem import Pair
 
 STEP = 2.0**-17
 """Relative step of the differences: truncation and rounding are both about 1e-10 of a gradient."""

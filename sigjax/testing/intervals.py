@@ -154,13 +154,13 @@ INTERVALS: dict[str, IntervalMethod] = {
         IntervalMethod("wilson", r"Wilson's score interval~\cite{wilson1927}", needs="jackknife"),
         IntervalMethod("tango", r"Tango's score interval~\cite{tango1998}", needs="jackknife"),
         IntervalMethod(
-            "skew-t",
+            "hall-t",
             r"Student's $t$ with the jackknife's standard error~\cite{efron1993}, corrected for "
             r"skewness (Hall's correction~\cite{hall1992}, with bounds)",
             needs="jackknife",
         ),
         IntervalMethod(
-            "wide-t",
+            "conservative-t",
             r"Student's $t$ with the jackknife's standard error~\cite{efron1993}, lengthened on the side "
             r"of the long tail (a modification of Hall's correction~\cite{hall1992})",
             needs="jackknife",
@@ -216,6 +216,6 @@ def interval_names(problem: Problem, joint: int = 1) -> Names:
     if name == "none":
         return Names(None, None)
     if isinstance(problem, SumsProblem) and in_closed_form(problem.metric, problem.settings):
-        return Names("wilson", "tango") if right_or_wrong(problem) else Names("skew-t", "wide-t")
+        return Names("wilson", "tango") if right_or_wrong(problem) else Names("hall-t", "conservative-t")
     drawn = "percentile" if name == "auto" else name
     return Names(drawn, "simultaneous" if name == "auto" and joint > 1 else drawn)

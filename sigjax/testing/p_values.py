@@ -7,35 +7,37 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from sigjax.exact.lattice import NotEligible
-from sigjax.exact.null import ExactP
-from sigjax.records import Column, Comparisons
+from sigjax.exact.digits import PValue
+from sigjax.records import Column, Columns, Comparisons
 
-Count = Callable[[np.ndarray, int, int], np.ndarray]
+ExceedCounter = Callable[[np.ndarray, int, int], np.ndarray]
 """(indices of some pairs `[pair]`, first resample, end) -> number of hits among these resamples, `[pair]` int64."""
-_NONE = ExactP(math.nan, math.nan, math.nan)
-"""Stands where there is no exact test."""
 
 
-def exact_columns(results: Sequence[ExactP | NotEligible]) -> Comparisons:
-    """The columns of exact tests; those that there are none of have no p-value, and the reason is why.
+def exact_columns(p_values: Sequence[PValue] | np.ndarray, reasons: Column, methods: Column | None = None) -> Columns:
+    """The columns of exact tests, of p-values `[pair]` (or `[pair, 3]`); if there is no test, p is NaN.
 
-    >>> exact_columns([ExactP(0.5, -0.3, reason="few units differ")]).column("exceed").tolist()
+    `reasons` say why there is a test, or why there is none.
+
+    >>> exact_columns([(0.5, -0.3, 0.0)], Column.of(["few units differ"])).column("exceed").tolist()
     [None]
     """
-    never, rows = np.zeros(len(results), bool), [each if isinstance(each, ExactP) else _NONE for each in results]
-    p_value, log10_p, error_bound = np.array([row[:3] for row in rows], np.float64).reshape(-1, 3).T
-    bounds = np.array([row.bounds or (math.nan, math.nan) for row in rows], np.float64).reshape(-1, 2)
-    methods, reasons = [row.method for row in rows], [each.reason for each in results]
+    count = len(p_values)
+    bounds, never = np.full((count, 2), np.nan), np.zeros(count, bool)
+    if not isinstance(p_values, np.ndarray):
+        for row, (high, _, _, *low) in enumerate(p_values):
+            bounds[row] = (*low, high) if low else np.nan
+        p_values = np.array([each[:3] for each in p_values], np.float64)
+    p_value, log10_p, error_bound = p_values.reshape(-1, 3).T
     none = Column(never.astype(np.int64), never)
-    return Comparisons(
+    return Columns(
         {
             "p_value": Column.unless_nan(p_value),
             "log10_p": Column.unless_nan(log10_p),
             "p_interval": Column.unless_nan(bounds),
             "error_bound": Column.unless_nan(error_bound),
-            "method": Column.of(methods),
-            "reason": Column.of(reasons),
+            "method": methods or Column.constant("exact", count),
+            "reason": reasons,
             "exceed": none,
             "resamples": none,
         }
@@ -48,7 +50,7 @@ def sampled_columns(
     resamples: int | np.ndarray,
     reasons: Column,
     bounds: np.ndarray | None = None,
-) -> Comparisons:
+) -> Columns:
     """The same columns of Monte Carlo tests, all `[pair]`.
 
     `exceed` are the resamples at least as extreme, and `bounds` `[pair, 2]` those of the p-values of infinitely many
@@ -56,7 +58,7 @@ def sampled_columns(
     """
     count = len(exceed)
     none, never = np.full((count, 2), np.nan), np.zeros(count, bool)
-    return Comparisons(
+    return Columns(
         {
             "p_value": Column(p_values),
             "log10_p": Column(np.fromiter(map(math.log10, p_values.tolist()), np.float64)),
@@ -70,17 +72,16 @@ def sampled_columns(
     )
 
 
-def completed(pairs: Comparisons, sample: Callable[[np.ndarray, Comparisons], Comparisons]) -> Comparisons:
-    """The columns of all pairs: of the exact tests, and of a test that samples the others.
+def completed(pairs: Comparisons, sample: Callable[[np.ndarray, Column], Columns]) -> Comparisons:
+    """The table of pairs after exact tests, with the columns of a test that samples the pairs without a p-value.
 
-    `sample` takes the indices of the other pairs, and the columns of all, and gives the columns of those pairs.
+    `sample` takes the indices of these pairs, and the reasons why there is no exact test, and gives their columns.
     """
-    is_exact = pairs.column("p_value").where_present
-    if is_exact.all():
+    is_open = ~pairs.column("p_value").where_present
+    if not is_open.any():
         return pairs
-    known, others = np.flatnonzero(is_exact), np.flatnonzero(~is_exact)
-    order = np.argsort(np.concatenate([known, others]))
-    return Comparisons.joined([pairs.at(known), sample(others, pairs)]).at(order)
+    rows = np.flatnonzero(is_open)
+    return pairs.with_rows(rows, sample(rows, pairs.column("reason").at(rows)))
 
 
 def montecarlo_p(exceed: np.ndarray | int, resamples: int) -> np.ndarray | float:

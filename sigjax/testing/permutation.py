@@ -31,12 +31,12 @@ import numpy as np
 from sigjax.exact.board import Board, make_board, pair_cost, usual
 from sigjax.exact.boards import NEAR, board_ps
 from sigjax.exact.choices import chosen_sums, exchange_distribution, find_choices, find_patterns, sample_distribution
-from sigjax.exact.digits import MOST_COINS, Reference, nearest, reference_p, settled, takes_more_digits
+from sigjax.exact.digits import MOST_COINS, PValue, nearest, reference_p, settled, takes_more_digits
 from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
-from sigjax.exact.null import BOUNDS_WIDTH, MOST_SIGNS, Delta, ExactP, chances_p
-from sigjax.exact.plans import SMALLEST_DP, ExactResult, Plan, Scoring, plan_pairs, planned_p
+from sigjax.exact.null import BOUNDS_WIDTH, MOST_SIGNS, Delta, chances_p
+from sigjax.exact.plans import NOT_KNOWN, SMALLEST_DP, Pair, Plan, Scoring, plan_pairs, planned_p
 from sigjax.metrics.ratios import is_monotone
-from sigjax.records import Alternative, Column, Comparisons
+from sigjax.records import Alternative, Column, Columns
 from sigjax.resample.draws import draws_from_strata
 from sigjax.resample.engine import ScaledProjection, count_swaps, swapped_sums
 from sigjax.resample.extreme import Extreme
@@ -47,24 +47,25 @@ from sigjax.run.backend import most_bytes
 from sigjax.run.context import Context, Run
 from sigjax.run.costs import CHOSEN_UNIT, SIGN_TEST, Cost
 from sigjax.testing.budget import exact_budget, over_budget
-from sigjax.testing.p_values import Count, exact_columns, montecarlo_p, sampled_columns
-from sigjax.testing.problem import EquivalentPairs, NotExact, Pair, SumsProblem, check_finite
+from sigjax.testing.p_values import ExceedCounter, exact_columns, montecarlo_p, sampled_columns
+from sigjax.testing.problem import EquivalentPairs, NotExact, SumsProblem, check_finite
 from sigjax.testing.special import sign_ps
 
 STUDENTIZED = "a studentized statistic is sampled"
 
 
 _AS_ASKED = NotEligible("as asked")
+_TOO_SMALL = "the p-value is too small for sums of probabilities"
 
 
-def exact_permutation(problem: SumsProblem, context: Context) -> Comparisons:
+def exact_permutation(problem: SumsProblem, context: Context) -> Columns:
     """The columns of the exact tests of all pairs; where there is none, the reason says why."""
     if problem.exchanges != "units":
-        return exact_columns(exchanged_tests(problem, context))
+        return exchanged_tests(problem, context)
     if problem.studentizes:
         if problem.settings.method not in ("auto", "montecarlo"):
             raise NotExact(problem.hypotheses.pair(0), STUDENTIZED)
-        return exact_columns([NotEligible(STUDENTIZED)] * len(problem.hypotheses.members))
+        return _without_test(STUDENTIZED, len(problem.hypotheses.members))
     tested = sign_tests(problem, problem.equivalent)
     if tested is None:
         tested = exact_table(problem, problem.hypotheses.members[problem.equivalent.first], context)
@@ -72,16 +73,20 @@ def exact_permutation(problem: SumsProblem, context: Context) -> Comparisons:
     return tested if len(equivalent.first) == len(equivalent.which) else tested.at(equivalent.which)
 
 
-def exact_table(problem: SumsProblem, pairs: np.ndarray, context: Context) -> Comparisons:
+def _without_test(reason: str, count: int) -> Columns:
+    return exact_columns(np.full((count, 3), np.nan), Column.constant(reason, count))
+
+
+def exact_table(problem: SumsProblem, pairs: np.ndarray, context: Context) -> Columns:
     """The columns of the exact tests of some pairs `[pair, 2]`; where there is none, the reason says why.
 
     Pairs that share their differences are tested together (`exact.board`), the others one by one.
     """
     if problem.settings.method == "montecarlo":
-        return exact_columns([_AS_ASKED]).at(np.zeros(len(pairs), np.int8))
+        return _without_test(_AS_ASKED.reason, len(pairs))
     served = _board_of(problem, pairs)
     if served is None:
-        return exact_columns(exact_tests(problem, _listed(pairs), context))
+        return exact_tests(problem, _listed(pairs), context)
     board, which = served
     rest, cost = np.delete(np.arange(len(pairs)), which), _pair_cost(problem, board)
     if not len(rest) and (cost * len(which)).seconds <= exact_budget(problem.settings):
@@ -92,13 +97,13 @@ def exact_table(problem: SumsProblem, pairs: np.ndarray, context: Context) -> Co
         refused = np.array([pair in plans for pair in together], bool)
     own, unpaid = which[~refused], which[refused]
     if not len(own):
-        return exact_columns(exact_tests(problem, _listed(pairs), context, plans))
+        return exact_tests(problem, _listed(pairs), context, plans)
     columns, open_ = _on_board(problem, board.at(np.flatnonzero(~refused)), pairs[own], context)
     settings = replace(problem.settings, budget=math.inf)
     plans |= plan_exact(replace(problem, settings=settings), _listed(pairs[own[open_]]))
     order = np.concatenate([np.delete(own, open_), rest, unpaid, own[open_]])
     alone = exact_tests(problem, _listed(pairs[order[len(own) - len(open_) :]]), context, plans)
-    return Comparisons.joined([columns, exact_columns(alone)]).at(np.argsort(order, kind="stable"))
+    return Columns.joined([columns, alone]).at(np.argsort(order, kind="stable"))
 
 
 def _listed(pairs: np.ndarray) -> list[Pair]:
@@ -129,9 +134,7 @@ def _pair_cost(problem: SumsProblem, board: Board) -> Cost:
     return pair_cost(board, problem.units.values.shape[1], monotone=is_monotone(problem.metric.score))
 
 
-def _on_board(
-    problem: SumsProblem, board: Board, pairs: np.ndarray, context: Context
-) -> tuple[Comparisons, np.ndarray]:
+def _on_board(problem: SumsProblem, board: Board, pairs: np.ndarray, context: Context) -> tuple[Columns, np.ndarray]:
     """The columns of the pairs of a board, and the positions of those that it leaves open, which have none."""
 
     def scored(some: np.ndarray) -> Delta:
@@ -140,8 +143,8 @@ def _on_board(
     backend = context.sized(_pair_cost(problem, board) * len(pairs)).backend
     device = backend.platform if backend.platform == "gpu" or context.device == "cpu" else None
     criterion = _criterion(problem, pairs)
-    columns, found = board_ps(board, scored, criterion, device, monotone=is_monotone(problem.metric.score))
-    closed = columns.certain & (found.error < BOUNDS_WIDTH)
+    p_values, found = board_ps(board, scored, criterion, device, monotone=is_monotone(problem.metric.score))
+    closed = ~np.isnan(p_values[0]) & (found.error < BOUNDS_WIDTH)
     names, open_ = problem.metric.stat_names, np.flatnonzero(~closed)
     stats = ", ".join(names[stat] for stat in np.flatnonzero(board.basis.any(axis=0)))
     words = f"{'one statistic differs' if board.axes == 1 else 'two statistics differ'} ({stats})"
@@ -153,14 +156,10 @@ def _on_board(
         score, one = pair_deltas(problem, [(a, b)], lattice.basis[None]), _criterion(problem, [(a, b)])
         log_p, error = float(found.log_p[row]), float(found.error[row])
         enough = takes_more_digits(lattice, log_p)
-        known = reference_p(lattice, score, one, log_p) if enough else nearest(log_p, error)
-        for column, each in zip(columns, known, strict=False):
-            column[row] = each
+        p_values[:, row] = reference_p(lattice, score, one, log_p) if enough else nearest(log_p, error)
     closed[near] = True
-    count = int(closed.sum())
-    alike = exact_columns([ExactP(1.0, 0.0, reason=words)]).at(np.zeros(count, np.int8))
-    numbers = zip(("p_value", "log10_p", "error_bound"), columns, strict=False)
-    return alike.with_columns({name: Column(each[closed]) for name, each in numbers}), np.flatnonzero(~closed)
+    reasons = Column.constant(words, int(closed.sum()))
+    return exact_columns(p_values[:, closed].T, reasons), np.flatnonzero(~closed)
 
 
 def exact_tests(
@@ -168,21 +167,35 @@ def exact_tests(
     pairs: Sequence[Pair],
     context: Context,
     plans: Mapping[Pair, Plan | NotEligible] | None = None,
-) -> list[ExactResult]:
-    """The exact test of each of some pairs, or why there is none; a test whose error turns out too large says so."""
+) -> Columns:
+    """The columns of the exact tests of some pairs; a test whose error turns out too large says so."""
     plans = plan_exact(problem, pairs) if plans is None else plans
 
-    results: dict[Pair, ExactResult] = {}
+    def test(pair: Pair) -> tuple[PValue, str]:
+        plan = plans[pair]
+        if isinstance(plan, NotEligible):
+            return NOT_KNOWN, plan.reason
+        return planned_p(plan, _scoring(problem, pair, plan), problem.metric.stat_names)
+
+    methods = (plan.method if isinstance(plan := plans[pair], Plan) else "exact" for pair in pairs)
+    return _one_by_one(problem, pairs, test, context).with_columns({"method": Column.of(methods)})
+
+
+def _one_by_one(
+    problem: SumsProblem, pairs: Sequence[Pair], test: Callable[[Pair], tuple[PValue, str]], context: Context
+) -> Columns:
+    """The columns of tests that give the p-value of a pair, NaN for none, and the reason."""
+    p_values, reasons = list[PValue](), list[str]()
     with context.progress_bar("exact tests", len(pairs)) as advance:
         for pair in pairs:
-            plan = plans[pair]
-            if isinstance(plan, Plan):
-                results[pair] = planned_p(plan, _scoring(problem, pair, plan), problem.metric.stat_names)
-            else:
-                results[pair] = plan
-            advance(len(results))
-    _require(problem, results)
-    return list(results.values())
+            p_value, reason = test(pair)
+            p_values.append(p_value)
+            reasons.append(reason)
+            advance(len(reasons))
+    for pair, p_value, reason in zip(pairs, p_values, reasons, strict=True):
+        if math.isnan(p_value[0]):
+            _require(problem, {pair: NotEligible(reason)})
+    return exact_columns(p_values, Column.of(reasons))
 
 
 def _scoring(problem: SumsProblem, pair: Pair, plan: Plan) -> Scoring:
@@ -201,7 +214,7 @@ def _ordered(problem: SumsProblem, pairs: np.ndarray, reach: np.ndarray, axes: i
     return ((lowest > 0) | (reach == 0)).all(axis=1) & (problem.units.values.min() >= 0)
 
 
-def sign_tests(problem: SumsProblem, pairs: EquivalentPairs) -> Comparisons | None:
+def sign_tests(problem: SumsProblem, pairs: EquivalentPairs) -> Columns | None:
     """The columns of the exact tests of problems whose differences are of one size: binomial tails, all together.
 
     With b + c = m differences, b of them in favour of the first system, b has the binomial distribution of m fair coins
@@ -215,38 +228,32 @@ def sign_tests(problem: SumsProblem, pairs: EquivalentPairs) -> Comparisons | No
     if not in_time or 4.0 * max(hypotheses.tolerances) >= abs(pairs.slope):
         return None
     ahead, behind = pairs.counts.T[:: 1 if pairs.slope > 0.0 else -1]
-    p_value, log10_p, error = settled_signs(ahead, behind, settings.alternative, mid_p=settings.mid_p)
+    p_values = settled_signs(ahead, behind, settings.alternative, mid_p=settings.mid_p)
     words = ("no unit differs", f"one statistic differs ({pairs.stat_name})")
-    columns = {"p_value": p_value, "log10_p": log10_p, "error_bound": error}
-    reason = Column((ahead + behind > 0).astype(np.int8), None, words)
-    alike = exact_columns([ExactP(1.0, 0.0)]).at(np.zeros(len(error), np.int8))
-    return alike.with_columns({"reason": reason, **{name: Column(each) for name, each in columns.items()}})
+    return exact_columns(p_values.T, Column((ahead + behind > 0).astype(np.int8), None, words))
 
 
 def settled_signs(
     ahead: np.ndarray, behind: np.ndarray, alternative: Alternative, *, mid_p: bool = False
-) -> tuple[np.ndarray, ...]:
-    """`sign_ps`, correctly rounded."""
-    columns = sign_ps(ahead, behind, alternative, mid_p=mid_p)
-    some = np.flatnonzero(columns[2])
+) -> np.ndarray:
+    """`sign_ps` `[3, pair]`, correctly rounded."""
+    p_values = np.array(sign_ps(ahead, behind, alternative, mid_p=mid_p))
+    some = np.flatnonzero(p_values[2])
     if not len(some):
-        return columns
-    log_p = columns[1][some] * math.log(10.0)
+        return p_values
+    log_p = p_values[1, some] * math.log(10.0)
     # More coins than a double can count the outcomes of: the others are whole numbers of outcomes.
-    found = settled(log_p, columns[2][some], np.full(len(some), MOST_COINS + 1))
-    for column, each in zip(columns, found, strict=False):
-        column[some] = each
-    known: dict[tuple[int, int], Reference] = {}
-    for row, log in zip(some[~found.certain].tolist(), log_p[~found.certain].tolist(), strict=True):
+    p_values[:, some] = settled(log_p, p_values[2, some], np.full(len(some), MOST_COINS + 1))
+    known, is_open = dict[tuple[int, int], PValue](), np.isnan(p_values[0, some])
+    for row, log in zip(some[is_open].tolist(), log_p[is_open].tolist(), strict=True):
         counts = int(ahead[row]), int(behind[row])
         if counts not in known:
             one, sums = np.ones((1, 1), np.int64), np.array([counts[0] - counts[1]])
             lattice = Lattice(one, np.array([sum(counts)]), sums, one)
             criterion = Extreme(sums.astype(float), np.full(1, 0.5), alternative, mid_p)
             known[counts] = reference_p(lattice, np.asarray, criterion, log)
-        for column, each in zip(columns, known[counts], strict=True):
-            column[row] = each
-    return columns
+        p_values[:, row] = known[counts]
+    return p_values
 
 
 def _require(problem: SumsProblem, results: Mapping[Pair, object]) -> None:
@@ -322,19 +329,14 @@ class Exchange:
     """Smaller p-values are lost to underflow."""
 
 
-def exchanged_tests(problem: SumsProblem, context: Context) -> list[ExactResult]:
-    """The exact test of each pair of design crossed or models, or why there is none."""
-    plans = {pair: plan_exchange(problem, pair) for pair in problem.hypotheses.pairs}
+def exchanged_tests(problem: SumsProblem, context: Context) -> Columns:
+    """The columns of the exact tests of all pairs of design crossed or models."""
+    pairs = problem.hypotheses.pairs
+    plans = {pair: plan_exchange(problem, pair) for pair in pairs}
     _require(problem, plans)
     costs = {pair: plan.cost for pair, plan in plans.items() if isinstance(plan, Exchange)}
     plans |= over_budget(costs, problem.settings)
-    results: dict[Pair, ExactResult] = {}
-    with context.progress_bar("exact tests", len(plans)) as advance:
-        for pair, plan in plans.items():
-            results[pair] = _exchanged(problem, pair, plan)
-            advance(len(results))
-    _require(problem, results)
-    return list(results.values())
+    return _one_by_one(problem, pairs, lambda pair: _exchanged(problem, pair, plans[pair]), context)
 
 
 def exchanged_deltas(problem: SumsProblem, pair: Pair, seconds: float) -> tuple[np.ndarray, np.ndarray] | None:
@@ -358,15 +360,13 @@ def plan_exchange(problem: SumsProblem, pair: Pair) -> Exchange | NotEligible:
     return plan
 
 
-def _exchanged(problem: SumsProblem, pair: Pair, plan: Exchange | NotEligible) -> ExactResult:
+def _exchanged(problem: SumsProblem, pair: Pair, plan: Exchange | NotEligible) -> tuple[PValue, str]:
     if isinstance(plan, NotEligible):
-        return plan
-    if plan.deltas is None:
-        return ExactP(1.0, 0.0, 0.0, reason=plan.words)
-    found = chances_p(*plan.deltas(), _criterion(problem, [pair]))
-    if found.p_value < plan.least:
-        return NotEligible("the p-value is too small for sums of probabilities")
-    return found._replace(reason=plan.words)
+        return NOT_KNOWN, plan.reason
+    p_value = (1.0, 0.0, 0.0) if plan.deltas is None else chances_p(*plan.deltas(), _criterion(problem, [pair]))
+    if p_value[0] < plan.least:
+        return NOT_KNOWN, _TOO_SMALL
+    return p_value, plan.words
 
 
 def _plan_patterns(problem: SumsProblem, pair: Pair) -> Exchange | NotEligible:
@@ -432,7 +432,7 @@ _ROUNDING_OF_Z = 2.0**-26
 """z closer than this, relatively, are ties: rounding of slopes moves it by far less."""
 
 
-def swap_counter(problem: SumsProblem, tested: np.ndarray, run: Run) -> Count:
+def swap_counter(problem: SumsProblem, tested: np.ndarray, run: Run) -> ExceedCounter:
     """Count the swaps at least as extreme as observed, for some of the pairs at the positions `tested`."""
     metric, settings = problem.metric, problem.settings
     _, num_units, num_stats = problem.units.values.shape
@@ -578,45 +578,45 @@ def _few_sizes(indices: np.ndarray, num_pairs: int, run: Run) -> np.ndarray:
     return np.resize(indices, size)
 
 
-def two_sample_test(problem: SumsProblem, first: int, context: Context) -> Comparisons:
+def two_sample_test(problem: SumsProblem, first: int, context: Context) -> Columns:
     """The columns of the permutation test of two systems on different units, exact if it can be, else Monte Carlo.
 
     `problem` is of both systems on the units of both, those of the first system before the others; a system has nothing
     on the units of the other.
     """
     units, asked = problem.units.values.sum(axis=0), problem.settings.method == "montecarlo"
-    exact = NotEligible("as asked") if asked else _exact_unpaired(problem, units, first)
-    if isinstance(exact, ExactP):
-        return exact_columns([exact])
+    p_value, reason = (NOT_KNOWN, _AS_ASKED.reason) if asked else _exact_unpaired(problem, units, first)
+    if not math.isnan(p_value[0]):
+        return exact_columns([p_value], Column.constant(reason, 1))
     if problem.settings.method == "exact":
-        raise NotExact((0, 1), exact.reason)
-    return _montecarlo(problem, units, first, context, exact.reason)
+        raise NotExact((0, 1), reason)
+    return _montecarlo(problem, units, first, context, reason)
 
 
-def _exact_unpaired(problem: SumsProblem, units: np.ndarray, first: int) -> ExactP | NotEligible:
+def _exact_unpaired(problem: SumsProblem, units: np.ndarray, first: int) -> tuple[PValue, str]:
     """The exact test of units `[unit, stat]`: by the distribution of one statistic, else by all choices of units."""
     varying = np.flatnonzero((units != units[0]).any(axis=0))
     if not varying.size:
-        return ExactP(1.0, 0.0, 0.0, reason="no unit differs")
+        return (1.0, 0.0, 0.0), "no unit differs"
     of_sum = NotEligible("") if varying.size > 1 else sample_distribution(units[:, varying[0]], first)
     if not isinstance(of_sum, NotEligible):
         sums = np.tile(first * units[0].astype(np.float64), (len(of_sum.sums), 1))
         sums[:, varying[0]] = of_sum.sums
         found = of_sum.tail(_criterion(problem, [(0, 1)]).met(_deltas_of(problem, (0, 1), sums)[None])[0])
         if found is None:
-            return NotEligible("the p-value is too small for sums of probabilities")
-        return found._replace(reason=f"one statistic differs ({problem.metric.stat_names[varying[0]]})")
+            return NOT_KNOWN, _TOO_SMALL
+        return found, f"one statistic differs ({problem.metric.stat_names[varying[0]]})"
     plan = find_choices(first, len(units), units.shape[1], "units")
     if isinstance(plan, NotEligible):
-        return of_sum if of_sum.reason else plan
+        return NOT_KNOWN, of_sum.reason or plan.reason
     if plan.cost.num_bytes > problem.settings.memory * 2**30:
-        return NotEligible(f"an exact test takes more than {problem.settings.memory:,.3g} GiB")
+        return NOT_KNOWN, f"an exact test takes more than {problem.settings.memory:,.3g} GiB"
     deltas = _deltas_of(problem, (0, 1), chosen_sums(units, first).astype(np.float64))
     p_value = int(_criterion(problem, [(0, 1)]).met(deltas[None]).sum()) / plan.number
-    return ExactP(p_value, math.log10(p_value), 0.0, reason=f"all {plan.number:,} choices of units")
+    return (p_value, math.log10(p_value), 0.0), f"all {plan.number:,} choices of units"
 
 
-def _montecarlo(problem: SumsProblem, units: np.ndarray, first: int, context: Context, reason: str) -> Comparisons:
+def _montecarlo(problem: SumsProblem, units: np.ndarray, first: int, context: Context, reason: str) -> Columns:
     """The test by random choices of units.
 
     What is chosen is the smaller sample, from sorted units: neither the order of the systems nor that of their units

@@ -19,9 +19,20 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from sigjax.exact.plans import Pair
 from sigjax.metrics import MEAN, Shifted, check_score, shifted
 from sigjax.metrics.ratios import mean_score
-from sigjax.records import DESIGNS, EvaluationRecord, Hint, InputError, Metric, SampleMetric, Settings
+from sigjax.records import (
+    DESIGNS,
+    Column,
+    Comparisons,
+    EvaluationRecord,
+    Hint,
+    InputError,
+    Metric,
+    SampleMetric,
+    Settings,
+)
 from sigjax.resample.units import Sample, Units, check_steps, make_units, observed_scores
 
 _LARGEST = 2**24
@@ -43,9 +54,6 @@ _CANCELLED = 2.0**-28
 _DIGITS = 2.0**16
 """Differences must be this many times what rounding may make of them."""
 
-Pair = tuple[int, int]
-"""(a, b), positions of two systems."""
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Hypotheses:
@@ -57,12 +65,18 @@ class Hypotheses:
     """[system]: observed scores."""
     tolerances: tuple[float, ...]
     """[system]: rounding error of a score."""
+    systems: tuple[str, ...]
+    """[system]: names."""
 
     @classmethod
-    def of(cls, members: np.ndarray, scores: np.ndarray, tolerances: np.ndarray) -> Hypotheses:
-        """These pairs, with observed scores and tolerances `[system]`."""
+    def of(
+        cls, members: np.ndarray, scores: np.ndarray, tolerances: np.ndarray, systems: tuple[str, ...] = ()
+    ) -> Hypotheses:
+        """These pairs, with observed scores and tolerances `[system]`; systems without names are numbered."""
         check_finite(scores)
-        return cls(members, tuple(scores.tolist()), tuple(tolerances.tolist()))
+        return cls(
+            members, tuple(scores.tolist()), tuple(tolerances.tolist()), systems or tuple(map(str, range(len(scores))))
+        )
 
     @property
     def pairs(self) -> list[Pair]:
@@ -99,10 +113,9 @@ class Hypotheses:
 
     def of_systems(self, systems: Pair) -> Hypotheses:
         """That these two systems do not differ, the first and second of a problem by themselves."""
-        scores, tolerances = (
-            tuple(numbers[system] for system in systems) for numbers in (self.scores, self.tolerances)
-        )
-        return Hypotheses(np.array([[0, 1]], np.int32), scores, tolerances)
+        a, b = systems
+        of_both = ((of_systems[a], of_systems[b]) for of_systems in (self.scores, self.tolerances, self.systems))
+        return Hypotheses(np.array([[0, 1]], np.int32), *of_both)  # pyright: ignore[reportArgumentType]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +131,26 @@ class Problem(ABC):
     def observed_scores(self) -> tuple[float, ...]:
         """The score of each system on its own scale, `[system]`."""
         return self.hypotheses.scores
+
+    @cached_property
+    def pairs(self) -> Comparisons:
+        """The table of the pairs before any test: names, scores, delta (0 where it is rounding), and who is better."""
+        members, names, scores = self.hypotheses.members, self.hypotheses.systems, np.array(self.observed_scores)
+        a, b = members[:, 0], members[:, 1]
+        deltas, rounding = self.hypotheses.observed(members)
+        deltas = np.where(np.abs(deltas) <= rounding, 0.0, deltas)
+        better = np.where((deltas > 0) == self.metric.higher_is_better, a, b)
+        return Comparisons(
+            {
+                "a": Column(a, None, names),
+                "b": Column(b, None, names),
+                "metric": Column.constant(self.metric.name, len(deltas)),
+                "score_a": Column(scores[a]),
+                "score_b": Column(scores[b]),
+                "delta": Column(deltas),
+                "better": Column(better, deltas != 0, names),
+            }
+        )
 
     @property
     def exchanges(self) -> Literal["units", "outputs", "runs"]:
@@ -174,9 +207,11 @@ class SumsProblem(Problem):
     """Whether units are shifted, by these numbers or others."""
 
     @classmethod
-    def of(cls, units: Units, metric: Metric, members: np.ndarray, settings: Settings) -> Self:
-        """The problem of these pairs `[pair, 2]`."""
-        return cls(units, metric, Hypotheses.of(members, *observed_scores(units, metric)), settings)
+    def of(
+        cls, units: Units, metric: Metric, members: np.ndarray, settings: Settings, systems: tuple[str, ...] = ()
+    ) -> Self:
+        """The problem of these pairs `[pair, 2]`, which numbers systems without names."""
+        return cls(units, metric, Hypotheses.of(members, *observed_scores(units, metric), systems), settings)
 
     @classmethod
     def of_evaluation(cls, evaluation: EvaluationRecord, settings: Settings, members: np.ndarray) -> SumsProblem:
@@ -195,7 +230,7 @@ class SumsProblem(Problem):
             and ((answers := evaluation.stats[..., 0]) == answers.astype(bool)).all()
         ):
             metric = replace(metric, bounds=(0.0, 1.0))  # of answers right or wrong
-        problem = cls.of(units, metric, members, settings)
+        problem = cls.of(units, metric, members, settings, evaluation.systems)
         if shift is not None or metric.score is not MEAN.score:  # means that are not large have been looked at
             check_digits(problem, evaluation.systems)
         return problem
@@ -208,7 +243,7 @@ class SumsProblem(Problem):
         untested = np.zeros((1, 2), np.int32), replace(settings, test=(), leaderboard=False)
         alone = replace(cls.of(make_units(shift.scores, settings.design), metric, *untested), is_shifted=True)
         spreads = cls.of(make_units(shift.spreads, settings.design), metric, members, settings)
-        problem = cls.of(make_units(shift.deltas, settings.design), metric, members, settings)
+        problem = cls.of(make_units(shift.deltas, settings.design), metric, members, settings, systems)
         check_steps(shift.deltas, problem.units)
         check_digits(problem, systems)
         numbers = tuple(shift.shifts.tolist()), tuple(shift.means.tolist())

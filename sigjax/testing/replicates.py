@@ -28,7 +28,7 @@ import numpy as np
 
 from sigjax.records import Hint, InputError
 from sigjax.resample.draws import draws_from_strata
-from sigjax.resample.engine import Scored, replicates
+from sigjax.resample.engine import ScoreSpec, replicates
 from sigjax.resample.projection import ColumnIndices, draws_projection
 from sigjax.resample.units import total
 from sigjax.run.backend import most_bytes
@@ -295,7 +295,7 @@ class Studentized(Percentile):
         draws, in_bytes = draws_from_strata(units.strata), most_bytes(run.backend, counts=True)
         projection = draws_projection(columns, draws, compiled=bool(run.backend.devices), most_bytes=in_bytes)
         indices = ColumnIndices.of(np.arange(len(columns), dtype=np.int32)[:, None])
-        metric = Scored(indices, None, itemgetter((..., 0)), on_host=True)
+        metric = ScoreSpec(indices, None, itemgetter((..., 0)), on_host=True)
         size = max(_FEWEST_ROWS, _NUMBERS // len(columns))
         for first in range(run.start, run.resamples, size):
             part = replace(run, start=first, resamples=min(first + size, run.resamples))

@@ -14,14 +14,14 @@ from functools import partial
 import numpy as np
 
 from sigjax.exact.lattice import NotEligible
-from sigjax.records import Comparisons, EvaluationRecord, SampleMetric, Settings
+from sigjax.records import Column, Columns, Comparisons, EvaluationRecord, SampleMetric, Settings, Test
 from sigjax.run.context import Context, Run
 from sigjax.run.costs import Cost
 from sigjax.testing import columns, permutation
 from sigjax.testing.bootstrap import (
     BootstrapPlan,
-    bootstrap_outcomes,
     bootstraps,
+    exact_bootstrap_tests,
     linear_intervals,
     plan_bootstrap,
     replicate_pieces,
@@ -30,7 +30,7 @@ from sigjax.testing.bootstrap import (
 from sigjax.testing.budget import draw_cost, exact_budget, swap_cost
 from sigjax.testing.columns import NOT_SUMS, ColumnsProblem
 from sigjax.testing.intervals import INTERVALS, closed_intervals, draws_intervals
-from sigjax.testing.p_values import Count, completed, exact_columns, montecarlo_p, sampled_columns
+from sigjax.testing.p_values import ExceedCounter, completed, exact_columns, montecarlo_p, sampled_columns
 from sigjax.testing.problem import NotExact, Problem, SumsProblem, pairs_of
 from sigjax.testing.uncertainty import Pieces
 
@@ -43,14 +43,19 @@ def problem_of(evaluation: EvaluationRecord, settings: Settings, members: np.nda
 
 
 def exact_permutation(problem: Problem, context: Context) -> Comparisons:
-    """The columns of the exact tests of all pairs; where there is none, there is no p, and the reason says why."""
+    """The table of the exact tests of all pairs; where there is none, there is no p, and the reason says why."""
     if isinstance(problem, ColumnsProblem):
-        return columns.exact_permutation(problem, context)
+        return _tested(problem, "permutation", columns.exact_permutation(problem, context))
     assert isinstance(problem, SumsProblem)
-    return permutation.exact_permutation(problem, context)
+    return _tested(problem, "permutation", permutation.exact_permutation(problem, context))
 
 
-def swap_counter(problem: Problem, rows: np.ndarray, run: Run) -> Count:
+def _tested(problem: Problem, test: Test, columns: Columns) -> Comparisons:
+    """The table of the pairs with the columns of a test."""
+    return problem.pairs.with_columns(columns).with_columns({"test": Column.constant(test, len(columns))})
+
+
+def swap_counter(problem: Problem, rows: np.ndarray, run: Run) -> ExceedCounter:
     """Counts the swaps that are as extreme as observed, for the pairs at these positions."""
     if isinstance(problem, ColumnsProblem):
         return columns.swap_counter(problem, rows, run)
@@ -107,16 +112,17 @@ def exact_bootstrap(
         if isinstance(plan, NotEligible):
             if must and is_test:
                 raise NotExact(None, plan.reason)
-            of_all = np.zeros(len(problem.hypotheses.members), np.int8)
-            return exact_columns([plan]).at(of_all) if is_test else None, None
+            if not is_test:
+                return None, None
+            count = len(problem.hypotheses.members)
+            untested = exact_columns(np.full((count, 3), np.nan), Column.constant(plan.reason, count))
+            return _tested(problem, "bootstrap", untested), None
         assert isinstance(problem, SumsProblem)
         tested, spreads = None, None
         if is_test:
-            results = bootstrap_outcomes(problem, plan)
-            refused = (each for each in zip(plan.pairs, results, strict=True) if isinstance(each[1], NotEligible))
-            if must and (first := next(refused, None)):
-                raise NotExact(first[0], first[1].reason)
-            tested = exact_columns(results).at(plan.which)
+            tested = _tested(problem, "bootstrap", exact_bootstrap_tests(problem, plan))
+            if must and (rows := open_rows(tested)).size:
+                raise NotExact(problem.hypotheses.pair(rows[0]), tested.column("reason").value(rows[0]))
         if draws_intervals(problem.metric, settings) and not interval.samples:
             spreads = linear_intervals(problem, plan)
         return tested, spreads
@@ -156,9 +162,9 @@ def drawn_bootstrap(
             problem, run, pieces, open_rows(tested), uncertain=uncertain, joint_pairs=joint
         )
 
-    def sampled(rows: np.ndarray, known: Comparisons) -> Comparisons:
+    def sampled(_: np.ndarray, reasons: Column) -> Columns:
         p_values = np.asarray(montecarlo_p(exceed, settings.fixed_resamples))
-        return sampled_columns(exceed, p_values, settings.fixed_resamples, known.column("reason").at(rows))
+        return sampled_columns(exceed, p_values, settings.fixed_resamples, reasons)
 
     return tested and completed(tested, sampled), spreads if found is None else found, replicates
 

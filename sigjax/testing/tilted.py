@@ -45,7 +45,7 @@ import math
 
 import numpy as np
 
-from sigjax.records import CORRECTIONS, Column, Comparisons
+from sigjax.records import CORRECTIONS, Column, Columns
 from sigjax.resample.draws import STREAMS, words
 from sigjax.run.context import Context, ahead, num_cores
 from sigjax.run.costs import TILTED_NUMBER, TILTED_VECTOR, Cost
@@ -77,7 +77,7 @@ _CHUNK = 2**15
 """Numbers that are worked on together, so that they stay in the cache."""
 
 
-def importance_sampled(problem: Problem, sampled: Comparisons, rows: np.ndarray, context: Context) -> Comparisons:
+def importance_sampled(problem: Problem, sampled: Columns, rows: np.ndarray, context: Context) -> Columns:
     """The columns of the sampled pairs at the positions `rows`, by tilted swaps where no plain one was extreme.
 
     All swaps are plain for metrics that are not sums, and where the settings need them to be. The number of vectors
@@ -150,7 +150,7 @@ class TiltedSwaps:
         self.units, self._scores = np.flatnonzero((a != b).any(axis=1)), problem.scores
         self.apart = (a - b)[self.units].astype(np.float64)
         self._half = 0.5 * (problem.units.totals[pair[0]] + problem.units.totals[pair[1]])
-        self.paths, spread = list[Path](), np.sqrt(np.einsum("us,us->s", self.apart, self.apart))
+        self.paths, spread = list[TiltMixture](), np.sqrt(np.einsum("us,us->s", self.apart, self.apart))
         for bend in (0.0, *_BENDS):
             if bend and (not self.paths or self.paths[0].reach[-1] < bend):
                 break
@@ -164,7 +164,7 @@ class TiltedSwaps:
                 cosine = max((abs(float(effects @ path.effects)) / size for path in self.paths), default=0.0)
                 bent = not bend or bend * math.sqrt(max(0.0, 1.0 - cosine**2)) > _BENT
                 if bent and effects.any() and len(self.paths) < _MOST_PATHS:
-                    self.paths.append(Path(self.apart, slope / size, effects / size))
+                    self.paths.append(TiltMixture(self.apart, slope / size, effects / size))
 
     def deltas(self, sums: np.ndarray) -> np.ndarray:
         """Delta `[...]` at S = a* - b* `[..., stat]`, an odd function: swaps keep a* + b*."""
@@ -226,7 +226,7 @@ class TiltedSwaps:
         U and 1 - U give the same p, so the swap is turned round if need be: p is that of the systems exchanged.
         """
         side = -1.0 if self.paths[0].effects.sum() < 0.0 else 1.0
-        tilts: list[tuple[Path, float]] = [(path, each) for path in self.paths for each in path.thetas.tolist()]
+        tilts: list[tuple[TiltMixture, float]] = [(path, each) for path in self.paths for each in path.thetas.tolist()]
         tilted: list[np.ndarray] = [
             side * path.thetas * path.effects.sum() - path.log_norms - math.log(path.thetas.size) for path in self.paths
         ]
@@ -238,7 +238,7 @@ class TiltedSwaps:
             numbers: np.ndarray = uniforms[self.units] / (1.0 + np.exp(-2.0 * theta * side * path.effects))
             return (side * path.signs * _logit(numbers))[None]
 
-    def _log_sums(self, path: Path, logits: np.ndarray, least_delta: float) -> tuple[np.ndarray, float]:
+    def _log_sums(self, path: TiltMixture, logits: np.ndarray, least_delta: float) -> tuple[np.ndarray, float]:
         """Logarithms `[vector]` of the mean, over all paths and tilts, of the weights of extreme swaps of one path.
 
         And the largest log weight. Faint swaps count with weights that are too large: those that Q would give if it
@@ -270,7 +270,7 @@ class TiltedSwaps:
         return np.concatenate(found), heaviest
 
 
-class Path:
+class TiltMixture:
     """Tilts outwards, of swaps in one direction, and the ratio of their mixture to fair coins."""
 
     def __init__(self, apart: np.ndarray, slopes: np.ndarray, effects: np.ndarray) -> None:

@@ -23,20 +23,22 @@ from sigjax.readers.options import ReadOptions
 from sigjax.records import Settings
 from sigjax.records.display import OTHER_NAMES, meant
 from sigjax.records.options import COMMAND, LISTS, Hint, check, types_of
-from sigjax.studies.battles import BattlesOptions
+from sigjax.studies.bradley_terry import BattlesOptions
 from sigjax.studies.classical import ClassicalOptions
-from sigjax.studies.flips import FlipsOptions, SlicesOptions
-from sigjax.studies.gains import GainsOptions
-from sigjax.studies.monitor import MonitorOptions
-from sigjax.studies.power import PlannedPowerOptions
+from sigjax.studies.item_analysis import ItemsOptions
+from sigjax.studies.power_analysis import PlannedPowerOptions
 from sigjax.studies.samples import OneSampleOptions, UnpairedOptions
+from sigjax.studies.sequential import MonitorOptions
+from sigjax.studies.significant_gains import GainsOptions
+from sigjax.studies.subsets import FlipsOptions, SlicesOptions
 
 ROOT = pathlib.Path(sigjax.__file__).parent
 RECORDS = (
-    MonitorOptions,  # first: --keep of others is another
+    MonitorOptions,
     ClassicalOptions,
     PlannedPowerOptions,
     FlipsOptions,
+    ItemsOptions,
     Output,
     Division,
     BattlesOptions,

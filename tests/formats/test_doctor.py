@@ -12,9 +12,10 @@ import numpy as np
 import pandas
 import pytest
 
-from sigjax import Diagnosis, Evaluation, InputError, compare, doctor, read
+from sigjax import Evaluation, InputError, compare, doctor, read
 from sigjax.cli import _run
 from sigjax.formats import FORMATS
+from sigjax.formats.doctor import Diagnosis
 from sigjax.metrics import TEXT_METRICS
 
 WIDE = "id\tA\tB\nx\t1\t0\ny\t1\t1\nz\t{}\t1\n"

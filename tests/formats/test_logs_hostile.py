@@ -141,3 +141,15 @@ def test_a_member_gives_no_more_than_it_declares(tmp_path):
             false[found.start() + offset : found.start() + offset + 4] = (10).to_bytes(4, "little")
     with pytest.raises(InputError, match="damaged or locked zip archive"):
         list(read_members("x", bytes(false), lambda name: name.startswith("samples/")))
+
+
+def test_a_packing_that_this_python_lacks_is_named(tmp_path):
+    """Method 99, which no Python has; Inspect packs by 93 (zstandard), which Pythons before 3.14 lack as well."""
+    other = bytearray(logs.inspect_zip(logs.inspect(A)))
+    for magic, offset in ((b"PK\x01\x02", 10), (b"PK\x03\x04", 8)):
+        for found in re.finditer(re.escape(magic), bytes(other)):
+            other[found.start() + offset] = 99
+    (tmp_path / "a.eval").write_bytes(other)
+    (tmp_path / "b.eval").write_bytes(logs.inspect_zip(logs.inspect(B)))
+    with pytest.raises(InputError, match=r"a.eval: is packed by a method .* inspect log convert --to json"):
+        read(tmp_path / "a.eval", tmp_path / "b.eval", reader="inspect")

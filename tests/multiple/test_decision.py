@@ -12,7 +12,6 @@ from scipy.stats import beta, binomtest, norm
 from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, compare
-from sigjax.exact.null import ExactP
 from sigjax.multiple.adjustment import ERROR, MOST_RESAMPLES, StepDown, adjusted_pairs
 from sigjax.records import CORRECTIONS, Column, Comparisons, Metric, Settings
 from sigjax.records.settings import adjust
@@ -44,7 +43,7 @@ def sampled(exceed, resamples=RESAMPLES):
 
 
 def exact(p):
-    return exact_columns([ExactP(p, 0.0)])
+    return exact_columns([(p, 0.0, 0.0)], Column.constant("", 1))
 
 
 def p_values_of(tests):

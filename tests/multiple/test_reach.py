@@ -10,7 +10,6 @@ from oracles import STATSMODELS, adjusted_p
 
 from sigjax import Evaluation, compare
 from sigjax.comparison.notes import out_of_reach, too_few_units
-from sigjax.exact.null import ExactP
 from sigjax.records import Column, Comparisons, Settings
 from sigjax.testing.p_values import exact_columns, sampled_columns
 
@@ -43,7 +42,7 @@ def test_one_unit_can_show_nothing(systems, options):
 )
 def test_the_resamples_named_are_the_fewest_with_which_a_decision_is_possible(correction, exact, sampled, drawn):
     """By statsmodels, with no extreme resample: one fewer is not enough, and without a note those drawn are."""
-    known = exact_columns([ExactP(p, np.log10(p)) for p in exact])
+    known = exact_columns([(p, np.log10(p), 0.0) for p in exact], Column.constant("", len(exact)))
     least = np.full(sampled, 1 / (drawn + 1))
     drawn_ones = sampled_columns(np.zeros(sampled, int), least, drawn, Column.constant("", sampled))
     pairs = Comparisons.joined([known, drawn_ones])

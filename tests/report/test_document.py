@@ -32,6 +32,7 @@ EVERY = {
     "equivalence": lambda: studies.equivalence(DATA, margin=0.1, **READ, **HOW),
     "flips": lambda: studies.flips(ONE, **READ, **HOW),
     "gains": lambda: studies.gains(DATA, resamples=99, **READ, **HOW),
+    "items": lambda: studies.items(DATA, resamples=99, **READ, **HOW),
     "monitor": lambda: studies.monitor(DATA, **READ, **HOW),
     "one-sample": lambda: studies.one_sample(DATA, against=0.5, **READ, **HOW),
     "one system": lambda: studies.one_sample({"A_1": DATA["A_1"]}, against=0.5, **READ, **HOW),

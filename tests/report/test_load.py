@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from reports import STRANGE, make_report, with_pair, without_intervals
 from scipy.stats import binomtest
 
-from sigjax import Comparison, Evaluation, InputError, Interval, compare
+from sigjax import Comparison, Evaluation, InputError, compare
 from sigjax.cli import _run
 from sigjax.comparison import checks as workload_module
-from sigjax.records import Comparisons, Settings
+from sigjax.records import Comparisons, Interval, Settings
 from sigjax.report import data as programs
 from sigjax.report import data as tables
 from sigjax.report.data import PAIR_KEYS, csv_pieces, json_pieces

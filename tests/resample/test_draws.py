@@ -26,8 +26,8 @@ from sigjax.resample.draws import (
     words,
 )
 from sigjax.resample.projection import choice
-from sigjax.studies.flips import SlicesOptions
-from sigjax.studies.stopping import StoppingOptions
+from sigjax.studies.replays import StoppingOptions
+from sigjax.studies.subsets import SlicesOptions
 from sigjax.studies.trials import StudyOptions
 
 # Known answers of threefry2x32 with 20 rounds, from the Random123 distribution (kat_vectors).

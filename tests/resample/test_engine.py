@@ -149,7 +149,7 @@ def test_progress_is_told(evaluation):
     list(
         sampling.replicates(
             projection,
-            [sampling.Scored(ColumnIndices.of(np.zeros((2, 3), int)), None, FSCORE.score, on_host=False)],
+            [sampling.ScoreSpec(ColumnIndices.of(np.zeros((2, 3), int)), None, FSCORE.score, on_host=False)],
             run,
         )
     )

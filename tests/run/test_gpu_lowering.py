@@ -16,7 +16,7 @@ from sigjax.run import context
 from sigjax.run.backend import Backend, jax_scope, program
 from sigjax.testing import bootstrap, summaries
 
-ranks = import_module("sigjax.studies.rank")
+ranks = import_module("sigjax.studies.ranking")
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from sigjax import InputError, studies
 from sigjax.cli import _run
 from sigjax.multiple.ranks import rank_intervals
 from sigjax.records.options import options_of
-from sigjax.studies.battles import BattlesOptions
+from sigjax.studies.bradley_terry import BattlesOptions
 
 CLUBS = ("Milwaukee", "Detroit", "Toronto", "New York", "Boston", "Cleveland", "Baltimore")
 GAMES = (  # wins of the row against the column: Agresti (2002), "Categorical data analysis", table 10.10

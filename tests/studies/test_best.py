@@ -241,3 +241,25 @@ def test_a_system_that_stopped_keeps_its_column_with_empty_cells(tmp_path):
         sigjax.monitor(table("2.tsv", (1, 3), [(name, a, c) for name, a, _, c in rows]), **how)
     with pytest.raises(InputError, match="has other goal than is asked for"):
         sigjax.monitor(table("1.tsv", (1, 2, 3), rows), **how | {"goal": "pairs"})
+
+
+@pytest.mark.parametrize("binary", [True, False])
+@pytest.mark.parametrize("goal", ["pairs", "best"])
+def test_identical_systems_have_evidence_of_exactly_one(goal, binary):
+    """All differences are 0, so that every product and every mean over rivals is 1."""
+    answers = np.random.default_rng(1).integers(0, 2, 67).tolist()
+    for number in (2, 4, 7):
+        names = [f"s{k}" for k in range(number)]
+        monitor = Monitor(names, binary=binary, largest=200, goal=goal)
+        monitor.update(dict.fromkeys(names, answers))
+        assert {pair.log10_e for pair in monitor.pairs} == {0.0}
+        if goal == "best":
+            assert {(each.log10_e, each.p_value) for each in monitor.standings} == {(0.0, 1.0)}
+
+
+def test_the_signature_of_a_replay_names_a_correction_only_if_there_is_one():
+    data = {"A": [1, 0, 1, 1, 0] * 6, "B": [0, 1, 1, 0, 0] * 6}
+    how = {"read": {"metric": "accuracy"}, "orders": 3, "progress": False}
+    best, pairs = (sigjax.studies.stopping(data, goal=goal, **how).signature for goal in ("best", "pairs"))
+    assert "correction" not in best
+    assert "|correction:ebh|" in pairs

@@ -216,7 +216,7 @@ def runs(tmp_path, monkeypatch):
         (tmp_path / f"{name}.tsv").write_text("\n".join(["id\tA\tB", *lines]) + "\n")
         read = [f"{name}.tsv", "-m", "accuracy"]
         assert _run(["compare", *read, "-o", f"{name}.json", "--device", "numpy", "-q"], debug=True) == 0
-        bare = ["-o", f"{name}.bare.json", "--keep", "nothing", "-q"]
+        bare = ["-o", f"{name}.bare.json", "--keep-scores", "never", "-q"]
         assert _run(["show", f"{name}.json", *bare], debug=True) == 0
         assert _run(["extract", *read, "-o", f"{name}.npz"], debug=True) == 0
     return tmp_path
@@ -230,7 +230,7 @@ def test_the_exit_code_is_the_verdict(runs, capsys):
     assert code("old.json", "old.json", "--margin", "0.01") == 0
     assert code("old.json", "bad.json", "--margin", "0.05") == 3
     assert code("old.bare.json", "new.json", "--margin", "0.05") == 4  # independent results vary too much
-    said = "Not paired: the old report holds no scores of instances; write it anew with --keep scores"
+    said = "Not paired: the old report holds no scores of instances; write it anew with --keep-scores always"
     assert said in " ".join(capsys.readouterr().out.split())
     for ending in ("json", "npz"):
         assert code(f"old.{ending}", f"new.{ending}", "--margin", "0.05") == 0
@@ -516,7 +516,7 @@ def test_scores_that_no_interval_fits_are_refused(score):
     with pytest.raises(InputError, match=r"systems, entry [12]: 'interval_kind' is 'wilson', of scores from 0 to 1"):
         Report.from_json(json.dumps(report))
     for system in report["systems"]:
-        system |= {"interval_kind": "skew-t", "interval": [-1e308, 1e308]}
+        system |= {"interval_kind": "hall-t", "interval": [-1e308, 1e308]}
     changed = Report.from_json(json.dumps(report))
     if abs(score) > 2:
         with pytest.raises(InputError, match="are too large for limits; rescale them"):

@@ -18,11 +18,11 @@ NUMBER = 120
 
 def is_right(name, question):
     """Whether a model of these tests answers a question."""
-    return random.Random(f"{name} {question}").random() < {"good": 0.9, "bad": 0.4}[name]
+    return random.Random(f"{name} {question}").random() < {"good": 0.9, "bad": 0.4, "worse": 0.2}[name]
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_inspect_stops_scheduling_samples_once_all_pairs_are_settled(tmp_path):
+def run_inspect(names, monitor, folder):
+    """The logs of models that Inspect evaluates side by side, with the recipe of the page."""
     inspect_ai = pytest.importorskip("inspect_ai")
     parts = ("dataset", "model", "scorer", "solver")
     dataset, model, scorer, solver = (import_module(f"inspect_ai.{name}") for name in parts)
@@ -36,9 +36,8 @@ def test_inspect_stops_scheduling_samples_once_all_pairs_are_settled(tmp_path):
 
         return solve
 
-    made = {}
+    made, waiting = {}, {}
     exec(INSPECT, made)
-    monitor, waiting = Monitor(["good", "bad"], binary=True, largest=NUMBER), {}
     samples = [dataset.Sample(id=i, input=f"{i}?", target=str(i)) for i in range(1, NUMBER + 1)]
     tasks = [
         inspect_ai.Task(
@@ -48,12 +47,35 @@ def test_inspect_stops_scheduling_samples_once_all_pairs_are_settled(tmp_path):
             scorer=scorer.match(location="exact"),
             early_stopping=made["Stopping"](name, monitor, waiting),
         )
-        for name in ("good", "bad")
+        for name in names
     ]
-    logs = inspect_ai.eval(
-        tasks, model="mockllm/model", log_dir=str(tmp_path), max_tasks=2, max_samples=4, display="none"
-    )
-    assert [log.error for log in logs] == [None, None]
+    how = {"max_tasks": len(names), "max_samples": 4, "display": "none"}
+    logs = inspect_ai.eval(tasks, model="mockllm/model", log_dir=str(folder), **how)
+    assert [log.error for log in logs] == [None] * len(names)
+    return logs
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_inspect_drops_systems_that_are_not_the_best(tmp_path):
+    names = ("good", "bad", "worse")
+    monitor = Monitor(names, binary=True, largest=NUMBER, goal="best")
+    logs = run_inspect(names, monitor, tmp_path)
+    assert monitor.stop
+    best, *others = monitor.standings
+    assert (best.system, best.dropped_at) == ("good", None)
+    assert all(0 < each.dropped_at < NUMBER for each in others)
+    done = {log.eval.task: sum(bool(sample.scores) for sample in log.samples) for log in logs}
+    assert all(each.dropped_at <= done[each.system] < NUMBER for each in others)
+    again = Monitor(names, binary=True, largest=NUMBER, goal="best")
+    for id in map(int, monitor._ids):
+        again.update({name: [is_right(name, id)] for name in again.needed})
+    assert again.standings == monitor.standings
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_inspect_stops_scheduling_samples_once_all_pairs_are_settled(tmp_path):
+    monitor = Monitor(["good", "bad"], binary=True, largest=NUMBER)
+    logs = run_inspect(("good", "bad"), monitor, tmp_path)
     assert monitor.stop
     (pair,) = monitor.pairs
     assert pair.better == "good"

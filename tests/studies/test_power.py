@@ -394,5 +394,5 @@ def test_differences_that_cannot_be_are_not_detected():
     clustered = sigjax.Evaluation.from_arrays({"A": [1, 0] * 20, "B": [0, 0] * 20}, metric="accuracy", clusters=labels)
     with pytest.raises(InputError, match=r"5 cannot be: expected at most 1 \(scores from 0 to 1\)"):
         sigjax.power(clustered, detect=5, repetitions=100)
-    with pytest.raises(InputError, match="disagree must be a share of the instances, above 0 and at most 1, got 1.2"):
+    with pytest.raises(InputError, match="disagree must be a number above 0 and at most 1, got 1.2"):
         sigjax.studies.planned_power(disagree=1.2, detect=0.1)

@@ -10,7 +10,7 @@ from sigjax import Evaluation, InputError, compare, studies
 from sigjax.records.settings import CORRECTIONS, adjust
 from sigjax.run.backend import Backend, choose_backend, compiled
 from sigjax.run.costs import Cost
-from sigjax.studies.rank import _pairs_of_cells
+from sigjax.studies.ranking import _pairs_of_cells
 
 CHANCE = np.random.default_rng(31)
 
@@ -35,7 +35,7 @@ def decisions(report):
 @pytest.mark.parametrize("tile", [7, 16, 1024])
 @pytest.mark.parametrize("correction", [name for name, each in CORRECTIONS.items() if each.adjust is not None])
 def test_decisions_are_those_of_all_pairs(monkeypatch, correction, tile):
-    monkeypatch.setattr(import_module("sigjax.studies.rank"), "_TILE", {"numpy": tile})
+    monkeypatch.setattr(import_module("sigjax.studies.ranking"), "_TILE", {"numpy": tile})
     data = board_of()
     data["twin"] = data["s7"]
     data["none"], data["all"] = np.zeros(300, bool), np.ones(300, bool)
@@ -114,7 +114,7 @@ def test_devices_give_the_same_board(monkeypatch, systems, instances):
     data = board_of(systems, instances)
     expected = studies.rank(data, device="numpy")
     assert studies.rank(data, device="cpu") == expected
-    module = import_module("sigjax.studies.rank")
+    module = import_module("sigjax.studies.ranking")
     gpu = Backend("gpu", choose_backend("cpu", Cost(1.0)).devices)
     monkeypatch.setattr(module, "choose_backend", lambda *_, **__: gpu)
     monkeypatch.setattr(module, "compiled", lambda kernel, static, *_, **__: compiled(kernel, static))

@@ -11,11 +11,11 @@ import pytest
 from scipy.stats import permutation_test
 from statsmodels.stats.multitest import multipletests
 
-from sigjax import Evaluation, InputError, compare
+from sigjax import Evaluation, InputError, compare, true_discoveries
 from sigjax.cli import _run
 from sigjax.report.words import format_p
 from sigjax.studies import slices
-from sigjax.studies.flips import SlicesOptions, _interactions
+from sigjax.studies.subsets import SlicesOptions, _interactions
 
 
 def made(rng, sizes, metric="mean", **more):
@@ -313,3 +313,22 @@ def test_the_slices_of_the_task_that_has_the_metric_need_no_field_in_other_tasks
     assert slices(folders, by="category", read={"metric": "exact_match"}).metric == "gsm8k: exact_match"
     with pytest.raises(InputError, match=r"by: no field 'cat' in 'arc', 'gsm8k'; fields of arc: .*, gsm8k: 'category'"):
         _run([*words[:-1], "cat"], debug=True)
+
+
+def test_wins_count_the_slices_in_which_a_system_is_better():
+    rng = np.random.default_rng(11)
+    labels = np.repeat([f"s{k}" for k in range(8)], 40)
+    chance = np.where(labels < "s6", 0.85, 0.4)
+    arrays = {"A": (rng.random(320) < chance).astype(int), "B": (rng.random(320) < 0.55).astype(int)}
+    result = slices(Evaluation.from_arrays(arrays, strata=labels, metric="accuracy"), permutations=99)
+    rows = [one for one in result.slices if one.slice is not None]
+    p_values, deltas = (np.array([getattr(one, name) for one in rows]) for name in ("p_value", "delta"))
+    (found,) = result.wins
+    for side, ahead, better in ((1, found.ahead_a, found.better_a), (-1, found.ahead_b, found.better_b)):
+        leads = np.sign(deltas) == side
+        assert ahead == leads.sum()
+        assert better == true_discoveries(np.where(leads, p_values, 1.0), chosen=leads)
+    assert found.better_a >= sum(one.p_adjusted < 0.05 and one.delta > 0.0 for one in rows) > 0
+    said = f"A is better than B on at least {found.better_a} of the {found.ahead_a} slices on which it is ahead"
+    assert said in " ".join(result.to_text().split())
+    assert json.loads(result.to_json())["wins"][0]["better_a"] == found.better_a

@@ -20,7 +20,7 @@ def harness(module: str, title: str, looks: Looks, *begins: bytes, **more: Any) 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sample:
+class ExampleLogs:
     """Small logs as a program writes them."""
 
     file: str

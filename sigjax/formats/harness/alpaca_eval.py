@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sigjax.formats.harness import Sample, harness
+from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log
 from sigjax.readers.json_files import Item, load_entries
 from sigjax.records import InputError
@@ -78,4 +78,4 @@ def sample(
     )
 
 
-SAMPLE = Sample(file="annotations.json", make=sample, records=(), cluster="dataset", other={"model": "b"})
+SAMPLE = ExampleLogs(file="annotations.json", make=sample, records=(), cluster="dataset", other={"model": "b"})

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from sigjax.formats.harness import Sample, harness
-from sigjax.formats.logs import Log, Row, SystemLog
+from sigjax.formats.harness import ExampleLogs, harness
+from sigjax.formats.logs import InstanceLog, Log, SystemLog
 from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import load_lines
 from sigjax.readers.options import Options
@@ -34,11 +34,11 @@ _VALID = "valid"
 def _results(file: str, _: Options) -> Iterator[SystemLog]:
     first, *failures = load_lines(file, unread=_LONG)
     total, correct = (int(first.number(name)) for name in ("total_count", "correct_count"))
-    rows = dict[str, Row]()
+    rows = dict[str, InstanceLog]()
     for failure in failures:
         if failure.number(_VALID):
             raise InputError(f"{failure.field(_VALID)}: expected false, as only failures are listed")
-        rows[failure.text("id")] = Row({_VALID: 0.0}, failure.text("id"))
+        rows[failure.text("id")] = InstanceLog({_VALID: 0.0}, failure.text("id"))
     if correct + len(rows) != total:
         raise InputError(
             f"{first.where}: {correct} of {total} are correct, but {len(rows)} failures are listed; expected "
@@ -65,4 +65,4 @@ def sample(values: Sequence[Any], **fields: Any) -> str:
     return "".join(json.dumps(line) + "\n" for line in [first, *failures])
 
 
-SAMPLE = Sample(file="BFCL_v3_simple_score.json", make=sample, header=1, lacking="refused")
+SAMPLE = ExampleLogs(file="BFCL_v3_simple_score.json", make=sample, header=1, lacking="refused")

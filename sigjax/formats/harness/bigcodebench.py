@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sigjax.formats.harness import Sample, harness
+from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log
 from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import Item, load_item
@@ -57,4 +57,4 @@ def sample(values: Sequence[Any], **fields: Any) -> str:
     return json.dumps({"date": "2026-01-01 10:00", "eval": tasks}, indent=2)
 
 
-SAMPLE = Sample(file="model_eval_results.json", make=sample, records=("eval",))
+SAMPLE = ExampleLogs(file="model_eval_results.json", make=sample, records=("eval",))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from sigjax.formats.harness import Sample, harness
+from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log
 from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import Item, load_entries, load_item, load_lines
@@ -76,6 +76,6 @@ def sample(values: Sequence[Any], *, as_list: bool = False, **fields: Any) -> st
     return json.dumps(events, indent=1) if as_list else "".join(json.dumps(event) + "\n" for event in events)
 
 
-SAMPLE = Sample(
+SAMPLE = ExampleLogs(
     file="experiment.jsonl", make=sample, cluster="topic", more=(lambda values: sample(values, as_list=True),)
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from sigjax.formats.harness import Sample, harness
+from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log
 from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import Item, load_item
@@ -60,4 +60,4 @@ def sample(values: Sequence[Any], *, wrapped: bool = False, **fields: Any) -> st
     return json.dumps({"testRunData": run} if wrapped else run, indent=2)
 
 
-SAMPLE = Sample(file="run.json", make=sample, records=("testCases",), cluster="topic")
+SAMPLE = ExampleLogs(file="run.json", make=sample, records=("testCases",), cluster="topic")

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sigjax.formats.harness import Sample, harness
-from sigjax.formats.logs import Log, Row, SystemLog, grouped
+from sigjax.formats.harness import ExampleLogs, harness
+from sigjax.formats.logs import InstanceLog, Log, SystemLog, grouped
 from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import Item, load_lines
 from sigjax.readers.options import Options, quote
@@ -27,10 +27,10 @@ def _results(file: str, _: Options) -> Iterator[SystemLog]:
         yield SystemLog(file, _rows(lines), model)
 
 
-def _rows(lines: Sequence[Item]) -> list[Row]:
+def _rows(lines: Sequence[Item]) -> list[InstanceLog]:
     """One row per sample, with the scores of all its lines."""
     scores: dict[str, dict[str, float]] = {}
-    rows: dict[str, Row] = {}
+    rows: dict[str, InstanceLog] = {}
     for line, name in zip(lines, _evaluations(lines), strict=True):
         sample = line.text("sample_id")
         own = scores.setdefault(sample, {})
@@ -38,7 +38,7 @@ def _rows(lines: Sequence[Item]) -> list[Row]:
             raise InputError(f"{line.where}: evaluation {quote(name)} of sample {quote(sample)} is on another line too")
         evaluation = line.item("evaluation")
         own[name] = evaluation.number("is_correct" if evaluation.get("score") is None else "score")
-        rows.setdefault(sample, Row(own, sample, labels=line.get("metadata"), content=line.get("sample_hash")))
+        rows.setdefault(sample, InstanceLog(own, sample, labels=line.get("metadata"), content=line.get("sample_hash")))
     return list(rows.values())
 
 
@@ -64,4 +64,4 @@ def sample(values: Sequence[Any], *, model: str = "org/a", evaluation: str = "be
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
-SAMPLE = Sample(file="x_samples.jsonl", make=sample, cluster="subject", other={"model": "b"})
+SAMPLE = ExampleLogs(file="x_samples.jsonl", make=sample, cluster="subject", other={"model": "b"})

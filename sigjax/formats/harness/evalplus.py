@@ -7,7 +7,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any
 
-from sigjax.formats.harness import Sample, harness
+from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log
 from sigjax.formats.table import either, looks_like
 from sigjax.readers.json_files import Item, load_item
@@ -84,4 +84,4 @@ def sample(values: Sequence[Any], *, old: bool = False, hash: str = "0", **field
     return json.dumps({"date": "2026-01-01", "hash": hash, "eval": tasks}, indent=2)
 
 
-SAMPLE = Sample(file="eval_results.json", make=sample, records=("eval",), more=(partial(sample, old=True),))
+SAMPLE = ExampleLogs(file="eval_results.json", make=sample, records=("eval",), more=(partial(sample, old=True),))

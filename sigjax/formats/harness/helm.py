@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from sigjax.formats.harness import Sample, harness
-from sigjax.formats.logs import Log, Row, SystemLog, choose
+from sigjax.formats.harness import ExampleLogs, harness
+from sigjax.formats.logs import InstanceLog, Log, SystemLog, choose
 from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import Item, load_entries, load_item
 from sigjax.readers.options import Options, quote
@@ -44,13 +44,13 @@ def _results(file: str, options: Options) -> Iterator[SystemLog]:
     yield SystemLog(file, rows, spec.name("adapter_spec.model?"), notes, facts, task=task)
 
 
-def _row(entry: Item) -> Row:
+def _row(entry: Item) -> InstanceLog:
     instance = entry.text("instance_id")
     perturbation = "none" if entry.get("perturbation") is None else entry.item("perturbation").text("name")
     split, scores = _scores(entry)
     labels = {"split": split, "instance": instance, "perturbation": perturbation}
     id = instance if perturbation == "none" else f"{instance}/{perturbation}"
-    return Row(scores, id, entry.text("train_trial_index", 0), labels)
+    return InstanceLog(scores, id, entry.text("train_trial_index", 0), labels)
 
 
 def _scores(entry: Item) -> tuple[str, dict[str, float | InputError]]:
@@ -95,4 +95,4 @@ def sample(
     )
 
 
-SAMPLE = Sample(file="per_instance_stats.json", make=sample, records=(), cluster="instance")
+SAMPLE = ExampleLogs(file="per_instance_stats.json", make=sample, records=(), cluster="instance")

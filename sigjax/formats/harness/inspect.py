@@ -14,8 +14,8 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from sigjax.formats.harness import Sample, harness
-from sigjax.formats.logs import Log, Row, SystemLog
+from sigjax.formats.harness import ExampleLogs, harness
+from sigjax.formats.logs import InstanceLog, Log, SystemLog
 from sigjax.readers.json_files import Item, Object, item_at, number, parse_json
 from sigjax.readers.options import Options, quote
 from sigjax.readers.table import parse_number
@@ -50,7 +50,7 @@ def _results(file: str, _: Options) -> Iterator[SystemLog]:
     if reductions and (others or not log.get("samples")):
         rows = _reduced_rows(reductions, several=len(rules) > 1)
     elif log.get("samples"):
-        rows = (Row(_scores(one), one.text("id"), one.text("epoch", 1), one.get("metadata")) for one in samples)
+        rows = (InstanceLog(_scores(one), one.text("id"), one.text("epoch", 1), one.get("metadata")) for one in samples)
     else:
         raise InputError(f"{file}: holds no samples, only their aggregate; expected a log written with its samples")
     notes = () if status == "success" else (f"{file}: the run has the status {status}",)
@@ -59,7 +59,7 @@ def _results(file: str, _: Options) -> Iterator[SystemLog]:
     yield SystemLog(file, rows, about.name("model?"), notes, facts, about.name("task?"))
 
 
-def _reduced_rows(reductions: Sequence[Item], *, several: bool) -> list[Row]:
+def _reduced_rows(reductions: Sequence[Item], *, several: bool) -> list[InstanceLog]:
     """One row per sample, of values that the log reduced; a scorer reduced by several rules has a score for each."""
     scores: dict[str, dict[str, float | InputError]] = {}
     for reduction in reductions:
@@ -68,7 +68,7 @@ def _reduced_rows(reductions: Sequence[Item], *, several: bool) -> list[Row]:
         for sample in reduction.items("samples", "sample"):
             own = scores.setdefault(sample.text("sample_id"), {})
             own |= _scores(Item(sample.at, {"scores": {name: sample.fields}}))
-    return [Row(own, id) for id, own in scores.items()]
+    return [InstanceLog(own, id) for id, own in scores.items()]
 
 
 def _scores(sample: Item) -> dict[str, float | InputError]:
@@ -143,6 +143,11 @@ def read_members(file: str, data: bytes, choose: Callable[[str], bool]) -> Itera
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
+        if isinstance(error, NotImplementedError):  # Inspect takes zstandard, which zipfile knows since Python 3.14
+            raise InputError(
+                f"{file}: is packed by a method that this Python cannot read (Python 3.14 can); write it as JSON: "
+                "inspect log convert --to json"
+            ) from None
         raise InputError(f"{file}: damaged or locked zip archive ({error}); write the log again, as .json") from None
 
 
@@ -187,7 +192,7 @@ def packed(content: str, *, change: Callable[[dict[str, Any]], dict[str, Any]] =
     return packed.getvalue()
 
 
-SAMPLE = Sample(
+SAMPLE = ExampleLogs(
     file="log.json",
     make=sample,
     records=("samples",),

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from sigjax.formats.harness import Sample, harness
-from sigjax.formats.logs import Log, Row, SystemLog
+from sigjax.formats.harness import ExampleLogs, harness
+from sigjax.formats.logs import InstanceLog, Log, SystemLog
 from sigjax.formats.table import looks_like
 from sigjax.readers.frames import parquet_table, refusing_damage
 from sigjax.readers.json_files import item_at
@@ -34,10 +34,10 @@ _DOC, _METRIC = ("doc", "__doc__"), ("metric", "__metric__")
 def _results(file: str, _: Options) -> Iterator[SystemLog]:
     with refusing_damage(file):
         docs, metrics = _details(file, read_bytes(file))
-    rows = list[Row]()
+    rows = list[InstanceLog]()
     for i, (doc, metric) in enumerate(zip(docs, metrics, strict=True), start=1):
         doc, scores = item_at((file, "row", i), doc).fields, item_at((file, "row", i), metric).numbers()
-        rows.append(Row(scores, str(doc.get("id") or ""), labels=doc, content=doc.get("query")))
+        rows.append(InstanceLog(scores, str(doc.get("id") or ""), labels=doc, content=doc.get("query")))
     if len({row.id for row in rows if row.id}) < len(rows):
         rows = [replace(row, id=str(i)) for i, row in enumerate(rows, start=1)]
     named = _DETAILS.fullmatch(PurePath(file).name)
@@ -83,4 +83,4 @@ def sample(values: Sequence[Any], *, model: str = "a") -> bytes:
     return packed.getvalue()
 
 
-SAMPLE = Sample(file="details_arc_2026-01-21T03-44-18.parquet", make=sample, cluster="topic", other={"model": "b"})
+SAMPLE = ExampleLogs(file="details_arc_2026-01-21T03-44-18.parquet", make=sample, cluster="topic", other={"model": "b"})

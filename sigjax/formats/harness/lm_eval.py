@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import PurePath
 from typing import Any
 
-from sigjax.formats.harness import Sample, harness
-from sigjax.formats.logs import TOLERANCE, Log, Row, Scores, SystemLog, choose
+from sigjax.formats.harness import ExampleLogs, harness
+from sigjax.formats.logs import TOLERANCE, InstanceLog, Log, LogScores, SystemLog, choose
 from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import Item, load_item, load_lines
 from sigjax.readers.options import Options
@@ -43,7 +43,7 @@ def _results(file: str, options: Options) -> Iterator[SystemLog]:
     chosen = choose(file, filters, asked, "filter") if filters or options.filter else None
     labels = partial(_labels, asked=options.strata)
     rows = [
-        Row(_scores(line), line.text("doc_id"), None, labels(line), line.get("doc_hash") or line.get("doc"))
+        InstanceLog(_scores(line), line.text("doc_id"), None, labels(line), line.get("doc_hash") or line.get("doc"))
         for line in lines
         if chosen is None or line.get("filter") == chosen
     ]
@@ -56,7 +56,7 @@ def _results(file: str, options: Options) -> Iterator[SystemLog]:
     yield SystemLog(file, rows, notes=notes, task=task, published=published)
 
 
-def _scores(line: Item) -> Scores:
+def _scores(line: Item) -> LogScores:
     if isinstance(line.get("metrics"), list):
         names = line.texts("metrics")
     else:
@@ -101,4 +101,4 @@ def sample(values: Sequence[Any], *, metric: str = "acc", filters: Sequence[Any]
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
-SAMPLE = Sample(file="samples_arc_2026-01-21T03-44-18.458309.jsonl", make=sample, cluster="topic")
+SAMPLE = ExampleLogs(file="samples_arc_2026-01-21T03-44-18.458309.jsonl", make=sample, cluster="topic")

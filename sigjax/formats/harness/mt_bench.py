@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sigjax.formats.harness import Sample, harness
-from sigjax.formats.logs import Log, Row, SystemLog, choose, grouped
+from sigjax.formats.harness import ExampleLogs, harness
+from sigjax.formats.logs import InstanceLog, Log, SystemLog, choose, grouped
 from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import Item, load_lines
 from sigjax.readers.options import Options
@@ -34,7 +34,9 @@ def _results(file: str, options: Options) -> Iterator[SystemLog]:
         lines = [line for line in lines if _turn(line) == turn]
     for model, own in grouped(lines, lambda line: line.text("model")).items():
         judges = ", ".join(sorted({line.texts("judge")[0] for line in own}))
-        rows = [Row(_scores(line), line.text("question_id"), _turn(line), {"turn": _turn(line)}) for line in own]
+        rows = [
+            InstanceLog(_scores(line), line.text("question_id"), _turn(line), {"turn": _turn(line)}) for line in own
+        ]
         lacking = sum(not row.scores for row in rows), len(rows), "ratings could not be read (-1); they are missing"
         yield SystemLog(file, rows, model, facts={"judge": judges}, lacking=lacking)
 
@@ -63,4 +65,4 @@ def sample(values: Sequence[Any], *, model: str = "a", judge: str = "gpt-4", **f
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
-SAMPLE = Sample(file="gpt-4_single.jsonl", make=sample, cluster="turn", other={"model": "b"})
+SAMPLE = ExampleLogs(file="gpt-4_single.jsonl", make=sample, cluster="turn", other={"model": "b"})

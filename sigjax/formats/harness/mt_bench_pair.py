@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from sigjax.formats.harness import Sample, harness
+from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import Item, load_lines
 from sigjax.readers.layouts import read_tables
@@ -65,4 +65,4 @@ def sample(values: Sequence[Any], **fields: Any) -> str:
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
-SAMPLE = Sample(file="gpt-4_pair.jsonl", make=sample, alone=True)
+SAMPLE = ExampleLogs(file="gpt-4_pair.jsonl", make=sample, alone=True)

@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from sigjax.formats.harness import Sample, harness
-from sigjax.formats.logs import Log, Row, SystemLog, choose
+from sigjax.formats.harness import ExampleLogs, harness
+from sigjax.formats.logs import InstanceLog, Log, SystemLog, choose
 from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import load_item
 from sigjax.readers.options import Options
@@ -39,7 +39,7 @@ def _is_meta(file: str) -> bool:
     return PurePath(file).name.removesuffix(".gz") == _META
 
 
-def _task(file: str, options: Options) -> Row:
+def _task(file: str, options: Options) -> InstanceLog:
     """The mean of the main score over the subsets (languages) of a task, as MTEB takes it."""
     found = load_item(file)
     scores = found.item("scores")
@@ -48,7 +48,7 @@ def _task(file: str, options: Options) -> Row:
     values = [one.number("main_score") for one in scores.items(split, f"{split}, subset")]
     if not values:
         raise InputError(f"{scores.field(split)}: is empty; expected scores")
-    return Row({"main_score": sum(values) / len(values)}, found.text("task_name"))
+    return InstanceLog({"main_score": sum(values) / len(values)}, found.text("task_name"))
 
 
 LOG = Log(results=_results)
@@ -62,4 +62,4 @@ def sample(values: Sequence[float], *, task: str = "STS", **subsets: float) -> s
     return json.dumps({"dataset_revision": "0", "mteb_version": "1.0", "scores": scores, "task_name": task}, indent=2)
 
 
-SAMPLE = Sample(file="STS.json", make=sample)
+SAMPLE = ExampleLogs(file="STS.json", make=sample)

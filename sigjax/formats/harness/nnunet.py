@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from sigjax.formats.harness import Sample, harness
-from sigjax.formats.logs import TOLERANCE, Log, Row, SystemLog
+from sigjax.formats.harness import ExampleLogs, harness
+from sigjax.formats.logs import TOLERANCE, InstanceLog, Log, SystemLog
 from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import Item, load_item
 from sigjax.readers.options import Options
@@ -35,7 +35,7 @@ def _results(file: str, _: Options) -> Iterator[SystemLog]:
     paths = [case.text("reference_file") for case in cases]
     names = [path.replace("\\", "/").rpartition("/")[2] for path in paths]
     ids = names if len({*names}) == len(names) else paths
-    rows = [Row(_scores(case.item("metrics")), id) for case, id in zip(cases, ids, strict=True)]
+    rows = [InstanceLog(_scores(case.item("metrics")), id) for case, id in zip(cases, ids, strict=True)]
     yield SystemLog(file, rows, published=partial(_published, file, whole.item("foreground_mean", {})))
 
 
@@ -85,4 +85,4 @@ def sample(values: Sequence[Any], *, labels: Sequence[str] = ("1", "2"), folder:
     return json.dumps({"foreground_mean": {}, "mean": {}, "metric_per_case": cases} | fields, indent=4)
 
 
-SAMPLE = Sample(file="summary.json", make=sample, records=("metric_per_case",))
+SAMPLE = ExampleLogs(file="summary.json", make=sample, records=("metric_per_case",))

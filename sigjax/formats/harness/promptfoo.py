@@ -8,7 +8,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Any
 
-from sigjax.formats.harness import Sample, harness
+from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log, grouped
 from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import Item, load_item
@@ -100,7 +100,7 @@ def sample(
     return json.dumps({"evalId": "eval-x", "results": found, "config": {}}, indent=2)
 
 
-SAMPLE = Sample(
+SAMPLE = ExampleLogs(
     file="output.json",
     make=sample,
     records=("results", "results"),

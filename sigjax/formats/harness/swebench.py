@@ -14,8 +14,8 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from sigjax.formats.harness import Sample, harness
-from sigjax.formats.logs import Log, Row, SystemLog, choose
+from sigjax.formats.harness import ExampleLogs, harness
+from sigjax.formats.logs import InstanceLog, Log, SystemLog, choose
 from sigjax.formats.table import FORMATS, looks_like
 from sigjax.readers.join import Sources, Tasks
 from sigjax.readers.json_files import Item, item_at, load_item, parse_json, parse_json_lines, text, type_of
@@ -73,7 +73,7 @@ def _report(file: str, report: Item) -> SystemLog:
     return SystemLog(file, _outcomes(submitted, resolved), lacking=lacking)
 
 
-def _outcomes(ids: Sequence[str], resolved: Sequence[str]) -> list[Row]:
+def _outcomes(ids: Sequence[str], resolved: Sequence[str]) -> list[InstanceLog]:
     known = set(resolved)
     return [_issue({_RESOLVED: float(id in known)}, id) for id in ids]
 
@@ -98,7 +98,7 @@ def _leaderboard(file: str, leaderboards: Item, options: Options) -> list[System
     ]
 
 
-def _issues(details: Item) -> list[Row]:
+def _issues(details: Item) -> list[InstanceLog]:
     rows = []
     for id, own in details.fields.items():
         with naming(details.where):
@@ -108,8 +108,8 @@ def _issues(details: Item) -> list[Row]:
     return rows
 
 
-def _issue(scores: dict[str, float], id: str) -> Row:
-    return Row(scores, id, labels={"repository": id.rpartition("-")[0] or id})
+def _issue(scores: dict[str, float], id: str) -> InstanceLog:
+    return InstanceLog(scores, id, labels={"repository": id.rpartition("-")[0] or id})
 
 
 LOG = Log(results=_results, main=_RESOLVED)
@@ -168,4 +168,4 @@ def sample(values: Sequence[Any], **fields: Any) -> str:
     return json.dumps(report | {"submitted_ids": ids, "resolved_ids": resolved} | fields, indent=4)
 
 
-SAMPLE = Sample(file="report.json", make=sample, records=("submitted_ids",), cluster="repository")
+SAMPLE = ExampleLogs(file="report.json", make=sample, records=("submitted_ids",), cluster="repository")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from sigjax.formats.harness import Sample, harness
+from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log
 from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import Item, item_at, load_entries, parse_json
@@ -96,4 +96,4 @@ def sample2(
     return json.dumps(found | ({"simulation_index": trials} if index else {"simulations": trials}), indent=2)
 
 
-SAMPLE = Sample(file="results.json", make=sample, records=(), more=(sample2, partial(sample2, index=True)))
+SAMPLE = ExampleLogs(file="results.json", make=sample, records=(), more=(sample2, partial(sample2, index=True)))

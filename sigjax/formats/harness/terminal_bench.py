@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sigjax.formats.harness import Sample, harness
+from sigjax.formats.harness import ExampleLogs, harness
 from sigjax.formats.logs import Log
 from sigjax.formats.table import looks_like
 from sigjax.readers.json_files import Item, load_item
@@ -52,4 +52,4 @@ def sample(values: Sequence[Any], **fields: Any) -> str:
     return json.dumps({"id": "x", "results": trials} | about | fields, indent=1)
 
 
-SAMPLE = Sample(file="results.json", make=sample, records=("results",))
+SAMPLE = ExampleLogs(file="results.json", make=sample, records=("results",))

@@ -40,8 +40,8 @@ from sigjax.run.backend import Backend, Kernel, choose_backend, compiled, on_all
 from sigjax.run.context import ahead, gib, num_cores
 from sigjax.run.costs import RIGHT_OR_WRONG_PRODUCT
 from sigjax.run.loops import WORDS, differing, look_up, map_items, scan, slice_at
-from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.study import StudyResult, more_in_json, study_signature
+from sigjax.studies.tost import EquivalencePairsOptions
 from sigjax.studies.trials import by_one_metric
 from sigjax.testing.permutation import settled_signs
 from sigjax.testing.proportions import wilson_interval
@@ -68,7 +68,7 @@ class RankOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RankedSystem:
     """A system on a leaderboard.
 
     Attributes:
@@ -113,7 +113,7 @@ class Ranking(StudyResult):
 
     rows = "systems"
 
-    systems: tuple[Place, ...]
+    systems: tuple[RankedSystem, ...]
     metric: str
     num_instances: int
     num_pairs: int
@@ -203,7 +203,7 @@ def rank(data: Any, options: RankOptions) -> Ranking:
     ordered, to_next = [names[at] for at in order.tolist()], [*to_next, (None, None, None)]
     rows = zip(ordered, scores, intervals, better, worse, clusters, to_next, strict=True)
     systems = tuple(
-        Place(name, score, own, (1 + lost, number - won), group, not lost, won, lost, rest - won - lost, *to)
+        RankedSystem(name, score, own, (1 + lost, number - won), group, not lost, won, lost, rest - won - lost, *to)
         for name, score, own, won, lost, group, to in rows
     )
     return Ranking(

@@ -21,7 +21,7 @@ from sigjax.report.sections import Table
 from sigjax.run.context import progress_bar
 from sigjax.studies.best import CAUTION, Goal
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval
-from sigjax.studies.monitor import OF_INVERSE, Monitor, MonitorCorrection, MonitorOptions
+from sigjax.studies.sequential import OF_INVERSE, Monitor, MonitorCorrection, MonitorOptions
 from sigjax.studies.study import PANEL, Study, in_units, study_signature
 from sigjax.studies.trials import StudyOptions, mean_scores, signed_data
 
@@ -236,5 +236,12 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
         correction=options.correction,
         goal=options.goal,
         keep=options.keep,
-        signature=study_signature("stopping", options, metric=evaluation.metric.name, units=number, runs=runs),
+        signature=study_signature(
+            "stopping",
+            options,
+            metric=evaluation.metric.name,
+            correction=None if best else options.correction,  # the best one needs none
+            units=number,
+            runs=runs,
+        ),
     )

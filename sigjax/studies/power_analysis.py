@@ -679,10 +679,6 @@ def planned_power(options: PlannedPowerOptions) -> PlannedPower:
             "" if accuracy is None else f" (independent systems: {2.0 * accuracy * (1.0 - accuracy):.2g}, others less)"
         )
         raise InputError(f"give {Hint('disagree')}, the share of instances on which one system alone is right{about}")
-    if not 0.0 < disagree <= 1.0:
-        raise InputError(
-            f"{Hint('disagree')} must be a share of the instances, above 0 and at most 1, got {disagree:g}"
-        )
     if accuracy is not None and disagree > 2.0 * accuracy + 1e-12:
         raise InputError(
             f"disagree: systems that are right on {accuracy:g} of the instances at most disagree on at most "

@@ -42,9 +42,9 @@ from sigjax.report.words import DASH, count, first_of, format_interval, format_p
 from sigjax.run.backend import host_scope
 from sigjax.run.context import with_progress
 from sigjax.run.shards import data_hash, difference
-from sigjax.studies.equivalence import equivalence
-from sigjax.studies.flips import Flips, FlipsOptions, flips_of, instance_names
 from sigjax.studies.study import StudyResult
+from sigjax.studies.subsets import Flips, FlipsOptions, flips_of, instance_names
+from sigjax.studies.tost import equivalence
 from sigjax.testing.proportions import wilson_interval
 from sigjax.testing.special import t_quantile
 from sigjax.testing.tests import problem_of
@@ -189,13 +189,13 @@ class Diff(StudyResult):
         return {"verdict": self.verdict, "margin": self.margin, "same_data": self.same_data} | counts
 
 
-Key = tuple[str, str]
+SystemMetric = tuple[str, str]
 """A system and a metric."""
 LimitsAt = Callable[[float], Interval | None]
 """One-sided error probability -> limits of new - old, each of which errs with it; None where there are none."""
 _BOUNDS = (-1.0, 0.0, 1.0, 100.0)
 """Where intervals of metrics end."""
-Compared = dict[Key, tuple[float, float, float, LimitsAt | None, EvaluationRecord | None]]
+Compared = dict[SystemMetric, tuple[float, float, float, LimitsAt | None, EvaluationRecord | None]]
 """Old score, new score, new - old, its limits (None: all results are the same), and both sides as two systems."""
 
 
@@ -215,7 +215,7 @@ def _of_reports(old: Report, new: Report) -> tuple[Compared, bool]:
 def _check_paired(old: Report, new: Report) -> None:
     for side, report in (("old", old), ("new", new)):
         if not report.evaluations:
-            advice = f"write it anew with {Hint('keep', 'scores')}"
+            advice = f"write it anew with {Hint('keep_scores', 'always')}"
             raise InputError(f"the {side} report holds no scores of instances; {advice}")
         if report.settings.design != "together":
             raise InputError(f"the paired test knows no design {report.settings.design}")
@@ -304,7 +304,7 @@ def _paired(pair: EvaluationRecord, tail: float) -> Interval | None:
         (one,) = equivalence(pair, margin=1.0, confidence_level=1.0 - tail)
     except InputError:
         return None
-    return None if one.method == "wide-t" and one.standard_error == 0.0 else one.interval
+    return None if one.method == "conservative-t" and one.standard_error == 0.0 else one.interval
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -428,7 +428,7 @@ def _chosen(compared: Compared, options: DiffOptions) -> Compared:
     return chosen
 
 
-def _is_chosen(key: Key, options: DiffOptions) -> bool:
+def _is_chosen(key: SystemMetric, options: DiffOptions) -> bool:
     return key[0] in (options.only or key) and key[1] in (options.metric or key)
 
 

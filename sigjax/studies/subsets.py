@@ -18,6 +18,7 @@ from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
 from sigjax.metrics import shifted
 from sigjax.metrics.ratios import mean_score
+from sigjax.multiple.discoveries import Wins, wins
 from sigjax.readers.options import reading
 from sigjax.records import (
     Comparison,
@@ -40,9 +41,17 @@ from sigjax.resample.units import make_units, units_of_instances
 from sigjax.run.backend import host_scope
 from sigjax.run.context import with_progress
 from sigjax.studies.association import shuffled
-from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.study import Study, StudyResult, caption, grouped, study_signature, with_adjusted_p
-from sigjax.studies.trials import by_one_metric, check_pair, on_instances, signed_data
+from sigjax.studies.tost import EquivalencePairsOptions
+from sigjax.studies.trials import (
+    by_one_metric,
+    check_pair,
+    instance_ids,
+    on_instances,
+    shown_fields,
+    signed_data,
+    texts_by_id,
+)
 from sigjax.testing.delta_method import delta_method_influences
 from sigjax.testing.tests import problem_of
 
@@ -211,8 +220,7 @@ class Flips(StudyResult):
 
     def with_texts(self, texts: Mapping[str, EvaluationRecord]) -> Flips:
         """The same, and beside each instance the text of fields, which are the strata of evaluations."""
-        known = {name: dict(zip(instance_ids(each), each.strata or (), strict=True)) for name, each in texts.items()}
-        return replace(self, texts={name: tuple(own[one.id] for one in self.flips) for name, own in known.items()})
+        return replace(self, texts=texts_by_id(texts, [one.id for one in self.flips]))
 
     def _rows(self) -> list[dict[str, Any]]:
         texts = ({name: own[i] for name, own in self.texts.items()} for i in range(len(self.flips)))
@@ -251,13 +259,9 @@ def flips(data: Any, options: FlipsOptions) -> Flips:
         [(0, 0.0225), (1, 0.0386), (2, 0.0654)]
     """
     check(options)
-    given = data if isinstance(data, list | tuple) else [data]
-    if options.show and any(isinstance(each, EvaluationRecord) for each in given):
-        raise InputError(f"{Hint('show')} reads fields of files, and these are read already; give their paths")
     read, how = reading(options.read), {"progress": options.progress}
+    texts = shown_fields(data, options.show, read, **how)
     found = flips_of(check_pair(by_one_metric(data, read, **how)), options)
-    with given_as("strata", "show"):
-        texts = {name: by_one_metric(data, replace(read, strata=name), **how) for name in options.show}
     return found.with_texts(texts) if texts else found
 
 
@@ -322,11 +326,6 @@ def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
         confidence_level=settings.confidence_level,
         signature=study_signature("flips", options, metric=metric.name, instances=number, runs=runs),
     )
-
-
-def instance_ids(evaluation: EvaluationRecord) -> Sequence[str]:
-    """What tells instances apart, each with all its runs: ids, or else their positions."""
-    return evaluation.ids or tuple(f"number {number}" for number in range(1, evaluation.num_instances + 1))
 
 
 def instance_names(evaluation: EvaluationRecord) -> list[str]:
@@ -406,6 +405,25 @@ class Interaction:
     permutations: int | None
 
 
+@dataclass(frozen=True)
+class SliceWins:
+    """In at least how many slices each system of a pair is better, see `multiple.discoveries`.
+
+    Attributes:
+        ahead_a: number of tested slices in which a has the better score.
+        better_a: in at least so many of them a is better; it holds with `better_b` and the level, for this pair.
+        ahead_b: the same of b.
+        better_b: the same of b.
+    """
+
+    a: str
+    b: str
+    ahead_a: int
+    better_a: int
+    ahead_b: int
+    better_b: int
+
+
 @dataclass(frozen=True, repr=False)
 class Slices(Study):
     """A comparison in every slice.
@@ -414,6 +432,7 @@ class Slices(Study):
         by: what the slices are.
         slices: pair by pair: all instances, then slice by slice in the order of the data.
         interactions: pair by pair; empty where there is no test.
+        wins: pair by pair: in at least how many slices each system is better.
         no_interaction: why there is none; else None.
         small: the slices that are too small to be tested, and left out, with their numbers of instances.
         correction: how p is adjusted.
@@ -427,6 +446,7 @@ class Slices(Study):
     lower_is_better: bool
     slices: tuple[SliceDelta, ...]
     interactions: tuple[Interaction, ...]
+    wins: tuple[SliceWins, ...]
     no_interaction: str | None
     small: Mapping[str, int]
     correction: PValueCorrection
@@ -479,6 +499,9 @@ class Slices(Study):
                 how = "exact" if test.permutations is None else words.count(test.permutations, "permutation")
                 text += f"; same delta in all slices: adjusted p = {words.format_p(test.p_adjusted)} ({how})"
             blocks += [f"{text}:", Table.of(columns, names=(0,), optional=("a", "b"))]
+            won = self.wins[index]
+            if said := Wins(won.ahead_a, won.better_a, won.ahead_b, won.better_b).sentence(won.a, won.b, "slices"):
+                blocks.append(f"{said} ({words.percent(self.confidence_level)} confidence).")
         title, number = CORRECTIONS[self.correction].title, len(self.slices) - len(pairs)
         notes = [f"p adjusted by {title} over {number:,} slices and pairs; intervals are each for its slice alone."]
         unsure = [one.interval for one in self.slices if one.slice and one.interval and not self._is_significant(one)]
@@ -586,6 +609,9 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
         lower_is_better=not evaluation.metric.higher_is_better,
         slices=tuple(one for whole, parts in zip(overall, of_pairs, strict=True) for one in (whole, *parts)),
         interactions=tuple(tests),
+        wins=tuple(
+            _won(of_pair, lower=not evaluation.metric.higher_is_better, options=options) for of_pair in of_pairs
+        ),
         no_interaction=reason,
         small=small,
         correction=options.correction,
@@ -603,6 +629,13 @@ def _compared(evaluation: EvaluationRecord, name: str | None, options: SlicesOpt
         raise InputError(f"{'all slices' if name is None else f'slice {name!r}'}: {error.neutral}") from None
     after_size = ("score_a", "score_b", "delta", "interval", "p_value", "p_adjusted")
     return [SliceDelta(name, one.a, one.b, size, *(getattr(one, key) for key in after_size)) for one in report]
+
+
+def _won(rows: Sequence[SliceDelta], *, lower: bool, options: SlicesOptions) -> SliceWins:
+    """In at least how many slices each system of a pair is better."""
+    leads = np.sign([one.delta for one in rows]) * (-1.0 if lower else 1.0)
+    alpha = Settings(confidence_level=options.confidence_level).alpha
+    return SliceWins(rows[0].a, rows[0].b, *wins(np.array([one.p_value for one in rows]), leads, alpha))
 
 
 def _interactions(
@@ -642,7 +675,7 @@ def _interactions(
             return between, np.where(variances > 0.0, rounding, math.inf)
 
     (observed,), (slack,) = squares(codes[None])
-    listed, exceed = _listed(np.bincount(codes)), np.zeros(len(pairs), int)
+    listed, exceed = all_assignments(np.bincount(codes)), np.zeros(len(pairs), int)
     step = max(1, _NUMBERS // (number + num_slices * num_distinct))
     total = options.permutations if listed is None else len(listed)
     for start in range(0, total, step):
@@ -655,10 +688,10 @@ def _interactions(
     return [Interaction(*pair, x, p, p, drawn) for pair, x, p in zip(pairs, statistics, p_values, strict=True)]
 
 
-def _listed(sizes: np.ndarray) -> np.ndarray | None:
+def all_assignments(sizes: np.ndarray) -> np.ndarray | None:
     """All assignments of labels to units `[assignment, unit]`, so many of each; None where they are too many.
 
-    >>> _listed(np.array([2, 1])).tolist()
+    >>> all_assignments(np.array([2, 1])).tolist()
     [[0, 0, 1], [0, 1, 0], [1, 0, 0]]
     """
     log_number = math.lgamma(sizes.sum() + 1.0) - sum(math.lgamma(size + 1.0) for size in sizes.tolist())

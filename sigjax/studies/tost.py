@@ -44,7 +44,7 @@ Tests = tuple[float, float, Interval, float, tuple[int, int] | None]
 resamples behind both p-values, if any were drawn."""
 _MOST_NAMED = 3
 _TITLES = {
-    "wide-t": "t by the jackknife, corrected for skewness",
+    "conservative-t": "t by the jackknife, corrected for skewness",
     "tango": "Tango's score tests",
     "bootstrap": "bootstrap",
 }
@@ -123,7 +123,7 @@ class Equivalence(SciPyNames, Brief):
         interval_level: the level of this interval.
         standard_error: of delta, by the jackknife; by the bootstrap (ddof = 1) for bootstrap tests.
         exceed: number of resamples behind p_value; None without resamples.
-        method: the tests: "tango", "wide-t" or "bootstrap".
+        method: the tests: "tango", "conservative-t" or "bootstrap".
         settings: resamples, seed, level and correction.
     """
 
@@ -319,7 +319,7 @@ def _document(results: Sequence[Equivalence]) -> Document:
         "",
         f"holds: {adjusted_p(results)} < {settings.alpha:g}; not shown does not mean that there is a difference",
         *(["p (lower), p (upper) and intervals are each for its pair alone"] if len(results) > 1 else []),
-        *([_ALL_EQUAL] if any(row.method == "wide-t" and row.standard_error == 0.0 for row in results) else []),
+        *([_ALL_EQUAL] if any(row.method == "conservative-t" and row.standard_error == 0.0 for row in results) else []),
         signature,
     ]
     return Document(first.claim.capitalize(), title, _verdict(results), blocks)

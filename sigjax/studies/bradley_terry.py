@@ -41,8 +41,8 @@ from sigjax.report.panels import BLUE, BLUES, intervals, label_rows, row_height,
 from sigjax.report.sections import Table
 from sigjax.report.words import count, first_of, format_interval, format_p, format_ranks, number_spec, percent
 from sigjax.resample.units import codes
-from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.study import Study, more_in_json, study_signature
+from sigjax.studies.tost import EquivalencePairsOptions
 from sigjax.testing.joint_level import joint_level, normal_maxima
 from sigjax.testing.special import t_quantile, t_tail
 
