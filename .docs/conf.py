@@ -106,8 +106,7 @@ CONTENTS: Mapping[str, Mapping[str, Sequence[str]]] = {
         "Runs, agents, judges": ("runs", "trials", "judges", "arena", "data-sets"),
         "Plan, stop, compute": ("size", "stopping", "best", "long-runs", "gpu", "distributed"),
         "Other questions": ("margin", "discoveries", "one-system", "other-instances", "deciding", "instances"),
-        "Publish": ("reporting", "leaderboard"),
-        "Continuous integration": ("regressions", "integrations"),
+        "Publish, continuous integration": ("reporting", "leaderboard", "regressions", "integrations"),
     },
     "Understand": {
         "": ("guide/p-values", "guide/exact", "guide/intervals", "guide/corrections", "guide/designs"),
@@ -202,7 +201,7 @@ TASKS: Mapping[str, Sequence[str]] = {
     "Compare": ("compare", "tost", "samples", "classical", "tests", "association", "comparison", "settings"),
     "Plan": ("power_analysis", "error_rates", "item_analysis"),
     "Watch": ("sequential",),
-    "Report": ("report", "changes"),
+    "Report": ("report", "changes", "discoveries"),
     "Research": ("ranking", "bradley_terry", "subsets", "significant_gains", "agents", "replays"),
 }
 """The pages of the reference, by what people want to do."""
