@@ -271,7 +271,7 @@ def _missing(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[
     if diagnosis.instances is None:
         return
     if diagnosis.ids.startswith("none"):
-        yield "ids: were a line lost in one file or column, all after it would be compared with the wrong one"
+        yield "ids: if one file or column has lost a line, every later line is compared with the wrong one"
     if not diagnosis.fields:
         yield (
             "clusters: if instances belong together (sentences of a document), give "

@@ -64,7 +64,7 @@ class ReadOptions:
         rare=True,
     )
     transpose: bool = option(
-        False, "Exchange rows and columns of a table whose rows are the systems.", group="Input", rare=True
+        False, "The table has one row per system: exchange its rows and columns first.", group="Input", rare=True
     )
     melt: Sequence[str] | None = option(
         None, "Columns that are runs of an instance, one number each.", group="Input", rare=True

@@ -104,8 +104,8 @@ CORRECTIONS: dict[Correction, CorrectionMethod] = {
             "Benjamini-Hochberg",
             "benjamini1995",
             "false discovery",
-            "Proven where tests depend positively on each other, or not at all. For all pairs "
-            "this is proven in some cases only (Yekutieli 2008): prefer by.",
+            "Proven if tests depend positively on each other, or not at all. Tests of all pairs "
+            "also depend negatively, so that there is no proof: prefer by.",
             lambda p, first, last: _by_rank(p, last),
         ),
         CorrectionMethod(
@@ -375,33 +375,29 @@ class Settings:
     interval: IntervalKind = option(
         "auto",
         "Kind of intervals; auto needs no resamples for metrics of sums.",
-        '"auto", without resamples: of answers right or wrong, one per unit, Wilson\'s score interval of a score and '
-        "Tango's of a delta; of other metrics of sums Student's t by the jackknife, corrected for skewness, which "
-        "moves ends of deltas only outwards (see `testing.skewed_t`, and `testing.jackknife` for errors); bootstrap "
-        'percentile intervals of a `SampleMetric` and for design "nested"; `interval_kind` says which. Where the '
-        "correction bounds the family-wise error, intervals of deltas are simultaneous, so that one excludes 0 only if "
-        "adjusted p is below 1 - level, as far as both tests agree: each is at the level 1 - (1 - level) / pairs "
-        '(Bonferroni; by the bootstrap simultaneous ones), see `joint_pairs`. "simultaneous": the same '
-        "at a level at which all intervals of deltas are simultaneous, and all of scores, from as many normal draws as "
-        "`resamples`, or with fewer than ten units, or than systems, Bonferroni's (of a `SampleMetric` and for design "
-        '"nested", delta +- c s with the quantile c of max |delta* - delta| / s at the level). '
-        'By the bootstrap, with its standard errors: "percentile", the quantiles q of the '
-        'replicates; "basic", 2 delta - q, the same turned around; "bca", the quantiles at levels corrected for bias '
-        "and skewness (a jackknife with one more score per unit; too narrow for few units with heavy tails); "
-        '"studentized", delta - t s with the quantiles t of (delta* - delta) / s*, where the standard errors s are '
-        "those of the delta method (for metrics of sums; needs a smooth score and all replicates in memory); "
-        '"two-way", delta +- t s, where s holds the variance of instances and that '
-        'of runs and t has Satterthwaite\'s degrees of freedom (for design "models", whose default it is, and no '
-        'other; see `two_way.two_way_errors`). "none", as always where instances are responses.',
+        '"auto" needs no resamples for metrics of sums. For answers right or wrong, one per unit, it takes Wilson\'s '
+        "score interval of a score and Tango's of a delta. For other metrics of sums it takes Student's t by the "
+        'jackknife, corrected for skewness. For a `SampleMetric` and design "nested" it takes bootstrap percentiles. '
+        "`interval_kind` names the kind. If the correction bounds the family-wise error, intervals of deltas are "
+        "simultaneous: each has the level 1 - (1 - level) / pairs (Bonferroni, see `joint_pairs`). An interval then "
+        "excludes 0 only if adjusted p is below 1 - level, as far as both methods agree. "
+        '"simultaneous": all deltas at a joint level, and all scores, from as many normal draws as `resamples`; with '
+        "few units by Bonferroni. "
+        'By the bootstrap: "percentile", the quantiles q of the replicates; "basic", 2 delta - q; "bca", quantiles '
+        "corrected for bias and skewness (too narrow for few units with heavy tails; needs one more score per unit); "
+        '"studentized", delta - t s with the quantiles t of (delta* - delta) / s* (for metrics of sums with a smooth '
+        'score; all replicates are in memory). "two-way": t with the variances of instances and of runs, the default '
+        'of design "models" and for no other. "none": no intervals, as always if instances are responses. See '
+        "`sigjax help intervals`.",
         group="Main options",
     )
     statistic: Statistic = option(
         "delta",
         "What permutation tests compare: delta, or delta divided by its standard error.",
         'With "studentized" the test keeps its level, for many units, also where systems are equally good but not '
-        "exchangeable (F1 of a precise system and of one with high recall, see `sigjax help p-values`); with either it "
-        "is exact where they are exchangeable. For means of units of one size p is the same; other metrics of sums are "
-        "sampled.",
+        "exchangeable (F1 of a precise system and of one with high recall, see `sigjax help studentized`); with either "
+        "it is exact where they are exchangeable. For means of units of one size p is the same; other metrics of sums "
+        "are sampled.",
         rare=True,
     )
     variant: Variant = option(

@@ -179,14 +179,14 @@ def _correction(sizes: list[int], everything: int, pairs: Comparisons, settings:
     over = everything if settings.family == "report" else max(sizes, default=0)
     alpha, adjusted = f"{settings.alpha:g}", ""
     if over > 1 and settings.correction == "none":
-        yield f"They were not adjusted for the {over:,} comparisons."
+        yield f"The p-values were not adjusted for the {over:,} comparisons."
     elif over > 1:
         adjusted = "adjusted "
         per = " of each metric" if settings.family == "metric" and everything > over else ""
         by = CORRECTIONS[settings.correction]
         method = rf"{escape_latex(by.title)}~\cite{{{by.cites}}}"
         method += f", from {_resamples(pairs, settings)} random swaps ({_seeds(pairs, settings)})" * by.is_resampled
-        yield f"They were adjusted for the {over:,} comparisons{per} by the method of {method}."
+        yield f"The p-values were adjusted for the {over:,} comparisons{per} by the method of {method}."
     yield f"We call differences with {adjusted}$p < {alpha}$ significant."
 
 
@@ -194,7 +194,7 @@ def _intervals(report: ReportRecord) -> Iterator[str]:
     of_scores = dict.fromkeys(one.interval_kind for one in report.systems if one.interval_kind)
     of_deltas = report.comparisons.column("interval_kind").distinct()
     said = [
-        f"of {what} are {joined([INTERVALS[kind].words for kind in kinds])}"
+        f"{joined([INTERVALS[kind].words for kind in kinds])} for {what}"
         for what, kinds in (("scores", of_scores), ("differences", of_deltas))
         if kinds
     ]
@@ -205,7 +205,7 @@ def _intervals(report: ReportRecord) -> Iterator[str]:
         together = r", which are simultaneous~\cite{hothorn2008}"
         together = together if report.settings.interval == "simultaneous" else ""
         level = escape_latex(percent(report.settings.confidence_level))
-        yield f"The {level} intervals {joined(said)}{drawn}{together}."
+        yield f"We give {level} confidence intervals: {joined(said)}{drawn}{together}."
     joint = int(report.comparisons.column("joint_pairs").values.max(initial=1))
     if joint > 1 and report.settings.interval != "simultaneous":
         each = escape_latex(f"{100.0 - 100.0 * report.settings.alpha / joint:.6g}%")

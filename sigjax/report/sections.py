@@ -337,7 +337,7 @@ def lone_sentence(num_units: int, num_instances: int, settings: Settings) -> str
     if num_units > 1 or DESIGNS[settings.design].exchanges != "units":
         return None
     unit = "instance" if num_instances == 1 else "unit (all instances are one cluster)"
-    return f"One {unit} can show nothing: swapped or not, it has a difference of the same size, and p says nothing."
+    return f"One {unit} is not enough for a test: swapped or not, it has a difference of the same size."
 
 
 def systems_sentence(

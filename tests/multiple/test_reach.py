@@ -26,8 +26,8 @@ def test_one_unit_can_show_nothing(systems, options):
         run(Evaluation.from_arrays(own, clusters=labels), **options)
         for own, labels in (({name: own[:1] for name, own in data.items()}, None), (data, ["x", "x"]))
     )
-    assert "One instance can show nothing: swapped or not" in str(one)
-    assert "One unit (all instances are one cluster) can show nothing" in str(clustered)
+    assert "One instance is not enough for a test: swapped or not" in str(one)
+    assert "One unit (all instances are one cluster) is not enough for a test" in str(clustered)
     for report in (one, clustered):
         assert all(one.p_value >= 0.25 for one in report)
         assert "probability" not in str(report)

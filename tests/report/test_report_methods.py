@@ -67,10 +67,10 @@ def test_the_paragraph_as_a_whole():
         r"We compared all pairs of 3 systems by accuracy on 40 instances. The p-values of two-sided paired "
         r"permutation tests~\cite{noreen1989,yeh2000} were computed exactly, without sampling. Their null hypothesis "
         r"is that the outputs of two systems are exchangeable. For accuracy "
-        r"this is McNemar's exact test~\cite{mcnemar1947}. They were adjusted for "
+        r"this is McNemar's exact test~\cite{mcnemar1947}. The p-values were adjusted for "
         r"the 3 comparisons by the method of Holm~\cite{holm1979}. We call differences with adjusted $p < 0.05$ "
-        r"significant. The 95\% intervals of scores are Wilson's score interval~\cite{wilson1927} and of differences "
-        r"are Tango's score interval~\cite{tango1998}. The intervals of differences of 3 comparisons are "
+        r"significant. We give 95\% confidence intervals: Wilson's score interval~\cite{wilson1927} for scores and "
+        r"Tango's score interval~\cite{tango1998} for differences. The intervals of differences of 3 comparisons are "
         r"simultaneous (Bonferroni~\cite{dunn1961}: each at 98.3333\%). We used sigjax V~\cite{sigjax}."
         "\n"
     )
@@ -84,9 +84,9 @@ def test_it_is_true_to_the_settings():
     )
     assert r"one-sided (greater) paired permutation tests~\cite{noreen1989,yeh2000} (first minus second system)" in text
     assert "from 500 random permutations (seed 7) as $(x+1)/(n+1)$" in text
-    assert "They were not adjusted for the 3 comparisons." in text
+    assert "The p-values were not adjusted for the 3 comparisons." in text
     assert "$p < 0.01$" in text
-    assert r"The 99\% intervals" in text
+    assert r"We give 99\% confidence intervals: " in text
     assert "phipson2010" in text
     assert "zmigrod2022" not in text
     assert "We compared 2 systems with b by accuracy" in to_methods(report(baseline="b"))
