@@ -308,7 +308,7 @@ def read_data(
         if given := _tasks(data):
             return suite_of({name: _chosen(own, options) for name, own in given.items()})
         check_meant(options, "arrays, which Evaluation.from_arrays takes with ids and clusters", _OF_ARRAYS)
-        own = replace(own, missing=options.missing)  # those of a caller are for files and frames
+        own = replace(own, missing=options.missing)  # a caller's `missing` is for files and frames only
         return [_of_arrays(data, replace(own, metric="mean" if each is None else each)) for each in by]
     if isinstance(data, EvaluationRecord | Sequence):
         return _chosen(list_evaluations(data), options)

@@ -74,7 +74,7 @@ def ratio_score(sums: Array) -> Array:
 
 @monotone
 def mean_score(sums: Array) -> Array:
-    r"""Mean, $\sum_i x_i / n$: `ratio_score` under its own name, by which intervals of proportions know means."""
+    r"""Mean, $\sum_i x_i / n$: the same function as `ratio_score`; intervals of proportions recognize means by it."""
     return ratio_score(sums)
 
 

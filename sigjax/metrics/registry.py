@@ -31,7 +31,7 @@ _OF_SUMS = (*RATIOS, *MATCHES, PPI, *PREDICTIONS, *(each.metric for each in _OF_
 METRICS: dict[str, Metric | SampleMetric] = {each.name: each for each in (*_OF_SUMS, *COLUMNS)}
 TEXT_METRICS = {each.metric.name: each for each in _OF_TEXTS}
 ANSWERS = ("exact_match", "f1")
-"""Scores of answers to questions, which are texts; of classes, f1 is fscore."""
+"""Scores of answers that are texts; for classes, f1 means fscore."""
 
 ALIASES: Mapping[str, str] = {
     **dict.fromkeys(("accuracy_score", "precision_micro", "recall_micro", "recall_weighted"), "accuracy"),

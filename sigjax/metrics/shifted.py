@@ -24,7 +24,7 @@ _SMALL, _TIES = 2.0**22, 2.0**42
 _LARGE = 2.0**16
 """Numbers are large from this many times the size of what tells systems, or instances, apart."""
 _ROUNDING = 2.0**-51
-"""Reals that vary by less than this part of themselves vary by rounding."""
+"""If real numbers vary by less than this part of their size, it is rounding."""
 _LARGEST_DECIMAL = 2.0**51
 """Decimals of more steps than this do not differ from their neighbours among doubles."""
 _MOST_DECIMALS, _FEW = 15, 16
@@ -90,7 +90,7 @@ def _shared(evaluation: EvaluationRecord, values: np.ndarray, counts: np.ndarray
     middle = np.partition(values, place, axis=0)[place]
     if evaluation.runs is None:
         return middle
-    # Designs that keep runs apart exchange outputs of an instance, or whole runs.
+    # Designs that treat runs separately exchange outputs of an instance, or whole runs.
     _, first, which = np.unique(np.array(evaluation.ids), return_index=True, return_inverse=True)
     return middle[first][which]
 
@@ -142,7 +142,7 @@ def _numbers_of(evaluation: EvaluationRecord) -> _Numbers:
 
 
 def _middles(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """About the mean of each system, `[system, 1]`; 0 if products with counts would round."""
+    """A number near the mean of each system, `[system, 1]`; 0 if its products with counts would round."""
     if counts.dtype.kind != "i":
         return np.zeros((len(values), 1))
     if values.dtype.kind == "i":

@@ -34,7 +34,7 @@ FEWEST = 3
 
 
 def unused(table: DataTable, options: Options, taken: Iterable[str | None] = ()) -> list[str]:
-    """The columns that are not taken, and that no option names: neither alone nor as a part of an id of several."""
+    """The columns that are not used, and that no option names, alone or as a part of the ids."""
     others = {options.cluster, options.strata, options.runs, *options.ignore, *taken}
     others |= {part.strip() for name in others if name is not None and "," in name for part in name.split(",")}
     return [name for name in table.columns if name not in others]

@@ -621,7 +621,7 @@ class Verification(StudyResult):
         return not self.differences
 
     def document(self) -> Document:
-        """The answer."""
+        """The document: the answer in one line."""
         return Document("Verification", "report and data", self.text, [])
 
     def _fields(self) -> dict[str, Any]:

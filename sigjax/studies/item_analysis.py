@@ -477,7 +477,7 @@ def _by_instance(evaluation: EvaluationRecord) -> tuple[list[str], np.ndarray, n
 
 
 def _item_rest_correlations(scores: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """Of the scores `[system, instance]` with the rest of the `totals` `[system]`; NaN if one has no variance."""
+    """Correlations of scores `[system, instance]` with the rest of the `totals` `[system]`; NaN without variance."""
     rest = totals[:, None] - scores
     parts = [each - each.mean(axis=0) for each in (scores, rest)]
     flat = [np.ptp(each, axis=0) <= _ROUNDING * np.abs(each).max(axis=0) for each in (scores, rest)]

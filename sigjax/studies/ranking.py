@@ -324,7 +324,7 @@ def _wins_of_tiles(at: Array, board: _Board, least: Array, *, size: int) -> tupl
 
 
 def _pairs_of_cells(tiles: Iterable[np.ndarray], most: int) -> np.ndarray:
-    """How many pairs are in each cell, `[cell]`; more than `2**31` of 66,000 systems may be in the same."""
+    """The number of pairs in each cell, `[cell]`; with 66,000 systems, a cell may have more than `2**31`."""
     counts = np.zeros(most + 1, np.int64)
     for cells in tiles:
         np.add.at(counts, cells, 1)
