@@ -197,7 +197,7 @@ def public() -> dict[str, dict[str, object]]:
 
 
 TASKS: Mapping[str, Sequence[str]] = {
-    "Read": ("reading", "doctor", "evaluation", "metric", "table", "evidence", "sigjax"),
+    "Read": ("reading", "doctor", "evaluation", "metric", "declarations", "evidence", "sigjax"),
     "Compare": (
         "compare",
         "discoveries",

@@ -29,7 +29,7 @@ from sigjax.exact.board_tests import pair_p
 from sigjax.exact.digits import reference_p
 from sigjax.exact.distributions import EPSILON
 from sigjax.exact.lattice import Lattice, pair_lattice
-from sigjax.exact.null import Unsettled
+from sigjax.exact.null import UncertainP
 from sigjax.records import Comparison, InputError
 from sigjax.resample.extreme import Extreme
 
@@ -241,7 +241,7 @@ def charfun_alone(a: np.ndarray, b: np.ndarray) -> ExactP:
         return values * float(lattice.basis[0, 0])
 
     found = pair_p(lattice, delta, asked, monotone=True)
-    return ExactP(*(reference_p(lattice, delta, asked, found.log_p) if isinstance(found, Unsettled) else found))
+    return ExactP(*(reference_p(lattice, delta, asked, found.log_p) if isinstance(found, UncertainP) else found))
 
 
 def sign_tests(right: np.ndarray) -> list[ExactP]:
