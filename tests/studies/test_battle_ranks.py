@@ -220,7 +220,7 @@ def test_the_table_of_many_systems_with_long_names_fits_a_terminal():
     study = studies.battles({"model_a": names[a], "model_b": names[b], "winner": winner}, resamples=500)
     lines = str(study).splitlines()
     assert max(map(len, lines[:-1])) <= 80
-    assert "70 more systems: -o FILE.json" in str(study)
+    assert "70 more systems: -o FILE.json has all of them." in str(study)
 
 
 def test_joint_intervals_of_equal_systems_have_the_length_of_the_studentized_range():

@@ -105,7 +105,7 @@ def test_the_text_says_what_was_decided():
     text = str(studies.rank(board_of(60)))
     assert "60 systems" in text
     assert "of 1,770 pairs differ significantly: exact" in text
-    assert "10 more systems: -o FILE.json has all of them" in text
+    assert "10 more systems: -o FILE.json has all of them." in text
 
 
 @pytest.mark.parametrize(("systems", "instances"), [(2, 1), (9, 63), (70, 64), (300, 1025)])
