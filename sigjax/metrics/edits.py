@@ -71,9 +71,7 @@ def words_of(text: str) -> Words:
     (['', 'a', 'b', 'c', '@', 'd'], [[], [0], [1], [2], [1], [3, 4]])
     """
     words, costs, befores, last = [""], [0], list[list[int]]([[]]), [0]
-    open_braces: list[
-        tuple[list[int], list[int]]
-    ] = []  # the words before the alternatives, and the ends of the alternatives so far
+    open_braces: list[tuple[list[int], list[int]]] = []  # words before the alternatives; ends of those so far
     for token in tokens_of(text.lower()):
         if token == "{":
             open_braces.append((last, []))

@@ -30,6 +30,7 @@ DOORS = {
     "one-sample": (NUMBERS, {"against": 0.5}),
     "unpaired": (NUMBERS, {"overlap": True, "progress": False}),
     "flips": (PAIR, {"progress": False}),
+    "items": (NUMBERS, {"resamples": 99, "progress": False}),
     "rank": (NUMBERS, {"progress": False}),
     "rl": (NUMBERS, {"resamples": 99, "progress": False}),
     "gains": (NUMBERS, {"resamples": 99, "sizes": [20], "progress": False}),
@@ -53,7 +54,7 @@ def doors(name, path):
     yield "frame", frame, reading
     yield "path", path, reading
     yield "str", str(path), reading
-    if labels is None and name != "flips":  # which names instances: arrays have no ids
+    if labels is None and name not in ("flips", "items"):  # these name instances: arrays have no ids
         yield "dict", numbers, {"metric": "accuracy"}
 
 
