@@ -56,7 +56,7 @@ def _imports(tree):
         elif isinstance(node, ast.Import):
             found.extend((alias.name, inside, checking) for alias in node.names)
         inside = inside or isinstance(node, ast.FunctionDef)
-        checking = checking or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+        checking = checking or (isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING")
         for child in ast.iter_child_nodes(node):
             visit(child, inside=inside, checking=checking)
 

@@ -198,6 +198,7 @@ def random_sign_sums(differences: np.ndarray) -> tuple[np.ndarray, list[int]]:
 
 
 @pytest.mark.parametrize("next_size", [0.5, 1.5])
+@pytest.mark.slow
 def test_just_as_many_extreme_swaps_as_are_listed(next_size):
     """2^16 sets of 16 small units of size 1/16, and those with a 17th of another size; all others are larger."""
     units = 60

@@ -35,6 +35,7 @@ def test_samples_are_sound(tmp_path, reader):
 
 
 @pytest.mark.parametrize("reader", FORMATS)
+@pytest.mark.slow
 def test_damaged_files_are_read_or_refused_in_one_line(tmp_path, reader):
     samples_of(reader)
     ends = mutations.run(reader, tmp_path, number=150)

@@ -159,6 +159,7 @@ def random_tags(chooser):
 
 @pytest.mark.parametrize("metric", ["fscore", "precision", "recall"])
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.slow
 def test_every_assignment_of_spans(write, metric, seed):
     """Spans as seqeval finds them; those of two systems may overlap, of one system only before the swap."""
     seqeval = pytest.importorskip("seqeval.metrics.sequence_labeling")

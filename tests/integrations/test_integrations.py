@@ -48,9 +48,11 @@ def run_plugin(folder, right, *options, strict=False):
     (folder / "test_it.py").write_text(TEST.replace("STRICT", str(strict)))
     (folder / "right.json").write_text(json.dumps(right))
     plugin = ("-p", "no:sigjax", "-p", "sigjax.integrations.pytest_plugin", "-p", "no:cacheprovider")
-    return run(sys.executable, "-m", "pytest", "-q", *plugin, *options, cwd=folder)
+    alone = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # other plugins take seconds to load
+    return run(sys.executable, "-m", "pytest", "-q", *plugin, *options, cwd=folder, **alone)
 
 
+@pytest.mark.slow
 def test_the_plugin_of_pytest_fails_where_scores_are_worse_than_the_stored_ones(tmp_path):
     old = [1] * 160 + [0] * 40
     missing = run_plugin(tmp_path, old)

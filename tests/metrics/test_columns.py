@@ -303,6 +303,7 @@ def as_numbers(kind, table):
 
 
 @pytest.mark.parametrize("name", SCORES)
+@pytest.mark.slow
 def test_p_values_are_those_of_rational_arithmetic(name):
     """With r = 0, constants, ties, and offsets of 1e12 in one system or both."""
     assert sum(check(name, seed) for seed in range(60)) > 15

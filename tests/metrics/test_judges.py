@@ -157,6 +157,7 @@ def by_least_squares(tables, groups):
 
 
 @pytest.mark.parametrize("size", [1, 7])
+@pytest.mark.slow
 def test_errors_of_the_judge_are_those_of_least_squares(size):
     """Also where the systems are labelled on different instances; clusters of one are the same as none."""
     tables = {name: np.column_stack(sample(k, labels=200, noise=0.3)) for k, name in enumerate("ABC")}

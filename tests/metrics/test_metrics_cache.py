@@ -107,6 +107,7 @@ def test_a_disk_that_is_full_leaves_nothing_behind(folder, monkeypatch):
         assert list(folder.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_many_writers_and_readers(folder):
     """Whoever reads finds nothing or everything: threads here, and processes beside them."""
     stats = np.arange(40_000).reshape(-1, 10)

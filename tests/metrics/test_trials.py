@@ -178,6 +178,7 @@ def every_number(runs_of, **labels):
 
 
 @pytest.mark.parametrize("times", [5, 25])
+@pytest.mark.slow
 def test_an_instance_counts_once_however_many_runs_it_has(times):
     """Degrees of freedom counted its runs: with 100 of one task and 4 of 29, t had 1.09 of them and not 29."""
     data = random_runs(11, [4] * 30)

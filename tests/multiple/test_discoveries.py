@@ -162,6 +162,7 @@ def test_a_report_counts_any_pairs(correction):
     assert all("closed testing" in " ".join(text.split()) for text in texts)
 
 
+@pytest.mark.slow
 def test_a_report_of_several_metrics_counts_its_families():
     rng = np.random.default_rng(8)
     scores = {name: rng.normal(shift, 1.0, 40) for name, shift in zip("ABC", (0.0, 0.6, 1.2), strict=True)}

@@ -160,6 +160,7 @@ def test_formats_for_people_are_bounded_and_say_what_they_leave_out():
 
 @pytest.mark.parametrize("interval", ["percentile", "basic", "bca", "none"])
 @pytest.mark.parametrize("strata", [None, "abcd" * 15])
+@pytest.mark.slow
 def test_pairs_that_share_a_problem_have_what_they_have_alone(interval, strata):
     """Sixteen systems on ten units are 120 pairs of few problems."""
     scores = two_valued(16, 10, seed=3)

@@ -170,6 +170,7 @@ def test_a_pair_is_chosen_by_mouse_keys_and_names(shown):
 
 @needs_chromium
 @pytest.mark.parametrize("name", ["25", "143", "one-sided"])
+@pytest.mark.slow
 def test_cells_of_the_heat_map_have_the_shade_of_their_pair(name, shown):
     report = REPORTS[name]()
     page = shown(report, 500, 300)

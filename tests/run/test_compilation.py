@@ -96,6 +96,7 @@ def test_functions_of_a_user_are_compiled_to_what_they_are():
 
 
 @pytest.mark.parametrize(("metric", "wide"), [("mean", True), (angle, False), (partial(angle), False)])
+@pytest.mark.slow
 def test_wide_vectors_are_for_scores_that_round_alike(metric, wide, monkeypatch):
     asked = []
 

@@ -165,6 +165,7 @@ def limit(monkeypatch):
 
 
 @pytest.mark.parametrize(("largest", "resamples"), [(64, 5000), (1, 40)])
+@pytest.mark.slow
 def test_tiles_are_halved_until_they_fit(largest, resamples, limit):
     rows = limit(lambda size, _: size > largest)
     sampled = SAMPLED | {"resamples": resamples}

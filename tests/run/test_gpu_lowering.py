@@ -101,6 +101,7 @@ def test_replicates_are_summarised_where_they_are(lowered, monkeypatch):
     assert "while" in lowered["order_statistics"]
 
 
+@pytest.mark.slow
 def test_exact_boards_are_products_and_waves_in_float64(lowered):
     """Nothing is scattered or sorted; only a score without an order needs an inverse FFT."""
     options = {"method": "exact", "device": "gpu", "interval": "none", "progress": False}

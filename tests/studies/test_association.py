@@ -201,6 +201,7 @@ def test_two_sided_intervals_keep_their_level(skill):
     assert missed <= binom.isf(1e-6, 200, 0.05)
 
 
+@pytest.mark.slow
 def test_seeds_and_blocks(monkeypatch):
     gold, labels = random_labels(2, 31, 3, 0.1)
     options = {"method": "montecarlo", "resamples": 3001, "alternative": "two-sided"}

@@ -307,6 +307,7 @@ def test_finite_scores_exist_with_ties_where_an_upset_shows_it():
     assert of(studies.battles(circle)) == pytest.approx(dict.fromkeys("ABC", 0.0), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_scores_are_refused_where_a_search_runs_to_infinity():
     """Small sets of battles with ties, by SciPy's BFGS on the likelihood of Davidson's model."""
     rng, refused, scored = np.random.default_rng(0), 0, 0

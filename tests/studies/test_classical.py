@@ -261,6 +261,7 @@ def test_yeh_recall():
     assert unpaired.p_value > 10 * paired.p_value
 
 
+@pytest.mark.slow
 def test_yeh_precision():
     """Chi-square 2.38 and 10 to 20 %, where the two-sided randomization test says just under 4 %."""
     result = run("precision")
@@ -302,6 +303,7 @@ def test_identical_systems_give_one_everywhere(metric, alternative):
     assert result.factor is None
 
 
+@pytest.mark.slow
 def test_reals_that_are_equal_but_for_rounding_are_ties_of_the_sign_test():
     """Multiples of 0.1, written and added up; three units out of eight differ."""
     rng, apart = np.random.default_rng(0), 0

@@ -83,6 +83,7 @@ KINDS = [Percentile, Basic, Shifted, Simultaneous, partial(JointDeltas, joint_pa
 
 @pytest.mark.parametrize("kind", KINDS, ids=["percentile", "basic", "levels", "simultaneous", "joint"])
 @pytest.mark.parametrize("scale", [1.0, 1e-200, 1e200])
+@pytest.mark.slow
 def test_all_ways_give_the_same_bytes(monkeypatch, one_device, kind, scale):
     values = rows_of(scale)
     expected = summarized(kind, values, one_device, memory=1.0)
