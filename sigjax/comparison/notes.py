@@ -718,10 +718,13 @@ def _wins(
     pairs = groups[evaluations[0].metric.name, "permutation"]
     if len(tasks) < _FEW_SIGNIFICANT or (settings.baseline is None and len(pairs) > 1):
         return
-    for k, (a, b) in enumerate(zip(pairs.values("a"), pairs.values("b"), strict=True)):
-        of_tasks = [groups[each.metric.name, "permutation"][k] for each in tasks]
-        leads = [0 if one.better is None else 1 if one.better == a else -1 for one in of_tasks]
-        found = wins(np.array([one.p_value for one in of_tasks]), leads, settings.alpha)
+    of_tasks = [groups[each.metric.name, "permutation"] for each in tasks]
+    p_values = np.stack([each.column("p_value").values for each in of_tasks], axis=1)
+    leads = np.array(
+        [[0 if one.better is None else 1 if one.better == one.a else -1 for one in each] for each in of_tasks]
+    ).T
+    found_of = wins(p_values, leads, settings.alpha)
+    for a, b, found in zip(pairs.values("a"), pairs.values("b"), found_of, strict=True):
         if said := found.sentence(a, b, "tasks"):
             sure = f"{percent(settings.confidence_level)} confidence (closed testing; see `sigjax help discoveries`)"
             yield Note(f"{said}, with {sure}", code="wins", values={"tasks": len(tasks), **found._asdict()})

@@ -19,7 +19,8 @@ simulations of independent and correlated tests, and of pairs of systems, the bo
 **Directions.** Two-sided p-values say that systems differ. If p-values are independent, it may be added that a true
 discovery has the sign that is seen: given which signs are wrong, twice the p-value of the wrong side is still one
 (Shaffer 1980). `wins` claims a direction without this: for "A is better", p-values where B is ahead become 1. Then the
-bound is that of one-sided tests at $\alpha / 2$, and those of both directions hold together.
+bound is that of one-sided tests at $\alpha / 2$, and those of both directions hold together. The tests of all pairs
+are one family.
 
 **Closed e-BH.** The mean e(A) of the e-values of a set A of true null hypotheses has mean 1 at most, however they
 depend on each other. So the false discovery rate of R is at most $\alpha$ if $|A \cap R| \le \alpha |R| e(A)$ for
@@ -33,7 +34,6 @@ and Ramdas (2025), "Bringing closure to false discovery rate control: beating th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -143,17 +143,23 @@ class Wins(NamedTuple):
         return "; ".join(said)
 
 
-def wins(p_values: np.ndarray, leads: Sequence[int] | np.ndarray, alpha: float) -> Wins:
-    """The wins of two systems by two-sided p-values `[test]`; `leads`: 1 where the first is ahead, -1 the second, or 0.
+def wins(p_values: np.ndarray, leads: np.ndarray, alpha: float) -> list[Wins]:
+    """The wins of pairs of systems by two-sided p-values `[pair, test]`; the bounds of all pairs hold together.
 
-    >>> wins(np.array([0.001, 0.004, 0.01, 0.02, 0.03, 0.6]), [1, 1, 1, 1, -1, -1], 0.05)
-    Wins(ahead_a=4, better_a=3, ahead_b=2, better_b=0)
+    `leads` `[pair, test]`: 1 if the first system is ahead, -1 if the second is, or 0.
+
+    >>> wins(np.array([[0.001, 0.004, 0.01, 0.02, 0.03, 0.6]]), np.array([[1, 1, 1, 1, -1, -1]]), 0.05)
+    [Wins(ahead_a=4, better_a=3, ahead_b=2, better_b=0)]
     """
-    found = list[int]()
+    found: list[list[int]] = [[] for _ in p_values]
     for side in (1, -1):
-        ahead = np.asarray(leads) == side
-        found += [int(ahead.sum()), least_true(np.where(ahead, p_values, 1.0), ahead, alpha)]
-    return Wins(*found)
+        ahead = leads == side
+        every = np.where(ahead, p_values, 1.0).ravel()
+        for pair, of_pair in enumerate(ahead):
+            chosen = np.zeros_like(ahead)
+            chosen[pair] = of_pair
+            found[pair] += [int(of_pair.sum()), least_true(every, chosen.ravel(), alpha)]
+    return [Wins(*each) for each in found]
 
 
 _ROUNDING, _STEPS = 1e-12, 64

@@ -224,7 +224,8 @@ class Items(Study):
         if self.detectable is None:
             return f"{text}."
         found = f"{self.detectable:{words.number_spec([self.detectable])}} or more"
-        return f"{text}. A pair of neighbours needs a true difference of {found} (power {words.percent(self.target)})."
+        half = f"Half of the pairs of neighbours need a true difference of {found}"
+        return f"{text}. {half} (power {words.percent(self.target)})."
 
     def document(self) -> Document:
         """Suspicious instances, and which neighbours this test set can tell apart."""
@@ -294,7 +295,7 @@ class Items(Study):
             Table.of(columns, names=(0, 1), optional=("detectable",)),
             f"detectable: the true difference that a test of the pair finds with power {power}",
             f"needed: {self._unit}s that find a true difference as large as delta; q: {self._unit}s / needed",
-            f"With p adjusted over all {words.count(pairs, 'pair')}, the smallest true difference found is {of_all}.",
+            f"With p adjusted over all {words.count(pairs, 'pair')}, half of the neighbours need {of_all} or more.",
             *more_in_json(len(self.neighbours) - len(shown), "pair")[1:],
         ]
 
@@ -354,7 +355,13 @@ class Items(Study):
         if places:
             style = {"color": VERMILION, "markersize": 4.0, "clip_on": False, "label": "looks mis-keyed"}
             axes.plot(places, [len(self.systems) - 0.5] * len(places), "^", **style)
-        axes.plot([], [], "s", color=BLUE, label="solved" if self.binary else "highest score")
+        axes.plot(
+            [],
+            [],
+            "s",
+            color=BLUE,
+            label=("error" if self.lower_is_better else "solved") if self.binary else "highest score",
+        )
         about = f"{caption(self)}, {len(self.systems):,} systems, {words.count(self.num_instances, 'instance')}"
         set_words(axes, about, "instances, the highest mean first\nright: score")
 
@@ -415,7 +422,7 @@ def items_of(evaluation: EvaluationRecord, options: ItemsOptions) -> Items:
     moves, alike = _moves(scores, totals), scores.min(axis=0) == scores.max(axis=0)
     shares[alike] = 0.0
     binary = bool(np.isin(evaluation.stats[..., 0], (0.0, 1.0)).all())
-    all_right = alike & (not binary or means == 1.0)
+    all_right = alike & (not binary or means == float(metric.higher_is_better))
     reliability = _reliability(scores, unit, settings.confidence_level)
     better = 1.0 if metric.higher_is_better else -1.0
     order = np.argsort(-better * totals, kind="stable")
@@ -633,7 +640,7 @@ def _notes(scores: np.ndarray, options: ItemsOptions, settings: Settings, *, dra
         if np.isin(scores, (0.0, 1.0)).all():
             enough = next(n for n in range(3, 10_000) if tested <= settings.alpha * math.comb(n, n // 2))
             text += f" (it takes {enough:,} systems)"
-        yield f"{text}; go by the lowest correlations"
+        yield f"{text}; go by the order of the list"
     elif drawn and tested > settings.alpha * (options.resamples + 1):
         yield (
             f"p is {1.0 / (options.resamples + 1):.2g} or more: one instance of {tested:,} is never significant; "

@@ -555,7 +555,7 @@ class Monitor(StudyResult):
         verb = "is" if 1 in (settled, len(pairs)) else "are"
         said = f"{settled:,} of {words.count(len(pairs), 'pair')} {verb} settled"
         if more := sum(each.finding for each in pairs) - settled:
-            said += f", and {more:,} more {'differs' if more == 1 else 'differ'} if you stop now"
+            said += f", and {more:,} more {'differs' if more == 1 else 'differ'}{' if you stop now' if needed else ''}"
         rate = f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}, whenever one looks"
         verdict, lines = f"{'Go on' if needed else 'Stop'} after {counted}: {said}.", list[Block]([rate])
         lines.append(f"The order of the {self.unit}s must be random: shuffle what is sorted.")
@@ -564,7 +564,11 @@ class Monitor(StudyResult):
             lines.append(f"{words.count(len(free), 'system')} may stop: {words.first_of(free, 4)}")
         lines += self._waiting_units()
         if more:
-            lines.append("if you stop: found by closed e-BH, at the same rate; if you go on, the pair stays open")
+            lines.append(
+                "if you stop: found by closed e-BH, at the same rate; if you go on, the pair stays open"
+                if needed
+                else "at the end: found by closed e-BH, at the same rate"
+            )
         shown = sorted(pairs, key=lambda each: (each.settled_at or math.inf, not each.finding))[:_SHOWN]
         spec, level = words.number_spec([each.delta for each in shown]), words.percent(1.0 - self.alpha)
         columns = {
@@ -577,7 +581,7 @@ class Monitor(StudyResult):
         at, unclear = f"settled at{' cluster' * (self.unit == 'cluster')}", {True: "unclear", False: ""}
         columns |= {
             "adj. p": [words.format_p(each.p_adjusted, threshold=self.alpha) for each in shown],
-            at: [_when(each) for each in shown],
+            at: [_when(each, going_on=bool(needed)) for each in shown],
             "better": [each.better or unclear[each.finding] for each in shown],
         }
         lines += ["", Table.of(columns, names=(0, len(columns) - 1))]
@@ -663,9 +667,10 @@ class Monitor(StudyResult):
         return monitor
 
 
-def _when(pair: MonitoredPair) -> str:
+def _when(pair: MonitoredPair, *, going_on: bool) -> str:
     """When a pair was settled, in a table."""
-    return f"{pair.settled_at:,}" if pair.settled_at else "if you stop" if pair.finding else "open"
+    found = "if you stop" if going_on else "at the end"
+    return f"{pair.settled_at:,}" if pair.settled_at else found if pair.finding else "open"
 
 
 def _two_digits(number: int | None) -> int:

@@ -33,6 +33,7 @@ from sigjax.report.document import Document
 from sigjax.report.sections import Table
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context
+from sigjax.studies.formulas import proportion_interval
 from sigjax.studies.samples import (
     MOST_NAMED,
     SamplesOptions,
@@ -48,6 +49,7 @@ from sigjax.studies.study import (
     StudyRows,
     with_adjusted_p,
 )
+from sigjax.testing.closed import bonferroni_level
 from sigjax.testing.columns import ColumnsProblem
 from sigjax.testing.jackknife import degrees_of_freedom, influences
 from sigjax.testing.problem import SumsProblem
@@ -333,6 +335,10 @@ def _test(
     )
 
 
+_FEW_ANSWERS, _SKEWED = 30, 0.2
+"""With fewer right or wrong answers of the best, a score is not nearly normal; nor is a mean that is so skewed."""
+
+
 def _with_best(
     results: Sequence[OneSample], samples: Mapping[str, EvaluationRecord], settings: Settings, *, binary: bool
 ) -> list[OneSample]:
@@ -356,15 +362,29 @@ def _with_best(
         spreads.append(influences(problem.shifted.alone if problem.shifted else problem)[0])
     scores, influence = sign * np.array([row.score for row in results]), sign * np.stack(spreads)
     best = int(np.argmax(scores))
-    lower, upper = winner_levels(scores, influence, settings.confidence_level, settings.fixed_resamples, settings.seed)
-    lower, upper = (lower, upper) if sign > 0.0 else (upper, lower)
-    ends = [
-        spread_of(every[best], replace(settings, confidence_level=level), binary=binary)[2] for level in (lower, upper)
+    row, problem = results[best], spread_of(every[best], settings, binary=binary)[0]
+    right = round(row.score * row.units) if binary and right_or_wrong(problem) else None
+    levels = winner_levels(scores, influence, settings.confidence_level, settings.fixed_resamples, settings.seed)
+    if right is not None and min(right, row.units - right) < _FEW_ANSWERS:
+        levels = (bonferroni_level(settings.confidence_level, len(every)),) * 2
+    ends = [  # Wilson's interval is too short at such levels if few answers are right
+        spread_of(every[best], replace(settings, confidence_level=level), binary=binary)[2]
+        if right is None
+        else proportion_interval(right, row.units, level)
+        for level in (levels if sign > 0.0 else levels[::-1])
     ]
-    row, (low, high) = results[best], ends
+    low, high = ends
     interval = None if low is None or high is None else Interval(low.low, high.high)
-    said = f"{row.system!r}: the best of {len(every):,} systems; its interval also counts that it was chosen"
-    corrected = replace(row, interval=interval, best_of=len(every), notes=(*row.notes, said))
+    notes = [f"{row.system!r}: the best of {len(every):,} systems; its interval also counts that it was chosen"]
+    if tied := [each.system for number, each in enumerate(results) if scores[number] == scores[best] and each != row]:
+        notes.append(f"{words.first_of(tied, MOST_NAMED)} {'has' if len(tied) == 1 else 'have'} the same score")
+    sizes = np.sqrt((influence**2).sum(axis=1))
+    if right is None and (skewed := float(np.abs(skewness(influence, sizes)).max())) > _SKEWED:
+        notes.append(
+            f"warning: the scores of instances are skewed (skewness of a mean: {skewed:.2g}): the interval of the best "
+            f"misses more often than in {words.percent(1.0 - settings.confidence_level)}; more instances help"
+        )
+    corrected = replace(row, interval=interval, best_of=len(every), notes=(*row.notes, *notes))
     return [corrected if number == best else each for number, each in enumerate(results)]
 
 
@@ -389,17 +409,21 @@ def _one_sample_document(results: Sequence[OneSample]) -> Document:
             words.format_interval(row.interval, spec) for row in results
         ],
     }
+    chosen, explained = "", list[str]()
+    for row in (row for row in results if row.best_of and row.interval):
+        score, ends = words.format_number(row.score, spec), words.format_interval(row.interval, spec)
+        chosen = f"Best of {row.best_of:,} systems: {row.system} ({score}). Its "
+        chosen += f"{words.percent(settings.confidence_level)} interval for new instances, "
+        chosen += f"which counts that it was chosen, is {ends}."
+        columns["best of"] = [f"{each.best_of:,}" if each.best_of else "" for each in results]
+        explained = ["best of: the interval counts that the system was chosen among so many"]
     if first.against is None:
         title = f"{words.metric_title(first.metric)}: scores, without a test"
         drawn = settings.interval == "percentile"
         verdict = f"Scores of {words.count(len(results), 'system')}; nothing is tested."
-        for row in (row for row in results if row.best_of and row.interval):
-            chosen, ends = f"Best of {row.best_of:,} systems: {row.system}", words.format_interval(row.interval, spec)
-            score = words.format_number(row.score, spec)
-            verdict = f"{chosen} ({score}). Its {words.percent(settings.confidence_level)} interval for new instances, "
-            verdict += f"which counts that it was chosen, is {ends}."
+        verdict = chosen or verdict
         return sample_document(
-            results, "one-sample", verdict, title, [Table.of(columns, names=(0,))], [_OF_COLUMNS] * drawn
+            results, "one-sample", verdict, title, [Table.of(columns, names=(0,))], explained + [_OF_COLUMNS] * drawn
         )
     del columns["std. error"]
     columns |= {"delta": [words.format_number(row.delta, f"+{spec}") for row in results], **p_columns(results)}
@@ -408,10 +432,11 @@ def _one_sample_document(results: Sequence[OneSample]) -> Document:
     made = sample_document(
         results,
         "one-sample",
-        _one_sample_verdict(results),
+        f"{_one_sample_verdict(results)} {chosen}".rstrip(),
         f"{words.metric_title(first.metric)} against {first.against:g}, {words.ALTERNATIVES[settings.alternative]}",
         [Table.of(columns, names=(0,), optional=("delta", "n"))],
         [
+            *explained,
             *(_TESTS[test].format(methods_of_results(tests[test])) for test in tests),
             f"{first.against:g} is treated as a known constant",
         ],

@@ -411,7 +411,7 @@ class SliceWins:
 
     Attributes:
         ahead_a: number of tested slices in which a has the better score.
-        better_a: in at least so many of them a is better; it holds with `better_b` and the level, for this pair.
+        better_a: in at least so many of them a is better; the bounds of all pairs hold together with the level.
         ahead_b: the same of b.
         better_b: the same of b.
     """
@@ -609,9 +609,7 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
         lower_is_better=not evaluation.metric.higher_is_better,
         slices=tuple(one for whole, parts in zip(overall, of_pairs, strict=True) for one in (whole, *parts)),
         interactions=tuple(tests),
-        wins=tuple(
-            _won(of_pair, lower=not evaluation.metric.higher_is_better, options=options) for of_pair in of_pairs
-        ),
+        wins=_won(of_pairs, lower=not evaluation.metric.higher_is_better, options=options),
         no_interaction=reason,
         small=small,
         correction=options.correction,
@@ -631,11 +629,14 @@ def _compared(evaluation: EvaluationRecord, name: str | None, options: SlicesOpt
     return [SliceDelta(name, one.a, one.b, size, *(getattr(one, key) for key in after_size)) for one in report]
 
 
-def _won(rows: Sequence[SliceDelta], *, lower: bool, options: SlicesOptions) -> SliceWins:
-    """In at least how many slices each system of a pair is better."""
-    leads = np.sign([one.delta for one in rows]) * (-1.0 if lower else 1.0)
+def _won(pairs: Sequence[Sequence[SliceDelta]], *, lower: bool, options: SlicesOptions) -> tuple[SliceWins, ...]:
+    """In at least how many slices each system of each pair is better."""
+    delta, p_values = (
+        np.array([[getattr(one, key) for one in rows] for rows in pairs]) for key in ("delta", "p_value")
+    )
     alpha = Settings(confidence_level=options.confidence_level).alpha
-    return SliceWins(rows[0].a, rows[0].b, *wins(np.array([one.p_value for one in rows]), leads, alpha))
+    found = wins(p_values, np.sign(delta) * (-1.0 if lower else 1.0), alpha)
+    return tuple(SliceWins(rows[0].a, rows[0].b, *each) for rows, each in zip(pairs, found, strict=True))
 
 
 def _interactions(

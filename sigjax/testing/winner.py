@@ -44,14 +44,14 @@ def winner_levels(
     """The levels of the intervals that have the lower and the upper end of the interval of the largest score.
 
     `scores` `[system]`, larger is better, have the influences `[system, unit]`. By Bonferroni's inequality where there
-    are few units, or the winner does not vary.
+    are few units, or some system does not vary: its error is not known to be 0.
     """
-    winner, (count, units), sizes = int(np.argmax(scores)), influence.shape, np.sqrt((influence**2).sum(axis=1))
-    if units < max(_FEW_UNITS, count) or not sizes[winner]:
+    (count, units), sizes = influence.shape, np.sqrt((influence**2).sum(axis=1))
+    if units < max(_FEW_UNITS, count) or not sizes.all():
         return bonferroni_level(level, count), bonferroni_level(level, count)
     number = max(1, min(draws, _MOST // count))
     errors = np.concatenate([np.abs(block) for block in normal_errors(influence, number, seed)], axis=1)
-    errors /= np.where(sizes > 0.0, sizes, np.inf)[:, None]
+    errors /= sizes[:, None]
     low, high = (math.erf(each / math.sqrt(2.0)) for each in winner_radii(scores, sizes, errors, level))
     return max(low, level), max(high, level)  # draws may put them just below
 

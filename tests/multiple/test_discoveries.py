@@ -100,7 +100,9 @@ def test_wins_are_one_sided_tests_at_half_the_error():
     for _ in range(40):
         p_values, leads = np.round(rng.beta(0.3, 1.0, 8), 3), rng.choice([-1, 0, 1], 8)
         p_values[leads == 0] = 1.0
-        for side, better in zip((1, -1), (found := wins(p_values, leads, 0.05))[1::2], strict=True):
+        for side, better in zip(
+            (1, -1), (found := wins(p_values[None], np.asarray(leads)[None], 0.05)[0])[1::2], strict=True
+        ):
             one_sided = [Fraction(str(p)) / 2 if own == side else 1 - Fraction(str(p)) / 2
                          for p, own in zip(p_values, leads, strict=True)]  # fmt: skip
             assert better == listed_bound(one_sided, np.flatnonzero(leads == side).tolist(), Fraction(25, 1000))
@@ -205,7 +207,7 @@ def test_tasks_of_a_suite(tmp_path):
     (note,) = [note for note in report.notes if getattr(note, "code", "") == "wins"]
     p_values = np.array([one.p_value for one in report if one.metric.startswith("task")])
     deltas = np.array([one.delta for one in report if one.metric.startswith("task")])
-    found = wins(p_values, np.sign(deltas), 0.05)
+    (found,) = wins(p_values[None], np.sign(deltas)[None], 0.05)
     assert note.values == {"tasks": 6, **found._asdict()}
     assert f"A is better than B on at least {found.better_a} of the {found.ahead_a} tasks on which it is ahead" in note
     assert f"B is better than A on at least {found.better_b} of the {found.ahead_b} tasks on which it is ahead" in note
