@@ -197,12 +197,13 @@ def public() -> dict[str, dict[str, object]]:
 
 
 TASKS: Mapping[str, Sequence[str]] = {
-    "Read": ("reading", "doctor", "evaluation", "metric", "declarations", "evidence", "sigjax"),
+    "Read": ("reading", "doctor", "evaluation", "metric", "declarations", "evidence", "options", "sigjax"),
     "Compare": (
         "compare",
         "discoveries",
         "tost",
-        "samples",
+        "single_samples",
+        "independent_samples",
         "classical",
         "tests",
         "association",

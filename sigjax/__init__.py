@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from sigjax.studies.changes import verify as verify
     from sigjax.studies.classical import classical_tests as classical_tests
     from sigjax.studies.error_rates import audit as audit
+    from sigjax.studies.independent_samples import unpaired as unpaired
     from sigjax.studies.power_analysis import planned_power as planned_power
     from sigjax.studies.power_analysis import power as power
-    from sigjax.studies.samples import one_sample as one_sample
-    from sigjax.studies.samples import unpaired as unpaired
     from sigjax.studies.sequential import Monitor as Monitor
     from sigjax.studies.sequential import monitor as monitor
+    from sigjax.studies.single_samples import one_sample as one_sample
     from sigjax.studies.tost import equivalence as equivalence
     from sigjax.studies.tost import equivalence_test as equivalence_test
 

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from sigjax.studies.changes import verify as verify
     from sigjax.studies.classical import classical_tests as classical_tests
     from sigjax.studies.error_rates import audit as audit
+    from sigjax.studies.independent_samples import unpaired as unpaired
     from sigjax.studies.item_analysis import items as items
     from sigjax.studies.power_analysis import planned_power as planned_power
     from sigjax.studies.power_analysis import power as power
     from sigjax.studies.ranking import rank as rank
     from sigjax.studies.replays import stopping as stopping
-    from sigjax.studies.samples import one_sample as one_sample
-    from sigjax.studies.samples import unpaired as unpaired
     from sigjax.studies.sequential import monitor as monitor
     from sigjax.studies.significant_gains import gains as gains
+    from sigjax.studies.single_samples import one_sample as one_sample
     from sigjax.studies.subsets import flips as flips
     from sigjax.studies.subsets import slices as slices
     from sigjax.studies.tost import equivalence as equivalence
@@ -139,14 +139,14 @@ _ALL = (
         "one-sample",
         "Test each system against a number: is its accuracy above 0.5, its mean rating not 3, its win rate not 1/2?",
         "One system is enough. Exact binomial test of answers right or wrong, sign flips of other means, else t.",
-        module="samples",
+        module="single_samples",
         takes="systems",
     ),
     _study(
         "unpaired",
         "Compare systems that were tested on different instances: unpaired permutation and rank-sum tests.",
         "Where systems have the same instances, `sigjax compare` has more power.",
-        module="samples",
+        module="independent_samples",
         takes="samples",
         files="One file per system, or one table of all; their instances may differ.",
     ),

@@ -25,11 +25,12 @@ from sigjax.records.display import OTHER_NAMES, meant
 from sigjax.records.options import COMMAND, LISTS, Hint, check, options_of, types_of
 from sigjax.studies.bradley_terry import BattlesOptions
 from sigjax.studies.classical import ClassicalOptions
+from sigjax.studies.independent_samples import UnpairedOptions
 from sigjax.studies.item_analysis import ItemsOptions
 from sigjax.studies.power_analysis import PlannedPowerOptions
-from sigjax.studies.samples import OneSampleOptions, UnpairedOptions
 from sigjax.studies.sequential import MonitorOptions
 from sigjax.studies.significant_gains import GainsOptions
+from sigjax.studies.single_samples import OneSampleOptions
 from sigjax.studies.subsets import FlipsOptions, SlicesOptions
 
 ROOT = pathlib.Path(sigjax.__file__).parent
