@@ -101,8 +101,6 @@ _SAME_WORDS = (
 _SAME_IN_ANSWERS = (*_SAME_WORDS, ("system", "model"), ("instance", "data", "exampl"), ("instance", "sampl"))
 """The same among the few entries of the page of questions."""
 _P_VALUE = re.compile(r"\bp[- ]?values?\b", re.I)
-_NUMBERS = tuple(map(re.compile, (r"\d+(?:\.\d+)?e-?\d+", r"\d*\.\d+", r"\d+-\d+", r"\d+%?")))
-"""Kinds of numbers: one that is asked for is any other of its kind."""
 _TABLE = re.compile(r"^\{(.*)\}$", re.M)
 _WORDS = re.compile(r"\n<!-- words: (.*) -->\n")
 _LINK = re.compile(r"\[([^][]*)\]\(([a-z-]+)\.md\)")
@@ -206,7 +204,7 @@ def _matches(words: Sequence[str]) -> list[tuple[str, list[str]]]:
     asked = _words_in(" ".join(words))
     tokens = [token for token in asked if any(page.has(token) for page in pages.values())]
     needed = [token for token in tokens if token not in _FILLERS] or tokens
-    words_alone = [token for token in needed if _number(token) is None]
+    words_alone = [token for token in needed if not _number(token)]
     tries = (tokens for tokens in (needed, words_alone) if tokens)
     found = next(filter(None, ([topic for topic in TOPICS if all(map(pages[topic].has, each))] for each in tries)), [])
     said = [token for token in asked if token in tokens or _number(token)]
@@ -258,7 +256,7 @@ def _answers(tokens: Sequence[str]) -> tuple[list[str], bool]:
     """
     entries = list(filter(re.compile(r"\*\*").match, _source("questions").split("\n\n")))
     plain = [entry[2:].translate(_DASHES).partition("**")[::2] for entry in entries]
-    having = {token: [tuple(map(bool, map(_loose(token).search, each))) for each in plain] for token in tokens}
+    having = {token: [tuple(_is_in(token, text) for text in each) for each in plain] for token in tokens}
     needed = [token for token in tokens if token not in _FILLERS and not token.isdigit()] or tokens
     rarity = {token: 1 / max(sum(map(any, having[token])), 1) for token in tokens}
     ranks: dict[str, tuple[float, ...]] = {}
@@ -278,9 +276,23 @@ def _count(text: str, tokens: Sequence[str]) -> int:
     return sum(_pattern(token).search(text.translate(_DASHES)) is not None for token in tokens)
 
 
-def _number(token: str) -> re.Pattern[str] | None:
-    """The kind of a number; None for other words."""
-    return next((kind for kind in _NUMBERS if kind.fullmatch(token)), None)
+def _number(token: str) -> str:
+    """The kind of a number, for one that is asked for is like any other of its kind; empty for other words.
+
+    >>> list(map(_number, ["2e-91", "0.06", "2-4", "12", "95%", "e-2", "bleu-4"]))
+    ['power', 'decimal', 'range', 'whole', 'whole', '', '']
+    """
+    sides = token.split("-")
+    if len(sides) == 2 and all(map(str.isdecimal, sides)):
+        return "range"
+    plain = token.removesuffix("%")
+    if not plain[:1].isdecimal():
+        return ""
+    try:
+        float(plain)
+    except ValueError:
+        return ""
+    return "power" if "e" in plain else "decimal" if "." in plain else "whole"
 
 
 @cache
@@ -297,11 +309,11 @@ def _pattern(token: str, same_words: Sequence[Sequence[str]] = _SAME_WORDS) -> r
     return re.compile(rf"(?<!\w)(?:{either})", re.IGNORECASE)
 
 
-def _loose(token: str) -> re.Pattern[str]:
-    """The same in an answer: a number is any of its kind."""
+def _is_in(token: str, text: str) -> bool:
+    """Whether an answer has a word, or a word of the same meaning, or a number of the same kind."""
     if (kind := _number(token)) and token != "0":
-        return re.compile(rf"(?<![\w.]){kind.pattern}(?![\w-])")
-    return _pattern(token, _SAME_IN_ANSWERS)
+        return kind in map(_number, _words_in(text))
+    return _pattern(token, _SAME_IN_ANSWERS).search(text) is not None
 
 
 def _words_in(text: str) -> list[str]:
