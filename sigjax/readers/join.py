@@ -55,7 +55,7 @@ from sigjax.readers.options import (
     quote,
     select_systems,
     ways_of_missing,
-    zero_may_be_best,
+    why_zero_is_best,
 )
 from sigjax.readers.table import as_float, check_filled
 from sigjax.records import Array, EvaluationRecord, Hint, InputError, Line, Metric, Missing, Note, SampleMetric
@@ -560,14 +560,16 @@ def _settle_missing(
             f"all results are 0, and systems have different instances, as if files list failures alone: {lacks}; give "
             "the results that are right, too: counted as 0, or left out, those that are missing would compare nothing"
         )
-    zero_is_best = zero_may_be_best(metric, options)
-    if missing == "zero" and zero_is_best:
+    best = why_zero_is_best(
+        metric, options, negative=len(metric.inputs) == 1 and bool((np.nan_to_num(values) <= 0).all())
+    )
+    if missing == "zero" and best:
         raise InputError(
-            f"{Hint('missing', 'zero')} can give the best score to what is missing, since lower {metric.name} is "
-            f"better: {lacks}; write the worst score into the files, or use {Hint('missing', 'drop')}"
+            f"{Hint('missing', 'zero')} can give the best score to what is missing, since {best}: {lacks}; write the "
+            f"worst score into the files, or use {Hint('missing', 'drop')}"
         )
     if missing == "error":
-        ways = ways_of_missing(len(systems), zero_is_best=zero_is_best)
+        ways = ways_of_missing(len(systems), zero_is_best=bool(best))
         if (~absent).any(axis=1).all() and (~absent).sum(axis=0).max() == 1:
             column = Hint("id_column", "NAME")
             ways = f"no two share any: name the column they share ({column}); without one, take `sigjax unpaired`"

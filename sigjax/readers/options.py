@@ -407,10 +407,11 @@ _ZERO_IS_WORST = ("aer", "optimality-gap")
 """Metrics of which lower is better, but 0 (no links, a score of 0) is the worst."""
 
 
-def zero_may_be_best(metric: Metric | SampleMetric, options: Options) -> bool:
-    """Whether a result that counts as 0 can have the best score: lower is better, and 0 is not the worst."""
-    lower = options.lower_is_better or not (options.higher_is_better or metric.higher_is_better)
-    return lower and metric.name not in _ZERO_IS_WORST
+def why_zero_is_best(metric: Metric | SampleMetric, options: Options, *, negative: bool) -> str:
+    """Why a result that counts as 0 can have the best score; empty if it cannot (`negative`: no number is above 0)."""
+    if options.lower_is_better or not (options.higher_is_better or metric.higher_is_better):
+        return f"lower {metric.name} is better" if metric.name not in _ZERO_IS_WORST else ""
+    return "no result is above 0" if negative else ""
 
 
 def ways_of_missing(count: int, *, zero_is_best: bool) -> str:

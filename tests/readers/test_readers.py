@@ -127,6 +127,7 @@ def test_missing_results(write, content):
     ("content", "options"),
     [
         ("id,A,B\nx,1,2\ny,3,2\nz,,4\n", {"lower_is_better": True}),
+        ("id,A,B\nx,-1.5,-2\ny,0,-2.5\nz,,-4\n", {"metric": "mean"}),
         ("system,id,wer\nA,x,1\nA,y,2\nB,x,2\nB,y,3\nB,z,1\n", {}),
         (
             "id,system,numerator,denominator\nx,A,1,5\ny,A,2,5\nx,B,2,5\ny,B,0,5\nz,B,1,5\n",
