@@ -79,11 +79,15 @@ def test_help_lists_topics_shows_commands_and_suggests(capsys):
     run("help", "extract", debug=True)
     assert "Usage: sigjax extract" in capsys.readouterr().out
     assert run("help", "intervls") == 2
-    assert capsys.readouterr().err == "sigjax: error: no page speaks of 'intervls'; did you mean 'intervals'?\n"
+    asked = "`sigjax help questions` answers twenty questions, and `sigjax help` lists the pages"
+    said = f"sigjax: error: no page speaks of 'intervls'; did you mean 'intervals'? {asked}\n"
+    assert capsys.readouterr().err == said
+    assert run("help", "bootsrap") == 2
+    assert "no page speaks of 'bootsrap'; did you mean 'bootstrap' or" in capsys.readouterr().err
     assert run("help", "zzz") == 2
-    assert f"topics: {', '.join(TOPICS)}" in capsys.readouterr().err
-    assert run("help", "zzz", "size") == 2
-    assert capsys.readouterr().err == "sigjax: error: no page speaks of 'zzz size'; see `sigjax help size`\n"
+    assert capsys.readouterr().err == f"sigjax: error: no page speaks of 'zzz'; {asked}\n"
+    assert run("help", "zzz", "size") == 0
+    assert "\n\n  size  " in capsys.readouterr().out
 
 
 SEARCHES = {
@@ -129,6 +133,20 @@ def test_help_finds_words_in_all_pages_those_that_answer_and_titles_first(asked,
         ("rank 2–4", "The true rank can be 2, 3 or 4"),
         ("two seeds different p?", "Both. A sampled p varies by Monte Carlo error"),
         ("3 seeds per model", "Give --runs seed --design models."),
+        ("enough seeds", "I have 3 seeds per model. How many are enough?"),
+        ("how many seeds", "I have 3 seeds per model. How many are enough?"),
+        ("p = 0.08 more data", "p is 0.06. May I add instances? No."),
+        ("p = 3e-40", "Can p = 2e-91 be true?"),
+        ("rank 3-5", "The true rank can be 2, 3 or 4"),
+        ("rank range", "The true rank can be 2, 3 or 4"),
+        ("interval includes 0", "Go by p. With several pairs,"),
+        ("model crashed", "Count them as 0 (--missing zero)."),
+        ("crashed", "fill in the worst score yourself"),
+        ("why not t test", "A t test assumes nearly normal means."),
+        ("F1 sentences documents", "-m fscore --cluster document --statistic studentized"),
+        ("significant but small", "A small p does not mean a large effect size."),
+        ("five tasks", "--family report adjusts over all."),
+        ("zebra baseline adjust", "there is nothing to adjust. If several, yes: --baseline NAME."),
     ],
 )
 def test_a_question_in_the_words_of_users_is_answered_where_it_is_searched(asked, answer, capsys):
@@ -136,6 +154,20 @@ def test_a_question_in_the_words_of_users_is_answered_where_it_is_searched(asked
     first = capsys.readouterr().out.split("\n\n")[1]
     assert first.startswith("  questions ")
     assert answer in " ".join(first.split())
+
+
+@pytest.mark.parametrize("asked", ["star", "asterisk", "the stars"])
+def test_a_star_is_a_mark_and_no_start(asked, capsys):
+    assert run("help", *asked.split(), debug=True) == 0
+    first = capsys.readouterr().out.split("\n\n")[1]
+    assert first.startswith("  fields ")
+    assert "A star (*): below 0.05" in " ".join(first.split())
+
+
+@pytest.mark.parametrize("asked", ["but", "0", "because", "not enough"])
+def test_words_that_say_little_are_no_error(asked, capsys):
+    assert run("help", *asked.split(), debug=True) == 0
+    assert capsys.readouterr().out.startswith("pages that speak of ")
 
 
 @pytest.mark.parametrize(("command", "pages"), [("rank", {"corrections", "leaderboard"}), ("power", {"size"})])
@@ -165,9 +197,21 @@ USERS_WORDS = {
     **{"overlap": "intervals", "error bars": "intervals", "add instances": "size", "sample size": "size"},
     **{"effect size": "margin", "equal": "margin", "baseline": "corrections", "ranks": "corrections"},
     **{"seeds": "runs", "temperature": "runs", "failed": "conventions", "several tasks": "logs"},
-    **{"published score": "one-system", "LLM judge": "judges", "tiny p": "p-values", "reviewer": "reporting"},
+    **{
+        "published score": "one-system",
+        "LLM judge": "judges",
+        "tiny p": "p-values",
+        "tiny p value?": "p-values",
+        "reviewer": "reporting",
+    },
     **{"holm": "corrections", "multiple comparisons": "corrections", "cluster": "designs", "seed": "runs"},
-    **{"p": "p-values", "comet": "translation", "significance": "p-values", "mcnemar": "choosing"},
+    **{
+        "tiny p value?": "p-values",
+        "p": "p-values",
+        "comet": "translation",
+        "significance": "p-values",
+        "mcnemar": "choosing",
+    },
 }
 """The words of the twenty questions, and others that people type, and the page that answers."""
 

@@ -34,18 +34,19 @@ def explain(*words: str) -> None:
     Args:
         words: One of the topics, a command, or words to look for, such as effect size.
     """
-    from sigjax.guide import TOPICS, contents, page, search, topic_of
+    from sigjax.guide import TOPICS, contents, near, page, search, topic_of
 
     if (topic := topic_of(words)) is not None:
         shown = page(topic, color=bool(text_options(to_file=False)["color"]))
     else:
         shown = search(words) if words else contents()
     if not shown:
-        alone = [f"`sigjax help {word}`" for word in words if len(words) > 1 and search([word])]
-        close = meant("-".join(words), TOPICS)
-        known = f"did you mean {close[0]!r}?" if close else f"topics: {', '.join(TOPICS)}"
-        said = f"no page speaks of {' '.join(words)!r}"
-        raise InputError(f"{said}; {'see ' + ' and '.join(alone) if alone else known}")
+        close = meant("-".join(words), TOPICS)[:1] or near(words)
+        known = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
+        raise InputError(
+            f"no page speaks of {' '.join(words)!r}; {known}`sigjax help questions` answers twenty questions, and "
+            "`sigjax help` lists the pages"
+        )
     write_text(shown, "text", None)
 
 

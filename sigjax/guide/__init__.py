@@ -11,8 +11,10 @@ import inspect
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from difflib import get_close_matches
+from functools import cache, partial
 from importlib.resources import files
+from itertools import chain
 from textwrap import wrap
 
 SECTIONS: Mapping[str, Sequence[str]] = {
@@ -71,13 +73,34 @@ WIDTH = 80
 _STYLES = {"markdown.code": "bold", "markdown.h1": "bold", "markdown.h2": "bold", "markdown.item.bullet": ""}
 _MOST_FOUND = 12
 """Pages that a search lists."""
+_MOST_ANSWERS = 2
+"""Entries of the page of questions that a search shows."""
+_LONG_STEM = 5
+"""Letters with which all other forms of a word begin."""
 _DASHES = str.maketrans("–−", "--")
+_MOST_NEAR = 3
+"""Words that are named if nothing is found."""
 _SILENT = frozenset(
     "a an and are as at be but by can could do does for from has have how i if in is it its may me my of on or should "
     "so than that the their then there these they this to was we what when where which who why will with would you "
     "your".split()
 )
 """Words that a search leaves out."""
+_FILLERS = frozenset(
+    "about after also any because before but each enough every get give go just make many more most much need not only "
+    "really same significant significantly some still such use very want while without".split()
+)
+"""Words that need not be on a page; if they are, it comes earlier."""
+_SAME_WORDS = (
+    ("star", "asterisk"),
+    ("zero", "0"),
+    ("contain", "includ"),
+    ("fail", "crash", "timeout"),
+)
+"""Words, without endings, for which a search takes each other."""
+_SAME_IN_ANSWERS = (*_SAME_WORDS, ("system", "model"), ("instance", "data", "exampl"), ("instance", "sampl"))
+"""The same among the few entries of the page of questions."""
+_P_VALUE = re.compile(r"\bp[- ]?values?\b", re.I)
 _TABLE = re.compile(r"^\{(.*)\}$", re.M)
 _WORDS = re.compile(r"\n<!-- words: (.*) -->\n")
 _LINK = re.compile(r"\[([^][]*)\]\(([a-z-]+)\.md\)")
@@ -134,19 +157,34 @@ def topic_of(words: Sequence[str]) -> str | None:
 
 
 def search(words: Sequence[str]) -> str:
-    """The pages that have all of some words, each with the sentence that has most of them; empty if no page has.
+    """The pages that speak of some words, each with a sentence of it, and answers of the page of questions.
+
+    Words and numbers that no page has are left out; so are words that say little, if no page has all words. The result
+    is empty if nothing is left.
 
     >>> search(["zebra"]), search(["Guenther"]).splitlines()[0]
     ('', "pages that speak of 'Guenther':")
     """
     found = _matches(words)
     lines = [f"pages that speak of {' '.join(words)!r}:"]
-    for topic, sentence in found[:_MOST_FOUND]:
+    for topic, sentences in found[:_MOST_FOUND]:
         lines += ["", f"  {topic:<17}  {title(topic)}"]
-        lines += wrap(sentence, WIDTH - 4, initial_indent=" " * 4, subsequent_indent=" " * 4, max_lines=6)
+        for sentence in sentences:
+            lines += wrap(sentence, WIDTH - 4, initial_indent=" " * 4, subsequent_indent=" " * 4, max_lines=8)
     more = len(found) - _MOST_FOUND
     lines += [*["", f"and {more} more"] * (more > 0), "", "sigjax help TOPIC shows a page"]
     return "\n".join([*lines, "sigjax help questions has short answers to twenty questions"]) if found else ""
+
+
+def near(words: Sequence[str]) -> list[str]:
+    """The words of the manual that are spelled most like some that are on no page.
+
+    >>> near(["intervls"])
+    ['intervals', 'interval']
+    """
+    known = {word for topic in TOPICS for text in _sentences(topic) for word in re.findall(r"[a-z]{4,}", text.lower())}
+    close = (get_close_matches(word, sorted(known), cutoff=0.75) for word in _words_in(" ".join(words)))
+    return list(dict.fromkeys(chain.from_iterable(close)))[:_MOST_NEAR]
 
 
 def about(command: str) -> str:
@@ -155,29 +193,127 @@ def about(command: str) -> str:
     return "\n".join(["In the manual (sigjax help TOPIC):", *lines])
 
 
-def _matches(words: Sequence[str]) -> list[tuple[str, str]]:
-    """The pages that have all of some words, in any order and at any distance, and a sentence of each.
+def _matches(words: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """The pages that have most of some words, in any order and at any distance, and what they say of them.
 
-    First come pages with most of the words among those by which people look for them (or in a question that they
-    answer), then in their title, then in one sentence.
+    First comes the page of questions, if one answer has all of several words. Other pages come in the order in which
+    most of the words are among those by which people look for them (or in a question that they answer), then in their
+    title, then in one sentence.
     """
-    stems = [_stem(word) for word in _words_in(" ".join(words))]
-    having = [re.compile(rf"(?<!\w){re.escape(stem)}", re.IGNORECASE).search for stem in stems]
-    found: list[tuple[tuple[int, ...], str, str]] = []
-    for topic in TOPICS if having else ():
-        sentences = list(_sentences(topic))
-        heads = [", ".join(words_of(topic)), *re.findall(r"^\*\*(.*?)\*\*", _source(topic), re.M | re.S)]
-        texts = [*heads, f"{topic} {title(topic)}", *sentences]
-        having_it = [[has(text.translate(_DASHES)) is not None for has in having] for text in texts]
-        if not all(map(any, zip(*having_it, strict=True))):
-            continue
-        counts = list(map(sum, having_it))
-        by_head, by_title, by_sentence = max(counts[: len(heads)]), counts[len(heads)], counts[len(heads) + 1 :]
-        most = max(by_sentence)
-        having_most = (text for text, count in zip(sentences, by_sentence, strict=True) if count == most)
-        shown = next((text for text in having_most if text != title(topic)), "")
-        found.append(((-by_head, -by_title, -most, -by_sentence.count(most)), topic, shown))
-    return [(topic, shown) for _, topic, shown in sorted(found, key=lambda each: each[0])]
+    pages = {topic: _Page(topic) for topic in TOPICS}
+    asked = _words_in(" ".join(words))
+    tokens = [token for token in asked if any(page.has(token) for page in pages.values())]
+    needed = [token for token in tokens if token not in _FILLERS] or tokens
+    words_alone = [token for token in needed if not _number(token)]
+    tries = (tokens for tokens in (needed, words_alone) if tokens)
+    found = next(filter(None, ([topic for topic in TOPICS if all(map(pages[topic].has, each))] for each in tries)), [])
+    said = [token for token in asked if token in tokens or _number(token)]
+    answers, complete = _answers(said)
+    if not found and needed:
+        counts = {topic: sum(map(page.has, needed)) for topic, page in pages.items()}
+        found = [topic for topic in TOPICS if counts[topic] == max(counts.values())]
+        complete = bool(answers)
+    ranked = sorted(found, key=lambda topic: pages[topic].rank(needed))
+    if complete and len(said) > 1:
+        ranked = ["questions", *(topic for topic in ranked if topic != "questions")]
+    shown = {topic: [pages[topic].best(needed)] for topic in ranked} | ({"questions": answers} if answers else {})
+    return [(topic, shown[topic]) for topic in ranked]
+
+
+class _Page:
+    """A page as a search sees it.
+
+    Attributes:
+        sentences: its sentences, as they are shown
+    """
+
+    def __init__(self, topic: str) -> None:
+        self.sentences = list(_sentences(topic))
+        self._heads = [", ".join(words_of(topic)), *re.findall(r"^\*\*(.*?)\*\*", _source(topic), re.M | re.S)]
+        self._title = title(topic)
+        self._name = f"{topic} {self._title}"
+        self._text = "\n".join([*self._heads, self._name, *self.sentences]).translate(_DASHES)
+
+    def has(self, token: str) -> bool:
+        return _pattern(token).search(self._text) is not None
+
+    def rank(self, tokens: Sequence[str]) -> tuple[int, ...]:
+        """The smaller, the earlier."""
+        counts = [_count(text, tokens) for text in self.sentences]
+        by_head = max(_count(text, tokens) for text in self._heads)
+        return -by_head, -_count(self._name, tokens), -max(counts), -counts.count(max(counts))
+
+    def best(self, tokens: Sequence[str]) -> str:
+        """The first sentence with most of some words that is not the title."""
+        others = [text for text in self.sentences if text != self._title]
+        return max(others, key=lambda text: _count(text, tokens))
+
+
+def _answers(tokens: Sequence[str]) -> tuple[list[str], bool]:
+    """The one or two entries of the page of questions that have most of some words, and whether they have all.
+
+    Rare words count most, then words of the question. Numbers are any of their kind.
+    """
+    entries = list(filter(re.compile(r"\*\*").match, _source("questions").split("\n\n")))
+    plain = [entry[2:].translate(_DASHES).partition("**")[::2] for entry in entries]
+    having = {token: [tuple(_is_in(token, text) for text in each) for each in plain] for token in tokens}
+    needed = [token for token in tokens if token not in _FILLERS and not token.isdigit()] or tokens
+    rarity = {token: 1 / max(sum(map(any, having[token])), 1) for token in tokens}
+    ranks: dict[str, tuple[float, ...]] = {}
+    for number, entry in enumerate(entries):
+        found = [token for token in needed if any(having[token][number])]
+        extra = sum(any(having[token][number]) for token in tokens)
+        in_question = sum(having[token][number][0] for token in tokens)
+        if found:
+            shown = " ".join(_LINK.sub(_shown_link, entry).replace("`", "").replace("**", "").split())
+            ranks[shown] = (len(found) == len(needed), sum(map(rarity.__getitem__, found)), extra, in_question)
+    first = sorted(ranks, key=lambda entry: ranks[entry], reverse=True)[:_MOST_ANSWERS]
+    first = [entry for entry in first if ranks[entry][:2] == ranks[first[0]][:2]]
+    return first, bool(first) and bool(ranks[first[0]][0])
+
+
+def _count(text: str, tokens: Sequence[str]) -> int:
+    return sum(_pattern(token).search(text.translate(_DASHES)) is not None for token in tokens)
+
+
+def _number(token: str) -> str:
+    """The kind of a number, for one that is asked for is like any other of its kind; empty for other words.
+
+    >>> list(map(_number, ["2e-91", "0.06", "2-4", "12", "95%", "e-2", "bleu-4"]))
+    ['power', 'decimal', 'range', 'whole', 'whole', '', '']
+    """
+    sides = token.split("-")
+    if len(sides) == 2 and all(map(str.isdecimal, sides)):
+        return "range"
+    plain = token.removesuffix("%")
+    if not plain[:1].isdecimal():
+        return ""
+    try:
+        float(plain)
+    except ValueError:
+        return ""
+    return "power" if "e" in plain else "decimal" if "." in plain else "whole"
+
+
+@cache
+def _pattern(token: str, same_words: Sequence[Sequence[str]] = _SAME_WORDS) -> re.Pattern[str]:
+    """What finds a word, its forms and the words that mean the same.
+
+    >>> [bool(_pattern("star").search(text)) for text in ("starts", "a star", "stars", "an asterisk")]
+    [False, True, True, True]
+    """
+    stem = _stem(token)
+    stems = {stem, *chain.from_iterable(same for same in same_words if stem in same)}
+    endings = {each: "" if len(each) >= _LONG_STEM else r"(?:s|es|d|ed|ing|ly|er)?(?!\w)" for each in sorted(stems)}
+    either = "|".join(re.escape(each) + ending for each, ending in endings.items())
+    return re.compile(rf"(?<!\w)(?:{either})", re.IGNORECASE)
+
+
+def _is_in(token: str, text: str) -> bool:
+    """Whether an answer has a word, or a word of the same meaning, or a number of the same kind."""
+    if (kind := _number(token)) and token != "0":
+        return kind in map(_number, _words_in(text))
+    return _pattern(token, _SAME_IN_ANSWERS).search(text) is not None
 
 
 def _words_in(text: str) -> list[str]:
@@ -186,7 +322,9 @@ def _words_in(text: str) -> list[str]:
     >>> _words_in("What does a rank of 2–4 mean?"), _words_in("is it")
     (['rank', '2-4', 'mean'], ['is', 'it'])
     """
-    words = re.findall(r"[^\s?!,;:()\"]+", text.casefold().translate(_DASHES))
+    text = _P_VALUE.sub("p", text).casefold().translate(_DASHES)
+    words = [word.strip(".'") for word in re.findall(r"[^\s?!,;:()\"]+", text)]
+    words = ["star" if word == "*" else word for word in words if word == "*" or re.search(r"\w", word)]
     return [word for word in words if word not in _SILENT] or words
 
 

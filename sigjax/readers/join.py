@@ -54,6 +54,8 @@ from sigjax.readers.options import (
     listing,
     quote,
     select_systems,
+    ways_of_missing,
+    why_zero_is_best,
 )
 from sigjax.readers.table import as_float, check_filled
 from sigjax.records import Array, EvaluationRecord, Hint, InputError, Line, Metric, Missing, Note, SampleMetric
@@ -558,8 +560,16 @@ def _settle_missing(
             f"all results are 0, and systems have different instances, as if files list failures alone: {lacks}; give "
             "the results that are right, too: counted as 0, or left out, those that are missing would compare nothing"
         )
+    best = why_zero_is_best(
+        metric, options, negative=len(metric.inputs) == 1 and bool((np.nan_to_num(values) <= 0).all())
+    )
+    if missing == "zero" and best:
+        raise InputError(
+            f"{Hint('missing', 'zero')} can give the best score to what is missing, since {best}: {lacks}; write the "
+            f"worst score into the files, or use {Hint('missing', 'drop')}"
+        )
     if missing == "error":
-        ways = _ways_of_missing(len(systems))
+        ways = ways_of_missing(len(systems), zero_is_best=bool(best))
         if (~absent).any(axis=1).all() and (~absent).sum(axis=0).max() == 1:
             column = Hint("id_column", "NAME")
             ways = f"no two share any: name the column they share ({column}); without one, take `sigjax unpaired`"
@@ -582,13 +592,6 @@ def _settle_missing(
     said = f"counted {count} missing {'result' if count == 1 else 'results'} as 0: {lacks}"
     note = Note(said, code="filled", values={"results": int(count)})
     return _with_zeros(values, absent, name, metric), everything, None, (note,)
-
-
-def _ways_of_missing(count: int) -> str:
-    """Advice for missing results: only people know why results are missing."""
-    drop, zero = Hint("missing", "drop"), Hint("missing", "zero")
-    ways = f"use {drop} or {zero}" if count == 2 else f"use {drop}, pairwise or zero"
-    return f"{ways} (drop if they were not run, zero if a system failed on them)"
 
 
 def _dropped(absent: np.ndarray, systems: Sequence[str], *, once: bool = True) -> Note:

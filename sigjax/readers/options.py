@@ -115,10 +115,11 @@ class ReadOptions:
     missing: Missing = option(
         "error",
         "Instances that some system lacks: refuse, leave out for all, count as 0, or leave out for its pairs.",
-        'With "zero", a gold size is copied from a system that has the instance. With "pairwise", each pair is tested '
-        "on the instances that both have, and each system is scored on those that it has: so scores of systems are of "
-        "different instances, and only those of a comparison are of the same. p-values are corrected over all pairs, "
-        "as ever. For `compare` alone, without maxt, simultaneous intervals, leaderboard or a design.",
+        'With "zero", 0 must not be the best score. A gold size is copied from a system that has the instance. With '
+        '"pairwise", each pair is tested on the instances that both have, and each system is scored on those that it '
+        "has: so scores of systems are of different instances, and only those of a comparison are of the same. "
+        "p-values are corrected over all pairs, as ever. For `compare` alone, without maxt, simultaneous intervals, "
+        "leaderboard or a design.",
         group="Input",
     )
     lower_is_better: bool = option(False, "Lower scores are better, whatever the metric says.", group="Input")
@@ -400,6 +401,27 @@ def hint_for_number(text: str) -> str | None:
             f"{Hint('missing', 'zero')}"
         )
     return None
+
+
+_ZERO_IS_WORST = ("aer", "optimality-gap")
+"""Metrics of which lower is better, but 0 (no links, a score of 0) is the worst."""
+
+
+def why_zero_is_best(metric: Metric | SampleMetric, options: Options, *, negative: bool) -> str:
+    """Why a result that counts as 0 can have the best score; empty if it cannot (`negative`: no number is above 0)."""
+    if options.lower_is_better or not (options.higher_is_better or metric.higher_is_better):
+        return f"lower {metric.name} is better" if metric.name not in _ZERO_IS_WORST else ""
+    return "no result is above 0" if negative else ""
+
+
+def ways_of_missing(count: int, *, zero_is_best: bool) -> str:
+    """Advice for missing results: only people know why results are missing."""
+    drop, zero = Hint("missing", "drop"), Hint("missing", "zero")
+    if zero_is_best:
+        ways = drop if count == 2 else f"{drop} or pairwise"
+        return f"use {ways} if they were not run; if a system failed on them, write the worst score into the files"
+    ways = f"use {drop} or {zero}" if count == 2 else f"use {drop}, pairwise or zero"
+    return f"{ways} (drop if they were not run, zero if a system failed on them)"
 
 
 ENDINGS = frozenset(

@@ -228,7 +228,7 @@ def _legend(
     families = [family for section in sections for family in section.families if family.only is None]
     lines: list[tuple[str, str]] = []
     if "rank" in columns:
-        lines.append(("rank", "the possible ranks, given the significant differences (best group: from 1)"))
+        lines.append(("rank", "the ranks that the tests leave. Systems of the best group can have rank 1"))
     for family in families if columns else []:
         joint = [number for number in family.comparisons.values("joint_pairs") if number is not None]
         if joint and has_deltas:

@@ -123,6 +123,29 @@ def test_missing_results(write, content):
     assert np.all(filled.stats[:, :, 1] == 1)
 
 
+@pytest.mark.parametrize(
+    ("content", "options"),
+    [
+        ("id,A,B\nx,1,2\ny,3,2\nz,,4\n", {"lower_is_better": True}),
+        ("id,A,B\nx,-1.5,-2\ny,0,-2.5\nz,,-4\n", {"metric": "mean"}),
+        ("system,id,wer\nA,x,1\nA,y,2\nB,x,2\nB,y,3\nB,z,1\n", {}),
+        (
+            "id,system,numerator,denominator\nx,A,1,5\ny,A,2,5\nx,B,2,5\ny,B,0,5\nz,B,1,5\n",
+            {"metric": "ratio", "lower_is_better": True},
+        ),
+    ],
+)
+def test_missing_results_are_not_0_where_0_is_the_best_score(write, content, options):
+    path = write("t.csv", content)
+    with pytest.raises(InputError, match=r"missing=.zero. can give the best score.* 'A' lacks 1 of 3.*the worst score"):
+        read(path, missing="zero", **options)
+    with pytest.raises(InputError, match=r"use missing=.drop. if they were not run; if a system failed on them, write"):
+        read(path, **options)
+    assert read(path, missing="drop", **options).num_instances == 2
+    if options == {"lower_is_better": True}:
+        assert read(path, missing="zero", higher_is_better=True).stats[0, :, 0].tolist() == [1, 3, 0]
+
+
 def test_the_note_of_what_is_dropped_counts_by_sets(write):
     for seed in range(20):
         there = np.random.default_rng(seed).random((4, 30)) < 0.6
