@@ -559,9 +559,7 @@ def run_variances(evaluation: EvaluationRecord) -> RunVariances | None:
         return None
 
     def mean_squares(values: np.ndarray, strata: np.ndarray, weights: np.ndarray | float) -> tuple[float, float]:
-        """The weighted sum of squared influences, and half that sum for differences: means over systems, and over
-        pairs.
-        """
+        """The weighted sum of squared influences, and half the sum for differences: means over systems and pairs."""
         moves, _ = delta_method_influences(values, strata, metric.score)
         own, apart = (float((np.square(each) * weights).sum()) for each in (moves, moves - moves.mean(axis=0)))
         return count**2 * own / num_systems, count**2 * apart / max(num_systems - 1, 1)

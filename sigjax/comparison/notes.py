@@ -718,9 +718,7 @@ def _discoveries(
 def _wins(
     evaluations: Sequence[EvaluationRecord], settings: Settings, groups: Mapping[tuple[str, Test], Comparisons]
 ) -> Iterator[str]:
-    """On how many tasks of a suite, at least, one of two systems is better: of a pair, or of a system and the
-    baseline.
-    """
+    """On how many tasks of a suite, at least, a system is better than the other one, or than the baseline."""
     if "permutation" not in settings.tests or settings.mid_p or settings.alternative != "two-sided":
         return
     score = evaluations[0].metric.name.rpartition(": ")[2]

@@ -336,9 +336,7 @@ class Checkpoint:
         return tally
 
     def begin(self, resamples: range, **empty: np.ndarray) -> tuple[Tally, int]:
-        """The tally so far of this shard's part of some resamples (at first `empty` arrays), and the end of the
-        part.
-        """
+        """The tally so far of this shard's part of the resamples (first: `empty` arrays), and where the part ends."""
         shard, earlier = self.file.shard, self.file.earlier.get(self.key)
         own = shard.of(resamples if earlier is None else range(earlier.done, resamples.stop))
         if self.key in shard.tallies:
