@@ -3,11 +3,11 @@ r"""Kinds of intervals from bootstrap replicates that need more than quantiles a
 NumPy computes quantiles and standard errors, the same on every device and for every grouping of the resamples.
 `summaries` makes them, and each kind has its own needs:
 
-- `Simultaneous` intervals hold together, so they need all pairs at once.
+- `Simultaneous` intervals need all pairs at once.
 - `Bca` intervals are percentile intervals whose levels are corrected for bias, and for a standard error that changes
   with the score.
 - `Studentized` (bootstrap-t) intervals need standard errors by the delta method on every resample, of scores that are
-  functions of sums. The variance of a score is that of its linear part: with the gradient g of the score at the sums, a
+  functions of sums. A score has about the variance of its linear part: with the gradient g of the score at the sums, a
   unit with statistics s has the influence $g \cdot (s - \bar s_h)$ in its stratum h. Sums of products of statistics are
   sums like others, so that the standard errors of all resamples come from the same product as their scores. Gradients
   are central differences in NumPy, so that no number depends on the device.
