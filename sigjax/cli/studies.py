@@ -56,8 +56,7 @@ def _by_file(inputs: Inputs, paths: Files) -> dict[str, EvaluationRecord]:
     evaluations = {}
     for name in select_systems(str(files[0]), list(named), Options(only=inputs.only)):
         file, alone = Path(named[name]), replace(inputs, input=(), only=None)
-        # the file names its systems; other files give their system their own name
-        saved = file.suffix.lower() == ".npz"
+        saved = file.suffix.lower() == ".npz"  # it names its systems; another file has one system, named after the file
         reading = alone if saved else replace(alone, input=[file])
         evaluations[name] = _single(reading.evaluations([file] if saved else [], single=True))
     return evaluations

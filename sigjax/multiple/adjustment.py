@@ -350,7 +350,7 @@ def valid_p(exceed: np.ndarray, resamples: int, looks: Sequence[int]) -> np.ndar
     from scipy.stats import hypergeom
 
     cap, exceed = looks[-1], np.asarray(exceed)
-    # Bisection: the final count is at most `most` with enough certainty, but at most `least` without it.
+    # Bisection: `least` is too small a bound on the final count for the required certainty, `most` is large enough.
     least, most = exceed - 1, exceed + cap - resamples
     while np.any(most - least > 1):
         middle = (least + most) // 2

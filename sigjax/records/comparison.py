@@ -183,19 +183,21 @@ class SystemScore(ShortRepr):
         metric: name of the metric.
         score: the score on all instances.
         standard_error: standard error of the score, as in `Comparison`.
-        standard_error_unclustered: that of the score if instances were independent, as in `Comparison`.
-        interval: interval of the score, as in `Comparison`; for "simultaneous" those of all systems are
+        standard_error_unclustered: standard error of the score if instances were independent, as in `Comparison`.
+        interval: interval of the score, as in `Comparison`; for "simultaneous", the intervals of all systems are
             simultaneous.
         interval_kind: as in `Comparison`: "wilson" (answers right or wrong), "hall-t" or "percentile".
         rank_interval: first and last rank compatible with the decisions on all pairs: 1 + the number of systems that
-            are significantly better, and the number of systems that are not significantly worse. By permutation tests
-            and a correction that bounds the familywise error, all are right with the report's level. This, `letters`,
-            `rank_cluster` and `in_top_group` are by the first test, and None with a baseline or one-sided tests.
+            are significantly better, and the number of systems that are not significantly worse. With permutation tests
+            and a correction that bounds the familywise error, the intervals of all systems are right simultaneously,
+            with the report's level. `rank_interval`, `letters`, `rank_cluster` and `in_top_group` come from the first
+            test; they are None with a baseline or one-sided tests.
         letters: two systems share a letter if and only if they do not differ significantly. None also for more than 100
-            systems, and where 52 letters do not suffice.
-        rank_cluster: its cluster, from 1, all of whose systems are significantly better than those of later clusters.
-        in_top_group: whether no system is significantly better, so that this one may be the best. By such tests and
-            corrections the group holds every truly best system with a probability of at least the level.
+            systems, or if 52 letters do not suffice.
+        rank_cluster: the number of its cluster, from 1. Every system of a cluster is significantly better than all
+            systems of later clusters.
+        in_top_group: whether no system is significantly better, so that this system may be the best. With such tests
+            and corrections, the group contains every truly best system with a probability of at least the level.
         bootstrap_ranks: percentile interval, at the report's level, of the system's rank among all systems on a
             bootstrap resample (in ties, the best rank for the low end and the worst for the high end). It shows how
             stable a rank is; as an interval of the true rank of nearly equal systems it is too narrow, see
