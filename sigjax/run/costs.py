@@ -55,7 +55,7 @@ WEIGHTED_NUMBER = Cost(0.02e-9)
 SCORED_STATISTIC = Cost(6e-9)
 """A statistic of a resample, as the score takes it."""
 CHOSEN_UNIT = Cost(1e-8)
-"""A random choice of a unit, for systems on different units."""
+"""A unit in a random choice, for systems on different units."""
 CALL, CALLED_NUMBER, CALLED_NUMBER_TOGETHER = Cost(2e-5), Cost(2e-8), Cost(1.5e-8)
 """A call of a metric's function; a number it gets, with one call per resample or with one call for many resamples."""
 TILTED_VECTOR, TILTED_NUMBER = Cost(5e-6), Cost(3e-9)
@@ -98,7 +98,7 @@ BOARD_ROW, BOARD_POINT = Cost(2.5e-6), Cost(8e-8)
 SHARED_GRID, SHARED_GRID_PAIR, SHARED_WAVE = Cost(5e-3), Cost(5e-4), Cost(3e-8)
 """A grid shared by pairs with two axes, a pair on it, and a row or pair at a frequency of a tilt."""
 OWN_GRID, OWN_POINT, OWN_TERM, OWN_TERM_OF_MANY = Cost(4e-3), Cost(5e-8), Cost(2e-9), Cost(8e-11)
-"""A pair with its own grid, a point of the grid, and a row of it, for few units and for many units."""
+"""A pair with its own grid, a point of the grid, and a row at a frequency, for few units and for many units."""
 OWN_LINE = Cost(1e-3)
 """A pair with one axis and its own grid."""
 LONG_GRID_PAIR, LONG_WAVE = Cost(1e-2), Cost(4e-7)

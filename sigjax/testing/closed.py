@@ -26,7 +26,7 @@ from sigjax.testing.special import scipy_special
 _FEW_UNITS = 10
 """With fewer units, or fewer units than systems, correlations of deltas are too uncertain to be used."""
 _ROWS = 2**10
-"""Most normal numbers per block."""
+"""Normal draws per block."""
 _RIDGE = 1e-12
 """Share of each variance that is added to it, so that covariances have a root even if a system is a sum of others."""
 

@@ -307,7 +307,7 @@ _SMALL = np.array(
     [math.nan]
     + [math.log(math.factorial(n)) - 0.5 * math.log(2.0 * math.pi * n) - n * (math.log(n) - 1.0) for n in range(1, 16)]
 )
-"""The same table for few trials, for which the series has fewer digits."""
+"""Values of `_stirling_error` for few trials, for which the series has fewer digits."""
 _FEW_TRIALS = 50
 """Up to so many trials, tails are whole numbers of outcomes that a double can hold."""
 
