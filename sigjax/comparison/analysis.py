@@ -156,7 +156,7 @@ def analyse_pairs(
 
 
 def complete_subsets(evaluation: EvaluationRecord, settings: Settings) -> list[Subset]:
-    """The subsets of an evaluation, those with pairs first, in the order of the pairs.
+    """The subsets of an evaluation: subsets with pairs first, in the order of the pairs.
 
     >>> from sigjax import Evaluation
     >>> numbers = {"A": {"x": 1, "y": 0}, "B": {"x": 0, "y": 1}, "C": {"y": 1}}
@@ -456,7 +456,7 @@ def _ranked(evaluation: EvaluationRecord, systems: Columns, pairs: Comparisons, 
 def unclustered_errors(
     evaluation: EvaluationRecord, members: np.ndarray, design: Design
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Standard errors `[system]` and `[pair]` as if instances were independent; NaN where they are not finite.
+    """Standard errors `[system]` and `[pair]` as if instances were independent; NaN if they are not finite.
 
     The units are then instances (ids with all their runs), with the divisor n - 1 (ddof = 1), as for clusters. If the
     design draws runs within units (nested), the variance between the runs of an id is added; both variances have ddof =

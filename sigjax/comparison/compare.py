@@ -353,7 +353,7 @@ def permutation_test(a: Any, b: Any, options: PermutationOptions) -> Comparison:
 
     Under the null hypothesis the two outputs of an instance may be swapped; p is the probability, over all swaps, of a
     delta at least as extreme as observed, ties included. Equivalent to `scipy.stats.permutation_test(...,
-    permutation_type="samples")` for a difference of scores, but exact where few units or two statistics differ.
+    permutation_type="samples")` for a difference of scores, but exact if few units or two statistics differ.
 
     Args:
         a: `[instance]` or `[instance, input]` numbers of the first system.

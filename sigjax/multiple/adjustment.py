@@ -8,10 +8,10 @@ probability q of each step) gets a Clopper-Pearson interval with error `ERROR` /
 p-value falls when one of these numbers rises, so the adjusted p-values of infinitely many resamples lie between the
 adjusted lower ends and the adjusted upper ends. A pair is decided when both lie on the same side of alpha. The reported
 p-value lies on this side, too, because the intervals are widened to contain it. By the union bound, the probability
-that the decision on any decided pair differs from that of infinitely many resamples is at most `ERROR`, however the
-numbers depend on each other. Exact p-values enter as they are; their pairs can be undecided too, since the correction
-depends on all pairs. Tilted p-values enter with intervals at the same error, which assume that log p is normal with the
-standard error between vectors.
+that the decision on any decided pair differs from the decision of infinitely many resamples is at most `ERROR`, however
+the numbers depend on each other. Exact p-values enter as they are; their pairs can be undecided too, since the
+correction depends on all pairs. Tilted p-values enter with intervals at the same error, which assume that log p is
+normal with the standard error between vectors.
 
 *Decided pairs do not affect other pairs* as long as their numbers stay within their intervals. All corrections reject
 the k smallest p-values. Here k is the largest number for which certain counts "how many p-values are at most c_j" are

@@ -61,7 +61,7 @@ class Comparison(SciPyNames, OtherNames, ShortRepr):
         delta: score_a - score_b; 0 if the scores are equal up to rounding.
         better: the system with the better score (lower, if lower is better); None if the scores are equal.
         p_value: p-value of this pair alone.
-        log10_p: log10 of the p-value; accurate also where `p_value` is below the smallest double.
+        log10_p: log10 of the p-value; accurate even if `p_value` is below the smallest double.
         p_interval: Clopper-Pearson interval, at the report's level, for the p-value of infinitely many resamples; for
             resamples="auto" the bounds at which the test stopped, which hold for all its pairs simultaneously with
             probability 0.999. For an exact test by bounds, these bounds; the upper bound is `p_value`. For "tilted" it
@@ -83,10 +83,11 @@ class Comparison(SciPyNames, OtherNames, ShortRepr):
         resamples_needed: the smallest of 1, 2, 3 and 5 times a power of ten that should settle the decision, if the
             rate of extreme resamples stays the same; None if it is decided, or if 1,000,000,000 would not suffice.
         standard_error: standard error of delta: by the jackknife for the intervals "auto" and "simultaneous" (of a
-            mean, the standard deviation with ddof = 1, divided by the root of the number of units), that of the
-            interval for "two-way", else, and for a `SampleMetric` and design "nested", by the bootstrap (ddof = 1;
-            without sampling, the limit of infinitely many resamples). None with one unit or interval="none".
-        standard_error_unclustered: standard error of delta if instances (ids with all their runs, where there are some)
+            mean, the standard deviation with ddof = 1, divided by the root of the number of units); for "two-way" the
+            standard error of the interval; for other intervals, for a `SampleMetric` and for design "nested", by the
+            bootstrap (ddof = 1; without sampling, the limit of infinitely many resamples). None with one unit or
+            interval="none".
+        standard_error_unclustered: standard error of delta if instances (ids with all their runs, if there are runs)
             were independent, by the delta method, with the same design; it shows what clusters change. None without
             clusters, for a `SampleMetric`, and without a standard error.
         interval: interval of delta, of the kind in the settings, at the report's level: for this pair alone, or
@@ -95,11 +96,11 @@ class Comparison(SciPyNames, OtherNames, ShortRepr):
             replicates have no variance.
         interval_kind: the kind of the interval: the requested kind; for "auto" and "simultaneous" it is "tango"
             (right-or-wrong answers), "conservative-t" or "percentile"; see `compare`. For "auto" and simultaneous
-            intervals it is "simultaneous" in place of "percentile". None where there is no interval.
-        joint_pairs: how many deltas, this one included, have simultaneous intervals at the report's level; 1
-            where the interval is for this pair alone. For "auto" and "two-way" the pairs whose p-values are adjusted
+            intervals it is "simultaneous" in place of "percentile". None without an interval.
+        joint_pairs: how many deltas, this one included, have simultaneous intervals at the report's level; 1 if the
+            interval is for this pair alone. For "auto" and "two-way" it counts the pairs whose p-values are adjusted
             together, if the correction bounds the family-wise error: each interval in closed form is then at the level
-            1 - (1 - level) / joint_pairs. None where there is no interval.
+            1 - (1 - level) / joint_pairs. None without an interval.
     """
 
     _elsewhere = {
@@ -236,9 +237,9 @@ class Column:
     """One field of all rows: numbers, both ends of intervals, or names and other values that repeat.
 
     Attributes:
-        values: `[row]` float64 or int64, `[row, 2]` float64 for intervals; indices where there are labels. Rows without
-            a value hold NaN or 0.
-        present: `[row]` bool: which rows have a value; None where all have.
+        values: `[row]` float64 or int64, `[row, 2]` float64 for intervals; indices if there are labels. Rows without a
+            value hold NaN or 0.
+        present: `[row]` bool: which rows have a value; None if all rows have a value.
         labels: the different values, of which `values` are indices; None for numbers and intervals.
     """
 

@@ -37,8 +37,8 @@ class Metric:
             bootstrap scores then come from NumPy.
         bounds: the lowest and the highest score there can be. Intervals by t end there.
         title: its name in papers, for the metrics of sigjax; your own metrics appear under their name.
-        weight: the statistic that says how much each row counts in the score, where instances count alike but their
-            rows, which are runs, do not. It is the same for all systems. Degrees of freedom are of these weights.
+        weight: the statistic with the weight of each row in the score, if instances have equal weights but their rows
+            (runs) have not. It is the same for all systems. Degrees of freedom use these weights.
     """
 
     name: str
@@ -74,13 +74,13 @@ Standard = Literal["none", "center", "zscore", "rank"]
 
 @dataclass(frozen=True)
 class SampleMetric:
-    """A number computed from all instances at once, where sums do not suffice: a median, a correlation, an area.
+    """A number computed from all instances at once, if sums do not suffice: a median, a correlation, an area.
 
     `function(*columns)` takes one float64 array `[instance]` for each input and gives a number, by NumPy, `jax.numpy`
     or the operators of the arrays. It must not depend on the order of the instances. With `weighted` it is
     `function(*columns, weights)`: `weights` `[instance]` (float64) are how often each instance is drawn, 0 included,
-    and the number is that of the instances repeated so often. Weights are faster where the function sorts: the columns
-    of a million resamples are then the same. What `jax.vmap` takes is compiled.
+    and the result is the number for the instances repeated so often. Weights are faster if the function sorts: the
+    columns of a million resamples are then the same. What `jax.vmap` takes is compiled.
 
     Attributes:
         name: what reports call it.
@@ -100,7 +100,7 @@ class SampleMetric:
             (standardized) columns. Deltas closer than four times this are ties. None: measured on the data, as 64 times
             the largest difference between scores of the same instances in two orders, and 64 machine epsilons of the
             largest score, over some resamples of the data.
-        title: as that of a `Metric`.
+        title: as for a `Metric`.
 
     Example:
         >>> spread = SampleMetric("spread", lambda x: x.max() - x.min(), ("value",))

@@ -168,13 +168,13 @@ class ReportRecord(OtherNames):
     def distribution(self, a: str, b: str, *, metric: str | None = None, test: Test = "permutation") -> Distribution:
         """How the delta of two systems varies: under the null hypothesis, or (`test="bootstrap"`) on resamples.
 
-        Computed from the data: exactly where that is quick, or from the first resamples of the seed (at most 8,192,
-        about a second).
+        It is computed from the data: exactly if that is quick, else from the first resamples of the seed (at most
+        8,192, about a second).
 
         Args:
             a: the first system.
             b: the second.
-            metric: the metric; needed where the report has several.
+            metric: the metric; needed if the report has several metrics.
             test: "permutation" or "bootstrap", whether the report has this test or not.
 
         Raises:

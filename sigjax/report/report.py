@@ -161,12 +161,12 @@ class Report(ReportRecord):
         """At least how many of these differences are real? You may choose the pairs after looking at the results.
 
         With the confidence of the report, at least so many of the pairs differ, whichever pairs you choose, and however
-        often. All pairs of the metric (with family "report" of all metrics) count as those that you looked at.
+        often. The bound assumes that you looked at all pairs of the metric (with family "report", of all metrics).
 
         Args:
-            pairs: names of two systems each, in any order, with the metric where the report has several; when left out,
-                the pairs that differ significantly.
-            metric: the metric; needed where the report has several.
+            pairs: names of two systems each, in any order, with the metric if the report has several metrics; if left
+                out, the pairs that differ significantly.
+            metric: the metric; needed if the report has several metrics.
             test: the test; the first one when left out.
 
         Raises:
@@ -206,7 +206,7 @@ class Report(ReportRecord):
         Args:
             path: as in all these methods: the file to write, whose path is then returned instead of the text.
             keep_scores: whether the JSON holds the statistics of the instances, so that `diff` pairs old and new
-                results: "always", "never", or "auto", where they take at most 1 MB. Metrics of your own and
+                results: "always", "never", or "auto" (if they take at most 1 MB). Metrics of your own and
                 missing="pairwise" are not kept.
 
         Raises:
@@ -236,8 +236,8 @@ class Report(ReportRecord):
             path: as in `to_json`.
             appendix: the other tables instead: the systems of each metric with intervals, and all pairs.
             caption: the caption of the table, in LaTeX; when left out, sizes, marks and the test.
-            label: its label, with which those of the appendix begin; when left out, `tab:` and the name of the file,
-                or `tab:results`.
+            label: its label; labels of the appendix begin with it; if left out, `tab:` and the name of the file, or
+                `tab:results`.
 
         Raises:
             InputError: a caption for the appendix, which has many tables.
@@ -358,9 +358,9 @@ class Report(ReportRecord):
             test: this one alone.
             pair: the two systems of "estimation", "null" or "bootstrap"; the best ones when left out.
             ax: the axes to draw one panel into, which are returned; a new figure when left out.
-            figsize: its width and height in inches; when left out, one or two columns of a paper, and as high as it
-                needs. Letters are those of papers.
-            title: a title of your own, in place of that of a single panel, or above several.
+            figsize: its width and height in inches; when left out, one or two columns of a paper, and the necessary
+                height. Letters have the size of papers.
+            title: your own title, in place of the title of a single panel, or above several panels.
 
         Raises:
             InputError: matplotlib is not installed, no such kind, metric, test or pair, or it is not for this report.

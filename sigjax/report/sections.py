@@ -116,7 +116,7 @@ class Table:
 
 @dataclass(frozen=True)
 class PairFamily:
-    """The pairs of one metric and one test, adjusted together (or with those of the other metrics).
+    """The pairs of one metric and one test, adjusted together (or also with the pairs of the other metrics).
 
     Systems are from best to worst. The heading is the test, its alternative and the correction. The conclusion is the
     result of the test, in a sentence or two. The promise is the confidence of ranks and the top group. The

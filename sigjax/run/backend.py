@@ -151,7 +151,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def reason_against() -> str | None:
-    """Why JAX cannot be called here, and what to do; None where it can."""
+    """Why JAX cannot be called here, and what to do; None if it can."""
     if _process["forked"]:
         return "this process was forked after JAX had started; start processes by spawn"
     jax = imported_jax()
@@ -196,7 +196,7 @@ def has_kept_programs() -> bool:
 
 
 def check_callable() -> None:
-    """Refuse to call JAX where it cannot be called."""
+    """Refuse to call JAX if it cannot be called."""
     if reason := reason_against():
         raise InputError(f"JAX cannot be used: {reason}")
 

@@ -399,7 +399,10 @@ def _check_name(path: str | os.PathLike[str]) -> None:
 
 
 def cache_folder() -> Path | None:
-    """`$SIGJAX_CACHE_DIR`, or `sigjax` where this operating system keeps caches; None if there is no home folder."""
+    """`$SIGJAX_CACHE_DIR`, or `sigjax` in this operating system's folder for caches.
+
+    None if there is no home folder.
+    """
     chosen = os.environ.get("SIGJAX_CACHE_DIR")
     if chosen:
         return Path(chosen)

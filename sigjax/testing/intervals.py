@@ -46,18 +46,18 @@ class IntervalMethod:
     """One kind of intervals.
 
     Attributes:
-        name: as it is asked for, or, of those that `auto` chooses among, as reports say it.
-        words: for the methods paragraph, with what it cites.
-        about: for the page of help; none where it cannot be asked for.
+        name: the user's name for it; for the kinds that `auto` chooses among, the name in reports.
+        words: for the methods paragraph, with its citations.
+        about: for the help page; empty if users cannot choose this kind.
         needs: of metrics that are not sums, and in design nested, replicates replace the jackknife.
-        closed: without resamples, where so many deltas hold together: standard error and ends of the interval of each
-            score, then of each delta, `[target, 3]`.
-        fits_correction: intervals of deltas hold together where the correction bounds the family-wise error.
+        closed: a function without resamples, given how many deltas are simultaneous: standard error and ends of the
+            interval of each score, then of each delta, `[target, 3]`.
+        fits_correction: intervals of deltas are simultaneous if the correction bounds the family-wise error.
         of_sums: only for metrics of sums.
-        whole: takes whole instances, so that runs cannot be drawn within (design nested).
-        samples: needs resamples also where the distribution of all resamples is known.
+        whole: needs whole instances, so that runs cannot be drawn within instances (design nested).
+        samples: needs resamples even if the distribution of all resamples is known.
         missing: why a score or a delta may have no such interval.
-        note: what every report says of it.
+        note: a sentence about it for every report.
     """
 
     name: str

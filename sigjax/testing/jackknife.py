@@ -79,7 +79,7 @@ def of_pairs(
 def degrees_of_freedom(sizes: np.ndarray, strata: np.ndarray) -> float:
     """Degrees of freedom of standard errors, from the numbers of instances and the strata of units, `[unit]`.
 
-    0 where no stratum has two units.
+    They are 0 if no stratum has two units.
 
     >>> sizes = [[1, 1, 1, 1, 1, 1, 1, 1, 1, 1], [9, 9, 1, 1, 1, 1, 1, 1, 1, 1]]
     >>> [round(degrees_of_freedom(np.array(each), np.zeros(10, int)), 3) for each in sizes]

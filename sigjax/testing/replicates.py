@@ -172,10 +172,10 @@ def acceleration(jackknife: np.ndarray, strata: np.ndarray, rounding: float = 0.
     r"""How fast the standard error changes with the score, from scores that leave out one unit at a time.
 
     With $U_i = (n_h - 1)(\bar\theta_h - \theta_{(i)})$ for unit i of stratum h, of $n_h$ units whose jackknife scores
-    have the mean $\bar\theta_h$: $a = \frac{1}{6} \sum_i U_i^3 n_h^{-3} / (\sum_i U_i^2 n_h^{-2})^{3/2}$, and 0 where
-    all scores are equal. Equivalent to `scipy.stats.bootstrap(method="BCa")`, whose samples are strata. Reference:
-    Efron and Tibshirani (1993), equation 14.15; for strata Davison and Hinkley (1997), section 5.4. `jackknife`
-    `[unit]` are the scores; differences below `rounding` count as 0. `strata` `[unit]` ascend from 0.
+    have the mean $\bar\theta_h$: $a = \frac{1}{6} \sum_i U_i^3 n_h^{-3} / (\sum_i U_i^2 n_h^{-2})^{3/2}$, and 0 if all
+    scores are equal. Equivalent to `scipy.stats.bootstrap(method="BCa")`, whose samples are strata. Reference: Efron
+    and Tibshirani (1993), equation 14.15; for strata Davison and Hinkley (1997), section 5.4. `jackknife` `[unit]` are
+    the scores; differences below `rounding` count as 0. `strata` `[unit]` ascend from 0.
 
     >>> round(acceleration(np.array([1.0, 1.0, 1.0, 0.0]), np.zeros(4, int)), 6)
     0.096225

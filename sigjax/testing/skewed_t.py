@@ -84,7 +84,7 @@ def skewed_tail(
 
 
 def skewness(influence: np.ndarray, errors: np.ndarray) -> np.ndarray:
-    r"""$g = \sum_i (u_i / s)^3$ `[...]` of influences `[..., unit]` with standard errors s; 0 where s is 0."""
+    r"""$g = \sum_i (u_i / s)^3$ `[...]` of influences `[..., unit]` with standard errors s; 0 if s is 0."""
     scaled = influence / np.where(errors > 0.0, errors, math.inf)[..., None]
     return total(np.square(scaled) * scaled)
 

@@ -132,7 +132,7 @@ def t_quantile(level: float, degrees: float) -> float:
 
 
 def _t_ratio(slope: float, degrees: float) -> float:
-    """The tail of cosh^-n beyond u divided by its value there, where tanh u is `slope`.
+    """The tail of cosh^-n beyond u divided by the value of cosh^-n at u; tanh u is `slope`.
 
     The ratio is the integral over s of (cosh s + slope sinh s)^-n, by the double-exponential rule (Takahasi and Mori
     1974).

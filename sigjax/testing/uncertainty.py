@@ -20,7 +20,7 @@ Pieces = Iterable[tuple[int, np.ndarray]]
 
 
 class Targets(NamedTuple):
-    """Scores and deltas whose intervals are needed: those of all systems, then those of all pairs."""
+    """Scores and deltas that need intervals: the scores of all systems, then the deltas of all pairs."""
 
     members: np.ndarray
     """[target, 2] int32: (a, b) for the delta of two systems; (a, number of systems) for the score of a."""

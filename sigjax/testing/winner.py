@@ -16,9 +16,9 @@ at least so large; if not, both are at most r. So t is in the interval if $|x_w 
 $\sigma$ this is the method of Zrnic and Fithian, whose slack is $\Delta_i / 2$.
 
 From below, $t_0$ is the end of the simultaneous interval, and $t_{k+1} = x_w - r(t_k)\, \sigma_w$: r falls as t rises,
-so no t before the limit is in the interval. From above, $t - r(t)\, \sigma_w$ rises, and the end is where it is $x_w$.
-If all standard errors are equal, the lower end is nearer than the end of simultaneous intervals when all other systems
-are some 12 standard errors behind; the upper end is nearer from 6 on.
+so no t before the limit is in the interval. From above, $t - r(t)\, \sigma_w$ rises, and the end is the t at which it
+equals $x_w$. If all standard errors are equal, the lower end is nearer than the end of simultaneous intervals when all
+other systems are some 12 standard errors behind; the upper end is nearer from 6 on.
 
 Errors have the covariances of the scores of systems on the same instances, taken as known. Both radii are converted to
 levels of the usual interval of the score (Wilson's, or t). Reference: Zrnic and Fithian (2024), "A flexible defense
