@@ -1,9 +1,9 @@
 """The command line: arguments -> the calls of the Python interface.
 
 Errors and warnings are one line on stderr each: exit code 2 for bad input, 1 for a failure; `--debug` shows the
-traceback. Control characters in them are shown as escapes, and so is what stdout cannot encode.
+traceback. Control characters, and characters that stdout cannot encode, are shown as escapes.
 
-Failures import what words them: `--version` and `--help` need little.
+Modules that word failures are imported only on failure, so that `--version` and `--help` import little.
 """
 
 import gc
@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from sigjax.cli.app import COMMANDS, Help, app, flush
 
 CLOSED_PIPE = 141
-"""The exit code that a shell gives a program which the signal of a closed pipe has ended (128 + SIGPIPE)."""
+"""The exit code of a program that the signal of a closed pipe has ended (128 + SIGPIPE), as in a shell."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -38,10 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _open_streams() -> None:
-    """Have all three standard streams open, whatever the caller has closed (`2>&-`).
+    """Open all three standard streams, even if the caller has closed some (`2>&-`).
 
-    The first files opened would take their places, and what libraries write to stderr would end in one of them. A
-    closed stdout stays None, and commands that need it refuse.
+    Otherwise the first opened files would get their numbers, and libraries that write to stderr would write into such a
+    file. A closed stdout stays None, and commands that need it refuse.
     """
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
@@ -53,7 +53,7 @@ def _open_streams() -> None:
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
-    """Show a warning as errors are shown."""
+    """Show a warning in the same way as errors."""
     from sigjax.records.display import visible
     from sigjax.records.options import short_message
 
@@ -62,7 +62,8 @@ def _warn(message: Warning | str, *_: object, **__: object) -> None:
 
 def _run(tokens: list[str], *, debug: bool) -> int:
     for index, (before, token) in enumerate(zip(["", *tokens], tokens, strict=False)):
-        # A file `-` is standard input; after other options than -i, it is nothing that they take.
+        # A file `-` is standard input. After an option other than -i, `-` is the value of this option, and is refused
+        # later.
         if token == "-" and (before in ("-i", "--input") or not before.startswith("-")):
             tokens[index] = "/dev/stdin"
     explained = tokens[:1] == ["help"] and (tokens[1:2] == ["research"] or (len(tokens) == 2 and tokens[1] in COMMANDS))
@@ -83,10 +84,10 @@ def _run(tokens: list[str], *, debug: bool) -> int:
             print(about(tokens[-2]))
         flush()
         return code
-    except BrokenPipeError:  # before the command has its code, which 0 need not be
+    except BrokenPipeError:  # stdout was closed before the command had its exit code, which may not be 0
         flush()
         return CLOSED_PIPE
-    except SystemExit as end:  # by which rich, which draws pages of options, ends there
+    except SystemExit as end:  # rich, which draws the pages of options, ends in this way
         if not isinstance(end.__context__, BrokenPipeError):
             raise
         return CLOSED_PIPE

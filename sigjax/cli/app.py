@@ -1,4 +1,4 @@
-"""The commands by name, each imported when it is named, and their pages of `--help`.
+"""The commands by name, each imported on use, and their pages of `--help`.
 
 A page has examples first, then the options that most people need; `--help-all` has every option.
 """
@@ -88,7 +88,7 @@ EXAMPLES: Mapping[str, Mapping[str, str]] = {
 
 
 class Help:
-    """What cyclopts draws a page of help by."""
+    """Help formatter for cyclopts."""
 
     def __init__(self, app: App, tokens: Sequence[str]) -> None:
         self.everything = ALL in tokens
@@ -97,7 +97,7 @@ class Help:
 
     def __call__(self, console: Console, options: ConsoleOptions, panel: HelpPanel) -> None:
         """Draw the options of one heading."""
-        from cyclopts.help import DefaultFormatter  # it loads rich
+        from cyclopts.help import DefaultFormatter  # the import loads rich
 
         entries = [entry for entry in panel.entries if self.everything or not RARE.intersection(entry.names)]
         self.hidden += len(panel.entries) - len(entries)
@@ -105,13 +105,13 @@ class Help:
             DefaultFormatter()(console, options, panel.copy(entries=list(map(_plainly, entries))))
 
     def render_usage(self, console: Console, options: ConsoleOptions, usage: Any) -> None:
-        """Draw the line of usage."""
+        """Draw the usage line."""
         from cyclopts.help import DefaultFormatter
 
         DefaultFormatter().render_usage(console, options, usage)
 
     def render_description(self, console: Console, options: ConsoleOptions, description: Any) -> None:
-        """Draw what the command does, and examples of it."""
+        """Draw what the command does, and its examples."""
         from cyclopts.help import DefaultFormatter
 
         DefaultFormatter().render_description(console, options, description)
@@ -120,13 +120,13 @@ class Help:
             console.print("\n".join(["Examples:", *examples, ""]), highlight=False, markup=False, soft_wrap=True)
 
     def more(self) -> str | None:
-        """How to see the options that were left out."""
+        """How to see the options that are not shown."""
         options = f"{self.hidden} more option{'s' if self.hidden > 1 else ''}"
         return f"{options}: sigjax {self.command} {ALL}" if self.hidden else None
 
 
 def _plainly(entry: HelpEntry) -> HelpEntry:
-    """An entry without the values that shells complete to: any text is taken."""
+    """An entry without the values that shells suggest, since any text is allowed."""
     metavar = getattr(entry, "metavar", None)
     return entry if metavar is None else entry.copy(metavar=metavar.replace("CHOICE|STR", "STR"))
 
@@ -177,11 +177,11 @@ COMMANDS = {
     "extract": ("Setup", "compare:extract", "Save the statistics of files once (.npz), for every later command."),
     "info": ("Setup", "info:info", "Show versions and devices, and why no GPU is used."),
 }
-"""Each command: its heading, the module and the function, and the first line of its help, for the page of all."""
+"""Each command: its heading, module, function, and the first line of its help, for the page of all commands."""
 
 
 def flush() -> None:
-    """Write what stdout holds; if its reader has left (`| head`), drop this, and all that comes later."""
+    """Write the rest of stdout; if its reader has left (`| head`), drop it, and all later output."""
     if (stdout := sys.stdout) is None:
         return
     try:
@@ -191,7 +191,10 @@ def flush() -> None:
 
 
 def app(tokens: Sequence[str] = ()) -> App:
-    """The command line with the command that the arguments choose; with the lines of all where they choose none."""
+    """The command line with the command that the arguments choose.
+
+    With the help lines of all commands if they choose none.
+    """
     headings = list(dict.fromkeys(heading for heading, _, _ in COMMANDS.values()))
     groups = {heading: Group(heading, sort_key=index) for index, heading in enumerate(headings)}
     setup = Group("Options", sort_key=len(groups))

@@ -1,4 +1,4 @@
-"""The command that compares, in shards as well; and the ones that save and merge statistics to be compared."""
+"""The commands that compare (also in shards), merge shards, and save statistics for later comparisons."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from sigjax.run.shards import DEFAULTS, Shard, merge_shards, read_shard
 
 _NUMBER = re.compile(r"(\d{1,9})/(\d{1,9})", re.ASCII)
 _OF_SHARD = re.compile(r" ('--(shard|output)=[^']*'|(--shard|--output|-o)[ =]('[^']*'|[^\s'])+)")
-"""The words of a command that say which shard it makes, and in which file."""
+"""The arguments of a command that choose the shard and its file."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShardOptions:
-    """The part of the work that is done."""
+    """Which part of the work to do."""
 
     shard: str | None = option(
         None,
@@ -52,7 +52,7 @@ class ShardOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SaveOptions:
-    """Where statistics are saved."""
+    """Where to save statistics."""
 
     output: Path = required("The file to write.", group="Main options")
     quiet: bool = same(WriteOptions, "quiet")
@@ -76,7 +76,7 @@ def compare(paths: Files, inputs: Inputs, options: CompareOptions, output: Outpu
 
 def run(evaluations: Sequence[EvaluationRecord], options: CompareOptions, output: Output) -> None:
     """Compare, show the progress and write the report."""
-    from sigjax.comparison import compare  # `--help` does not need it
+    from sigjax.comparison import compare  # `--help` does not need this import
 
     with _log_to_stderr():
         report = compare.compare(evaluations, **values(options))
@@ -130,7 +130,7 @@ def merge(paths: Files, output: Output) -> None:
 
 
 def _made_of(name: str, shard: Shard) -> tuple[Files, Inputs, dict[str, Any]]:
-    """The files that shards were made of, how they are read, and the settings; anything else is refused."""
+    """The files of the shards, how to read them, and the settings; anything else is refused."""
     kept: dict[str, Any] = {**DEFAULTS, **shard.identity}
     kept["test"] = kept["tests"]
     settings = {name: kept[name] for name in values(Settings())}
@@ -148,7 +148,7 @@ def _made_of(name: str, shard: Shard) -> tuple[Files, Inputs, dict[str, Any]]:
 
 
 def _may_be(value: Any, annotation: Any) -> bool:
-    """Whether a value of JSON may be that of an option of this type."""
+    """Whether a JSON value may be the value of an option with this type."""
     members = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
     kinds = {get_origin(member) or member for member in members}
     if isinstance(value, dict):
@@ -178,7 +178,7 @@ def _merge_statistics(paths: Files, output: Output) -> None:
 
 @contextmanager
 def _log_to_stderr() -> Iterator[None]:
-    """Show what a run logs, such as the checkpoint that it goes on from."""
+    """Show log messages of a run on stderr, such as the checkpoint that it continues from."""
     log, handler = logging.getLogger("sigjax"), logging.Handler()
     handler.emit = lambda record: print(visible(record.getMessage()), file=sys.stderr)
     log.addHandler(handler)

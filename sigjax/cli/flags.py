@@ -1,4 +1,4 @@
-"""Records of options -> flags, with their help; and what a command that fails, or is interrupted, says of flags."""
+"""Records of options -> flags with their help; and messages of commands that fail or are interrupted."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ OTHER_OPTIONS = {
     **{f"--{name}": f"--correction {name}" for name in CORRECTIONS if name != "none"},
     **{f"--{name}": f"--format {name}" for name in ("json", "csv", "html", "latex", "markdown")},
 }
-"""What other programs call options -> what to write."""
+"""Names of options in other programs -> what to write."""
 
 
 def failure(error: Exception, tokens: Sequence[str]) -> tuple[str, int]:
-    """A failed command, as it was typed -> the line that says why, and the exit code."""
+    """A failed command, as typed -> one line with the reason, and the exit code."""
     if isinstance(error, UnknownOptionError):
         text = _unknown_option(error, tokens)
     elif isinstance(error, MissingArgumentError) and error.argument and not error.argument.tokens and not error.keyword:
@@ -51,7 +51,7 @@ def failure(error: Exception, tokens: Sequence[str]) -> tuple[str, int]:
 
 
 def _unwritten(error: CoercionError) -> str:
-    """What is said of a format that the command does not write: which commands do."""
+    """The message for a format that the command does not write: which commands do."""
     from sigjax.cli.output import OUTPUTS, WRITTEN_BY
 
     name = error.token.value if error.token else ""
@@ -72,7 +72,7 @@ def _unknown_option(error: UnknownOptionError, tokens: Sequence[str]) -> str:
 
 
 def _as_name(name: str, tokens: Sequence[str]) -> str:
-    """How to give what looks like an option as a value of the option before it, if it can be one."""
+    """How to give a text that looks like an option as the value of the option before it, if possible."""
     before = [token for token in tokens[: tokens.index(name) if name in tokens else 0] if token.startswith("-")]
     if not name.startswith("-") or not before:
         return ""
@@ -81,7 +81,7 @@ def _as_name(name: str, tokens: Sequence[str]) -> str:
 
 
 def interrupted(tokens: Sequence[str]) -> str:
-    """What an interrupted command, as it was typed, has kept, and how it goes on."""
+    """For an interrupted command, as typed: what was kept, and how to continue."""
     text = "interrupted"
     if not tokens or tokens[0] not in ("compare", "demo"):
         return text
@@ -97,24 +97,24 @@ def interrupted(tokens: Sequence[str]) -> str:
 
 SHORT = {"input": "-i", "metric": "-m", "output": "-o", "quiet": "-q"}
 ONE_EACH = {"output"}
-"""The files of the systems may follow its file."""
+"""Options that take one file, so that files of systems may follow it."""
 HIDDEN = {"read", "progress", "executor", "shards"}
-"""For Python: on the command line progress is drawn, but for --quiet; all read files by the same flags (`Inputs`); and
-shards are commands of their own."""
+"""Options only for Python. The command line draws progress unless --quiet, reads files with the same flags in all
+commands (`Inputs`), and has its own commands for shards."""
 Command = Callable[..., int | None]
-"""What it returns is the exit code; none is 0."""
+"""A command returns its exit code; None means 0."""
 _PANELS = {name: Group(name, sort_key=index) for index, name in enumerate(get_args(options.Group))}
 _POWER = re.compile(r"\d{1,20}(\.\d{1,20})?[eE]\+?\d{1,2}", re.ASCII)
 """A number such as 2.5e6."""
 _BROKEN = re.compile(r"(?<=\S)\n *(?=\S)")
-"""Where a paragraph of a docstring goes on: help has lines of another width."""
+"""A line break within a paragraph of a docstring: help wraps lines at another width."""
 _FILES = "A table; one file per system; or the gold files, with the files of the systems after -i; - is stdin."
 
 
 def flags(*records: type, files: str = _FILES) -> Callable[[Command], Command]:
-    """Have a command take the options of records as flags; it gets the files, if it takes any, and then the records.
+    """Let a command take the options of records as flags; it gets the files, if it takes any, and then the records.
 
-    An option of several records is that of the first one. `files` is the help of the files.
+    If several records have an option, the first record counts. `files` is the help text for the files.
     """
     owners = {name: record for record in reversed(records) for name in options_of(record) if name not in HIDDEN}
 
@@ -157,7 +157,7 @@ def _flag(record: type, name: str) -> inspect.Parameter:
 
 
 def _written(name: str, annotation: Any, suggests: tuple[str, ...]) -> tuple[Any, dict[str, Any]]:
-    """The type of an option as it is written on a command line, and how it is read."""
+    """The type of an option as written on a command line, and how to read it."""
     members = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
     if suggests and str in members:
         return Literal[suggests] | str | None, {"show_choices": False}
@@ -181,7 +181,7 @@ def _written(name: str, annotation: Any, suggests: tuple[str, ...]) -> tuple[Any
 
 
 def _whole(annotation: Any, tokens: Sequence[Any]) -> Any:
-    """A whole number as it is written, also 1e5 for 100000: 1.9 is refused, not rounded."""
+    """A whole number as written, also 1e5 for 100000; 1.9 is refused, not rounded."""
     text, words = tokens[0].value, [word for each in get_args(annotation) for word in get_args(each)]
     if text in words:
         return text

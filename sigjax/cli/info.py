@@ -52,7 +52,7 @@ def explain(*words: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class PrintOptions(WriteOptions):
-    """Where a diagnosis goes."""
+    """Where the output of `doctor` goes."""
 
     format: Literal["text", "json"] | None = same(WriteOptions, "format")  # pyright: ignore[reportIncompatibleVariableOverride]
     formats = ("text", "json")
@@ -82,7 +82,7 @@ _flag = attrgetter("flag")
 
 @dataclass(frozen=True, kw_only=True)
 class Examples:
-    """Where the example files go."""
+    """Where to write the example files."""
 
     write: Path | None = option(
         None, "Write example files and a README of commands to this folder, and compare nothing.", group="Main options"

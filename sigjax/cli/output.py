@@ -1,6 +1,6 @@
-"""What commands read and write: the options for both, files checked before the work, formats (`OUTPUTS`) and figures.
+"""Reading and writing of commands: the options for both, checks of files before the work, formats (`OUTPUTS`), figures.
 
-A format is the one asked for, or that of a file's ending. What renders or draws is imported when there is something.
+The user's choice sets the format, or else the file's ending. Modules that render or draw are imported only for use.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OutputFormat:
-    """A format of results: the endings of its files, and another, `short` name.
+    """A format of results: the endings of its files, and its `short` name.
 
-    `pieces` makes the text of a report, in pieces where it grows with the pairs, from the report, the options of
-    `Output.options`, and the file that is written (None for the terminal). A markup language has its `dialect` (of
-    report/markup.py) instead. Where it is asked for, files may also have the endings of the format that it is `within`.
-    Results of all commands are written in it, unless it is `of_reports` alone.
+    `pieces` yields the text of a report, from the report, the options of `Output.options`, and the file (None for the
+    terminal); a text that grows with the pairs comes in several pieces. A markup language has a `dialect` (of
+    report/markup.py) instead. If the user chooses the format, files may also have the endings of the format that it is
+    `within`. All commands can write it, unless it is only for reports (`of_reports`).
     """
 
     endings: tuple[str, ...]
@@ -51,7 +51,7 @@ class OutputFormat:
 
 
 def _room(module: str) -> Any:
-    """A module of the room of reports, which is imported when a report is written."""
+    """A module of `sigjax.report`, imported when a report is written."""
     return import_module(f"sigjax.report.{module}")
 
 
@@ -80,10 +80,10 @@ OUTPUTS = {
     ),
     "bibtex": OutputFormat((".bib",), lambda report, *_: [report.to_bibtex()], short="bib", of_reports=True),
 }
-"""Each format by its name. Of several endings of a file, the longest says its format."""
+"""Each format by its name. If several endings match a file, the longest ending decides."""
 WRITTEN_BY = "written by compare, merge and show"
 REPORTS, STUDIES = tuple(OUTPUTS), tuple(name for name, each in OUTPUTS.items() if not each.of_reports)
-"""The formats of reports, and those of all results."""
+"""The formats of reports, and the formats of all results."""
 if TYPE_CHECKING:
     OfReport = OfStudies = str
 else:
@@ -98,7 +98,7 @@ def _dialect(of: OutputFormat) -> Dialect | None:
 
 
 def _report_pieces(of: OutputFormat) -> Callable[[Report, Mapping[str, Any], Path | None], Iterable[str]]:
-    """What writes a report in a format."""
+    """The function that writes a report in a format."""
     if (dialect := _dialect(of)) is not None:
         return lambda report, *_: [_room("markup").render(report, dialect)]
     assert of.pieces is not None
@@ -106,7 +106,7 @@ def _report_pieces(of: OutputFormat) -> Callable[[Report, Mapping[str, Any], Pat
 
 
 def outputs(format: str | None, paths: Sequence[Path], known: Collection[str]) -> list[tuple[str, Path | None]]:
-    """The format of each file that is written: the one asked for, else that of its ending; None is the terminal.
+    """The format of each file: the user's choice, or else the format of its ending; None is the terminal.
 
     >>> outputs(None, [Path("a.json"), Path("a.tex"), Path("a.systems.csv")], OUTPUTS)
     [('json', PosixPath('a.json')), ('latex', PosixPath('a.tex')), ('systems-csv', PosixPath('a.systems.csv'))]
@@ -139,7 +139,7 @@ FIGURE_ENDINGS = (".png", ".pdf", ".svg")
 
 
 def named_figure(path: Path) -> FigureKind:
-    """The kind of a figure, which is the name of its file, or the part of the name before the ending.
+    """The kind of a figure: the name of its file before the ending, or the last part of this name.
 
     >>> [named_figure(Path(name)) for name in ("forest.pdf", "paper/deltas.forest.svg")]
     ['forest', 'forest']
@@ -160,7 +160,7 @@ def named_figure(path: Path) -> FigureKind:
 
 
 def write_figure(figure: Any, path: Path) -> None:
-    """Write a figure of matplotlib, in the format of the file's name."""
+    """Write a matplotlib figure, in the format of the file's ending."""
     try:
         with replacing(path) as file:
             figure.savefig(file, dpi=300, format=path.suffix.removeprefix(".") or "png")
@@ -177,7 +177,7 @@ _PLAIN_SIGNS = str.maketrans({**dict(zip("─–…·•†‡", "--~.*+-", stri
 
 @dataclass(frozen=True, kw_only=True)
 class WriteOptions:
-    """Where results go."""
+    """Where to write results."""
 
     format: str | None = option(
         None, "How to write the report [default: by the ending of -o, else text].", group="Main options"
@@ -193,17 +193,17 @@ class WriteOptions:
         return outputs(self.format, self.output, self.formats)
 
     def check(self) -> None:
-        """Refuse names of files, before the work."""
+        """Refuse wrong file names, before the work."""
         self.files()
 
     def close(self, headlines: Callable[[], Iterable[str]], figures: Sequence[Path] = ()) -> None:
-        """Say what was written, and first the result, where stdout does not show it."""
+        """Say what was written, after the result if stdout does not show it."""
         files = [path for _, path in self.files() if path is not None]
         say_written(headlines if files else tuple, [*files, *figures], quiet=self.quiet)
 
 
 def say_written(headlines: Callable[[], Iterable[str]], written: Sequence[Path], *, quiet: bool) -> None:
-    """Say on stderr, as the end of a command that writes, what the result is and which files have it."""
+    """Say on stderr, at the end of a command that writes, what the result is and which files have it."""
     if written and not (quiet or any(map(_is_stdout, written))):
         print(*map(visible, [*headlines(), f"Written: {', '.join(map(str, written))}"]), sep="\n", file=sys.stderr)
 
@@ -219,13 +219,13 @@ def caption(evaluation: EvaluationRecord) -> str:
 def _is_stdout(path: Path) -> bool:
     try:
         return os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
-    except (OSError, ValueError, AttributeError):  # one of them is no file
+    except (OSError, ValueError, AttributeError):  # a file is not an evaluation
         return False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Output(WriteOptions):
-    """Where a report goes, and its figures."""
+    """Where to write a report, and its figures."""
 
     format: OfReport | None = same(WriteOptions, "format")
     figure: Sequence[Path] = option(
@@ -257,17 +257,20 @@ class Output(WriteOptions):
     formats = REPORTS
 
     def files(self) -> list[tuple[str, Path | None]]:
-        """The format of each file; what a methods paragraph cites stands beside it (.methods.bib)."""
+        """The format of each file.
+
+        The citations of a methods paragraph get a file of their own beside it (.methods.bib).
+        """
         return [*WriteOptions.files(self), *(("bibtex", path) for path in self.cited())]
 
     def cited(self) -> list[Path]:
-        """The files beside those of methods paragraphs."""
+        """The files with the citations of methods paragraphs."""
         named = self.format == "methods"
         methods = [each for each in self.output if each.suffix and (named or each.name.endswith(".methods.tex"))]
         return [path for each in methods if (path := each.with_suffix(".bib")) not in self.output]
 
     def check(self) -> None:
-        """Before the work, refuse files that cannot be written, unknown figures, and a pair that does not exist."""
+        """Before the work, refuse files that cannot be written, unknown figures, and pairs that do not exist."""
         for path in self.figure:
             from sigjax.report.panels import empty_figure
 
@@ -317,7 +320,7 @@ class Output(WriteOptions):
 
 _MOST_HEADLINES = 3
 _LATEX, _WARNED = ("latex", "appendix", "methods"), "% warning: "
-"""Formats that begin with a comment where characters cannot be printed, and how it begins."""
+"""Formats that begin with a comment if characters cannot be printed, and the start of this comment."""
 
 
 def _headlines(report: Report) -> Iterator[str]:
@@ -332,12 +335,12 @@ def _headlines(report: Report) -> Iterator[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Results(WriteOptions):
-    """Where results other than a `Report` go."""
+    """Where to write results other than a `Report`."""
 
     format: OfStudies | None = same(WriteOptions, "format")
 
     def write(self, result: StudyResult, figures: Sequence[Path] = ()) -> None:
-        """Write in the formats asked for."""
+        """Write the result in the chosen formats."""
         for format, path in self.files():
             if format == "text":
                 text = result.to_text(**text_options(to_file=path is not None), whole=path is not None)
@@ -353,7 +356,7 @@ class Results(WriteOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """Where the figure of a study goes."""
+    """Where to write the figure of a study."""
 
     figure: Path | None = option(
         None, "Draw a figure to this file, too (.png, .pdf, .svg; needs matplotlib).", group="Output"
@@ -361,9 +364,9 @@ class Figure:
 
 
 def check_outputs(read: Sequence[str | Path], *records: object) -> None:
-    """Refuse, before the work, files that cannot be written, or would be written over what is read or each other.
+    """Refuse, before the work, files that cannot be written, or that would overwrite an input or each other.
 
-    `records` are options, among them `output`, `figure` and `checkpoint`, the files that the command writes.
+    `records` are options; `output`, `figure` and `checkpoint` among them are the files that the command writes.
     """
     inputs = [path for path in (given_name(str(file))[1] for file in read) if os.path.exists(path)]
     earlier: list[tuple[str, Path]] = []
@@ -393,7 +396,7 @@ def _written(records: Sequence[object]) -> Iterator[tuple[str, Path]]:
 
 
 def text_width(*, to_file: bool = False) -> int:
-    """The columns of text: those of stdout if it goes there, else 80."""
+    """The width of text: the columns of stdout if the text goes there, else 80."""
     from sigjax.report.text import columns
 
     return (None if to_file else columns()) or _COLUMNS
@@ -408,21 +411,21 @@ def _write_pieces(pieces: Iterable[str], format: str, output: Path | None) -> No
     if output is not None:
         text_or_file(pieces, output)
         return
-    to_read = format in ("text", "markdown", "github")  # in this terminal; files of other formats are UTF-8
+    to_read = format in ("text", "markdown", "github")  # for people in this terminal; files of other formats are UTF-8
     try:
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding=None if to_read else "utf-8", errors="backslashreplace")
         encoding = sys.stdout.encoding or "utf-8"
         sys.stdout.writelines(_plain(piece, encoding) if to_read else piece for piece in pieces)
         sys.stdout.flush()
-    except BrokenPipeError:  # the command goes on, with its other files and its exit code
+    except BrokenPipeError:  # the command continues with its other files and its exit code
         flush()
     except OSError as error:
         raise InputError(f"standard output: cannot be written ({error.strerror}); give --output FILE") from None
 
 
 def _plain(text: str, encoding: str) -> str:
-    """Text with plain signs where an encoding lacks any."""
+    """Text with plain signs in place of signs that an encoding does not have."""
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
@@ -431,7 +434,7 @@ def _plain(text: str, encoding: str) -> str:
 
 
 def text_options(*, to_file: bool) -> dict[str, Any]:
-    """Width and colour of text: those of stdout if it goes there; in files nothing is cut."""
+    """Width and colour of text: from stdout if the text goes there; in files nothing is cut."""
     from sigjax.report.text import WHOLE
 
     on_terminal = not to_file and is_terminal(sys.stdout)
@@ -455,15 +458,15 @@ class Inputs(ReadOptions):
     def evaluations(
         self, paths: Files, *, tasks: bool = False, single: bool = False, folds: bool = False, sliced: bool = False
     ) -> list[EvaluationRecord]:
-        """Read the files, once for each metric; several `tasks`, a `single` system, `folds`, if a command takes it.
+        """Read the files, once for each metric; `tasks`, `single` and `folds` say what a command accepts.
 
-        `sliced`: tasks that lack the field of `strata` are left out.
+        With `sliced`, tasks without the field of `strata` are left out.
         """
         given = tuple(paths)
         return read_data(given, self, metrics=self.metric, tasks=tasks, single=single, folds=folds, sliced=sliced)
 
     def check(self, paths: Files, *written: Any) -> None:
-        """Refuse files that cannot be written, or would be written over what is read (labels and reports, too)."""
+        """Refuse files that cannot be written, or that would overwrite inputs (including labels and reports)."""
         named = (getattr(record, name, None) for record in written for name in ("extend", "groups"))
         parameters = split_parameters(self.reader or "")[1].values()
         more = [self.cluster, self.strata, *chain.from_iterable(parameters), *named]

@@ -17,14 +17,14 @@ from sigjax.studies.changes import diff as run_diff
 from sigjax.studies.changes import verify as run_verify
 
 DIFFERENT = 3
-"""The exit code of `verify` where something differs."""
+"""The exit code of `verify` if something differs."""
 CODES = {None: 0, "no worse": 0, "worse": 3, "cannot tell": 4}
-"""The exit code of `diff` by its verdict."""
+"""The exit code of `diff` for each verdict."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class QuietOption:
-    """Whether progress is drawn."""
+    """Whether to draw progress."""
 
     quiet: bool = option(False, "Draw no progress bars.", group="Output")
 
@@ -61,7 +61,7 @@ def verify(paths: Files, inputs: Inputs, options: VerifyOptions, _: QuietOption)
     if not paths:
         raise InputError("expected REPORT.json, and then the files that it was made of")
     inputs.check(paths)
-    report = Report(**report_fields(paths[0], unchanged=False))  # what has changed is found below
+    report = Report(**report_fields(paths[0], unchanged=False))  # the next lines report what has changed
     metrics = inputs.metric or tuple(metrics_of(report))
     evaluations = replace(inputs, metric=metrics).evaluations(paths[1:], tasks=True)
     result = run_verify(report, evaluations, **values(options))

@@ -1,4 +1,4 @@
-"""The commands of all studies, made of their records in `sigjax.studies`: arguments -> the calls."""
+"""The commands of all studies, made from their records in `sigjax.studies`."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def _single(evaluations: Sequence[EvaluationRecord]) -> EvaluationRecord:
 
 
 def _systems(inputs: Inputs, paths: Files) -> EvaluationRecord | dict[str, EvaluationRecord]:
-    """Systems of which one is enough."""
+    """Systems for studies that need only one."""
     alone = inputs.missing == "error" and _by_file(inputs, paths)
     return alone or _single(inputs.evaluations(paths, single=True))
 
 
 def _samples(inputs: Inputs, paths: Files) -> EvaluationRecord | dict[str, EvaluationRecord]:
-    """The systems of one table, or of gold files and systems; of one file each, read one by one."""
+    """The systems of one table, or of gold files and systems; or of one file per system, read one by one."""
     return _by_file(inputs, paths) or _single(_growing(inputs, paths, single=True))
 
 
 def _growing(inputs: Inputs, paths: Files, *, single: bool = False) -> list[EvaluationRecord]:
-    """Results of which some systems may have more than others."""
+    """Results in which some systems may have more instances than others."""
     if not single:
         STUDIES["monitor"].load("refuse_zero")(inputs.missing)
     missing = "pairwise" if inputs.missing == "error" else inputs.missing
@@ -48,7 +48,7 @@ def _growing(inputs: Inputs, paths: Files, *, single: bool = False) -> list[Eval
 
 
 def _by_file(inputs: Inputs, paths: Files) -> dict[str, EvaluationRecord]:
-    """The systems of several files, one each, whose instances may differ; nothing where there are gold files."""
+    """The systems of several files, one per file, whose instances may differ; empty if there are gold files."""
     files = [*paths, *inputs.input]
     if len(files) < 2 or (paths and inputs.input):
         return {}
@@ -56,7 +56,7 @@ def _by_file(inputs: Inputs, paths: Files) -> dict[str, EvaluationRecord]:
     evaluations = {}
     for name in select_systems(str(files[0]), list(named), Options(only=inputs.only)):
         file, alone = Path(named[name]), replace(inputs, input=(), only=None)
-        saved = file.suffix.lower() == ".npz"  # it says which systems it holds; other files are named after theirs
+        saved = file.suffix.lower() == ".npz"  # it names its systems; another file has one system, named after the file
         reading = alone if saved else replace(alone, input=[file])
         evaluations[name] = _single(reading.evaluations([file] if saved else [], single=True))
     return evaluations
@@ -116,7 +116,7 @@ def _battles(paths: Files, options: Any, results: Results, figure: Figure) -> No
 
 
 def _drawing(study: StudySpec) -> Callable[[Files, Inputs, Any, Results, Figure], int]:
-    """What a study does with files: read them, compute, write and draw."""
+    """The steps of a study on files: read the files, compute, write and draw."""
 
     def draw(paths: Files, inputs: Inputs, options: Any, results: Results, figure: Figure) -> int:
         named = "strata"
@@ -143,12 +143,12 @@ def _drawing(study: StudySpec) -> Callable[[Files, Inputs, Any, Results, Figure]
 
 
 _HARMLESS = ("seed", "device", "progress")
-"""Options that change no number of the power without files, which is exact."""
+"""Options that do not change the power without files, which is exact."""
 _SUPPOSED = (("metric", ("accuracy",)), ("test", ("permutation",)))
 
 
 def _planned(paths: Files, inputs: Inputs, planned: Any, options: Any, results: Results, figure: Figure) -> None:
-    """The power of right and wrong answers, without files."""
+    """The power for right-or-wrong answers, without files."""
     if paths or inputs.input:
         raise InputError("--disagree and --accuracy are for no files: power measures the disagreement in files")
     known = (*options_of(STUDIES["power"].load("PlannedPowerOptions")), *_HARMLESS)
@@ -180,7 +180,8 @@ _COMMANDS: dict[str, tuple[Callable[..., int | None], tuple[type, ...], tuple[ty
     "battles": (_battles, (), (Results, Figure)),
     "power": (_power, (Inputs,), ("PlannedOptions", Results, Figure)),
 }
-"""Commands that read or write in a way of their own, with their options before and after those of the study.
+"""Commands with their own way of reading or writing, with their options before and after the options of the study.
+Commands from the file of the study are listed by name, because the file is imported only for its command.
 
 Those in the file of the study stand by their names: it is imported for its command.
 """
@@ -210,7 +211,7 @@ for each in STUDIES:
 
 
 def __getattr__(name: str) -> Command:
-    """The command of a study that stands beside `research`."""
+    """The command of a study that is defined beside `research`."""
     if name not in STUDIES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return command(name)

@@ -1,5 +1,6 @@
 """The front door: evaluations -> tests of all pairs -> `Report`.
 
-Read `compare` first (also for two arrays, as SciPy takes them), then `analysis`: subsets of the instances, their tests,
-adjustment by family, ranks. `notes` are rules over the drafts that it makes, `checks` refuses what cannot be used.
+Read `compare` first (it also has the tests of two arrays, as in SciPy). Then read `analysis`: subsets of the instances,
+their tests, adjustment by family, ranks. `notes` writes the notes from the tables that `analysis` makes. `checks`
+refuses options and data that cannot be used.
 """

@@ -1,16 +1,16 @@
 """From evaluations to the tables of a report: subsets -> tests of all pairs -> adjustment -> ranks.
 
-Two tables pass through, of pairs and of systems: tests make their columns, and every step adds some. `FACTS` are
-columns for notes, which a report does not have.
+Two tables pass through the steps: a table of pairs and a table of systems. The tests make the first columns, and every
+step adds some. `FACTS` are columns that only notes need; a report does not have them.
 
-**Missing results, pair by pair.** A pair is tested on the instances that both systems have, and a system is scored on
-those that it has. What is on the same instances is one subset, an evaluation like any other: its pairs are tested
-together, with the resamples that these instances have in every comparison. An evaluation without missing results is its
-own and only subset.
+**Missing results, pair by pair.** A pair is tested on the instances for which both systems have results, and a system
+is scored on all instances for which it has results. Pairs and systems with the same instances form a subset, which is
+an evaluation like any other. Its pairs are tested together; the resamples depend only on the instances. An evaluation
+without missing results is its only subset.
 
-**Families.** A family holds the hypotheses whose p-values are adjusted together; each test has its own. The pairs of
-all metrics are one family where the settings say "report": then the correction bounds the errors of all statements of a
-test together, which is what a table of several metrics is read for.
+**Families.** A family holds the hypotheses whose p-values are adjusted together; each test has its own. If the setting
+`family` is "report", the pairs of all metrics are one family. The correction then bounds the errors in all statements
+of a test, so it covers a table of several metrics.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ from sigjax.testing.uncertainty import Pieces
 
 @dataclass(frozen=True, eq=False)
 class Subset:
-    """The pairs and systems of an evaluation that are on the same instances, a bit each; None where these are all.
+    """The pairs and systems of an evaluation with the same instances (one bit per instance; None for all instances).
 
-    `members` `[pair, 2]` are indices among its `systems` (the first with itself where there is no pair), and `pairs`
-    `[pair]` indices among all pairs. The `scored` ones of its systems have no other instances. The settings have the
+    `members` `[pair, 2]` are indices into `systems` (the first system with itself if there is no pair). `pairs`
+    `[pair]` are indices into all pairs. `scored` are the systems that have no other instances. The settings contain the
     budget of the subset.
     """
 
@@ -92,7 +92,7 @@ class Subset:
 
     @property
     def evaluation(self) -> EvaluationRecord:
-        """Its systems on its instances, made anew each time."""
+        """The evaluation of these systems on these instances, computed on each access."""
         if self.instances is None:
             return self.whole
         bits = np.unpackbits(np.frombuffer(self.instances, np.uint8), count=self.whole.num_instances)
@@ -100,10 +100,10 @@ class Subset:
 
 
 Tested = tuple[dict[Test, Comparisons], Columns]
-"""The pairs by each test, none where there is none, and the systems, of one subset or of one evaluation."""
+"""The pairs by test (empty without pairs), and the systems, of one subset or of one evaluation."""
 FACTS = ("units", "degrees", "draws")
-"""Columns of all pairs and systems: the number of units, degrees of freedom of intervals by t (infinite for others),
-and whether numbers rest on random resamples."""
+"""Extra columns of pairs and systems: the number of units, the degrees of freedom of t intervals (infinite for other
+intervals), and whether numbers depend on random resamples."""
 
 
 def analyse(
@@ -125,7 +125,7 @@ def analyse(
 def analyse_pairs(
     evaluations: Sequence[EvaluationRecord], settings: Settings, context: Context, *, of_suite: bool = False
 ) -> tuple[list[Columns], list[dict[Test, Comparisons]]]:
-    """The same without ranks: the systems of each metric, and its pairs by test."""
+    """`analyse` without ranks: the systems of each metric, and its pairs by test."""
     subsets, problems = list[list[Subset]](), list[Problem | None]()
     for evaluation in evaluations:
         with named_errors([evaluation], settings):
@@ -134,7 +134,7 @@ def analyse_pairs(
             problems.append(problem_of(evaluation, settings, members) if is_whole else None)
     plans: list[BootstrapPlan | NotEligible | None] = [None] * len(problems)
     drawn: dict[str, np.ndarray] = {}
-    if len(problems) > 1 and not of_suite:  # each task has its own instances
+    if len(problems) > 1 and not of_suite:  # tasks have different instances
         plans = [bootstrap_plan(problem) if problem and bootstraps(problem) else None for problem in problems]
         drawn = _drawn_together(problems, plans, settings, context)
     tested: list[list[Tested]] = []
@@ -156,7 +156,7 @@ def analyse_pairs(
 
 
 def complete_subsets(evaluation: EvaluationRecord, settings: Settings) -> list[Subset]:
-    """The subsets of an evaluation, those with pairs first, in the order of the pairs.
+    """The subsets of an evaluation: subsets with pairs first, in the order of the pairs.
 
     >>> from sigjax import Evaluation
     >>> numbers = {"A": {"x": 1, "y": 0}, "B": {"x": 0, "y": 1}, "C": {"y": 1}}
@@ -186,7 +186,7 @@ def complete_subsets(evaluation: EvaluationRecord, settings: Settings) -> list[S
         at = np.searchsorted(systems, members[rows]).astype(np.int32) if len(rows) else np.zeros((1, 2), np.int32)
         indices, weight = np.searchsorted(systems, complete).tolist(), len(rows) / len(members)
         limited = replace(settings, budget=exact_budget(settings) * weight) if weight < 1.0 else settings
-        limited = limited if weight else replace(settings, test=())  # one without pairs tests nothing
+        limited = limited if weight else replace(settings, test=())  # a subset without pairs tests nothing
         subsets.append(Subset(evaluation, systems, at, rows, indices, limited, instances, number))
     return subsets
 
@@ -199,7 +199,7 @@ def common(evaluation: EvaluationRecord, a: str, b: str) -> EvaluationRecord:
 
 
 def _on(evaluation: EvaluationRecord, systems: list[int], instances: np.ndarray) -> EvaluationRecord:
-    """The evaluation of some systems on the instances at some indices, which they all have."""
+    """The evaluation of some systems on the instances at these indices, which all of them have."""
     labels = {
         name: tuple(values[i] for i in instances.tolist())
         for name in ("ids", "clusters", "strata", "runs")
@@ -215,7 +215,7 @@ def _drawn_together(
     settings: Settings,
     context: Context,
 ) -> dict[str, np.ndarray]:
-    """Bootstrap scores of the metrics of these problems, drawn together where that can be."""
+    """Bootstrap scores of the metrics of these problems, drawn together if possible."""
     each = [problem for problem, plan in zip(problems, plans, strict=True) if problem and draws_jointly(problem, plan)]
     shared = [problem for problem in each if isinstance(problem, SumsProblem)]
     if len(shared) < 2:
@@ -226,9 +226,9 @@ def _drawn_together(
 
 
 def bounds_of_others(tested: Sequence[Sequence[Tested]], subsets: Sequence[Sequence[Subset]]) -> np.ndarray:
-    """Bounds `[other, 2]` of the permutation p-values of the other pairs of a family, some subsets of which are tested.
+    """Bounds `[other, 2]` of the permutation p-values of a family's other pairs, while its subsets are tested in turn.
 
-    The next subset is the one that is tested now; nothing is known of those after it.
+    `tested` has the subsets before the current subset. The p-values of later subsets have the bounds 0 and 1.
     """
     before = [pairs for of_metric in tested for pairs, _ in of_metric]
     every = [subset for of_metric in subsets for subset in of_metric]
@@ -247,10 +247,10 @@ def _test(
     joint: int,
     plan: BootstrapPlan | NotEligible | None,
 ) -> Tested:
-    """The tests of a subset, refused where they are not those of the run that is to go on.
+    """The tests of a subset. They are refused if a checkpoint belongs to another run.
 
-    `problem` is that of a subset that is the whole evaluation, `drawn` are its bootstrap scores, if any, `settings` are
-    those of the report, and `joint` is the number of deltas whose intervals hold together.
+    `problem` is given if the subset is the whole evaluation, and `drawn` has its bootstrap scores, if any. `settings`
+    are the settings of the report. `joint` is the number of deltas whose intervals are simultaneous.
     """
     evaluation, is_whole = subset.evaluation, problem is not None
     with named_errors([evaluation], subset.settings):
@@ -272,7 +272,7 @@ def _test(
     systems = systems.with_columns(
         {
             "standard_error_unclustered": Column.unless_nan(of_systems),
-            # Scores on their own scale may be too large to tell apart; subsets have shifts of their own.
+            # Order by shifted scores: unshifted scores may be too large to tell apart. Subsets have different shifts.
             "order": Column(np.array(hypotheses.scores) if is_whole else scores),
         }
     ).at(subset.scored)
@@ -291,12 +291,12 @@ def run_tests(
     joint: int = 1,
     plan: BootstrapPlan | NotEligible | None = None,
 ) -> Tested:
-    """Run the tests that the settings ask for: the pairs by each test, and the systems.
+    """Run the requested tests: the pairs by test, and the systems.
 
-    `plan` is that of the bootstrap without sampling, where it has been made; `drawn` are bootstrap scores `[system,
-    resample]`, where they have been drawn with those of other metrics, and `others` `[other, 2]` bounds of the p-values
-    of other metrics that are adjusted together with these. Intervals of `joint` deltas, those of other problems
-    included, hold together.
+    `plan` is the plan of the bootstrap without sampling, if it is made already. `drawn` are bootstrap scores `[system,
+    resample]`, if they were drawn together with other metrics. `others` `[other, 2]` are bounds of the p-values of
+    other metrics in the same family. The intervals of `joint` deltas, including deltas of other problems, are
+    simultaneous.
     """
     settings, pairs = problem.settings, dict[Test, Comparisons]()
     if "permutation" in settings.tests:
@@ -312,7 +312,7 @@ def run_tests(
         pairs["bootstrap"] = tested
     spreads = with_closed_intervals(problem, spreads, context, joint)
     ranks = _ranks(problem, context, pieces, kept) if settings.leaderboard else None
-    if isinstance(problem, SumsProblem) and problem.shifted:  # large numbers: each score by its own shift
+    if isinstance(problem, SumsProblem) and problem.shifted:  # large numbers: each system has its own shift
         alone, offsets = spreads_of(problem.shifted.alone, context.at("alone")), np.array(problem.shifted.shifts)
         of_scores = slice(0, len(offsets))
         spreads[of_scores] = alone[of_scores] + np.stack([np.zeros(len(offsets)), offsets, offsets], axis=1)
@@ -321,7 +321,7 @@ def run_tests(
 
 
 def _by_swaps(problem: Problem, pairs: Comparisons, context: Context, others: np.ndarray | None) -> Comparisons:
-    """The permutation test of all pairs, of which those without a p-value so far are sampled."""
+    """The permutation test of all pairs; pairs without a p-value so far are sampled."""
     settings, compiles = problem.settings, problem.metric if isinstance(problem, SumsProblem) else None
 
     def swapped(rows: np.ndarray, reasons: Column) -> Columns:
@@ -341,7 +341,7 @@ def _by_swaps(problem: Problem, pairs: Comparisons, context: Context, others: np
 def _ranks(
     problem: Problem, context: Context, pieces: Callable[[Run], Pieces], replicates: np.ndarray | None
 ) -> list[tuple[int, int]] | None:
-    """Intervals of the ranks of systems on bootstrap resamples; None with one unit, or too little memory."""
+    """Intervals of the ranks of systems on bootstrap resamples; None if there is one unit, or too little memory."""
     if len(problem.units.strata) == 1:
         return None
     settings, context = problem.settings, sized(problem, context, draws=True)
@@ -358,7 +358,7 @@ def _tables(
     *,
     is_random: bool,
 ) -> Tested:
-    """The columns of the tests with those that all of them share, and the systems."""
+    """The columns of the tests with the columns that all tests share; and the systems."""
     kinds, degrees = interval_names(problem, joint), math.inf
     if isinstance(problem, SumsProblem) and kinds.pairs == "conservative-t":
         degrees = degrees_of_freedom(problem.units.sizes, problem.units.strata)
@@ -387,7 +387,7 @@ def _tables(
 
 
 def rests_on_draws(pairs: Comparisons, systems: Columns, settings: Settings) -> bool:
-    """Whether any number rests on random resamples."""
+    """Whether any number depends on random resamples."""
     drawn = [any(table.column("draws").distinct()) for table in (pairs, systems)]
     return CORRECTIONS[settings.correction].is_resampled or any(drawn)
 
@@ -413,7 +413,7 @@ def _adjust(
     settings: Settings,
     context: Context,
 ) -> list[dict[Test, Comparisons]]:
-    """The pairs of each evaluation by each test, adjusted within their families."""
+    """The pairs of each evaluation by test, adjusted within their families."""
     adjusted: list[dict[Test, Comparisons]] = [{} for _ in tables]
     apart = settings.family == "metric" or len(tables) == 1
     for family in [[number] for number in range(len(tables))] if apart else [list(range(len(tables)))]:
@@ -436,7 +436,10 @@ def _adjust(
 
 
 def _ranked(evaluation: EvaluationRecord, systems: Columns, pairs: Comparisons, settings: Settings) -> Columns:
-    """The systems of one metric best first, with what decisions on all pairs say of them; ties stay in their order."""
+    """The systems of one metric, best first, with ranks and letters from the decisions on all pairs.
+
+    Ties keep their order.
+    """
     sign = -1.0 if evaluation.metric.higher_is_better else 1.0
     systems = systems.at(np.argsort(sign * systems.column("order").values, kind="stable"))
     decided: dict[str, Sequence[Any]] = dict.fromkeys(DECIDED, [None] * len(systems))
@@ -453,11 +456,11 @@ def _ranked(evaluation: EvaluationRecord, systems: Columns, pairs: Comparisons, 
 def unclustered_errors(
     evaluation: EvaluationRecord, members: np.ndarray, design: Design
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Standard errors `[system]` and `[pair]` as if instances were independent; NaN where they are not finite.
+    """Standard errors `[system]` and `[pair]` as if instances were independent; NaN if they are not finite.
 
-    Instances are the units then, or ids with all their runs, with the divisor n - 1 (ddof = 1), as for clusters; where
-    the design draws runs within units (nested), the variance between the runs of an id is added, and both are those of
-    the bootstrap (ddof = 0), and where runs are trained models both errors are two-way errors.
+    The units are then instances (ids with all their runs), with the divisor n - 1 (ddof = 1), as for clusters. If the
+    design draws runs within units (nested), the variance between the runs of an id is added; both variances have ddof =
+    0, as in the bootstrap. If the runs are trained models, the errors are two-way errors.
 
     >>> from sigjax import Evaluation
     >>> values = {"A": [1, 1, 0, 0], "B": [0, 0, 0, 1]}
@@ -471,7 +474,7 @@ def unclustered_errors(
 
 
 def _errors(evaluation: EvaluationRecord, members: np.ndarray, design: Design) -> tuple[np.ndarray, np.ndarray]:
-    """The same of numbers that are not large."""
+    """`unclustered_errors` for numbers that are not large."""
     metric, pairs = evaluation.metric, [(a, b) for a, b in members.tolist()]
     assert isinstance(metric, Metric)
     if design == "models":
@@ -488,7 +491,7 @@ def _errors(evaluation: EvaluationRecord, members: np.ndarray, design: Design) -
 
 
 def _sums(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray]:
-    """Statistics `[system, unit, stat]` and strata `[unit]`, units of a stratum together."""
+    """Statistics `[system, unit, stat]` and strata `[unit]`; units are sorted by stratum."""
     unit, strata = units_of_instances(evaluation)
     stats = evaluation.stats
     values = np.zeros((stats.shape[0], len(strata), stats.shape[2]))
@@ -497,7 +500,10 @@ def _sums(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _within(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray]:
-    """Statistics `[system, output, stat]`, and the id `[output]` of each as its stratum, outputs of an id together."""
+    """Statistics `[system, output, stat]`, with each output's id as its stratum `[output]`.
+
+    Outputs are sorted by id.
+    """
     unit, _ = units_of_instances(replace(evaluation, clusters=None, strata=None))
     order = np.argsort(unit, kind="stable")
     return evaluation.stats[:, order].astype(np.float64), unit[order]
@@ -505,13 +511,14 @@ def _within(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class RunVariances:
-    """Where the variance of scores comes from, by a one-way analysis of variance of runs within instances.
+    """The sources of the variance of scores, by a one-way analysis of variance of runs within instances.
 
-    All are means over systems, or over pairs of them, whose runs are taken to be independent: the variance of the
-    `instances` in one run of a score (after that of the runs; it can be below 0), and in one of a delta, where `runs`,
-    the variance of the runs of an instance, is twice as large; `icc`, the correlation of two runs of an instance
-    (Shrout and Fleiss 1979); and shares of the runs in the variance of a score and of a delta, of all instances and
-    runs.
+    All fields are means over systems, or over pairs of systems. Runs of two systems are assumed independent.
+    `instances` and `instances_of_delta` are the variances between instances, for a single run, of a score and of a
+    delta; the variance of runs is subtracted, so they can be negative. `runs` is the variance between runs of an
+    instance for a score; for a delta it is twice as large. `icc` is the correlation of two runs of an instance (Shrout
+    and Fleiss 1979). `runs_in_score` and `runs_in_delta` are the shares of the runs in the variance of a score, and of
+    a delta, over all instances and runs.
     """
 
     instances: float
@@ -523,13 +530,14 @@ class RunVariances:
 
 
 def run_variances(evaluation: EvaluationRecord) -> RunVariances | None:
-    r"""Components of variance of a metric of sums; None without repeated runs, or where these are all alike.
+    r"""Components of variance of a metric of sums; None without repeated runs, or if all runs of an instance are equal.
 
-    $MS_B$ is the mean square of instances and $MS_W$ that of runs within them, of the influence of each run on the
-    score (of a mean, the numbers themselves). With $n_0$ runs of each instance (less where they differ),
-    $\hat\sigma^2_{runs} = MS_W$, $\hat\sigma^2_{instances} = (MS_B - MS_W) / n_0$ and $ICC(1) = (MS_B - MS_W) /
-    (MS_B + (n_0 - 1) MS_W)$. Shares are of the variance by the delta method, with clusters if there are some: without,
-    and equally many runs, $MS_W / MS_B$, and at most 1.
+    Take the influence of each run on the score (for a mean, the numbers themselves). $MS_B$ is the mean square between
+    instances, and $MS_W$ the mean square of runs within instances. With $n_0$ runs of each instance (a little less than
+    their mean number if the numbers differ), $\hat\sigma^2_{runs} = MS_W$, $\hat\sigma^2_{instances} = (MS_B - MS_W) /
+    n_0$ and $ICC(1) = (MS_B - MS_W) / (MS_B + (n_0 - 1) MS_W)$. The shares are shares of the delta-method variance,
+    with clusters if there are any. Without clusters and with equally many runs, a share is $MS_W / MS_B$. Shares are at
+    most 1.
 
     The table of Shrout and Fleiss (1979), whose ICC(1) is .17:
 
@@ -551,7 +559,7 @@ def run_variances(evaluation: EvaluationRecord) -> RunVariances | None:
         return None
 
     def mean_squares(values: np.ndarray, strata: np.ndarray, weights: np.ndarray | float) -> tuple[float, float]:
-        """The weighted sum of squared influences, and half that of differences: means over systems, and pairs."""
+        """The weighted sum of squared influences, and half the sum for differences: means over systems and pairs."""
         moves, _ = delta_method_influences(values, strata, metric.score)
         own, apart = (float((np.square(each) * weights).sum()) for each in (moves, moves - moves.mean(axis=0)))
         return count**2 * own / num_systems, count**2 * apart / max(num_systems - 1, 1)

@@ -1,7 +1,7 @@
-"""What `compare` refuses, each in one line, and what a comparison will take.
+"""What `compare` refuses, each in a one-line message, and an estimate of the work.
 
-Before it runs: options that contradict each other, evaluations that do not fit together, and more pairs than the memory
-holds; work that takes long is logged. While it runs: what the tests cannot do, by the names of metric and systems.
+Before the tests: options that contradict each other, evaluations that do not fit together, and more pairs than fit into
+memory. Long work is logged. During the tests: errors of tests, in messages that name the metric and the systems.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from sigjax.testing.intervals import INTERVALS, draws_intervals, in_closed_form
 from sigjax.testing.problem import NotExact, NotFinite, differing_stats, num_problems, ones_of
 
 _frame = attrgetter("systems", "num_instances", "ids", "clusters", "strata", "runs", "unit")
-"""All that the evaluations of one comparison share."""
+"""Properties that all evaluations of one comparison must share."""
 
 
 def check_together(settings: Settings) -> None:
-    """Refuse options that contradict each other; each by itself has been checked."""
+    """Refuse options that contradict each other; each single option has been checked before."""
     if settings.resamples == "auto" and "permutation" not in settings.tests:
         raise InputError("resamples auto belongs to the permutation test; give the bootstrap a number of resamples")
     if settings.method in ("dp", "tree") and "bootstrap" in settings.tests:
@@ -46,7 +46,7 @@ def check_together(settings: Settings) -> None:
 
 
 def _check_design(settings: Settings) -> None:
-    """Refuse a design that no test or interval uses, and tests and intervals that ignore the design."""
+    """Refuse a design that no test or interval uses, and tests and intervals that do not support the design."""
     interval, design = INTERVALS[settings.interval], DESIGNS[settings.design]
     if reason := design.reason_against(settings.tests, intervals=interval.needs != "nothing"):
         raise InputError(reason)
@@ -59,7 +59,7 @@ def _check_design(settings: Settings) -> None:
 
 
 def _check_resampled(settings: Settings) -> None:
-    """Refuse options that leave no resamples of all pairs together."""
+    """Refuse options under which all pairs share no resamples."""
     name = f"correction {settings.correction}"
     if settings.tests != ("permutation",):
         raise InputError(f"{name} belongs to the permutation test; ask for no other test with it")
@@ -70,7 +70,7 @@ def _check_resampled(settings: Settings) -> None:
 
 
 def _check_studentized(settings: Settings) -> None:
-    """Refuse options for which no statistic is studentized."""
+    """Refuse options under which no statistic is studentized."""
     if "permutation" not in settings.tests:
         raise InputError(
             "statistic studentized belongs to the permutation test; ask for it, or leave the statistic out"
@@ -82,7 +82,7 @@ def _check_studentized(settings: Settings) -> None:
 
 
 def check_evaluations(evaluations: Sequence[EvaluationRecord], settings: Settings) -> None:
-    """Refuse evaluations that do not fit together or to the settings, and an unknown baseline."""
+    """Refuse evaluations that do not fit together or do not fit the settings, and an unknown baseline."""
     if not evaluations:
         raise InputError("there is no evaluation to compare on")
     first, names = evaluations[0], [each.metric.name for each in evaluations]
@@ -134,7 +134,7 @@ def baseline_of(systems: Sequence[str], settings: Settings) -> str | None:
 
 
 def _check_sample(metric: str, settings: Settings) -> None:
-    """Refuse what needs sums, for a metric of whole samples."""
+    """Refuse options that need sums, for a metric of whole samples."""
     for option, needs_sums, instead in (
         ("correction", CORRECTIONS[settings.correction].is_resampled, "holm"),
         ("interval", INTERVALS[settings.interval].of_sums, "bca"),
@@ -147,7 +147,7 @@ def _check_sample(metric: str, settings: Settings) -> None:
 
 
 def _check_responses(evaluation: EvaluationRecord, settings: Settings) -> None:
-    """Refuse options that draw responses or group them."""
+    """Refuse options that draw or group responses."""
     for is_asked, what, instead in (
         ("bootstrap" in settings.tests, "the bootstrap", "use the permutation test"),
         (settings.leaderboard, "the leaderboard", "leave it out"),
@@ -163,7 +163,7 @@ def _check_responses(evaluation: EvaluationRecord, settings: Settings) -> None:
 
 
 def _check_runs(evaluation: EvaluationRecord, design: Design) -> None:
-    """Refuse an evaluation without runs, or whose runs of one instance lie in several clusters."""
+    """Refuse an evaluation without runs, or with runs of one instance in several clusters."""
     if evaluation.runs is None:
         raise InputError(
             f"design {design} needs repeated runs, and every instance was run once; name their column "
@@ -179,7 +179,7 @@ def _check_runs(evaluation: EvaluationRecord, design: Design) -> None:
 
 
 def _check_models(evaluation: EvaluationRecord) -> None:
-    """Refuse missing results: a trained model has one on every instance."""
+    """Refuse missing results: a trained model has a result on every instance."""
     ids, runs = evaluation.ids or (), evaluation.runs or ()
     labels = dict.fromkeys(runs)
     if len(labels) < 2:
@@ -195,7 +195,7 @@ def _check_models(evaluation: EvaluationRecord) -> None:
 
 
 def check_complete(evaluations: Sequence[EvaluationRecord], settings: Settings, *, extends: bool) -> None:
-    """Refuse what needs all pairs on the same instances."""
+    """Refuse options that need all pairs on the same instances."""
     if all(each.present is None for each in evaluations):
         return
     for refused, instead in (
@@ -215,7 +215,7 @@ def check_complete(evaluations: Sequence[EvaluationRecord], settings: Settings, 
 
 @contextmanager
 def named_errors(evaluations: Sequence[EvaluationRecord], settings: Settings) -> Iterator[None]:
-    """Turn errors of tests into messages; `metrics` are named if several are tested together."""
+    """Turn errors of tests into messages; they name the metric if several metrics are tested together."""
     systems, metric = evaluations[0].systems, evaluations[0].metric
     try:
         yield
@@ -246,25 +246,25 @@ def named_errors(evaluations: Sequence[EvaluationRecord], settings: Settings) ->
 
 
 def check_units(num_units: int, what: str, remedy: str = "") -> None:
-    """Refuse what needs more than one unit."""
+    """Refuse tests that need at least two units."""
     if num_units < 2:
         raise InputError(f"{what} needs at least two units (instances, or clusters of them), got one{remedy}")
 
 
 _WORTH_A_LINE = 60.0
-"""Seconds of work from which a warning is logged."""
+"""Seconds of work above which a warning is logged."""
 _SMALL = 2.0**-8
 """GiB of columns that are always allowed."""
 _SIMPLEST = costs.LINE + 50 * costs.LINE_VALUE
-"""An exact test of a pair of systems that are right or wrong."""
+"""The cost of an exact test of a pair with right-or-wrong answers."""
 _MOST_SYSTEMS, _MOST_INSTANCES = 20_000, 4_096
-"""Problems are counted up to these sizes, which takes seconds."""
+"""Up to these sizes, equal problems are counted, which takes seconds."""
 
 
 def check_workload(evaluations: Sequence[EvaluationRecord], settings: Settings, *, warns: bool) -> None:
-    """Refuse more pairs than the memory holds; log a warning of work that takes long, if asked.
+    """Refuse more pairs than fit into memory; log a warning for long work, if `warns`.
 
-    No array with one entry per pair is made.
+    The function makes no array with an entry per pair.
     """
     count, cost, draws = len(evaluations[0].systems), Cost(), False
     pairs = count * (count - 1) // 2 if settings.baseline is None else count - 1
@@ -289,7 +289,7 @@ def check_workload(evaluations: Sequence[EvaluationRecord], settings: Settings, 
 
 
 def work(evaluation: EvaluationRecord, pairs: int, settings: Settings) -> tuple[Cost, bool]:
-    """What the pairs cost by one metric, roughly, with bytes of their columns; and whether anything is drawn."""
+    """The approximate cost of the pairs by one metric, with bytes of their columns; and whether resamples are drawn."""
     swaps, draws = "permutation" in settings.tests, draws_intervals(evaluation.metric, settings)
     draws |= "bootstrap" in settings.tests
     moved = evaluation.stats.shape[1] if in_closed_form(evaluation.metric, settings) else 0
@@ -310,7 +310,7 @@ def work(evaluation: EvaluationRecord, pairs: int, settings: Settings) -> tuple[
         cheap = simple and a_problem.seconds <= free_seconds(settings)
         swaps = swaps and not (signs or cheap) and (simplest * problems).seconds > budget
         draws = draws and (costs.DRAWS * problems).seconds > budget
-        if signs and not draws:  # all pairs are one product
+        if signs and not draws:  # all pairs are counted by one product
             moved, problems = 0, 0
             a_pair = costs.RIGHT_OR_WRONG_PAIR + costs.RIGHT_OR_WRONG_PRODUCT * (2.0 * instances)
     resamples = settings.fixed_resamples

@@ -1,8 +1,8 @@
-"""The front doors: data -> `Report`, and in the manner of SciPy two arrays -> the comparison of one pair.
+"""The front doors: data -> `Report`; and, as in SciPy, two arrays -> the comparison of one pair.
 
 `compare` reads the data, settles the options, tests every metric (see `analysis`) and makes a report. On request the
-report gives the distribution of the delta of a pair, under the null hypothesis or on bootstrap resamples: exact where
-that is quick, else of the first resamples of the report's seed, as many as NumPy draws in about a second.
+report computes the distribution of a pair's delta, under the null hypothesis or on bootstrap resamples. It is exact if
+that is quick. Else it comes from the first resamples of the report's seed, as many as NumPy draws in about a second.
 """
 
 from __future__ import annotations
@@ -72,14 +72,14 @@ _SHORT = {
     "confidence_level": "level",
 }
 _ALWAYS = {"method", "resamples", "seed", "alternative", "correction", "interval", "confidence_level"}
-"""Settings that are written where they have their defaults, too."""
+"""Settings that signatures name even if they have their default values."""
 _COUNTED_BY = ("sacrebleu", "trec_eval")
-"""Programs whose own words for a metric are notes of these codes."""
+"""Programs that name a metric and its options in notes with these codes."""
 _TAKEN = {
     *("metric", *_COUNTED_BY, "tasks", "cap", "systems", "units", "instances", "runs", "strata", "missing", "sigjax"),
     *_SHORT.values(),
 }
-"""Words of signatures that no setting may be called."""
+"""Words that signatures use, so that no setting may have them as its name."""
 _BEFORE_DATA = ("test", "method", "n", "cap", "seed", "alt", "null", "ties")
 _AFTER_DATA = ("baseline", "correction", "family", "leaderboard", "interval", "level", "design")
 
@@ -92,9 +92,9 @@ def signature_of(
     draws: bool = True,
     of_suite: bool = False,
 ) -> str:
-    """One line from which the numbers can be made again, in the manner of sacrebleu.
+    """One line that is enough to reproduce the numbers, in the style of sacrebleu.
 
-    It names resamples and seed only where a number rests on random draws.
+    It names resamples and seed only if a number depends on random draws.
     """
     first, chosen, size = evaluations[0], _written(settings), evaluations[0].size
     chosen |= {} if draws else dict.fromkeys(("n", "cap", "seed"))
@@ -119,14 +119,14 @@ def signature_of(
 
 
 def _words_of(program: str, evaluations: Sequence[EvaluationRecord]) -> str | None:
-    """How a program names the metrics that it counted, with its options: `BLEU,nrefs:1,...;chrF2,nrefs:1,...`."""
+    """The names that a program gives to its metrics, with its options: `BLEU,nrefs:1,...;chrF2,nrefs:1,...`."""
     notes = (note for each in evaluations for note in each.notes if getattr(note, "code", "") == program)
     texts = dict.fromkeys(getattr(note, "text", "").removeprefix("trec_eval -m ").replace("|", ",") for note in notes)
     return ";".join(texts) or None
 
 
 def _written(settings: Settings) -> dict[str, Any]:
-    """Every setting, by its name in signatures; None for what is left out, as most defaults are."""
+    """Every setting, by its name in signatures; None for settings that are left out, such as most defaults."""
     values = {each.name: (getattr(settings, each.name), each.default) for each in fields(settings)}
     if taken := sorted(_TAKEN & set(values)):
         raise ValueError(f"a setting cannot be called {taken[0]!r}, which means something else in signatures")
@@ -146,11 +146,11 @@ def _written(settings: Settings) -> dict[str, Any]:
 def distributions_of(
     evaluations: Sequence[EvaluationRecord], settings: Settings
 ) -> Callable[[str, str, str, Test], Distribution | None]:
-    """What computes the distribution of the delta of a pair in bins, by metric, a, b and test.
+    """A function that computes the distribution of a pair's delta in bins, from metric, a, b and test.
 
-    It gives None for the bootstrap of one unit, of responses or of trained models and for swaps of a studentized delta,
-    and raises InputError where the metric gave NaN or infinity on a resample. Bootstrap scores of all systems are drawn
-    once, and kept for the metric that was asked for last.
+    The function returns None for the bootstrap of one unit, of responses or of trained models, and for swaps of a
+    studentized delta. It raises InputError if the metric is NaN or infinite on a resample. Bootstrap scores of all
+    systems are drawn once, and kept for the last requested metric only.
     """
     by_metric = {evaluation.metric.name: evaluation for evaluation in evaluations}
 
@@ -218,7 +218,7 @@ def compare(data: Any, options: CompareOptions) -> Report:
 def _report(
     evaluations: Sequence[EvaluationRecord], settings: Settings, options: CompareOptions, checkpoint: Checkpoint
 ) -> Report:
-    """The report, of resamples that the checkpoint does not have."""
+    """The report; resamples that are missing in the checkpoint are drawn."""
     context = Context(options.device, options.progress, checkpoint)
     of_suite, hashed = in_suite(evaluations[0]), data_hash(evaluations)
     with host_scope():
@@ -247,7 +247,7 @@ def _report(
 
 
 def settle(settings: Settings, evaluations: Sequence[EvaluationRecord], options: CompareOptions) -> Settings:
-    """The settings for some evaluations: each in its domain, checked together, with the defaults that the data give."""
+    """The settings for some evaluations: checked together, with defaults that depend on the data."""
     if settings.design == "models" and settings.interval == "auto":
         settings = replace(settings, interval="two-way")  # the default of this design
     checks.check_together(settings)
@@ -262,7 +262,7 @@ def settle(settings: Settings, evaluations: Sequence[EvaluationRecord], options:
 
 
 def _checkpoint(evaluations: Sequence[EvaluationRecord], settings: Settings, options: CompareOptions) -> Checkpoint:
-    """What is known of the run: from a file, from an earlier report, or from shards that an executor makes."""
+    """The checkpoint of a run: from a file, from an earlier report, or from shards that an executor makes."""
     if options.checkpoint is None and options.extend is None and options.executor is None:
         return NO_CHECKPOINT
     if options.executor is None:
@@ -278,7 +278,7 @@ def _begun(
     path: StrPath | None,
     **of: Any,
 ) -> Checkpoint:
-    """A shard that is kept in a file, by default of all resamples, with the tallies of the report that is extended."""
+    """A shard in a file (by default of all resamples), which begins with the tallies of the extended report, if any."""
     shard, earlier = Shard(identity_of(evaluations, settings), **of), dict[Key, Tally]()
     if options.extend is not None:
         names = evaluations[0].systems
@@ -319,13 +319,13 @@ def make_shard(
     device: Device = "auto",
     earlier: Mapping[Key, Tally] | None = None,
 ) -> Shard:
-    """Shard `index` of `count`, from 1, of complete settings: what an executor is given to do."""
+    """Shard `index` of `count` (counted from 1), of complete settings: the task that an executor runs."""
     file = ShardFile(Shard(identity_of(evaluations, settings), index, count), earlier=earlier, keeps=True)
     return _made(evaluations, settings, Context(device, checkpoint=Checkpoint(file)))
 
 
 def write_shard(evaluations: Sequence[EvaluationRecord], options: CompareOptions, path: StrPath, **of: Any) -> None:
-    """Make a shard in a file, or go on with it; `of` are its index, count and origin, see `Shard`."""
+    """Make a shard in a file, or continue it; `of` gives its index, count and origin, see `Shard`."""
     check(options)
     settings = settle(Settings(**values(options, Settings)), evaluations, options)
     checkpoint = _begun(evaluations, settings, options, path, **of)
@@ -333,14 +333,14 @@ def write_shard(evaluations: Sequence[EvaluationRecord], options: CompareOptions
 
 
 def _made(evaluations: Sequence[EvaluationRecord], settings: Settings, context: Context) -> Shard:
-    """The shard of a context, finished; p-values of a part are thrown away."""
+    """The finished shard of a context; p-values that come from only a part of the resamples are discarded."""
     with host_scope():
         analyse_pairs(evaluations, settings, context, of_suite=in_suite(evaluations[0]))
     return context.checkpoint.file.finish()
 
 
 def merged_report(evaluations: Sequence[EvaluationRecord], options: CompareOptions, shard: Shard, name: str) -> Report:
-    """The report of shards that were merged into one; `name` is what messages call it by."""
+    """The report of merged shards; `name` is their name in messages."""
     settings = settle(Settings(**values(options, Settings)), evaluations, options)
     if differs := difference(shard.identity, identity_of(evaluations, settings)):
         raise InputError(f"{name}: the shard is of another run: {differs}; give the data that shards were made of")
@@ -353,7 +353,7 @@ def permutation_test(a: Any, b: Any, options: PermutationOptions) -> Comparison:
 
     Under the null hypothesis the two outputs of an instance may be swapped; p is the probability, over all swaps, of a
     delta at least as extreme as observed, ties included. Equivalent to `scipy.stats.permutation_test(...,
-    permutation_type="samples")` for a difference of scores, but exact where few units or two statistics differ.
+    permutation_type="samples")` for a difference of scores, but exact if few units or two statistics differ.
 
     Args:
         a: `[instance]` or `[instance, input]` numbers of the first system.

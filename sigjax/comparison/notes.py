@@ -1,9 +1,9 @@
-"""Notes: what readers of the numbers should know, one sentence each.
+"""Notes: facts that readers of the numbers should know, one sentence each.
 
-A note is made by a rule, a function of the evaluation of a metric, the settings and the finished tables, with its words
-in it. `NOTES` and `NOTES_OF_RESULTS` have the rules in the order in which reports show what they say. Those of judges
-are from the labelled instances of `ppi`; what is drawn at random are units (instances or clusters of them), with the
-labels of all systems on them.
+A rule makes notes: it is a function of a metric's evaluation, the settings and the finished tables, and contains the
+words of the note. `NOTES` and `NOTES_OF_RESULTS` list the rules in the order in which reports show the notes. Notes on
+judges use the labelled instances of `ppi`. They treat units (instances, or clusters of them) as random draws, each with
+the labels of all systems.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ from sigjax.testing.special import scipy_special, t_quantile, t_tail
 from sigjax.testing.tilted import least_cost
 
 _NAMED = 10
-"""Pairs that a note names; the report has all."""
+"""Most pairs that a note names; the report has all pairs."""
 _TASKS = 4
-"""Tasks that a note names."""
+"""Most tasks that a note names."""
 _ROUNDING, _LOOKED_AT = 2.0**-20, 1000
-"""Differences below this part of the numbers are of the size of rounding; of so many pairs at most."""
+"""Relative size below which differences count as rounding; most pairs that are checked for it."""
 _MODELS = 0.001
-"""Below this p of the F test runs are taken for trained models."""
+"""If p of the F test is below this, the runs probably are trained models."""
 _FEW_LABELS = 20
-"""From so many human labels on, intervals of `ppi` keep their level in simulations (benchmarks/README.md)."""
+"""Fewest human labels with which intervals of `ppi` keep their level in simulations (benchmarks/README.md)."""
 _FEW_UNITS, _FEW_DIFFERENCES = 30, 5
 _FEW_DEGREES = 10.0
 _FEW_SIGNIFICANT = 3
-"""From so many significant differences, or tasks, on a note counts those that are real."""
+"""Fewest significant differences, or tasks, for which a note counts how many are real."""
 
 
 Rule = Callable[[EvaluationRecord, Settings, Mapping[Test, Comparisons], Columns], Iterable[str]]
-"""(the evaluation of a metric, the settings, its pairs by each test, its systems best first) -> notes; both tables have
-`FACTS`. A rule takes as many of these as it looks at."""
+"""(a metric's evaluation, the settings, its pairs by test, its systems best first) -> notes. Both tables have `FACTS`.
+A rule may take only the first of these arguments."""
 
 
 def notes_of(
@@ -60,7 +60,10 @@ def notes_of(
     *,
     of_suite: bool,
 ) -> tuple[str, ...]:
-    """The notes of a report, each once; of tasks that have the same note, once with their names."""
+    """The notes of a report, each once.
+
+    If several tasks have the same note, it appears once with the names of the tasks.
+    """
     groups, named, notes = pairs.groups(), systems.column("metric"), list[tuple[str, list[str]]]()
     for number, evaluation in enumerate(evaluations):
         name = evaluation.metric.name
@@ -82,13 +85,13 @@ def notes_of(
 
 
 def _units_of(pairs: Mapping[Test, Comparisons], systems: Columns) -> list[int]:
-    """The numbers of units of the pairs, which share them over tests, and systems: several if results are missing."""
+    """The different numbers of units in tables of pairs and systems; several numbers if results are missing."""
     tables: list[Columns] = [next(iter(pairs.values())), systems]
     return [units for table in tables for (units,) in table.distinct("units")]
 
 
 def merged(notes: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
-    """The notes of metrics by name, where what begins with the names of several metrics is said once of them all.
+    """The notes of metrics by name; notes that differ only in the metric's name are merged, with all names.
 
     >>> few = {name: Note("few", about=name) for name in ("x: acc", "y: acc")}
     >>> merged([(name, [note, "odd"]) for name, note in few.items()])
@@ -110,7 +113,7 @@ def merged(notes: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
 
 
 def _identical_systems(evaluation: EvaluationRecord, *_: object) -> list[str]:
-    """Each group of systems with the same statistics on every instance."""
+    """Name each group of systems with the same statistics on every instance."""
     groups: dict[bytes, list[str]] = {}
     held = evaluation.stats if evaluation.present is None else np.dstack([evaluation.stats, evaluation.present])
     for name, statistics in zip(evaluation.systems, held, strict=True):
@@ -123,7 +126,7 @@ def _identical_systems(evaluation: EvaluationRecord, *_: object) -> list[str]:
 def _rounding(
     evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], *_: object
 ) -> list[str]:
-    """Pairs whose results differ by rounding on every instance."""
+    """Name pairs whose results differ only by rounding on every instance."""
     names = []
     if evaluation.stats.dtype.kind == "f" and evaluation.present is None:
         index = {name: i for i, name in enumerate(evaluation.systems)}
@@ -141,7 +144,7 @@ def _rounding(
 def _common_instances(
     evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], *_: object
 ) -> list[str]:
-    """How many instances pairs have in common, where systems lack some, and which have none."""
+    """How many instances pairs have in common, if results are missing, and which pairs have none in common."""
     if evaluation.present is None:
         return []
     of_test, index = pairs[settings.tests[0]], {name: i for i, name in enumerate(evaluation.systems)}
@@ -159,7 +162,7 @@ def _common_instances(
 
 
 def _apart(evaluation: EvaluationRecord, common: np.ndarray, baseline: str | None) -> list[str]:
-    """A note on pairs that have no instance in common `[system, system]`, and so no comparison."""
+    """A note on the pairs that have no instance in common `[system, system]`, and so no comparison."""
     apart = np.argwhere(np.triu(common == 0, 1)).tolist()
     names = [(evaluation.systems[i], evaluation.systems[j]) for i, j in apart]
     names = [pair for pair in names if baseline is None or baseline in pair]
@@ -170,7 +173,7 @@ def _apart(evaluation: EvaluationRecord, common: np.ndarray, baseline: str | Non
 
 
 def _judges(evaluation: EvaluationRecord, settings: Settings, *_: object) -> Iterator[str]:
-    """How well the judge of `ppi` agrees with people; a warning where it errs differently on some systems."""
+    """How well the judge of `ppi` agrees with people; a warning if the judge favours some systems."""
     metric = evaluation.metric.name
     if metric != "ppi" or evaluation.metric.stat_names != METRICS["ppi"].stat_names:
         return
@@ -200,11 +203,11 @@ def _judges(evaluation: EvaluationRecord, settings: Settings, *_: object) -> Ite
 
 
 def agreement(evaluation: EvaluationRecord, level: float) -> list[tuple[str, float, float, float]]:
-    """The agreement of judge and people over all labels: (name, value, low, high); none where it is undefined.
+    """The agreement of judge and people over all labels: (name, value, low, high); empty if it is undefined.
 
-    Of labels 0 and 1 accuracy and Cohen's kappa, else Pearson's r. Intervals are t by the delete-one jackknife of the
-    labelled units, and end at -1 or 0, and 1. Reference: Efron and Tibshirani (1993), "An introduction to the
-    bootstrap", chapter 11.
+    For labels 0 and 1: accuracy and Cohen's kappa; for other labels: Pearson's r. The t intervals use the delete-one
+    jackknife over the labelled units, and are cut at the least and the largest possible value. Reference: Efron and
+    Tibshirani (1993), "An introduction to the bootstrap", chapter 11.
 
     >>> from sigjax import Evaluation
     >>> labels = {"A": [[1, 1], [0, 0], [1, 0], [0, 0]], "B": [[1, 1], [1, 1], [0, 0], [0, 1]]}
@@ -213,7 +216,7 @@ def agreement(evaluation: EvaluationRecord, level: float) -> list[tuple[str, flo
     """
     labelled, human, judge, unit = _labels(evaluation)
     is_label = bool(np.isin([human[labelled], judge[labelled]], (0, 1)).all())
-    if not is_label:  # sums of squares cancel less
+    if not is_label:  # centred numbers: sums of squares cancel less
         human, judge = (np.where(labelled, each - each[labelled].mean(), 0.0) for each in (human, judge))
     terms = labelled, human, judge, human * judge, human**2, judge**2
     sums = np.stack([np.bincount(unit, each.sum(axis=0)) for each in terms])
@@ -231,7 +234,7 @@ def agreement(evaluation: EvaluationRecord, level: float) -> list[tuple[str, flo
 
 @np.errstate(all="ignore")
 def _measures(sums: np.ndarray, *, is_label: bool) -> dict[str, np.ndarray]:
-    """Measures of agreement `[row]` of sums `[6, row]`: labels, human, judge, their product and squares."""
+    """Measures of agreement `[row]` from sums `[6, row]`: labels, human, judge, human times judge, and both squares."""
     number, human, judge, product, of_human, of_judge = sums
     if is_label:
         accuracy = 1.0 - (human + judge - 2.0 * product) / number
@@ -246,8 +249,9 @@ def error_differences(evaluation: EvaluationRecord) -> Iterator[tuple[str, str, 
 
     On instances that are labelled for both systems, the judge's score is $f = \alpha_s + \beta y + \epsilon$ for a
     human label y and system s: the judge may have another scale than people. The mean difference is $\alpha_a -
-    \alpha_b$ by least squares. p is two-sided, by t with the standard error of clusters (of instances where there are
-    none), and as many degrees of freedom as there are clusters less one; 1 where all is rounding.
+    \alpha_b$ by least squares. p is two-sided, from t with a cluster-robust standard error (instances are the clusters
+    if there are no others). The degrees of freedom are the number of clusters minus 1. p is 1 if the differences are
+    only rounding.
 
     >>> from sigjax import Evaluation
     >>> labels = {"A": [[1, 8], [0, 2], [1, 9]], "B": [[1, 9], [1, 8], [0, 1]]}
@@ -278,13 +282,16 @@ def error_differences(evaluation: EvaluationRecord) -> Iterator[tuple[str, str, 
 
 
 def _labels(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Which instances are labelled, labels and the judge's scores, 0 elsewhere, `[system, instance]`; and the units."""
+    """Which instances are labelled, the labels, the judge's scores (0 elsewhere), all `[system, instance]`.
+
+    And the units.
+    """
     labelled, human, judge = np.moveaxis(evaluation.stats, -1, 0)[[0, 2, 3]].astype(float)
     return labelled > 0, human, judge, units_of_instances(replace(evaluation, present=None))[0]
 
 
 def _repeated_runs(evaluation: EvaluationRecord, settings: Settings, *_: object) -> list[str]:
-    """What p is for where instances have several runs; a warning where these seem to be trained models."""
+    """The population of p if instances have several runs; a warning if these runs seem to be trained models."""
     if evaluation.runs is None or settings.design == "models" or len(set(evaluation.runs)) < 2:
         return []
     instances = f"p and intervals are for new instances ({len(set(evaluation.ids or ())):,} here), with runs as samples"
@@ -297,7 +304,7 @@ def _repeated_runs(evaluation: EvaluationRecord, settings: Settings, *_: object)
 
 
 def _varies_by_run(evaluation: EvaluationRecord) -> float:
-    """P of an F test that runs of a system differ on all instances at once, by the first statistic; 1 where unknown."""
+    """P-value of an F test whether runs differ on all instances at once, by the first statistic; 1 if it is unknown."""
     runs, instance = (np.unique(labels or (), return_inverse=True)[1] for labels in (evaluation.runs, evaluation.ids))
     shape = instance.max() + 1, runs.max() + 1
     if shape[0] < 2 or evaluation.num_instances != shape[0] * shape[1] or evaluation.present is not None:
@@ -313,7 +320,7 @@ def _varies_by_run(evaluation: EvaluationRecord) -> float:
 
 
 def _exchangeable(evaluation: EvaluationRecord, settings: Settings, *_: object) -> list[str]:
-    """What the permutation test assumes of a score that is no mean of one number per unit."""
+    """The assumption of the permutation test, if the score is not a mean of one number per unit."""
     swaps = "permutation" in settings.tests and DESIGNS[settings.design].exchanges != "runs"
     if not swaps or settings.statistic != "delta" or _is_mean(evaluation):
         return []
@@ -332,9 +339,9 @@ def _exchangeable(evaluation: EvaluationRecord, settings: Settings, *_: object) 
 
 
 def _is_mean(evaluation: EvaluationRecord) -> bool:
-    """Whether one number per unit differs between systems, so that the test is the test of a mean of differences.
+    """Whether the systems differ in one number per unit, so that the test is the test of a mean of differences.
 
-    A score grows, or falls, with the sum of that number, and exchanges leave the sum over both systems as it is.
+    The score grows, or falls, with the sum of this number. Exchanges do not change its sum over both systems.
     """
     if not isinstance(evaluation.metric, Metric):
         return False
@@ -345,7 +352,7 @@ def _is_mean(evaluation: EvaluationRecord) -> bool:
 
 
 def _noise(evaluation: EvaluationRecord, settings: Settings, *_: object) -> list[str]:
-    """Where the variance of scores and deltas comes from, where runs are samples: from instances, or from runs."""
+    """Where the variance of scores and deltas comes from, if runs are samples: from instances, or from runs."""
     found = run_variances(evaluation) if settings.design != "models" else None
     if found is None:
         return []
@@ -357,7 +364,7 @@ def _noise(evaluation: EvaluationRecord, settings: Settings, *_: object) -> list
 def _no_precision(
     evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], systems: Columns
 ) -> list[str]:
-    """Whether one unit is all there is."""
+    """No standard errors and intervals, if there is only one unit."""
     del settings
     if min(_units_of(pairs, systems)) > 1:
         return []
@@ -366,7 +373,7 @@ def _no_precision(
 
 
 def _lone_units(evaluation: EvaluationRecord, settings: Settings, *_: object) -> list[str]:
-    """Which strata have one unit."""
+    """Name the strata with only one unit."""
     if evaluation.strata is None or (settings.interval == "none" and "bootstrap" not in settings.tests):
         return []
     names = next(filter(None, (_lone(subset.evaluation) for subset in complete_subsets(evaluation, settings))), [])
@@ -379,7 +386,7 @@ def _lone_units(evaluation: EvaluationRecord, settings: Settings, *_: object) ->
 
 
 def _lone(evaluation: EvaluationRecord) -> list[str]:
-    """The strata with one unit, which every draw within strata takes as it is; none of a single unit."""
+    """The strata with one unit, which never vary in draws within strata; empty if there is one unit in all."""
     unit, strata = units_of_instances(evaluation)
     alone = (np.bincount(strata) == 1)[strata[unit]] & (len(strata) > 1)
     labels = evaluation.strata or ()
@@ -389,7 +396,7 @@ def _lone(evaluation: EvaluationRecord) -> list[str]:
 def _without_bootstrap_ranks(
     evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], systems: Columns
 ) -> list[str]:
-    """Whether replicates would take too much memory to look at all of them together."""
+    """No bootstrap ranks, if keeping all replicates would take too much memory."""
     num_systems, is_known = len(evaluation.systems), systems.column("bootstrap_ranks").distinct()
     if not settings.leaderboard or is_known or max(_units_of(pairs, systems)) == 1:
         return []
@@ -407,9 +414,9 @@ def _reach(
     *,
     of_suite: bool,
 ) -> list[str]:
-    """What no resamples, or no units, can make significant; of units and runs what those of the first family cannot.
+    """Decisions that are impossible with these resamples, or with these units or runs (of the first family only).
 
-    It is said of the whole report, once; `groups` are its pairs by metric and test.
+    These notes are about the whole report, and appear once; `groups` has its pairs by metric and test.
     """
     notes, families = list[str](), [list(evaluations)]
     if settings.family != "report":
@@ -424,7 +431,7 @@ def _reach(
         if budget is not None and budget <= exact_budget(settings):
             pairs, budget = joined["permutation"], None
             if not (pairs.has_method("montecarlo") & (pairs.column("exceed").values == 0)).any():
-                joined.pop("permutation")  # p beyond the resamples is known
+                joined.pop("permutation")  # no sampled p-value is at its smallest possible value
         notes += out_of_reach(joined, of_what, settings, budget)
     of_family = [[groups[each.metric.name, settings.tests[0]] for each in family] for family in families]
     num_hypotheses = sum(map(len, of_family[0]))
@@ -433,14 +440,14 @@ def _reach(
         named = f"warning: {family[0].metric.name}: " if of_suite and len(families) > 1 else "warning: "
         notes += [note.replace("warning: ", named) for note in too_few_units(fewest, num_hypotheses, settings)]
     if settings.design == "models":
-        num_runs = len(set(evaluations[0].runs or ()))  # exchanged whole
+        num_runs = len(set(evaluations[0].runs or ()))  # runs are exchanged as a whole
         least = (0.5 if settings.mid_p else 1.0) / math.comb(2 * num_runs, num_runs)
         notes += _too_few(f"{num_runs} runs of each system", least, num_hypotheses, settings)
     return notes
 
 
 def _tilted_budget(evaluation: EvaluationRecord, settings: Settings, pairs: Comparisons | None) -> float | None:
-    """The budget that lets importance sampling go beyond the resamples; None where it does not apply."""
+    """The budget with which importance sampling measures p below 1 / (resamples + 1); None if it does not apply."""
     plain = settings.method != "auto" or settings.statistic != "delta" or DESIGNS[settings.design].exchanges != "units"
     if plain or pairs is None or not isinstance(evaluation.metric, Metric):
         return None
@@ -451,13 +458,13 @@ def _tilted_budget(evaluation: EvaluationRecord, settings: Settings, pairs: Comp
 def out_of_reach(
     family: Mapping[Test, Comparisons], of_what: str, settings: Settings, budget: float | None = None
 ) -> list[str]:
-    """A note for each test whose Monte Carlo p-values cannot become significant, however small, in one family.
+    """A note for each test whose Monte Carlo p-values cannot become significant in one family, however small they are.
 
-    With a budget of so many seconds importance sampling tells permutation p-values below the least.
+    With a `budget` of so many seconds, importance sampling can measure smaller permutation p-values.
     """
     notes: list[str] = []
     if CORRECTIONS[settings.correction].is_resampled:
-        return notes  # an adjusted p-value is as small as a p-value, however many pairs there are
+        return notes  # the adjusted p-value can be as small as the p-value, however many pairs there are
     for test, pairs in family.items():
         p_values, is_sampled = pairs.column("p_value"), pairs.has_method("montecarlo")
         if not is_sampled.any():
@@ -477,22 +484,22 @@ def out_of_reach(
 
 
 def _needed(p_values: np.ndarray, is_sampled: np.ndarray, drawn: int, settings: Settings) -> int:
-    """The number of resamples, no fewer than `drawn`, with which the least sampled p-value is significant."""
+    """The number of resamples, at least `drawn`, with which the smallest possible sampled p-value is significant."""
     while True:
         least = 1.0 / (drawn + 1)
         least_p = np.where(is_sampled, least, p_values)
         times = adjust(least_p, settings.correction)[is_sampled].min() / least
-        # m / (K + 1) < alpha from K = floor(m / alpha) on, but for rounding.
+        # m / (K + 1) < alpha holds from K = floor(m / alpha) on, except for rounding.
         needed = math.floor(times / settings.alpha * (1.0 + 1e-12))
         if needed <= drawn:
             return drawn
-        drawn = needed  # a smaller least p-value, which fewer exact ones are below
+        drawn = needed  # with a smaller least p-value, fewer exact p-values are below it
 
 
 def too_few_units(num_units: int, num_hypotheses: int, settings: Settings) -> list[str]:
-    """A note where permutation tests of so many units cannot become significant, however far apart systems are.
+    """A note if permutation tests of so many units cannot become significant, however large the difference is.
 
-    The least p-value is that of one swap in all 2^N, and of its mirror image where the test is two-sided.
+    The smallest p-value counts one swap of all 2^N; a two-sided test also counts its mirror image.
 
     >>> print(*too_few_units(6, 3, Settings()))
     warning: permutation test: 6 units are too few for a decision at 0.05: p is at least 0.0312,
@@ -507,9 +514,9 @@ def too_few_units(num_units: int, num_hypotheses: int, settings: Settings) -> li
 
 
 def _too_few(what: str, least: float, num_hypotheses: int, settings: Settings) -> list[str]:
-    """A note where the chance `least` of one exchange, and of its mirror image, is too large for a decision."""
+    """A note if the probability `least` of one exchange (and of its mirror image) is too large for a decision."""
     least *= 2 if settings.alternative == "two-sided" else 1
-    if least * num_hypotheses < settings.alpha:  # equal p-values are adjusted by this factor at most
+    if least * num_hypotheses < settings.alpha:  # the correction multiplies equal p-values by at most this factor
         return []
     joint = CORRECTIONS[settings.correction].is_resampled
     of_all = least if joint else adjust(np.full(num_hypotheses, least), settings.correction).min()
@@ -523,7 +530,7 @@ def _too_few(what: str, least: float, num_hypotheses: int, settings: Settings) -
 def _stops(
     evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], *_: object
 ) -> list[str]:
-    """Of tests that stop by themselves, where pairs stopped, and which are undecided."""
+    """For tests that stop by themselves: where pairs stopped, and which pairs are undecided."""
     if settings.resamples != "auto":
         return []
     metric, tested = evaluation.metric.name, pairs["permutation"]
@@ -549,7 +556,7 @@ def _first_pairs(pairs: Comparisons) -> str:
 def _intervals(
     evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], systems: Columns
 ) -> list[str]:
-    """Of which kind intervals are, and where they are missing, or known to miss the truth."""
+    """The kind of the intervals, and which are missing, or known to miss the truth too often."""
     names = ("standard_error", "interval", "interval_kind", "units", "degrees")
     tables: list[Columns] = [pairs[settings.tests[0]], systems]
     shown = (Columns({name: table.column(name) for name in names}) for table in tables)
@@ -566,7 +573,7 @@ def _intervals(
 
 
 def _units_by_t(*tables: Columns) -> list[tuple[int, float]]:
-    """The different numbers of units of intervals by t, with their degrees of freedom."""
+    """The different numbers of units of t intervals, with their degrees of freedom."""
     rows = (row for table in tables for row in table.distinct("units", "degrees"))
     return sorted({(units, degrees) for units, degrees in rows if degrees < math.inf})
 
@@ -574,7 +581,7 @@ def _units_by_t(*tables: Columns) -> list[tuple[int, float]]:
 def _few_differences(
     evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], systems: Columns
 ) -> list[str]:
-    """Pairs of which so few units differ that default intervals are known to miss the truth too often."""
+    """Pairs that differ on so few units that default intervals are known to miss the truth too often."""
     names, count = list[str](), max(_units_of(pairs, systems))
     if evaluation.present is not None or not _units_by_t(systems) or count > _FEW_UNITS:
         return []
@@ -596,13 +603,14 @@ def _few_differences(
 def _contradictions(
     evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], *_: object
 ) -> list[str]:
-    """Pairs whose interval excludes 0 on the side that is tested, though p, adjusted as it is, is not significant."""
+    """Pairs whose interval excludes 0 on the tested side, although the (adjusted) p-value is not significant."""
     notes = list[str]()
     for test, of_test in pairs.items():
         ends, joint, p_value, p_adjusted = of_test.arrays("interval", "joint_pairs", "p_value", "p_adjusted")
         above = (ends[:, 0] > 0.0) & (settings.alternative != "less")
         below = (ends[:, 1] < 0.0) & (settings.alternative != "greater")
-        agrees = (joint > 1) | (p_adjusted == p_value)  # other intervals are for their pairs alone, and say so
+        # a single interval beside an adjusted p-value is not a contradiction
+        agrees = (joint > 1) | (p_adjusted == p_value)
         rows = np.flatnonzero((above | below) & agrees & (p_adjusted >= settings.alpha))
         if not rows.size:
             continue
@@ -615,9 +623,9 @@ def _contradictions(
 
 
 def _methods(metric: str, interval: str, pairs: Columns, systems: Columns, known: Sequence[float]) -> list[str]:
-    """Of which kind intervals are where the option does not say it, and whether they hold together.
+    """The kind of the intervals, if the option does not say it, and whether they are simultaneous.
 
-    `known` are degrees of freedom of those by t, ascending.
+    `known` are the degrees of freedom of t intervals, ascending.
     """
     notes = []
     of_systems, of_pairs = (table.column("interval_kind").distinct() for table in (systems, pairs))
@@ -635,9 +643,9 @@ def _methods(metric: str, interval: str, pairs: Columns, systems: Columns, known
 
 
 def _few_units(by_t: Sequence[tuple[int, float]]) -> list[str]:
-    """Where intervals of the default kind are known to miss the truth too often, or to be long.
+    """When intervals of the default kind are known to miss the truth too often, or are long.
 
-    Numbers of units come with their degrees of freedom.
+    `by_t` has the numbers of units with their degrees of freedom.
     """
     notes = []
     units = min(by_t)[0]
@@ -674,7 +682,7 @@ def _missing(settings: Settings, pairs: Columns, systems: Columns) -> list[str]:
 
 
 def _counted(pairs: Columns, systems: Columns, holds: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> str:
-    """Of how many systems and pairs something holds, which their standard errors and intervals tell, in words."""
+    """How many systems and pairs have such standard errors and intervals (`holds`), in words."""
     tables = {"system": systems, "pair": pairs}
     counts = {noun: int(holds(*table.arrays("standard_error", "interval")).sum()) for noun, table in tables.items()}
     return " and ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n)
@@ -683,7 +691,7 @@ def _counted(pairs: Columns, systems: Columns, holds: Callable[[np.ndarray, np.n
 def _discoveries(
     evaluations: Sequence[EvaluationRecord], settings: Settings, groups: Mapping[tuple[str, Test], Comparisons]
 ) -> Iterator[str]:
-    """At least how many differences are real, of each family by the permutation test, where it says more than stars."""
+    """The least number of real differences in each family of the permutation test, if it is more than stars show."""
     if "permutation" not in settings.tests or settings.mid_p:
         return
     of_report, names = settings.family == "report", [each.metric.name for each in evaluations]
@@ -710,7 +718,7 @@ def _discoveries(
 def _wins(
     evaluations: Sequence[EvaluationRecord], settings: Settings, groups: Mapping[tuple[str, Test], Comparisons]
 ) -> Iterator[str]:
-    """On at least how many tasks of a suite one of two systems is better, or each system and the baseline."""
+    """On how many tasks of a suite, at least, a system is better than the other one, or than the baseline."""
     if "permutation" not in settings.tests or settings.mid_p or settings.alternative != "two-sided":
         return
     score = evaluations[0].metric.name.rpartition(": ")[2]
@@ -731,7 +739,7 @@ def _wins(
 
 
 NOTES: tuple[Rule, ...] = (
-    lambda evaluation, *_: evaluation.notes,  # what was done to the data on the way in
+    lambda evaluation, *_: evaluation.notes,  # what was changed while reading the data
     _common_instances,
     _identical_systems,
     _rounding,
@@ -743,6 +751,6 @@ NOTES: tuple[Rule, ...] = (
     _lone_units,
     _without_bootstrap_ranks,
 )
-"""The rules on what was tested, in the order of what they say; then comes what is out of reach (`_reach`)."""
+"""The rules on the tested data, in the order of the notes; `_reach` comes after them."""
 NOTES_OF_RESULTS: tuple[Rule, ...] = (_stops, _intervals, _few_differences, _contradictions)
-"""The rules on what was found."""
+"""The rules on the results."""

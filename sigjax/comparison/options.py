@@ -15,12 +15,12 @@ from sigjax.records.settings import Alternative, Device, IntervalKind, Method, R
 if TYPE_CHECKING:
     from sigjax.report import Report
 else:
-    Report = Any  # `sigjax compare --help` needs the options, and not what makes reports
+    Report = Any  # `sigjax compare --help` needs the options, but not the module that makes reports
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(Settings):
-    """All options of `compare`: the settings, how data are read, and what changes how the work is done."""
+    """All options of `compare`: the settings, how to read the data, and how to run the work."""
 
     read: Mapping[str, Any] | None = option(
         None,

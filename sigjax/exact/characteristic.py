@@ -27,7 +27,7 @@ NEGLIGIBLE, LONG_NEGLIGIBLE = 36.0, 40.0
 """Frequencies where the modulus is below exp(-36) = 2e-16 for all pairs are left out, with long doubles exp(-40)."""
 PI = np.longdouble("3.14159265358979323846264338327950288")
 Real = type[np.floating[Any]]
-"""float64; on the host also long doubles, which many machines have, for what float64 leaves open."""
+"""float64; on the host also long doubles, if the machine has them, for pairs that float64 leaves open."""
 
 
 def unit(real: Any) -> float:
@@ -45,7 +45,7 @@ class Frequencies:
     """The frequencies that count."""
 
     lengths: tuple[int, ...]
-    """Of the grid, in steps of K, for each axis."""
+    """Lengths of the grid, in steps of K, for each axis."""
     number: np.ndarray
     """[axis, frequency] int64: periods over the length of the axis; on the last axis from 0 to half of the length."""
     left_out: float
@@ -108,7 +108,7 @@ def find_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, known: A
 
 
 def all_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, *, precise: bool = False) -> Angles | None:
-    """All angles that rows can have on the grid, in order; None if there are fewer rows times frequencies.
+    """All angles that rows can have on the grid, in order; None if there are more angles than rows times frequencies.
 
     If `precise`, they are computed with long doubles and rounded once.
     """
@@ -166,7 +166,7 @@ class CharacteristicTables(NamedTuple):
     error: np.floating[Any]
     """Bound on the relative errors of sums over rows of `logs`."""
     angles_error: np.floating[Any]
-    """The same for `angles`, and for the angles that they are added to."""
+    """Bound on the errors of `angles`, and of the angles to which they are added."""
 
 
 def characteristic_tables(rows: np.ndarray, theta: np.ndarray, found: Angles) -> CharacteristicTables:

@@ -162,7 +162,7 @@ def dp_cost(lattice: Lattice) -> int:
 
 
 def tree_null(lattice: Lattice) -> np.ndarray:
-    """The same by FFT products of ever larger groups of units.
+    """The null distribution by FFT products of ever larger groups of units.
 
     The error is absolute (`tree_error`): probabilities far below 1e-16 are noise, and those that come out below 0 are
     set to 0. A result of P numbers takes O(P log^2 P) time at most. For N units of size at most G on one axis, P is at

@@ -207,7 +207,7 @@ def _dominating_point(plane: Plane, extreme_points: np.ndarray) -> tuple[np.ndar
 def _candidates(
     plane: Plane, extreme_points: np.ndarray, mean: np.ndarray, theta: np.ndarray, inverse: np.ndarray
 ) -> np.ndarray:
-    """Positions that include the minimum of the quadratic rate: in each row, those next to the minimum of the row."""
+    """Positions around the minimum of the quadratic rate: in each row, the positions next to the row's minimum."""
     if not inverse[1, 1] > 0.0:
         return extreme_points
     width = len(plane.second)

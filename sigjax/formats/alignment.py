@@ -28,7 +28,7 @@ _WORD = 2**_BITS - 1
 _MOST_SENTENCES = 2**20
 """A larger number of a sentence in a NAACL file is an error, and no reason to count up to it."""
 _MOST_LACKING = 10
-"""A gold file may have this many sentences without links, or a tenth of all: more come from a wrong number."""
+"""So many sentences of a gold file, or a tenth of all, may have no links. More of them mean a wrong sentence number."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -154,7 +154,7 @@ _WIDTHS = (2, 3)
 _MOST_DIFFERENT = 0.01
 """Share of lines whose word may differ from the gold file's."""
 _LARGEST_TABLE = 2**22
-"""Most parts of one side times parts of the other: more are no parts of a word, or of overlapping multiword tokens."""
+"""Most parts of one side times parts of the other side: real words, and overlapping multiword tokens, have fewer."""
 
 
 def common_subsequence(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:

@@ -209,7 +209,8 @@ class Format:
 def looks_tabular(name: str, head: bytes) -> bool:
     r"""Whether the first lines of a file are rows of a table or objects of JSON, and so neither texts nor labels.
 
-    Rows have the same number of tabs; or of commas, if the file is named .csv or no line has blanks, as texts have.
+    Rows have the same number of tabs. Or they have the same number of commas; then the file must be named .csv, or no
+    line may have blanks, since texts have blanks.
 
     >>> looks_tabular("a.txt", b"q1\tyes\nq2\tno\n"), looks_tabular("a.json", b'[{"text": "it is"}]')
     (True, True)

@@ -113,7 +113,7 @@ class Diagnosis:
         return visible_json({name: each for name, each in asdict(self).items() if name not in _INNER}, indent=2)
 
     def spelled(self, spelling: Callable[[Hint], str]) -> Diagnosis:
-        """The same with options in messages in a spelling."""
+        """The diagnosis, with options in messages in one spelling."""
 
         def said(text: str | Message) -> str:
             return Message.of(text).shown(spelling)
@@ -195,7 +195,7 @@ def _python_call(given: Mapping[str, Any], command: str, more: Mapping[str, Any]
 
 
 def _typed(files: Sequence[Any], given: Mapping[str, Any], command: str, more: Mapping[str, Any]) -> str:
-    """The same as a command of the shell."""
+    """The call as a command of the shell."""
     words, chosen = ["sigjax", command, *map(os.fsdecode, files)], {**given, **more}
     for name, value in sorted(chosen.items(), key=lambda item: _ORDER.get(item[0], 1)):
         if value is not None:
@@ -287,7 +287,7 @@ def _missing(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[
 def _cluster(fields: Mapping[str, int], instances: int) -> str | None:
     """The field that clusters may be named by; runs are none."""
     usable = {name: labels for name, labels in fields.items() if not (is_trial(name) or is_fold(name))}
-    # Clusters are small, but hold several instances: of a field that is nearly an id nothing would change.
+    # Clusters are small, but hold several instances: a field that is nearly an id would change nothing.
     small = [name for name, labels in usable.items() if 2 * labels <= instances]
     return max(small or usable, key=usable.__getitem__, default=None)
 

@@ -33,7 +33,7 @@ UNKNOWN = "unknown"
 _SUCCESS = "success"
 """Which score says whether a run passes, if there are others."""
 TOLERANCE = 1e-9
-"""Of a mean, to which that of the program is the same."""
+"""Relative tolerance for equality with the program's mean."""
 LogScores = Mapping[str, float | InputError]
 """Name of a score -> its value, or the error for whoever asks for it; missing scores are left out."""
 

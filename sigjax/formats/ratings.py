@@ -5,8 +5,8 @@ errors are added up by the weights of Google, and raters averaged. Reference: Fr
 and context: a large-scale study of human evaluation for machine translation".
 
 Appraise writes a csv file without header, one row per rating, read as by `humeval/tools.py` of WMT24: checks, tutorials
-and fillers are left out, of a segment that an annotator rated again the last rating counts, and annotators are
-averaged. Reference: Kocmi et al. (2024), "Error span annotation: a balanced approach for human evaluation of machine
+and fillers are left out. If an annotator rated a segment again, the last rating counts. Annotators are averaged.
+Reference: Kocmi et al. (2024), "Error span annotation: a balanced approach for human evaluation of machine
 translation".
 """
 
@@ -83,7 +83,8 @@ _APPRAISE_SCORE = "score"
 _WITHOUT_DOCUMENTS = (9,)
 """Numbers of fields: annotator, system, item, type, two languages, score, start and end."""
 _WITH_DOCUMENTS = (11, 12, 13, 14)
-"""The same with a document, and whether the row rates all of it, before start; next error spans; two of the batch."""
+"""Numbers of fields with documents: document and "rates the whole document" before start; then error spans, batch
+(two)."""
 _MARKS = {"#incomplete": "a filler", "#dup": "a filler", "#bad": "an attention check"}
 """Suffix in the name of a document that does not count -> the kind of its ratings."""
 _LONGEST = 18

@@ -120,7 +120,7 @@ def likely_formats(files: Sequence[str], outputs: Sequence[str]) -> list[table.F
 
 
 def _is_scored(name: str, head: bytes) -> bool:
-    """Whether a file that may be a table of one system is one: by its name, or since its lines end in numbers."""
+    """Whether a possible table of one system is such a table: by its name, or because lines end in numbers."""
     named = name.endswith((".csv", ".tsv", ".json", ".jsonl", ".parquet", ".md", ".tex"))
     if named or head.startswith((b"PAR1", b"[", b"{")) or is_spreadsheet(name, head):
         return True
@@ -134,7 +134,10 @@ def _is_scored(name: str, head: bytes) -> bool:
 def formats_taking(
     files: Sequence[str], outputs: Sequence[str], first: tuple[str, bytes] | None = None
 ) -> list[table.Format]:
-    """The formats that take such files, in the order in which they are tried; those that the first one may be of."""
+    """The formats that take such files, in the order of trial.
+
+    `first` keeps only formats that the first file may have.
+    """
     if outputs:
         taken: tuple[table.Takes, ...] = ("gold",) if files else ("systems",)
     else:

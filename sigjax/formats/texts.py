@@ -8,14 +8,15 @@ articles (a, an, the); of several gold answers the best one counts. If some ques
 version 2.0 counts, else that of 1.1. Articles of SQuAD are clusters. References: Rajpurkar et al. (2016), "SQuAD:
 100,000+ questions for machine comprehension of text"; Rajpurkar, Jia and Liang (2018), "Know what you don't know".
 
-Transcripts have ids, as in Kaldi's `text` (`ID WORD ...`) and sclite's `trn` (`WORD ... (ID)`), or times, as in stm.
-An utterance without words is an empty transcript. For `wer-sclite`, words are as sclite reads them; for other metrics
-all words count, also sclite's `(optional)` ones, `<unk>` and `[noise]`, case does, too, and alternatives `{a / b}` of
-trn are refused. If all ids have - or _, what stands before the first is the speaker.
+Transcripts have ids, as in Kaldi's `text` (`ID WORD ...`) and sclite's `trn` (`WORD ... (ID)`), or times, as in stm. An
+utterance without words is an empty transcript. For `wer-sclite`, words are as sclite reads them; for other metrics all
+words count, also sclite's `(optional)` ones, `<unk>` and `[noise]`, case counts, too, and alternatives `{a / b}` of trn
+are refused. If all ids contain - or _, the text before the first of these signs is the speaker.
 
-Ids look like words of plain texts. So files are transcripts only where systems have most ids of the gold file and no
-others, and these are long and of one length, or of one pattern of letters, digits and marks; or where the gold file is
-`text` or `NAME.trn`. What is only nearly so, such as ten numbers or more, is refused with both answers.
+Ids look like words of plain texts. So files are transcripts only if the gold file is named `text` or `NAME.trn`, or if
+systems have most ids of the gold file, no other ids, and the ids are long. Such ids have the same length, or the same
+pattern of letters, digits and marks. Files that only nearly satisfy this, such as files with ten or more numbers as
+ids, are refused with both possible answers.
 
 sclite's stm has the segments of the reference with times, and ctm the words of a system. A word belongs to the first
 segment of its channel that ends after the middle of the word, and to the last one if none does, as for sclite. Case
@@ -223,7 +224,7 @@ def _plain(loaded: JsonObject) -> Iterator[tuple[str, list[str], str]]:
 
 
 def _answers(file: str) -> dict[str, str]:
-    """The answer of a system to each question; null is none given."""
+    """The answer of a system to each question; null means no answer."""
     loaded = load_item(file)
     return {id: _string(loaded, id) for id, value in loaded.fields.items() if value is not None}
 

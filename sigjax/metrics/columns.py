@@ -475,7 +475,7 @@ def _bounded_rounding(*columns: np.ndarray) -> float:
 
 
 def _median_rounding(value: np.ndarray) -> float:
-    """None for whole numbers; for others that of reading them, and of the mean of two."""
+    """The rounding error of a median: 0 for whole numbers, else the error of reading numbers and averaging two."""
     largest = float(np.abs(value).max())
     return 0.0 if largest < _LARGEST and (value == np.rint(value)).all() else largest * _EPSILON
 

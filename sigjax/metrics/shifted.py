@@ -33,18 +33,18 @@ _ANY = (-math.inf, math.inf)
 
 
 class Shifted(NamedTuple):
-    """An evaluation whose numbers are large, by three kinds of shifts."""
+    """An evaluation with large numbers, shifted in three ways (to keep digits)."""
 
     deltas: EvaluationRecord
-    """Every instance less by a number that all systems share: deltas are those of the evaluation."""
+    """Every instance is shifted by a number that all systems share: deltas stay the same."""
     spreads: EvaluationRecord
-    """The same, with each system less by a number of its own: how deltas vary is as before."""
+    """The evaluation with each system shifted by its own number; deltas vary as before."""
     scores: EvaluationRecord
-    """Every system less by a number of its own: scores are less by `shifts`."""
+    """Every system is shifted by its own number: scores are smaller by `shifts`."""
     shifts: np.ndarray
     """[system] float64."""
     means: np.ndarray
-    """[system] float64: the scores themselves; of whole numbers and decimals rounded once."""
+    """[system] float64: the unshifted scores; for whole numbers and decimals they are rounded only once."""
 
 
 def shifted(evaluation: EvaluationRecord) -> Shifted | None:

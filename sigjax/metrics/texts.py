@@ -66,7 +66,7 @@ def inputs_of_texts(
 
 
 def _hash(texts: list[Any]) -> str:
-    """Of texts, and lists of them; JSON quotes them, so that no two lists look alike."""
+    """A hash of texts, and of lists of texts; JSON quotes the texts, so that no two lists look alike."""
     return hashlib.sha256(json.dumps(texts, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -1,39 +1,40 @@
 r"""Adjusted p-values of a family of pairs, and which decisions infinitely many resamples would not change.
 
-A family holds the hypotheses whose p-values are adjusted together, of one test: the pairs of a metric, or of all
-metrics of a report, where the settings say so. Then the correction bounds the errors of all statements of the test
-together.
+A family holds the hypotheses of one test whose p-values are adjusted together: the pairs of a metric, or of all metrics
+of a report if the setting `family` is "report". The correction bounds the errors in all statements about the family.
 
 **When a pair is decided.** Every number that resamples estimate (the p-value of a sampled pair; for maxt the
 probability q of each step) gets a Clopper-Pearson interval with error `ERROR` / (numbers of the family). No adjusted
 p-value falls when one of these numbers rises, so the adjusted p-values of infinitely many resamples lie between the
-adjusted lower ends and the adjusted upper ends. A pair is decided when both lie on the same side of alpha, and so
-does the reported one, which the intervals are widened to hold. By the union bound, the probability that the decision on
-any decided pair differs from that of infinitely many resamples is at most `ERROR`, however the numbers depend on each
-other. Exact p-values enter as they are; their pairs can be undecided too, as the correction takes all pairs. Tilted
-ones enter with intervals at the same error that are normal for log p, from the differences between paths.
+adjusted lower ends and the adjusted upper ends. A pair is decided when both lie on the same side of alpha. The reported
+p-value lies on this side, too, because the intervals are widened to contain it. By the union bound, the probability
+that the decision on any decided pair differs from the decision of infinitely many resamples is at most `ERROR`, however
+the numbers depend on each other. Exact p-values enter as they are; their pairs can be undecided too, since the
+correction depends on all pairs. Tilted p-values enter with intervals at the same error, which assume that log p is
+normal with the standard error between vectors.
 
-*Decided pairs do nothing to others* as long as their numbers stay within their intervals. All corrections reject the k
-smallest p-values, where k is the largest number for which certain counts "how many p-values are at most c_j" are large
-enough (maxt: all steps before the first q from alpha on). If a move of one p-value changed k, it crossed a c_j between
+*Decided pairs do not affect other pairs* as long as their numbers stay within their intervals. All corrections reject
+the k smallest p-values. Here k is the largest number for which certain counts "how many p-values are at most c_j" are
+large enough (maxt: all steps before the first q >= alpha). If a move of one p-value changed k, it crossed a c_j between
 the two k, and with it its own decision. So only pairs that are not decided are drawn more often in `resamples_needed`.
 
 **When a test may stop** (`resamples="auto"`). The test looks at its counts after `LOOKS` resamples; the last look is
 the cap. S is the number of hits (resamples at least as extreme) that a pair has among the first n. The rule is MMCTest
 (Gandy and Hahn 2014) at fixed looks: the intervals above, at each look, with error `ERROR` / (pairs * looks). A pair
-stops when it is decided by them. All intervals hold their p together with probability 1 - `ERROR`, so the
+stops when these intervals decide it. All intervals contain their p simultaneously with probability 1 - `ERROR`, so the
 probability that any decision on a decided pair is wrong is at most `ERROR`, whatever the p-values are. (Gandy 2009
-bounds the same risk for one hypothesis.) Metrics that are adjusted together are sampled one after another: the pairs of
-metrics before enter with their bounds, those of metrics to come with 0 and 1, and each has its fraction of `ERROR`.
+bounds the same risk for one hypothesis.) Metrics that are adjusted together are sampled one after another. Pairs of
+earlier metrics enter with their bounds, and pairs of later metrics with the bounds 0 and 1. Each metric has its
+fraction of `ERROR`.
 
-The p-value cannot be (S + 1) / (n + 1): n was chosen by looking at S, and at the other pairs, about which the null
-hypothesis of this one says nothing. It must be valid at all looks at once, so that stopping may depend on anything. By
-stochastic curtailment (Lan, Simon and Halperin 1982) it is
+The p-value cannot be (S + 1) / (n + 1): n was chosen by looking at S, and at the other pairs, and the null hypothesis
+of this pair says nothing about the other pairs. So the p-value must be valid at all looks simultaneously; then stopping
+may depend on anything. By stochastic curtailment (Lan, Simon and Halperin 1982) it is
 
     p = q / CONFIDENCE,  q = the least value that (S + 1) / (N + 1) at the cap N stays within, with probability
                              CONFIDENCE under the null hypothesis, given S now
 
-so at the cap 1.005 (S + 1) / (N + 1), and before it an upper bound of what it will be there.
+so p is 1.005 (S + 1) / (N + 1) at the cap, and before the cap it is an upper bound of its value at the cap.
 
 *Proof that P(p <= u at any look) <= u.* Under the null hypothesis the observed delta and its resamples are
 exchangeable. Ties only add hits, and p rises with S; so let there be none. Then the final count S_N is uniform on 0..N,
@@ -43,7 +44,7 @@ any look) <= (B + 1) / (N + 1) / CONFIDENCE. Take the largest B for which the ri
 look says just that M_n >= CONFIDENCE there. QED
 
 P(S_N <= B | S): mark the B + 1 largest of all N + 1 deltas. The observed one is the (S + 1)-th largest of the n + 1
-known so far, so it is marked (S_N <= B) when more than S of those are: a hypergeometric tail.
+known so far, so it is marked (S_N <= B) when more than S of the n + 1 known deltas are marked: a hypergeometric tail.
 
 References: Gandy (2009), JASA 104, 1504-1511; Gandy and Hahn (2014), "MMCTest: a safe algorithm for implementing
 multiple Monte Carlo tests", Scandinavian Journal of Statistics 41, 1083-1101; Lan, Simon and Halperin (1982),
@@ -63,12 +64,12 @@ exact. Dividing by it lets a pair of alike systems, whose delta varies little, c
 With the pairs in descending order of t, $e_j$ is the number of K resamples on which $\max_{k \ge j} t^*_k \ge t_j$, and
 the adjusted p-value is $\max_{i \le j} (e_i + 1) / (K + 1)$.
 
-*What it bounds.* A resample swaps the same units of every pair. Take the pairs whose null hypotheses are true: if
-swapping any unit, of all of them together, leaves the joint distribution of their differences as it is (symmetry about
-0), the familywise error is at most alpha, for every K and whatever holds of the other pairs, because a maximum over
-more pairs is never smaller (Romano and Wolf 2005). For one pair that is just its null hypothesis. For several it asks
-for more, and where it does not hold, the error is alpha but for what vanishes with the number of units: on resamples
-the deltas have the covariances that they have.
+*What it bounds.* A resample swaps the same units of every pair. Take the pairs whose null hypotheses are true. Assume
+that swapping a unit of all these pairs does not change the joint distribution of their differences (symmetry about 0).
+Then the familywise error is at most alpha, for every K and whatever is true for the other pairs, because a maximum over
+more pairs is never smaller (Romano and Wolf 2005). For one pair, this assumption is just its null hypothesis. For
+several pairs it is stronger. If it fails, the error approaches alpha as the number of units grows, because the deltas
+keep their covariances on resamples.
 
 *Several metrics.* The statistics have no unit, so metrics of any scale go together. Units, strata and seed are the same
 for all metrics of a report, and so are the swaps. Sums then come from the device, and scores from NumPy.
@@ -104,28 +105,29 @@ from sigjax.testing.special import clopper_pearson, normal_quantile
 LOOKS = tuple(2**k for k in range(13, 21))
 """Numbers of resamples after which pairs may stop: 8,192, then twice as many each time, up to the cap 1,048,576."""
 ERROR = 1e-3
-"""Bound on the probability that any decision on a decided pair differs from that of infinitely many resamples."""
+"""Bound on the probability that the decision on any decided pair differs from the decision of infinitely many
+resamples."""
 CONFIDENCE = 0.995
-"""Certainty about the p-value at the cap from which it may be reported early; the p-value is divided by it."""
+"""Required certainty about the p-value at the cap, for reporting it early; the p-value is divided by this number."""
 MOST_RESAMPLES = 10**9
-"""Numbers of resamples beyond this are not proposed."""
+"""Larger numbers of resamples are not proposed."""
 _PROPOSED = (*(m * 10**power for power in range(9) for m in (1, 2, 3, 5)), 10**9)
 _LARGER_PARTS = 8
-"""Resamples are counted in parts of two sizes only, because each is a program to compile."""
+"""Resamples are counted in parts of only two sizes, because each size needs a compiled program."""
 _ROUNDING = 1e-12
-"""Statistics of two pairs that differ by less than this part of themselves are ties: the scales are rounded, too. For
-few units the rounding of deltas is more than that; for many, a tie with another pair is no resample's."""
+"""Statistics of two pairs with a smaller relative difference are ties, because the scales are rounded, too. With few
+units, the rounding of deltas is larger than this. With many units, ties with another pair do not occur on resamples."""
 _CACHED = 2**20
-"""Numbers of units that are scored together."""
+"""Most units per block of scores."""
 
 Adjusted = Callable[[np.ndarray], np.ndarray]
 """Estimated numbers `[pair]` -> adjusted p-values `[pair]`."""
 
 
 def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown | None = None) -> Comparisons:
-    """One family by one test, with adjusted p-values, intervals of p-values, and which pairs are decided.
+    """One family of one test, with adjusted p-values, intervals of p-values, and which pairs are decided.
 
-    `step_down` holds the counts of maxt over the family, where that is the correction.
+    `step_down` holds the counts of maxt over the family, if this is the correction.
 
     >>> exceed = np.array([0, 60])
     >>> pairs = sampled_columns(exceed, (exceed + 1) / 1000, 999, Column.constant("as asked", 2))
@@ -139,7 +141,7 @@ def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown |
     sampled = exceed.where_present & ~tilted
     if step_down is None:
         p_adjusted = adjust(p_values, settings.correction)
-    else:  # an exact p-value may be just above the adjusted one, which comes from resamples
+    else:  # the adjusted p-value comes from resamples, and an exact p-value may be just above it
         of_steps = np.asarray(montecarlo_p(step_down.exceed, settings.fixed_resamples))
         p_adjusted = np.maximum(step_down.adjusted(of_steps), p_values)
     log10_adjusted_p = log10_adjusted(p_adjusted, log10_p.values, settings.correction)
@@ -154,11 +156,11 @@ def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown |
         never, none = np.zeros(len(sampled), bool), np.zeros(len(sampled), np.int64)
         decided, needed = Column(none, never, (False, True)), Column(none, never)
     else:
-        known = None  # bounds by which the test has stopped
+        known = None  # bounds at which the test stopped
         if (sampled & has_bounds).any():
             known = np.where(sampled[:, None], p_interval.values, p_values[:, None])
         fixed = np.stack([p_values, p_values], axis=1)
-        if tilted.any():  # their intervals are normal for log p; here with the error of the family
+        if tilted.any():  # intervals that are normal for log p, at the family's error
             tail = ERROR / (2.0 * np.count_nonzero(sampled | tilted))
             times = normal_quantile(1.0 - tail) / normal_quantile(0.5 + settings.confidence_level / 2.0)
             middle = np.maximum(p_values, np.finfo(float).tiny)
@@ -188,10 +190,10 @@ def _decisions(
     step_down: StepDown | None,
     settings: Settings,
 ) -> tuple[Column, Column]:
-    """Whether each pair is decided, and how many resamples should settle it; arrays are `[pair]`.
+    """Whether each pair is decided, and how many resamples should decide it; arrays are `[pair]`.
 
-    That is the least of 1, 2, 3 and 5 times a power of ten that is expected to; none where it is decided, or
-    where `MOST_RESAMPLES` would not do. `fixed` `[pair, 2]` bounds p-values that are not counts.
+    The number of resamples is the least of 1, 2, 3 and 5 times a power of ten that should suffice. It is None if the
+    pair is decided, or if `MOST_RESAMPLES` would not suffice. `fixed` `[pair, 2]` bounds p-values that are not counts.
     """
     never = np.zeros(len(sampled), bool)
     certain, adjusted = never, partial(adjust, correction=settings.correction)
@@ -225,7 +227,7 @@ def _bounds_of_counts(
         low, high = np.minimum(low, reported), np.maximum(high, reported)
         return np.where(sampled, low, fixed[:, 0]), np.where(sampled, high, fixed[:, 1])
 
-    # Clopper-Pearson intervals are within those of Hoeffding, which cost nothing and settle most pairs.
+    # Clopper-Pearson intervals lie within Hoeffding's intervals, which cost nothing and decide most pairs.
     width = math.sqrt(math.log(2.0 * count / ERROR) / (2.0 * resamples))
     low, high = widened(np.maximum(rate - width, 0.0), np.minimum(rate + width, 1.0))
     close = sampled & ~agree(low, high, adjusted, settings.alpha)
@@ -236,9 +238,10 @@ def _bounds_of_counts(
 def _resamples_needed(
     estimate: np.ndarray, sampled: np.ndarray, resamples: int, adjusted: Adjusted, decided: np.ndarray, alpha: float
 ) -> np.ndarray:
-    """Numbers of resamples `[pair]` expected to settle the open decisions; 0 for none.
+    """Numbers of resamples `[pair]` that should decide the open pairs; 0 if none suffices.
 
-    `estimate` are the numbers that decide, of which the `sampled` ones move; at most `resamples` were drawn so far.
+    `estimate` are the numbers on which decisions depend; only the `sampled` numbers change with more resamples. At most
+    `resamples` were drawn so far.
     """
     needed, waiting = np.zeros(len(decided), np.int64), ~decided
     moving = waiting & sampled
@@ -273,7 +276,7 @@ def agree(low: np.ndarray, high: np.ndarray, adjusted: Adjusted, alpha: float) -
 
 
 def bounds(exceed: np.ndarray, resamples: int, num_pairs: int, looks: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Ends `[pair]`, low and high, of the intervals of p at one look, for counts `[pair]` of some of `num_pairs` pairs.
+    """Ends `[pair]` of the intervals of p at one look, low and high, for counts `[pair]` of some of `num_pairs` pairs.
 
     >>> low, high = bounds(np.array([0, 82]), 8192, 1, LOOKS)
     >>> low.round(4), high.round(4)
@@ -288,9 +291,9 @@ def most_resamples(settings: Settings) -> int:
 
 
 def known_bounds(pairs: Comparisons) -> np.ndarray:
-    """Bounds `[pair, 2]` of the p-values that infinitely many resamples would give, of a test that stops by itself.
+    """Bounds `[pair, 2]` of the p-values of infinitely many resamples, for a test that stops by itself.
 
-    An exact p-value bounds itself.
+    The bounds of an exact p-value are the p-value itself.
     """
     stopped, ends = pairs.column("exceed").where_present, pairs.column("p_interval").values
     return np.where(stopped[:, None], ends, pairs.column("p_value").values[:, None])
@@ -299,14 +302,14 @@ def known_bounds(pairs: Comparisons) -> np.ndarray:
 def count_until_decided(
     count: ExceedCounter, reasons: Column, exact: np.ndarray, settings: Settings, others: np.ndarray | None = None
 ) -> Columns:
-    """Count hits until every pair is decided, leaving out those that are.
+    """Count hits until every pair is decided; decided pairs are no longer counted.
 
     `count` counts the hits of some pairs in a range of resamples. `exact` `[pair]` are the exact p-values of the other
-    pairs of the same test, and `others` `[other, 2]` bounds of the p-values of other pairs that are adjusted together
-    with these: known, or 0 and 1. The columns hold the bounds by which sampled pairs have stopped.
+    pairs of the same test. `others` `[other, 2]` are bounds of the p-values of other pairs in the family: known, or 0
+    and 1. The columns hold the bounds at which sampled pairs stopped.
     """
     num_pairs = len(reasons.values)
-    # The bounds of other metrics may miss too: each has its fraction of the error.
+    # The bounds of other metrics can fail, too: each metric has its fraction of the error.
     others = np.zeros((0, 2)) if others is None else others
     num_bounds = num_pairs + int((others[:, 0] < others[:, 1]).sum())
     least_rest, most_rest = np.concatenate([np.stack([exact, exact], axis=1), others]).T
@@ -319,7 +322,7 @@ def count_until_decided(
         for begin in range(start, look, size):
             exceed[running] += count(running, begin, min(begin + size, look))
         resamples[running] = look
-        # All intervals hold at once, so that what they share does: a pair that is decided stays so.
+        # All intervals hold simultaneously, so their intersection holds too, and a decided pair stays decided.
         least, most = bounds(exceed[running], look, num_bounds, LOOKS)
         low[running], high[running] = np.maximum(low[running], least), np.minimum(high[running], most)
         agreed = agree(np.append(low, least_rest), np.append(high, most_rest), adjusted, settings.alpha)
@@ -330,7 +333,8 @@ def count_until_decided(
     for look in np.unique(resamples).tolist():
         here = resamples == look
         p_values[here] = valid_p(exceed[here], look, LOOKS)
-    # A p-value close to 1 can be just above its bounds. Within them, it leads to the decision that they settle.
+    # A p-value close to 1 can be just above its bounds. Clipped to them, it leads to the decision that the bounds
+    # imply.
     ends = np.stack([np.minimum(low, p_values), np.maximum(high, p_values)], axis=1)
     return sampled_columns(exceed, p_values, resamples, reasons, ends)
 
@@ -346,7 +350,7 @@ def valid_p(exceed: np.ndarray, resamples: int, looks: Sequence[int]) -> np.ndar
     from scipy.stats import hypergeom
 
     cap, exceed = looks[-1], np.asarray(exceed)
-    # The final count is within `most` with enough certainty, and within `least` it is not: bisection.
+    # Bisection: `least` is too small a bound on the final count for the required certainty, `most` is large enough.
     least, most = exceed - 1, exceed + cap - resamples
     while np.any(most - least > 1):
         middle = (least + most) // 2
@@ -360,13 +364,14 @@ class StepDown:
     """Counts of the step-down procedure over a family; every field `[pair]`, metric by metric."""
 
     exceed: np.ndarray
-    """int64: on how many resamples the most extreme of this pair and all less extreme ones reaches this pair."""
+    """int64: on how many resamples the largest statistic among this pair and all less extreme pairs reaches this
+    pair's."""
     order: np.ndarray
-    """Indices of the pairs, the least extreme one first."""
+    """Indices of the pairs, least extreme first."""
 
     @classmethod
     def of(cls, counts: np.ndarray, order: np.ndarray) -> StepDown:
-        """Counts by pair, from counts in ascending order of the statistics.
+        """Counts in the order of the pairs, from counts in ascending order of the statistics.
 
         >>> StepDown.of(np.array([4, 0, 1]), np.array([2, 0, 1])).exceed
         array([0, 1, 4])
@@ -376,7 +381,7 @@ class StepDown:
         return cls(exceed, order)
 
     def adjusted(self, p_values: np.ndarray) -> np.ndarray:
-        """The largest of the p-values `[pair]` of the steps down to each pair, `[pair]`.
+        """The largest of the p-values `[pair]` of all steps down to each pair, `[pair]`.
 
         >>> StepDown(np.array([0, 1, 4]), np.array([2, 0, 1])).adjusted(np.array([0.1, 0.2, 0.5]))
         array([0.2, 0.2, 0.5])
@@ -387,7 +392,7 @@ class StepDown:
 
 
 def maxt(problems: Sequence[SumsProblem], context: Context) -> StepDown:
-    """Step-down maxT over all pairs of one metric (on the device), or of several (sums on the device)."""
+    """Step-down maxT over all pairs of one metric (on the device), or of several metrics (sums on the device)."""
     first, settings, num_pairs = problems[0], problems[0].settings, len(problems[0].hypotheses.members)
     resamples, seed = settings.fixed_resamples, settings.seed
     if len(problems) == 1:
@@ -425,7 +430,7 @@ def _of_metrics(problems: Sequence[SumsProblem], run: Run) -> StepDown:
     order, criterion = _in_order(observed, rounding)
 
     def statistics(sums: Sequence[np.ndarray], hypothesis: int) -> np.ndarray:
-        """The statistic of one hypothesis, `[resample]`: large where delta is extreme."""
+        """The statistic of one hypothesis, `[resample]`: large if delta is extreme."""
         metric, pair = pairs[hypothesis]
         problem, (projected, packed) = problems[metric], swaps[metric]
         deltas = deltas_of(sums[metric], packed, pair, projected.divisors, problem.metric.score)
@@ -434,7 +439,7 @@ def _of_metrics(problems: Sequence[SumsProblem], run: Run) -> StepDown:
 
     def pieces(shard: Run) -> Iterator[tuple[int, np.ndarray]]:
         for piece in shard.blocks(num_columns(problems)):
-            # All metrics meet the same swaps, and the last one moves the progress bar.
+            # All metrics use the same swaps; only the last metric moves the progress bar.
             quiet = replace(piece, advance=lambda done: None)
             sums = [swapped_sums(projected, quiet) for projected, _ in swaps[:-1]]
             sums.append(swapped_sums(swaps[-1][0], piece))
@@ -453,17 +458,17 @@ def num_columns(problems: Sequence[SumsProblem]) -> int:
 
 
 def _in_order(observed: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, Extreme]:
-    """Indices of the pairs, ascending by statistic `[pair]`, and in this order which maxima are extreme."""
+    """Indices of the pairs, ascending by statistic `[pair]`; and which maxima are extreme, in this order."""
     order = np.argsort(observed, kind="stable")
-    # A maximum may come from any pair so far, and is as uncertain as that one.
+    # A maximum may come from any pair so far, and has the rounding error of this pair.
     tolerance = np.maximum.accumulate(rounding[order]) + _ROUNDING * abs(observed[order])
     return order, Extreme(observed[order], tolerance, "greater")
 
 
 def _standardised(problem: SumsProblem, metric: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Observed statistics, 1 / standard deviations of delta under swaps (0 where there is none), and rounding errors.
+    """Observed statistics, 1 / standard deviations of delta under swaps (0 if there is none), and rounding errors.
 
-    Each is `[pair]`; `metric` is the index of the metric among several.
+    Each is `[pair]`; `metric` is the index of the metric, if there are several.
     """
     hypotheses = problem.hypotheses
     deviations = np.array([_deviation(problem, pair) for pair in hypotheses.pairs])

@@ -6,25 +6,26 @@ too (Marcus, Peritz and Gabriel 1976). A set S then has at least
 
 $$d(S) = \max_{1 \le u \le |S|} \big(1 - u + |\{i \in S: h\, p_i < u \alpha\}|\big)$$
 
-false null hypotheses, where h is the size of the largest intersection that Simes' test accepts (Goeman et al. 2019). It
-is wrong for any S only if the intersection of all true null hypotheses is rejected: so it holds for all S at once, with
-probability $1 - \alpha$, and S may be chosen after looking. A single hypothesis with d = 1 is rejected by Hommel's
-correction, which Holm's and Hochberg's never exceed.
+false null hypotheses, where h is the size of the largest intersection that Simes' test accepts (Goeman et al. 2019).
+The bound can be wrong for some S only if the intersection of all true null hypotheses is rejected. So it holds for all
+S simultaneously, with probability $1 - \alpha$, and S may be chosen after looking at the data. A single hypothesis with
+d = 1 is rejected by Hommel's correction, which rejects all that Holm's and Hochberg's corrections reject.
 
-**What it needs.** Simes' test must keep its level on the true null hypotheses. This is proven for independent p-values,
-and where they depend positively on each other (Sarkar 1998). Two-sided tests of pairs of systems need not do so. In
-simulations of independent and correlated tests, and of pairs of systems, the bound was wrong in at most 5.1% of sets
-(benchmarks/README.md, True discoveries).
+**What it needs.** Simes' test must keep its level on the true null hypotheses. This is proven for independent and for
+positively dependent p-values (Sarkar 1998). P-values of two-sided tests of pairs of systems need not be positively
+dependent. In simulations of independent and correlated tests, and of pairs of systems, the bound was wrong in at most
+5.1% of sets (benchmarks/README.md, True discoveries).
 
-**Directions.** Two-sided p-values say that systems differ. If p-values are independent, it may be added that a true
-discovery has the sign that is seen: given which signs are wrong, twice the p-value of the wrong side is still one
-(Shaffer 1980). `wins` claims a direction without this: for "A is better", p-values where B is ahead become 1. Then the
-bound is that of one-sided tests at $\alpha / 2$, and those of both directions hold together. The tests of all pairs
-are one family.
+**Directions.** Two-sided p-values say that systems differ. If p-values are independent, true discoveries also have the
+observed sign: given which signs are wrong, twice the one-sided p-value is still a valid p-value (Shaffer 1980). `wins`
+claims a direction without independence: for "A is better", p-values of tests in which B is ahead become 1. The bound is
+then the bound of one-sided tests at $\alpha / 2$, and the bounds of both directions hold simultaneously. The
+tests of all pairs are one family.
 
 **Closed e-BH.** The mean e(A) of the e-values of a set A of true null hypotheses has mean 1 at most, however they
-depend on each other. So the false discovery rate of R is at most $\alpha$ if $|A \cap R| \le \alpha |R| e(A)$ for
-every set A: the true one is among them. The largest such R holds all that e-BH finds (Xu, Fischer and Ramdas 2025).
+depend on each other. So the false discovery rate of R is at most $\alpha$ if $|A \cap R| \le \alpha |R| e(A)$ for every
+set A, because the set of all true null hypotheses is one such A. The largest such R contains all discoveries of e-BH
+(Xu, Fischer and Ramdas 2025).
 
 References: Goeman and Solari (2011), "Multiple testing for exploratory research"; Goeman, Meijer, Krebs and Solari
 (2019), "Simultaneous control of all false discovery proportions in large-scale multiple hypothesis testing"; Sarkar
@@ -92,16 +93,20 @@ def _mask(chosen: Any, count: int) -> np.ndarray:
 
 
 def least_true(p_values: np.ndarray, chosen: np.ndarray, alpha: float) -> int:
-    """The bound d for the tests `chosen` `[test]` bool, from the p-values `[test]` of all."""
-    accepted, own = largest_accepted(p_values, alpha), np.sort(p_values[chosen])
-    if accepted == 0 or not own.size:
-        return int(own.size)
-    steps = np.arange(1, own.size + 1)
-    return max(0, int((1 - steps + np.searchsorted(accepted * own, steps * alpha, side="left")).max()))
+    """The bound d for the tests `chosen` `[test]` bool, from the p-values `[test]` of all tests."""
+    return _bound(p_values[chosen], largest_accepted(p_values, alpha), alpha)
+
+
+def _bound(p_values: np.ndarray, accepted: int, alpha: float) -> int:
+    """D of tests with these p-values, where Simes' test accepts so many of all tests together."""
+    if accepted == 0 or not p_values.size:
+        return int(p_values.size)
+    steps = np.arange(1, p_values.size + 1)
+    return max(0, int((1 - steps + np.searchsorted(accepted * np.sort(p_values), steps * alpha, side="left")).max()))
 
 
 def largest_accepted(p_values: np.ndarray, alpha: float) -> int:
-    """h, how many of the largest p-values Simes' test accepts together: if it does so many, then also fewer.
+    """h, the largest number of largest p-values that Simes' test accepts together; it then also accepts fewer.
 
     >>> largest_accepted(np.array([0.001, 0.004, 0.01, 0.02, 0.03, 0.6]), 0.05)
     2
@@ -116,9 +121,9 @@ def largest_accepted(p_values: np.ndarray, alpha: float) -> int:
 
 
 def family_discoveries(pairs: Comparisons, chosen: np.ndarray, settings: Settings) -> int:
-    """The bound for the pairs `chosen` `[pair]` bool of a family: by its p-values, or by its correction maxt.
+    """The bound for the pairs `chosen` `[pair]` bool of a family: from its p-values, or from the correction maxt.
 
-    By closed testing with the largest statistic, as many are real as are significant, and no more.
+    Closed testing with the largest statistic finds exactly as many real differences as significant ones.
     """
     if CORRECTIONS[settings.correction].is_resampled:
         return int(np.count_nonzero(pairs.column("p_adjusted").values[chosen] < settings.alpha))
@@ -134,7 +139,7 @@ class Wins(NamedTuple):
     better_b: int
 
     def sentence(self, a: str, b: str, where: str) -> str:
-        """What it says, of tests that `where` names."""
+        """The result in a sentence; `where` names the tests."""
         said = [
             f"{name} is better than {other} on at least {better:,} of the {ahead:,} {where} on which it is ahead"
             for name, other, ahead, better in ((a, b, self.ahead_a, self.better_a), (b, a, self.ahead_b, self.better_b))
@@ -154,23 +159,21 @@ def wins(p_values: np.ndarray, leads: np.ndarray, alpha: float) -> list[Wins]:
     found: list[list[int]] = [[] for _ in p_values]
     for side in (1, -1):
         ahead = leads == side
-        every = np.where(ahead, p_values, 1.0).ravel()
-        for pair, of_pair in enumerate(ahead):
-            chosen = np.zeros_like(ahead)
-            chosen[pair] = of_pair
-            found[pair] += [int(of_pair.sum()), least_true(every, chosen.ravel(), alpha)]
+        accepted = largest_accepted(np.where(ahead, p_values, 1.0).ravel(), alpha)
+        for own, of_pair, chosen in zip(found, p_values, ahead, strict=True):
+            own += [int(chosen.sum()), _bound(of_pair[chosen], accepted, alpha)]
     return [Wins(*each) for each in found]
 
 
 _ROUNDING, _STEPS = 1e-12, 64
-"""Part by which a sum of e-values may be below what it is compared with; numbers of sets that are looked at first."""
+"""Relative rounding tolerance when a sum of e-values is compared; and how many sets are checked first."""
 
 
 def closed_ebh(log_e: np.ndarray, alpha: float) -> np.ndarray:
     r"""Which hypotheses closed e-BH rejects, `[test]` bool, from the logarithms of their e-values `[test]`.
 
-    R are the largest e-values. Of all A with k of R, the worst has the k smallest of R, and of the others those below
-    $k / (\alpha |R|)$. An e-value of tests / alpha is as good as a larger one.
+    R are the largest e-values. Among all A with k members of R, the worst A has the k smallest members of R, and all
+    e-values outside R that are below $k / (\alpha |R|)$. E-values above tests / alpha count as tests / alpha.
 
     >>> e_values = np.array([41.0, 30.0, 25.0, 0.5])
     >>> closed_ebh(np.log(e_values), 0.05), e_values >= 4.0 / 0.05 / np.array([1, 2, 3, 4])
@@ -181,7 +184,7 @@ def closed_ebh(log_e: np.ndarray, alpha: float) -> np.ndarray:
     sums, rejected = np.concatenate([[0.0], np.cumsum(ascending)]), np.zeros(count, bool)
 
     def holds(first: int, steps: np.ndarray) -> bool:
-        """Whether the worst sets with so many of R hold the bound, for R from `first` on."""
+        """Whether the worst sets with so many members of R satisfy the bound, for R from `first` on."""
         least = steps / (alpha * (count - first))
         others = np.searchsorted(ascending[:first], least)
         held = sums[first + steps] - sums[first] + sums[others]
@@ -189,7 +192,8 @@ def closed_ebh(log_e: np.ndarray, alpha: float) -> np.ndarray:
 
     for first in range(count):
         number = count - first
-        some = np.linspace(1, number, min(number, _STEPS)).astype(np.int64)  # one of them nearly always fails, if any
+        # if any set fails, one of these nearly always fails
+        some = np.linspace(1, number, min(number, _STEPS)).astype(np.int64)
         if holds(first, np.array([1, number])) and holds(first, some) and holds(first, np.arange(1, number + 1)):
             rejected[order[first:]] = True
             break

@@ -1,7 +1,7 @@
-"""Ranks of systems: what the decisions on all pairs say of them, and intervals of ranks on bootstrap resamples.
+"""Ranks of systems: ranks from the decisions on all pairs, and intervals of ranks on bootstrap resamples.
 
-The decisions give letters, clusters, ranks and the top group. The systems come best first. Nothing is assumed of the
-decisions: they need not be transitive.
+The decisions give letters, clusters, ranks and the top group. The systems are sorted, best first. The decisions need
+not be transitive.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from sigjax.testing.problem import Problem
 from sigjax.testing.replicates import Pieces, kept_replicates
 
 _CACHED = 2**18
-"""Replicates that are compared together."""
+"""Most replicates per block of comparisons."""
 
 
 def bootstrap_ranks(
     problem: Problem, run: Run, drawn: np.ndarray | None, pieces: Callable[[Run], Pieces]
 ) -> list[tuple[int, int]] | None:
-    """The interval of the rank of each system, or None where the replicates do not fit into memory.
+    """The interval of the rank of each system; None if the replicates do not fit into memory.
 
-    `drawn` are the bootstrap scores `[system, resample]` where they are at hand, which are overwritten; else `pieces`
+    `drawn` are the bootstrap scores `[system, resample]`, if they are available; they are overwritten. Else `pieces`
     draws them, for a part of a run, piece by piece.
     """
     settings, hypotheses = problem.settings, problem.hypotheses
@@ -48,12 +48,12 @@ def bootstrap_ranks(
 
 
 def rank_quantiles(values: np.ndarray, rounding: np.ndarray, level: float) -> np.ndarray:
-    r"""Percentile intervals `[system, 2]` of the rank, from replicates `[system, resample]` of which more is better.
+    r"""Percentile intervals `[system, 2]` of the rank, from replicates `[system, resample]`; larger is better.
 
-    On each resample a system has the best rank that ties allow, 1 + the number of better ones, and the worst, the
-    number of those that are not worse. The low end is the quantile (1 - level) / 2 of the best ranks, the high end the
-    quantile (1 + level) / 2 of the worst; both are ranks that occur, the outer of two. `rounding` `[system]` is that of
-    scores.
+    On each resample a system has a best rank, 1 + the number of better systems, and a worst rank, the number of systems
+    that are not worse; they differ for ties. The low end is the quantile (1 - level) / 2 of the best ranks, the high
+    end the quantile (1 + level) / 2 of the worst ranks. Between two ranks, the quantile is the outer rank. `rounding`
+    `[system]` is the rounding error of scores.
 
     >>> rank_quantiles(np.array([[3.0, 3.0], [2.0, 4.0], [1.0, 1.0]]), np.zeros(3), 0.95)
     array([[1, 2],
@@ -78,15 +78,15 @@ def rank_quantiles(values: np.ndarray, rounding: np.ndarray, level: float) -> np
 
 LETTERS = string.ascii_letters
 _LETTERED = 100
-"""Systems that get letters at most: nobody reads more, and cliques of very many systems take long to find."""
+"""Most systems that get letters: more letters are unreadable, and cliques of very many systems take long to find."""
 
 
 DECIDED = ("rank_interval", "letters", "rank_cluster", "in_top_group")
-"""The fields of `SystemScore` that follow from the decisions."""
+"""The fields of `SystemScore` that follow from the decisions on pairs."""
 
 
 def significance_ranks(better: np.ndarray, worse: np.ndarray, count: int) -> dict[str, Sequence[Any]]:
-    """What the decisions say of each system `[system]`, best first, by the fields `DECIDED`.
+    """Ranks, letters and clusters of each system `[system]`, best first, by the fields `DECIDED`.
 
     `better` and `worse` are the indices `[pair]` of the systems of all pairs that differ significantly.
     """
@@ -100,15 +100,15 @@ def significance_ranks(better: np.ndarray, worse: np.ndarray, count: int) -> dic
 def compact_letters(differs: np.ndarray) -> tuple[str, ...] | None:
     r"""Compact letter display: two systems share a letter if and only if they do not differ significantly.
 
-    Each letter stands for a clique of systems no two of which differ, and all pairs that do not differ are in one.
-    Cliques grow from the best system with a pair that is not in one yet, and its worst such partner, in the order of
-    the systems; then those without which all pairs are still covered are left out. Where systems differ just when their
-    scores are far enough apart this takes the fewest letters possible; in general more than the fewest may be taken.
-    `differs` is `[system, system]`, symmetric. Letters `[system]` are in alphabetic order, a to z and then A to Z; None
-    where these 52 do not suffice.
+    Each letter stands for a clique: a group in which no two systems differ. Every pair that does not differ is in some
+    clique. A clique starts from the best system with a pair that is in no clique yet, and from its worst such partner,
+    and grows in the order of the systems. In the end, cliques that cover no pair alone are removed. If two systems
+    differ exactly when their scores are far enough apart, the number of letters is minimal; in general it may be
+    larger. `differs` is `[system, system]`, symmetric. Letters `[system]` are in alphabetic order, a to z and then A to
+    Z; None if these 52 do not suffice.
 
     Reference: Piepho (2004), "An algorithm for a letter-based representation of all-pairwise comparisons"; Gramm et al.
-    (2007), "Algorithms for compact letter displays", whose clique growing this is.
+    (2007), "Algorithms for compact letter displays", with this method of clique growing.
 
     >>> compact_letters(np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], bool))
     ('a', 'ab', 'b')
@@ -124,12 +124,12 @@ def compact_letters(differs: np.ndarray) -> tuple[str, ...] | None:
 
 
 def letter_groups(differs: np.ndarray) -> list[list[int]]:
-    """The indices of the systems of each group that has a letter, see `compact_letters`; better systems first."""
+    """The indices of the systems with each letter, see `compact_letters`; better systems first."""
     alike = ~differs.astype(bool) | np.eye(len(differs), dtype=bool)
     missing, cliques = np.triu(alike), list[list[int]]()
     for best in range(len(alike)):
         while missing[best].any():
-            # A system and itself are a pair too, which is last, so that only a system unlike all others is alone.
+            # A system and itself count as a last pair, so that a system alone in a clique differs from all others.
             worst = int(np.flatnonzero(missing[best])[-1])
             members, candidates = {best, worst}, alike[best] & alike[worst]
             candidates[[best, worst]] = False
@@ -144,7 +144,7 @@ def letter_groups(differs: np.ndarray) -> list[list[int]]:
 
 
 def _needed(cliques: list[list[int]]) -> list[list[int]]:
-    """The cliques but for those all of whose pairs are in others; the smallest leave first."""
+    """The cliques that are needed: a clique is removed, smallest first, if other cliques contain all its pairs."""
     held = Counter(pair for clique in cliques for pair in combinations_with_replacement(clique, 2))
     kept = []
     for clique in sorted(cliques, key=len):
@@ -159,7 +159,7 @@ def _needed(cliques: list[list[int]]) -> list[list[int]]:
 def significance_clusters(beats: np.ndarray) -> tuple[int, ...]:
     """Clusters `[system]` from 1: every system is significantly better than all systems of later clusters.
 
-    These are the most clusters of which that holds, as in the rankings of the Conference on Machine Translation (WMT).
+    This is the largest possible number of clusters, as in the rankings of the Conference on Machine Translation (WMT).
     `beats` `[system, system]`: whether the first of two systems is significantly better.
 
     >>> significance_clusters(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], bool))
@@ -173,12 +173,13 @@ def significance_clusters(beats: np.ndarray) -> tuple[int, ...]:
 def rank_intervals(beats: np.ndarray) -> tuple[tuple[int, int], ...]:
     r"""Intervals `[system]` of the rank, which is 1 + the number of systems that are truly better.
 
-    $[1 + \#\{\text{significantly better}\},\; n - \#\{\text{significantly worse}\}]$. As no interval can miss before
-    some decision is wrong, all intervals hold together with the probability that no decision is: at least the level,
-    where the correction bounds the familywise error (also that of a significant difference in the wrong direction) and
-    the tests keep their level. Quantiles of bootstrap ranks are too narrow where systems are nearly equal. `beats` is
-    that of `significance_clusters`. Reference: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with
-    applications to mobility across neighbourhoods and academic achievement across countries", section 3.
+    $[1 + \#\{\text{significantly better}\},\; n - \#\{\text{significantly worse}\}]$. An interval can miss only if some
+    decision is wrong. So all intervals hold simultaneously if no decision is wrong. This has at least the probability
+    `level`, if the tests keep their level and the correction bounds the familywise error (including significant
+    differences in the wrong direction). Quantiles of bootstrap ranks are too narrow if systems are nearly equal.
+    `beats` is the argument of `significance_clusters`. Reference: Mogstad, Romano, Shaikh and Wilhelm (2024),
+    "Inference for ranks with applications to mobility across neighbourhoods and academic achievement across countries",
+    section 3.
 
     >>> rank_intervals(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool))
     ((1, 2), (1, 3), (2, 3))
@@ -190,9 +191,9 @@ def rank_intervals(beats: np.ndarray) -> tuple[tuple[int, int], ...]:
 def top_group(beats: np.ndarray) -> tuple[bool, ...]:
     """Whether each system `[system]` may be the best: no system is significantly better, its rank interval begins at 1.
 
-    A truly best system is left out only by a wrong decision: the group holds all of them with the probability that no
-    decision is wrong (see `rank_intervals`). It is empty only where each system is significantly worse than some other,
-    which takes pairs on different instances. `beats` is that of `significance_clusters`.
+    A truly best system is left out only by a wrong decision, so if no decision is wrong, the group contains all truly
+    best systems (see `rank_intervals`). The group is empty only if each system is significantly worse than some other
+    system, which can happen only with pairs on different instances. `beats` is the argument of `significance_clusters`.
 
     >>> top_group(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool))
     (True, True, False)

@@ -18,8 +18,8 @@ _ACCIDENT = 0.05
 
 A needless question costs a person a minute; without a question, a mean would be a system."""
 _SURE_ACCIDENT = 0.6
-"""The same for two columns whose sum is the same in all rows: systems agree on easy instances, so that two of them
-are hardly ever each other's complement."""
+"""This probability for two columns with the same sum in all rows. It may be larger: systems agree on easy instances, so
+two systems are hardly ever each other's complement."""
 _FEWEST = 3
 """Fewest rows that show a relation: a constant can be fitted to a single row."""
 _FEWEST_ALIKE = 5
@@ -37,7 +37,7 @@ class DerivedColumn(NamedTuple):
     sure: bool
     """Whether this column is the derived one: in a sum or a difference, it may be any of the columns."""
     ranks: bool = False
-    """Whether it holds ranks among others that do."""
+    """Whether it holds its own rank among several columns of ranks, row by row."""
 
 
 def made_of_others(columns: Mapping[str, np.ndarray]) -> dict[str, DerivedColumn]:

@@ -65,7 +65,8 @@ from sigjax.run.files import is_file, naming, read_text
 Reading = Callable[[Options], EvaluationRecord]
 """The content of files: a function of the options, with one metric, that gives the evaluation."""
 Tasks = Callable[[Options], EvaluationRecord | dict[str, EvaluationRecord | None]]
-"""The same for files of several tasks: it gives the evaluation of each task that has the metric, by name."""
+"""The content of files of several tasks: a function that gives the evaluation of each task, by name, if it has the
+metric."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Sources:
     named: frozenset[str] = frozenset()
     """Names of systems that the user gave; other systems are named after their files."""
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The files of systems that have several, one per task."""
+    """System -> its files, one per task, for systems with several files."""
 
     def gold(self) -> str:
         """The only gold file."""
@@ -346,12 +347,12 @@ def join_sheets(
     """Join one sheet per system by id, or by position if there are no ids; the result evaluates any metric.
 
     Args:
-        sheets: those of all systems; `options.only` says which to compare.
-        options: all but the metric, which is left to the result.
+        sheets: the sheets of all systems; `options.only` says which systems to compare.
+        options: all options except the metric, which the result takes later.
         scores: whether `metric` may name a column of numbers, whose mean is taken.
         notes: for the evaluation.
-        order: the keys of all instances in their order; by default the order in which the sheets name them, also those
-            of systems that are not compared: resamples go by the order of the instances.
+        order: the keys of all instances, in order. By default it is the order in which the sheets name them, including
+            sheets of systems that are not compared, because resamples depend on the order of the instances.
     """
     given, sheets = sheets, _chosen(sheets, options)
     if options.seen is not None:

@@ -569,7 +569,7 @@ def _results(table: DataTable, columns: Sequence[str]) -> np.ndarray:
 
 
 def _split_results(table: DataTable, names: Sequence[str]) -> np.ndarray:
-    """The same from the three columns of `_SPLIT`."""
+    """The results of battles from the three columns of `_SPLIT`."""
     marks = np.array([number_column(table, name, hint="expected 0 or 1") for name in names])
     empty = np.isnan(marks).any(axis=0)
     wrong = np.flatnonzero(~empty & ~(np.isin(marks, (0, 1)).all(axis=0) & (marks.sum(axis=0) == 1)))

@@ -94,7 +94,7 @@ def _delimiter(lines: Sequence[str]) -> str:
 
 
 def _header_at(lines: Sequence[str], first: str, delimiter: str) -> int:
-    """The index of the header: of the `first` line without #, or of one with # before it that has as many fields."""
+    """The index of the header: the `first` line without #, or an earlier line with # that has as many fields."""
     at = lines.index(first)
     *before, width = (_width(line, delimiter) for line in lines[: at + 1])
     return before.index(width) if width in before and not (width == 1 and is_text(first)) else at
@@ -156,7 +156,7 @@ read_tsv, read_csv, read_spaces = (
 )
 
 _BY_WIDTH = {2: "ratio", 4: "fscore-ratios"}
-"""How many numbers a line has -> their metric by default, where it is not the mean."""
+"""How many numbers a line has -> their default metric, if this is not the mean."""
 _PAIRED = {2: "fscore-errors"}
 
 

@@ -1,8 +1,8 @@
 """Gold labels and predictions: which columns of a table they are, and how they become the numbers of a metric.
 
-Labels are classes, numbers, scores of class 1 or texts, as the metric takes them. A table has one column of predictions
-per system, or one and a column of systems; or each system has a table. The gold labels are a column of each table, or a
-file with ids. In Python they are given as arrays.
+Labels are classes, numbers, scores of class 1 or texts, as the metric takes them. A table has a column of predictions
+per system, or a single column of predictions and a column of systems. Or each system has its own table. The gold labels
+are a column of each table, or a file with ids. In Python they are given as arrays.
 """
 
 import re
@@ -172,7 +172,7 @@ def _speller(labels: Collection[str]) -> Callable[[str], str]:
 
 
 def _class_to_find(classes: Mapping[str, int]) -> str | None:
-    """The label of the class that precision, recall and F1 are of; None if they are of all classes."""
+    """The label of the class for precision, recall and F1; None if they are over all classes."""
     lower = {label.lower(): label for label in classes}
     pairs = (pair for pair in _CLASS_1 if lower.keys() <= {*pair} and pair[0] in lower)
     return next((lower[one] for one, _ in pairs), None)
@@ -362,7 +362,7 @@ class LabelColumns:
     gold: str
     predictions: tuple[str, ...]
     system: str | None
-    """That of the systems, if there is one."""
+    """The column of systems, if there is one."""
     ids: str | None
     positive: str | None = None
     """The gold label of class 1, where it was named."""

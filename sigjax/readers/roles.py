@@ -56,7 +56,7 @@ _SCALE = 10
 
 
 class NumberProfile:
-    """What the numbers of a column tell from those of others: `values` `[row]`, finite float64."""
+    """Properties by which columns of numbers are compared: `values` `[row]`, finite float64."""
 
     def __init__(self, values: np.ndarray) -> None:
         self.values = values

@@ -78,7 +78,7 @@ def read_several(tables: Mapping[str, DataTable], options: Options) -> Reading:
 def read_rows(
     rows_of: Sequence[tuple[str, DataTable, np.ndarray | None]], options: Options, system: str | None
 ) -> Reading:
-    """The reading of the rows of each system: some, in one table with a column of systems, or all, each in its own."""
+    """The rows of each system, from one table with a column of systems, or from a table for each system."""
     tables = list(dict.fromkeys(table for _, table, _ in rows_of))
     numbers = {table: LazyColumns(table.columns, partial(number_column, table, hint=_HINT)) for table in tables}
 
@@ -379,7 +379,7 @@ def _roles(
 
 
 def score_columns(table: DataTable, free: Sequence[str]) -> list[str]:
-    """The columns that may hold the scores: named so, else of numbers that are named like nothing else."""
+    """The columns that may hold the scores: by their names, else all columns of numbers with no other known name."""
     numeric = [name for name in free if table.columns[name].is_numeric()]
     numeric = [name for name in numeric if not (lexicon.is_order(name) and numbers_rows(table, name))] or numeric
     for chosen in (

@@ -300,7 +300,7 @@ def number_column(table: DataTable, name: str, *, hint: str) -> np.ndarray:
 
 
 class NumberText(str):
-    """A number of a file that knows numbers from text: no options say how it is spelled."""
+    """A number from a file with typed values: no options about spelling apply."""
 
     __slots__ = ()
 

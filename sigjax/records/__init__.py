@@ -1,4 +1,4 @@
-"""Every record that passes from one part of sigjax to another, with the axes of each field.
+"""All records that pass between parts of sigjax, with the axes of each field.
 
 Records are frozen and never half-filled. They hold NumPy and Python values only. Axis words, everywhere:
 `system`, `instance` (what a metric is computed on), `unit` (what is resampled), `stat` (one additive number),

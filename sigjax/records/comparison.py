@@ -1,7 +1,7 @@
-"""Results: the comparison of one pair by one test, the score of one system, and all comparisons in columns.
+"""Results: the comparison of one pair by one test, the score of one system, and the columns of all comparisons.
 
-`Comparisons` carries the columns of all pairs from the test to the report: one `Column` per field of `Comparison`, from
-which records are made when asked for. Beside its type, each field says within which bounds it is written and read back
+`Comparisons` carries the columns of all pairs from the test to the report: one `Column` per field of `Comparison`. It
+makes records on demand. Each field declares its type, and the bounds within which its values are written and read
 (`Bounds`).
 """
 
@@ -22,7 +22,10 @@ from sigjax.records.settings import Interval, IntervalName, Settings, Test
 
 
 class Bounds(NamedTuple):
-    """Bounds of a number, or of both ends of an interval; for text a regular expression that it matches as a whole."""
+    """Bounds of a number, or of both ends of an interval.
+
+    For text, a regular expression that the whole text must match.
+    """
 
     least: float | None = None
     most: float | None = None
@@ -34,12 +37,12 @@ class Bounds(NamedTuple):
 Probability = Annotated[float, Bounds(least=0, most=1)]
 Probabilities = Annotated[Interval, Bounds(least=0, most=1)]
 Log10 = Annotated[float, Bounds(most=0)]
-"""The decimal logarithm of a probability."""
+"""The base-10 logarithm of a probability."""
 Size = Annotated[float, Bounds(least=0)]
 """A number that is not negative."""
 Count = Annotated[int, Bounds(least=0)]
 Number = Annotated[int, Bounds(least=1)]
-"""Of things that are there, or their place among others."""
+"""A number of things (at least 1), or a position."""
 Letters = Annotated[str, Bounds(pattern="[a-zA-Z]+")]
 Hash = Annotated[str, Bounds(pattern="[0-9a-f]{16}")]
 
@@ -50,53 +53,54 @@ class Comparison(SciPyNames, OtherNames, ShortRepr):
 
     Attributes:
         a: name of the first system.
-        b: name of the second; the baseline, where one was given.
+        b: name of the second system; the baseline, if there is a baseline.
         metric: name of the metric.
         test: "permutation" or "bootstrap".
         score_a: score of a.
         score_b: score of b.
-        delta: score_a - score_b; 0 where the scores are equal up to rounding.
-        better: the system with the better score (lower, where lower is better); None when the scores are equal.
+        delta: score_a - score_b; 0 if the scores are equal up to rounding.
+        better: the system with the better score (lower, if lower is better); None if the scores are equal.
         p_value: p-value of this pair alone.
-        log10_p: log10 of the p-value; accurate also where `p_value` is below the smallest double.
+        log10_p: log10 of the p-value; accurate even if `p_value` is below the smallest double.
         p_interval: Clopper-Pearson interval, at the report's level, for the p-value of infinitely many resamples; for
-            resamples="auto" the bounds by which the test stopped, which hold for all its pairs together with
-            probability 0.999. For an exact test by bounds, these, whose upper one is `p_value`. For "tilted" it is
-            approximate, by the standard error of log p. Else None.
-        p_adjusted: p-value adjusted over the `family`; for the correction "maxt" at least 1 / (resamples + 1), also
-            where `p_value` is exact.
+            resamples="auto" the bounds at which the test stopped, which hold for all its pairs simultaneously with
+            probability 0.999. For an exact test by bounds, these bounds; the upper bound is `p_value`. For "tilted" it
+            is approximate, by the standard error of log p. Else None.
+        p_adjusted: p-value adjusted over the `family`; for the correction "maxt" at least 1 / (resamples + 1), even if
+            `p_value` is exact.
         log10_p_adjusted: log10 of the adjusted p-value, as `log10_p`.
         error_bound: bound on the relative error of an exact p-value. None for Monte Carlo.
         method: "exact", "dp" or "tree" (exact too), "montecarlo", or "tilted" (importance sampling: no Monte Carlo
             resample was as extreme as observed, and weighted ones tell how small p is, see `testing.tilted`).
-        reason: why this method was taken.
-        resamples: number of resamples behind the p-value, for "auto" where the pair stopped; None when it is exact.
+        reason: why this method was used.
+        resamples: number of resamples behind the p-value, for "auto" the number at which the pair stopped; None if it
+            is exact.
         exceed: number of resamples at least as extreme as the observed delta; None when the p-value is exact.
         settings: the settings of the report.
-        decided: whether the decision at the level, after the correction, is that of infinitely many resamples; the
-            probability that any decision on a decided pair is not is at most 0.001, over the pairs that are adjusted
-            together. None where the decision depends on no resamples (all p-values are exact, and the correction is not
-            "maxt").
+        decided: whether the decision at the level, after the correction, is the decision of infinitely many resamples.
+            The probability that this is wrong for any decided pair in the family is at most 0.001. None if the decision
+            depends on no resamples (all p-values are exact, and the correction is not "maxt").
         resamples_needed: the smallest of 1, 2, 3 and 5 times a power of ten that should settle the decision, if the
-            rate of extreme resamples stays as it is; None where it is decided, or 1,000,000,000 would not do.
+            rate of extreme resamples stays the same; None if it is decided, or if 1,000,000,000 would not suffice.
         standard_error: standard error of delta: by the jackknife for the intervals "auto" and "simultaneous" (of a
-            mean, the standard deviation with ddof = 1, divided by the root of the number of units), that of the
-            interval for "two-way", else, and for a `SampleMetric` and design "nested", by the bootstrap (ddof = 1;
-            without sampling, the limit of infinitely many resamples). None with one unit or interval="none".
-        standard_error_unclustered: standard error of delta if instances (ids with all their runs, where there are some)
+            mean, the standard deviation with ddof = 1, divided by the root of the number of units); for "two-way" the
+            standard error of the interval; for other intervals, for a `SampleMetric` and for design "nested", by the
+            bootstrap (ddof = 1; without sampling, the limit of infinitely many resamples). None with one unit or
+            interval="none".
+        standard_error_unclustered: standard error of delta if instances (ids with all their runs, if there are runs)
             were independent, by the delta method, with the same design; it shows what clusters change. None without
-            clusters, for a `SampleMetric`, and where there is no standard error.
+            clusters, for a `SampleMetric`, and without a standard error.
         interval: interval of delta, of the kind in the settings, at the report's level: for this pair alone, or
-            together with others (`joint_pairs`). None as above, for "auto" and "simultaneous" where no stratum has two
-            units, for "bca" where all replicates lie on one side of delta, and for "studentized" where many have
-            no variance.
-        interval_kind: the kind of the interval: the one asked for, and for "auto" and "simultaneous" "tango" (answers
-            right or wrong), "conservative-t" or "percentile"; see `compare`. For "auto" and simultaneous intervals it
-            is "simultaneous" in place of "percentile". None where there is no interval.
-        joint_pairs: how many deltas, this one included, have simultaneous intervals at the report's level; 1
-            where the interval is for this pair alone. For "auto" and "two-way" the pairs whose p-values are adjusted
+            together with others (`joint_pairs`). None without a standard error; for "auto" and "simultaneous" if no
+            stratum has two units; for "bca" if all replicates lie on one side of delta; for "studentized" if many
+            replicates have no variance.
+        interval_kind: the kind of the interval: the requested kind; for "auto" and "simultaneous" it is "tango"
+            (right-or-wrong answers), "conservative-t" or "percentile"; see `compare`. For "auto" and simultaneous
+            intervals it is "simultaneous" in place of "percentile". None without an interval.
+        joint_pairs: how many deltas, this one included, have simultaneous intervals at the report's level; 1 if the
+            interval is for this pair alone. For "auto" and "two-way" it counts the pairs whose p-values are adjusted
             together, if the correction bounds the family-wise error: each interval in closed form is then at the level
-            1 - (1 - level) / joint_pairs. None where there is no interval.
+            1 - (1 - level) / joint_pairs. None without an interval.
     """
 
     _elsewhere = {
@@ -138,10 +142,10 @@ class Comparison(SciPyNames, OtherNames, ShortRepr):
         return self.delta
 
     def turned(self) -> Comparison:
-        """The same comparison seen from b: delta is score_b - score_a, and so is its interval.
+        """The same comparison from the side of b: delta is score_b - score_a, and the interval changes likewise.
 
         Raises:
-            InputError: the test is one-sided, so that its p-values say nothing of the other direction.
+            InputError: the test is one-sided, so its p-values do not apply to the other direction.
         """
         if self.settings.alternative != "two-sided":
             raise InputError(
@@ -153,7 +157,7 @@ class Comparison(SciPyNames, OtherNames, ShortRepr):
         return replace(self, a=self.b, b=self.a, interval=turned, **scores)
 
     def brief(self) -> dict[str, Any]:
-        """The pair, what was tested, and the result."""
+        """The pair, the metric and test, and the result."""
         names = ["a", "b", "metric", "test", "delta", "interval", "p_value", "p_adjusted", "method"]
         if self.log10_p < -300:
             names[6:8] = ["log10_p", "log10_p_adjusted"]
@@ -161,13 +165,13 @@ class Comparison(SciPyNames, OtherNames, ShortRepr):
 
 
 class SampleSize(NamedTuple):
-    """How many instances there are, each once, and the fewest and the most runs of one; None where nothing has runs."""
+    """How many instances there are (each once), and the fewest and the most runs of an instance; None without runs."""
 
     instances: int
     runs: tuple[int, int] | None = None
 
     def __str__(self) -> str:
-        """Name the runs as signatures do: `5`, or `1-5` where instances have unequally many; empty without runs."""
+        """The number of runs as in signatures: `5`, or `1-5` if instances have unequally many; empty without runs."""
         return "-".join(map(str, dict.fromkeys(self.runs or ())))
 
 
@@ -180,19 +184,21 @@ class SystemScore(ShortRepr):
         metric: name of the metric.
         score: the score on all instances.
         standard_error: standard error of the score, as in `Comparison`.
-        standard_error_unclustered: that of the score if instances were independent, as in `Comparison`.
-        interval: interval of the score, as in `Comparison`; for "simultaneous" those of all systems are
+        standard_error_unclustered: standard error of the score if instances were independent, as in `Comparison`.
+        interval: interval of the score, as in `Comparison`; for "simultaneous", the intervals of all systems are
             simultaneous.
         interval_kind: as in `Comparison`: "wilson" (answers right or wrong), "hall-t" or "percentile".
         rank_interval: first and last rank compatible with the decisions on all pairs: 1 + the number of systems that
-            are significantly better, and the number of systems that are not significantly worse. By permutation tests
-            and a correction that bounds the familywise error, all are right with the report's level. This, `letters`,
-            `rank_cluster` and `in_top_group` are by the first test, and None with a baseline or one-sided tests.
+            are significantly better, and the number of systems that are not significantly worse. With permutation tests
+            and a correction that bounds the familywise error, the intervals of all systems are right simultaneously,
+            with the report's level. `rank_interval`, `letters`, `rank_cluster` and `in_top_group` come from the first
+            test; they are None with a baseline or one-sided tests.
         letters: two systems share a letter if and only if they do not differ significantly. None also for more than 100
-            systems, and where 52 letters do not suffice.
-        rank_cluster: its cluster, from 1, all of whose systems are significantly better than those of later clusters.
-        in_top_group: whether no system is significantly better, so that this one may be the best. By such tests and
-            corrections the group holds every truly best system with a probability of at least the level.
+            systems, or if 52 letters do not suffice.
+        rank_cluster: the number of its cluster, from 1. Every system of a cluster is significantly better than all
+            systems of later clusters.
+        in_top_group: whether no system is significantly better, so that this system may be the best. With such tests
+            and corrections, the group contains every truly best system with a probability of at least the level.
         bootstrap_ranks: percentile interval, at the report's level, of the system's rank among all systems on a
             bootstrap resample (in ties, the best rank for the low end and the worst for the high end). It shows how
             stable a rank is; as an interval of the true rank of nearly equal systems it is too narrow, see
@@ -213,7 +219,7 @@ class SystemScore(ShortRepr):
     bootstrap_ranks: tuple[Number, Number] | None = None
 
     def brief(self) -> dict[str, Any]:
-        """The score and its precision, and the ranks where there are some."""
+        """The score and its precision, and the ranks if there are any."""
         names = ("name", "metric", "score", "standard_error", "interval")
         ranks = ("rank_interval", "letters", "rank_cluster", "in_top_group")
         values = {name: getattr(self, name) for name in (*names, *ranks)}
@@ -221,9 +227,9 @@ class SystemScore(ShortRepr):
 
 
 _BLOCK = 2**12
-"""Records made at a time when iterating."""
+"""Most records made in one block when iterating."""
 _SHOWN = 20
-"""Pairs that a notebook shows."""
+"""Most pairs that a notebook shows."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -231,9 +237,9 @@ class Column:
     """One field of all rows: numbers, both ends of intervals, or names and other values that repeat.
 
     Attributes:
-        values: `[row]` float64 or int64, `[row, 2]` float64 for intervals; indices where there are labels. Rows without
-            a value hold NaN or 0.
-        present: `[row]` bool: which rows have a value; None where all have.
+        values: `[row]` float64 or int64, `[row, 2]` float64 for intervals; indices if there are labels. Rows without a
+            value hold NaN or 0.
+        present: `[row]` bool: which rows have a value; None if all rows have a value.
         labels: the different values, of which `values` are indices; None for numbers and intervals.
     """
 
@@ -243,7 +249,7 @@ class Column:
 
     @classmethod
     def of(cls, values: Iterable[Any], held_as: type = object) -> Column:
-        """The column of values as records have them: float, int, `Interval`, or anything else that is hashable."""
+        """The column of values with the types of records: float, int, `Interval`, or any other hashable type."""
         values = list(values)
         present = _unless_all(np.array([value is not None for value in values], bool))
         if held_as is not object:
@@ -262,12 +268,12 @@ class Column:
 
     @classmethod
     def unless_nan(cls, values: np.ndarray) -> Column:
-        """Numbers `[row]` or ends of intervals `[row, 2]`, where NaN stands for none."""
+        """Numbers `[row]` or ends of intervals `[row, 2]`, with NaN for no value."""
         return cls(values, _unless_all(~np.isnan(values if values.ndim == 1 else values[:, 0])))
 
     @classmethod
     def joined(cls, columns: Sequence[Column]) -> Column:
-        """One column after the other."""
+        """The columns joined, one after the other."""
         present, values, labels = None, [column.values for column in columns], columns[0].labels
         if any(column.present is not None for column in columns):
             present = np.concatenate([column.where_present for column in columns])
@@ -280,7 +286,7 @@ class Column:
         return cls(np.concatenate(values), present, labels)
 
     def at(self, rows: Any) -> Column:
-        """The column of some rows: indices, a mask or a slice."""
+        """The column for some rows: indices, a mask or a slice."""
         present = None if self.present is None else _unless_all(self.present[rows])
         return Column(self.values[rows], present, self.labels)
 
@@ -290,17 +296,17 @@ class Column:
         return np.ones(len(self.values), bool) if self.present is None else self.present
 
     def known_values(self) -> np.ndarray:
-        """The numbers that are there."""
+        """The numbers of rows that have a value."""
         return self.values if self.present is None else self.values[self.present]
 
     def distinct(self) -> tuple[Any, ...]:
-        """The labels that occur, in their order."""
+        """The labels that occur, in the order of `labels`."""
         labels = self.labels or ()
         counts = np.bincount(self.known_values(), minlength=len(labels))
         return tuple(label for label, count in zip(labels, counts, strict=True) if count)
 
     def mapped(self, function: Callable[[Any], Any]) -> np.ndarray:
-        """The function of the label of each row `[row]`; of None where there is none."""
+        """The function applied to the label of each row, `[row]`; to None if a row has no label."""
         labels = self.labels or ()
         if self.present is None:
             return np.array([function(label) for label in labels])[self.values]
@@ -308,7 +314,7 @@ class Column:
         return np.array([function(label) for label in (*labels, None)])[codes]
 
     def value(self, row: int) -> Any:
-        """The value of a row, as records have it."""
+        """The value of a row, with its type in records."""
         if self.present is not None and not self.present[row]:
             return None
         value = self.values[row].tolist()
@@ -317,7 +323,7 @@ class Column:
         return Interval(*value) if isinstance(value, list) else value
 
     def tolist(self) -> list[Any]:
-        """The value of each row, as records have it."""
+        """The value of each row, with its type in records."""
         if self.labels is not None:
             values = [self.labels[code] for code in self.values.tolist()] if self.labels else [None] * len(self.values)
         elif self.values.ndim == 2:
@@ -334,19 +340,19 @@ def _unless_all(present: np.ndarray) -> np.ndarray | None:
 
 
 def _held_as(annotation: Any) -> type:
-    """What holds values of this type: float, int or `Interval`, also with None; object for all others."""
+    """How values of this type are held: as float, int or `Interval` (also with None); as object for other types."""
     members = {annotation, *get_args(annotation)} - {NoneType}
     return next((kept for kept in (float, int, Interval) if members in ({kept}, {annotation, kept})), object)
 
 
 FIELDS = {field.name: _held_as(types_of(Comparison)[field.name]) for field in fields(Comparison)}
-"""What holds each field of a `Comparison`: float, int, `Interval`, or object for what repeats few values."""
+"""How each field of a `Comparison` is held: float, int, `Interval`, or object for values that repeat."""
 
 
 class Columns:
-    """Rows that are held as columns, by their names: of pairs (`Comparisons`), or of systems.
+    """Rows held as named columns: of pairs (`Comparisons`), or of systems.
 
-    They are filled in stages, each by `with_columns`: by the tests, then by corrections and ranks.
+    They are filled in stages, each stage by `with_columns`: by the tests, then by corrections and ranks.
 
     Args:
         columns: in any order. All have equally many rows.
@@ -363,17 +369,17 @@ class Columns:
 
     @classmethod
     def joined(cls, tables: Sequence[Self]) -> Self:
-        """The rows of one table after those of the other."""
+        """The rows of several tables, one table after the other."""
         if len(tables) == 1:
             return tables[0]
         return cls({name: Column.joined([table.column(name) for table in tables]) for name in tables[0]._columns})
 
     def with_columns(self, columns: Mapping[str, Column] | Columns) -> Self:
-        """The same rows with these columns, too, or in place of those that they have."""
+        """The same rows with these columns added or replaced."""
         return type(self)({**self._columns, **(columns._columns if isinstance(columns, Columns) else columns)})
 
     def with_rows(self, rows: np.ndarray, columns: Columns) -> Self:
-        """The same rows with other values in some of their columns, for the rows at these indices."""
+        """The same rows with other values in some columns, for the rows at these indices."""
         rest = np.delete(np.arange(len(self)), rows)
         order = np.argsort(np.concatenate([rest, rows]))
         others = self.at(rest)
@@ -382,7 +388,7 @@ class Columns:
         )
 
     def only(self, names: Iterable[str]) -> Self:
-        """The same rows with these columns alone."""
+        """The same rows with only these columns."""
         return type(self)({name: self._columns[name] for name in names})
 
     def column(self, name: str) -> Column:
@@ -394,15 +400,15 @@ class Columns:
         return [self._columns[name] for name in names]
 
     def values(self, name: str) -> list[Any]:
-        """The values of a field, as records have them."""
+        """The values of a field, with their types in records."""
         return self._columns[name].tolist()
 
     def arrays(self, *names: str) -> list[np.ndarray]:
-        """The numbers of several fields; NaN or 0 where there is none."""
+        """The numbers of several fields; NaN or 0 if a row has no value."""
         return [self._columns[name].values for name in names]
 
     def distinct(self, *names: str) -> list[tuple[Any, ...]]:
-        """The different rows of columns with labels, of which all rows have one."""
+        """The different rows of columns with labels; every row must have a value."""
         labels = [column.labels or () for column in self.columns(*names)]
         codes = np.unique(np.ravel_multi_index(self.arrays(*names), [len(each) for each in labels]))
         places = zip(*(each.tolist() for each in np.unravel_index(codes, [len(each) for each in labels])), strict=True)
@@ -417,7 +423,7 @@ class Columns:
         return self._columns["method"].mapped(lambda method: method == name)
 
     def records(self, kind: type[Any]) -> Iterator[Any]:
-        """The rows as records, whose fields are columns."""
+        """The rows as records, with columns as fields."""
         return map(kind, *(self.values(field.name) for field in fields(kind)))
 
     def __len__(self) -> int:
@@ -428,12 +434,12 @@ class Columns:
 class Comparisons(Columns, Sequence[Comparison]):
     """A sequence of `Comparison` records that holds its fields as columns.
 
-    Indexing and iterating give records, slices give `Comparisons`; two are equal that hold equal records. Two names of
-    systems, and where there are several the metric and the test, give the comparison of the pair. A board of
-    thousands of systems has millions of pairs: in columns a pair takes some 100 bytes, and as a record ten times that.
-    `column` gives a field for code that wants all of it, `arrays` the numbers of several.
+    Indexing and iterating give records, slices give `Comparisons`; two are equal if they hold equal records. Two names
+    of systems, and the metric and the test if there are several, give the comparison of the pair. A board of thousands
+    of systems has millions of pairs: a pair takes some 100 bytes in columns, and ten times as many as a record.
+    `column` returns all values of a field, `arrays` the numbers of several fields.
 
-    Only finished ones, which have all fields, give records.
+    Only finished comparisons, which have all fields, give records.
 
     Args:
         columns: for fields of `Comparison`, in any order. All have equally many rows.
@@ -455,11 +461,11 @@ class Comparisons(Columns, Sequence[Comparison]):
 
     @classmethod
     def of_values(cls, values: Mapping[str, Sequence[Any]]) -> Comparisons:
-        """The sequence of these values of each field, as records have them."""
+        """The sequence of comparisons from the values of each field, with their types in records."""
         return cls({name: Column.of(values[name], FIELDS[name]) for name in FIELDS if name in values})
 
     def groups(self) -> dict[tuple[str, Test], Comparisons]:
-        """The comparisons of each metric and test; those that follow each other are views of the columns."""
+        """The comparisons of each metric and test; consecutive comparisons are views of the columns."""
         metrics, tests = self.column("metric"), self.column("test")
         metric_names, test_names, groups = metrics.labels or (), tests.labels or (), {}
         codes = len(test_names) * metrics.values.astype(np.int32) + tests.values
@@ -481,16 +487,16 @@ class Comparisons(Columns, Sequence[Comparison]):
     @overload
     def __getitem__(self, index: tuple[str, ...]) -> Comparison: ...
     def __getitem__(self, index: int | tuple[str, ...] | slice) -> Comparison | Comparisons:
-        """The record at an index, or of two systems (in this order), or the comparisons of a slice.
+        """The record at an index, or the record of two systems (in this order), or the comparisons of a slice.
 
         Raises:
-            InputError: a name that is not here, or several comparisons of the two systems.
+            InputError: an unknown name, or several comparisons of the two systems.
         """
         if isinstance(index, slice):
             return self.at(index)
         if isinstance(index, tuple | str):
             return self._of_pair(index)
-        row = range(len(self))[index]  # raises the IndexError of a sequence
+        row = range(len(self))[index]  # raises IndexError like other sequences
         return Comparison(*(self._columns[name].value(row) for name in FIELDS))
 
     def __iter__(self) -> Iterator[Comparison]:
@@ -499,7 +505,7 @@ class Comparisons(Columns, Sequence[Comparison]):
             yield from block.records(Comparison)
 
     def __eq__(self, other: object) -> bool:
-        """Whether the other one holds equal records."""
+        """Whether the other sequence holds equal records."""
         if not isinstance(other, Comparisons):
             return NotImplemented
         return len(self) == len(other) and all(self.values(name) == other.values(name) for name in FIELDS)
@@ -521,12 +527,12 @@ class Comparisons(Columns, Sequence[Comparison]):
         return f"{table}<p>{min(_SHOWN, len(self))} of {len(self):,} comparisons</p>\n"
 
     def _of_pair(self, key: str | tuple[str, ...]) -> Comparison:
-        """The comparison of two systems, turned so that it is of the first minus the second."""
+        """The comparison of two systems, turned if necessary, so that it is the first minus the second."""
         one = self[self.row(key)]
         return one if one.a == key[0] else one.turned()
 
     def row(self, key: str | tuple[str, ...]) -> int:
-        """The number of the comparison of two systems, in any order; a metric or test may follow their names.
+        """The row number of the comparison of two systems, in any order; a metric or test may follow their names.
 
         Raises:
             InputError: as for `comparisons[key]`.
@@ -552,12 +558,12 @@ class Comparisons(Columns, Sequence[Comparison]):
         return indices[0]
 
     def _rows(self, **names: str) -> np.ndarray:
-        """[row] whether the columns have these names."""
+        """[row] bool: whether the columns have these names."""
         return np.logical_and.reduce([self.column(name).mapped(value.__eq__) for name, value in names.items()])
 
 
 def _check_known(name: str, known: Iterable[str], what: str) -> None:
-    """Refuse a name that is not here."""
+    """Refuse an unknown name."""
     known = list(dict.fromkeys(known))
     if name not in known:
         close = get_close_matches(name, known) or known[:12]

@@ -1,11 +1,11 @@
-"""Text that is harmless wherever it is shown.
+"""Text that is harmless in every place that shows it.
 
 Control characters (ESC, BEL, NUL, C1), line and paragraph separators, format characters such as U+202E, lone
 surrogates, and characters for private use become escapes. Joiners stay, since Persian, Indic scripts and emoji are
 written with them, and so do spaces of all kinds. Source: Unicode Technical Report 36, on bidirectional text.
 
-Beside it, what could have been meant by an unknown name, and how records show themselves at a prompt and in a notebook:
-one short line, or a small table; never all they hold.
+The module also suggests known names for an unknown name. It shows records at a prompt and in a notebook as one short
+line or a small table, never with all their values.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _JOINERS = "\u200c\u200d"
 
 
 def visible(text: str) -> str:
-    r"""Text of one line, with all other characters that are not shown as themselves in Python's escapes.
+    r"""Text on one line; unsafe characters become escapes of Python.
 
     >>> print(visible("a\tb\x1b[31m\u202e"), visible("é [bold] 数"))
     a\tb\x1b[31m\u202e é [bold] 数
@@ -35,7 +35,7 @@ def visible(text: str) -> str:
 
 
 def visible_json(value: Any, *, indent: int | None = None) -> str:
-    r"""JSON, with these characters in JSON's own escapes, so that whoever reads it has them exactly.
+    r"""JSON; unsafe characters become escapes of JSON, so that every reader gets them exactly.
 
     >>> print(visible_json(["é", "\u202e\x9b"]))
     ["é", "\u202e\u009b"]
@@ -54,7 +54,7 @@ def escape_html(text: str) -> str:
 
 
 def shared_length(texts: Sequence[str]) -> int:
-    """Number of characters with which all texts begin.
+    """The number of characters that all texts share at the start.
 
     >>> shared_length(["seed-1", "seed-22", "seed-2"]), shared_length([])
     (5, 0)
@@ -72,14 +72,14 @@ def _escaped(text: str, escape: Callable[[str], str]) -> str:
 
 
 def entry(name: str, said: str, *, width: int, indent: int) -> str:
-    """A name and beside it what is said of it, in lines of a width; no word is broken."""
+    """A name and the text about it, in lines of a given width; no word is broken."""
     margin = " " * indent
     wrapper = TextWrapper(width, name.ljust(indent), margin, break_long_words=False, break_on_hyphens=False)
     return "\n".join(wrapper.wrap(visible(said)) or [name])
 
 
 MOST_MEANT = 10_000
-"""Names among which the one that was meant is looked for."""
+"""Most known names that are searched for suggestions."""
 OTHER_NAMES = {
     "acc": ("accuracy", "exact_match"),
     "accnorm": ("acc_norm", "accuracy"),
@@ -101,11 +101,11 @@ OTHER_NAMES = {
     "kendalltau": ("kendall",),
     "rocauc": ("auc",),
 }
-"""What other tools call metrics, without case and signs."""
+"""The names of metrics in other tools, without case and signs."""
 
 
 def meant(name: str, known: Iterable[str]) -> list[str]:
-    """The known names that an unknown one is likely to mean, the likeliest first: by other names, then by spelling.
+    """The known names that an unknown name probably means, likeliest first: by synonyms, then by spelling.
 
     >>> [meant(name, ["accuracy", "bleu", "chrf", "chrf++"]) for name in ("acc", "BLEU", "chrF2", "acuracy", "x")]
     [['accuracy'], ['bleu'], ['chrf'], ['accuracy'], []]
@@ -128,7 +128,7 @@ def _words(name: str) -> list[str]:
 
 
 def _plain(name: str) -> str:
-    """The name without case and signs, and without the usual numbers of chrF2 and BLEU-4."""
+    """The name without case and signs, and without the usual numbers, such as in chrF2 and BLEU-4."""
     plain = "".join(_words(name))
     return {"chrf2": "chrf", "chrf2++": "chrf++", "bleu4": "bleu", "sacrebleu": "bleu"}.get(plain, plain)
 
@@ -139,13 +139,13 @@ _CELL = ' style="text-align: left; white-space: nowrap"'
 
 
 class ShortRepr:
-    """The base of frozen records (with `repr=False`) that show the few fields people look at first."""
+    """The base of frozen records (with `repr=False`) that show only the few fields that people check first."""
 
     _first = tuple[str, ...]()
-    """These fields; when left out, all but those that only reproduce the numbers."""
+    """The fields to show; if left out, all fields except the settings."""
 
     def brief(self) -> dict[str, Any]:
-        """What is shown, by name."""
+        """The values to show, by name."""
         names = (each.name for each in fields(self))  # pyright: ignore[reportArgumentType]
         shown = self._first or (name for name in names if name not in ("settings", "signature", "notes"))
         return {name: getattr(self, name) for name in shown}
@@ -156,16 +156,16 @@ class ShortRepr:
         return f"{type(self).__name__}({', '.join(values)})"
 
     def _repr_html_(self) -> str:
-        """The same as a table, for notebooks."""
+        """The same fields as a table, for notebooks."""
         rows = ((name, value if isinstance(value, str) else shortened(value)) for name, value in self.brief().items())
         return html_table((type(self).__name__, ""), rows)
 
 
 class OtherNames:
-    """The base of records whose values people look for under other names: an unknown attribute says where it is."""
+    """The base of records with values that people know by other names: the error of an unknown attribute names ours."""
 
     _elsewhere: ClassVar[Mapping[str, str]] = {}
-    """Other name -> what to write."""
+    """Other name -> what to write instead."""
 
     if not TYPE_CHECKING:  # type checkers would take any name for an attribute
 
@@ -177,7 +177,7 @@ class OtherNames:
 
 
 class SciPyNames:
-    """The base of records with a p-value that SciPy's users know under another name."""
+    """The base of records with a p-value, which SciPy names `pvalue`."""
 
     p_value: Any
 
@@ -188,7 +188,7 @@ class SciPyNames:
 
 
 def shortened(value: Any) -> str:
-    """A value in a few letters.
+    """A value in a few characters.
 
     >>> print(shortened(1 / 3), shortened(Interval(0.25, 1.0)), shortened(("A", "B", "C", "D")), shortened("a"))
     0.333333 [0.25, 1] ('A', 'B', 'C', ... 4 in all) 'a'
@@ -218,6 +218,6 @@ def html_table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def html_text(text: str) -> str:
-    """Text for a terminal as HTML that scrolls sideways instead of breaking its rows."""
+    """Terminal text as HTML that scrolls sideways instead of wrapping its rows."""
     lines = "\n".join(map(escape_html, text.splitlines()))
     return f'<pre style="font-family: monospace; overflow-x: auto; white-space: pre; line-height: 1.25">{lines}</pre>\n'

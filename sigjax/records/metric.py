@@ -1,4 +1,4 @@
-"""A metric, a number made of sums or of all instances at once, and the statistics of systems that it takes."""
+"""Metrics: numbers computed from sums, or from all instances at once; and the statistics of systems that they take."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from sigjax.records.settings import Score, Unit
 class Metric:
     """A number computed from sums of per-instance statistics.
 
-    `score(sums [..., stat]) -> [...]` is written with array operators, so that it takes NumPy and JAX arrays alike;
-    `extract(*columns [instance]) -> [instance, stat]` turns what a file holds into the statistics.
+    `score(sums [..., stat]) -> [...]` uses array operators, so that it works for NumPy and JAX arrays;
+    `extract(*columns [instance]) -> [instance, stat]` computes the statistics from the columns of a file.
 
     Attributes:
         name: what reports call it.
@@ -37,8 +37,8 @@ class Metric:
             bootstrap scores then come from NumPy.
         bounds: the lowest and the highest score there can be. Intervals by t end there.
         title: its name in papers, for the metrics of sigjax; your own metrics appear under their name.
-        weight: the statistic that says how much each row counts in the score, where instances count alike but their
-            rows, which are runs, do not. It is the same for all systems. Degrees of freedom are of these weights.
+        weight: the statistic with the weight of each row in the score, if instances have equal weights but their rows
+            (runs) have not. It is the same for all systems. Degrees of freedom use these weights.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Metric:
     weight: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a weight that is no statistic."""
+        """Refuse a weight that is not one of the statistics."""
         if self.weight not in ("", *self.stat_names):
             raise InputError(
                 f"metric {self.name!r}: weight {self.weight!r} is no statistic; expected one of "
@@ -64,23 +64,23 @@ class Metric:
 
 
 def stack_inputs(*columns: np.ndarray) -> np.ndarray:
-    """Columns `[instance]` -> `[instance, stat]` as they are."""
+    """Columns `[instance]` -> `[instance, stat]`, unchanged."""
     return np.stack(columns, axis=-1)
 
 
 Standard = Literal["none", "center", "zscore", "rank"]
-"""What systems exchange of an input: the numbers as they are, minus their mean, in standard deviations, or ranks."""
+"""What systems exchange for an input: the numbers, the numbers minus their mean, z-scores, or ranks."""
 
 
 @dataclass(frozen=True)
 class SampleMetric:
-    """A number computed from all instances at once, where sums do not suffice: a median, a correlation, an area.
+    """A number computed from all instances at once, if sums do not suffice: a median, a correlation, an area.
 
     `function(*columns)` takes one float64 array `[instance]` for each input and gives a number, by NumPy, `jax.numpy`
     or the operators of the arrays. It must not depend on the order of the instances. With `weighted` it is
     `function(*columns, weights)`: `weights` `[instance]` (float64) are how often each instance is drawn, 0 included,
-    and the number is that of the instances repeated so often. Weights are faster where the function sorts: the columns
-    of a million resamples are then the same. What `jax.vmap` takes is compiled.
+    and the result is the number for the instances repeated so often. Weights are faster if the function sorts: the
+    columns of a million resamples are then the same. What `jax.vmap` takes is compiled.
 
     Attributes:
         name: what reports call it.
@@ -100,7 +100,7 @@ class SampleMetric:
             (standardized) columns. Deltas closer than four times this are ties. None: measured on the data, as 64 times
             the largest difference between scores of the same instances in two orders, and 64 machine epsilons of the
             largest score, over some resamples of the data.
-        title: as that of a `Metric`.
+        title: as for a `Metric`.
 
     Example:
         >>> spread = SampleMetric("spread", lambda x: x.max() - x.min(), ("value",))
@@ -110,7 +110,7 @@ class SampleMetric:
     """
 
     score: ClassVar[None] = None
-    """There is none of sums, by which code tells both kinds of metrics apart."""
+    """None, since there are no sums; code tells the two kinds of metrics apart by it."""
 
     name: str
     function: Callable[..., Any]
@@ -129,22 +129,22 @@ class SampleMetric:
 
     @property
     def stat_names(self) -> tuple[str, ...]:
-        """Names of what an evaluation holds for each instance: the inputs themselves."""
+        """Names of the numbers that an evaluation holds for each instance: the inputs."""
         return self.inputs
 
 
 AnyMetric = str | Metric | SampleMetric | Score
-"""What is taken for a metric: a name, a record, or a function of sums `[..., stat] -> [...]`."""
+"""What users may give as a metric: a name, a record, or a function of sums `[..., stat] -> [...]`."""
 
 
 class Note(str):
-    """A sentence that readers of the numbers should know; and what it says as values, where something is made of it.
+    """A sentence that readers of the numbers should know; with its values, if programs need them.
 
     Attributes:
-        about: the metric or task that it is about, whose name and a colon stand before the text.
-        text: the sentence without them.
-        code: what it says, for programs: "discoveries", "dropped", "exchangeable", "filled", "fixed", "labels",
-            "noise", "pairwise", "sacrebleu", "trained", "trec_eval", "wins"; "" where only people read it.
+        about: the metric or task of the note; its name and a colon precede the text.
+        text: the sentence without this prefix.
+        code: the kind of the note, for programs: "discoveries", "dropped", "exchangeable", "filled", "fixed", "labels",
+            "noise", "pairwise", "sacrebleu", "trained", "trec_eval", "wins"; "" if only people read it.
         values: the numbers in it.
 
     >>> note = Note("dropped 2 of 9 instances", code="dropped", values={"instances": 9, "dropped": 2})
@@ -158,25 +158,25 @@ class Note(str):
     values: Mapping[str, float]
 
     def __new__(cls, text: str, *, about: str = "", code: str = "", values: Mapping[str, float] | None = None) -> Note:
-        """Take the sentence, and what it is about and says."""
+        """Take the sentence, its subject, its code and its values."""
         note = super().__new__(cls, f"{about}: {text}" if about else text)
         note.about, note.text, note.code, note.values = about, text, code, values or {}
         return note
 
     @classmethod
     def after(cls, name: str, note: str) -> Note:
-        """A note with the name of a metric or task before it."""
+        """A note with the name of a metric or task in front."""
         code, values = (note.code, note.values) if isinstance(note, Note) else ("", None)
         return cls(note, about=name, code=code, values=values)
 
     def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
-        """Pickle what the note was made of."""
+        """Pickle the arguments that make the note."""
         return (self.text,), {"about": self.about, "code": self.code, "values": self.values}
 
 
 @dataclass(frozen=True)
 class NoteData:
-    """What a note says, for programs, where it is saved beside the notes, of which it is number `note`, from 0."""
+    """A note's code and values for programs, saved beside the notes; `note` is its number among them, from 0."""
 
     note: Count
     about: str
@@ -185,18 +185,18 @@ class NoteData:
 
 
 def facts_of(notes: Iterable[str]) -> list[NoteData]:
-    """What the notes say that have a code."""
+    """The codes and values of the notes that have a code."""
     coded = ((index, note) for index, note in enumerate(notes) if isinstance(note, Note) and note.code)
     return [NoteData(index, note.about, note.code, _as_written(note.values)) for index, note in coded]
 
 
 def _as_written(values: Mapping[str, float]) -> dict[str, float]:
-    """The numbers, whole ones without a point."""
+    """The numbers as written: whole numbers without a decimal point."""
     return {name: int(value) if float(value).is_integer() else value for name, value in values.items()}
 
 
 def with_facts(notes: Iterable[str], facts: Iterable[NoteData]) -> tuple[str, ...]:
-    """The notes, with what they say; a `ValueError` where there is no such note, or it is about something else."""
+    """The notes with their codes and values; `ValueError` if a note does not exist, or is about something else."""
     found = list(notes)
     for fact in facts:
         before = f"{fact.about}: " * bool(fact.about)
@@ -211,7 +211,7 @@ def with_facts(notes: Iterable[str], facts: Iterable[NoteData]) -> tuple[str, ..
 class EvaluationRecord(ShortRepr):
     """The statistics of several systems on the same instances, for one metric.
 
-    `sigjax.Evaluation` says what the fields hold.
+    See `sigjax.Evaluation` for the fields.
     """
 
     systems: tuple[str, ...]
@@ -228,7 +228,7 @@ class EvaluationRecord(ShortRepr):
     present: np.ndarray | None = None
 
     def __eq__(self, other: object) -> bool:
-        """Whether the other one has the same numbers, names, labels and metric."""
+        """Whether the other evaluation has the same numbers, names, labels and metric."""
         if not isinstance(other, EvaluationRecord):
             return NotImplemented
         pairs = ((getattr(self, one.name), getattr(other, one.name)) for one in fields(EvaluationRecord) if one.compare)
@@ -240,7 +240,7 @@ class EvaluationRecord(ShortRepr):
 
     @property
     def num_instances(self) -> int:
-        """The number of results of a system: each run of an instance counts here, and not in `size`."""
+        """The number of results of a system; here each run of an instance counts, unlike in `size`."""
         return self.stats.shape[1]
 
     @property

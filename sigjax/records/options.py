@@ -1,10 +1,11 @@
-"""Options: what messages call them, the declaration of each, and functions that take them by keyword.
+"""Options: their names in messages, their declarations, and functions that take them by keyword.
 
-A message (`Message`) names an option by a `Hint`, which is a flag on the command line and a keyword in Python.
+A message (`Message`) names an option by a `Hint`, which appears as a flag on the command line and as a keyword in
+Python.
 
-An option is declared once, as a field of a record, with its type, default, domain and documentation. From it are made
-the check of what a person gives (`check`), the signature and documentation of a function (`takes`), and the flags of
-the command line (`cli.flags`).
+An option is declared once, as a field of a record, with its type, default, domain and documentation. From this
+declaration follow the check of the user's value (`check`), the signature and documentation of functions (`takes`), and
+the flags of the command line (`cli.flags`).
 """
 
 import contextlib
@@ -42,19 +43,20 @@ StrPath = str | os.PathLike[str]
 """The path of a file."""
 COMMAND = "sigjax compare"
 LISTS = frozenset(("ignore", "input", "only", "systems"))
-"""Options that take a list of names in Python."""
+"""Options that take a list of names, in Python."""
 _SHORT = {"i": "input", "m": "metric", "o": "output"}
 _READ = "read."
 _OPEN, _NEXT, _CLOSE = "\ufdd0", "\ufdd1", "\ufdd2"
-"""How an f-string holds a hint until a `Message` is made of it. Unicode keeps these for programs, and not for texts."""
+"""Characters that mark a hint in an f-string until a `Message` is made. Unicode reserves them for programs, so texts do
+not contain them."""
 _HINT = re.compile(f"{_OPEN}([^{_CLOSE}]*){_CLOSE}")
 
 
 class Hint:
-    """An option that a message names, with the value to give it: a flag, or a keyword of Python, where it is shown.
+    """An option that a message names, with a value: a flag on the command line, or a keyword in Python.
 
-    It stands in an f-string. `COMMAND` with the words of a command is `sigjax.read` in Python. The option "read.NAME"
-    is one of those that a function takes as `read={...}`.
+    Write it into an f-string. `COMMAND` with the words of a command becomes a call of `sigjax.read` in Python. The
+    option "read.NAME" belongs to the options that a function takes as `read={...}`.
 
     >>> error = InputError(f"give {Hint('missing', 'drop')} or {Hint('id_column', 'N')}")
     >>> print(error, "|", error.flags)
@@ -68,11 +70,11 @@ class Hint:
     """
 
     def __init__(self, option: str, *values: str) -> None:
-        """Take the option as Python spells it (or its short flag), and values as they are shown."""
+        """Take the option's name in Python (or its short flag), and values as they are shown."""
         self.option, self.values = option, values
 
     def __eq__(self, other: object) -> bool:
-        """Whether the other one names the same option with the same values."""
+        """Whether the other hint names the same option with the same values."""
         return isinstance(other, Hint) and (self.option, self.values) == (other.option, other.values)
 
     def __hash__(self) -> int:
@@ -80,17 +82,17 @@ class Hint:
         return hash((self.option, self.values))
 
     def __repr__(self) -> str:
-        """Return the call that makes it."""
+        """Return the call that makes this hint."""
         return f"Hint({', '.join(map(repr, (self.option, *self.values)))})"
 
     def __str__(self) -> str:
-        """Return what an f-string holds in its place until a `Message` is made of it."""
+        """Return the mark that an f-string holds until a `Message` is made from it."""
         clean = str.maketrans("", "", _OPEN + _NEXT + _CLOSE)
         return f"{_OPEN}{_NEXT.join(part.translate(clean) for part in (self.option, *self.values))}{_CLOSE}"
 
     @property
     def flag(self) -> str:
-        """As the command line spells it."""
+        """The spelling of the command line."""
         name = self.option.removeprefix(_READ)
         flag = name if name == COMMAND else f"{'-' * (1 + (len(name) > 1))}{name}"
         quoted = (shlex.quote(value) if value.endswith(")") else value for value in self.values)
@@ -98,7 +100,7 @@ class Hint:
 
     @property
     def keyword(self) -> str:
-        """As Python spells it."""
+        """The spelling of Python."""
         if self.option == COMMAND:
             return self._call()
         plain = self.option.removeprefix(_READ)
@@ -108,7 +110,7 @@ class Hint:
         return f"{name}={_value(name, self.values)}" if self.values else name
 
     def _call(self) -> str:
-        """The call of Python that does what the command does."""
+        """The Python call that does the same as the command."""
         groups: dict[str, list[str]] = {(name := ""): []}
         for word in self.values:
             if word.startswith("-"):
@@ -120,7 +122,7 @@ class Hint:
 
 
 _WITH_EQUALS = ("gold", "cluster", "strata")
-"""Options whose values are texts, also with an equals sign."""
+"""Options with values that are texts, even with an equals sign."""
 
 
 def _value(name: str, given: Sequence[str]) -> str:
@@ -135,7 +137,7 @@ def _quoted(word: str) -> str:
 
 
 class Message(tuple[str | Hint, ...]):
-    """What is said of data and options: texts, and hints of options, which are spelled where the message is shown.
+    """A text about data and options: strings and hints. The hints are spelled when the message is shown.
 
     >>> message = Message(("give ", Hint("missing", "drop")))
     >>> message.shown(lambda hint: hint.flag), Message.of("scores.tsv: ", message).shown(lambda hint: hint.keyword)
@@ -144,7 +146,7 @@ class Message(tuple[str | Hint, ...]):
 
     @classmethod
     def of(cls, *parts: "str | Message") -> "Message":
-        """The message of texts, in which f-strings may have put hints, and of other messages."""
+        """The message from texts, in which f-strings may have put hints, and from other messages."""
         known = list[str | Hint]()
         for part in parts:
             if isinstance(part, Message):
@@ -156,11 +158,11 @@ class Message(tuple[str | Hint, ...]):
 
     @property
     def hints(self) -> list[Hint]:
-        """The options that it names."""
+        """The hints in the message."""
         return [part for part in self if isinstance(part, Hint)]
 
     def shown(self, spelling: Callable[[Hint], str]) -> str:
-        """The text, with options in a spelling."""
+        """The text, with all hints in one spelling."""
         return "".join(spelling(part) if isinstance(part, Hint) else part for part in self)
 
     def with_hints(self, change: Callable[[Hint], Hint]) -> "Message":
@@ -170,7 +172,7 @@ class Message(tuple[str | Hint, ...]):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a file (or a row, or an entry) that a message names.
+    """A line of a file (or a row, or an entry), for messages.
 
     >>> print(InputError(f"{Line('scores.tsv', 3)}: expected a number"))
     scores.tsv, line 3: expected a number
@@ -182,7 +184,7 @@ class Line:
 
     @property
     def short(self) -> str:
-        """Without the file."""
+        """The line without the file."""
         return f"{self.word} {self.number}"
 
     def __str__(self) -> str:
@@ -195,7 +197,7 @@ _LONG_WORD = re.compile(r"\S{100,}")
 
 
 def short_message(text: str) -> str:
-    """A message that repeats long input, of at most 900 characters: long words lose their middle, and so does the rest.
+    """A message that repeats long input, cut to at most 900 characters: long words lose their middle, then the message.
 
     >>> text = short_message(f"a.csv: no column {'x' * 2000}; expected 'A'")
     >>> text == f"a.csv: no column {'x' * 60}...{'x' * 29}; expected 'A'"
@@ -208,35 +210,35 @@ def short_message(text: str) -> str:
 
 
 class InputError(ValueError):
-    """What a person gave cannot be used: the message names the file or option, what was expected and what to do.
+    """The user's input cannot be used: the message names the file or option, what was expected and what to do.
 
-    Options in the `message` are `Hint`s. Shown, options are keywords of Python; the command line shows `flags`. Both
-    are at most 900 characters.
+    Options in the `message` are `Hint`s. `str(error)` spells them as keywords of Python; the command line shows
+    `flags`. Both have at most 900 characters.
     """
 
-    __module__ = "sigjax"  # tracebacks name it as people import it
+    __module__ = "sigjax"  # tracebacks show the name under which people import it
 
     def __init__(self, *parts: str | Message) -> None:
-        """Take the message, or what comes before the message of another error, that one, and what comes after."""
+        """Take the message; or a text, another error, and a text, which become one message."""
         self.message = Message.of(*parts)
         super().__init__(self.message.shown(lambda hint: hint.keyword))
 
     @property
     def hints(self) -> list[Hint]:
-        """The options that the message names."""
+        """The hints in the message."""
         return self.message.hints
 
     @property
     def flags(self) -> str:
-        """The message with options as the command line spells them."""
+        """The message with options as flags of the command line."""
         return short_message(self.message.shown(lambda hint: hint.flag))
 
     def __str__(self) -> str:
-        """Return the message with options as Python spells them."""
+        """Return the message with options as keywords of Python."""
         return short_message(self.message.shown(lambda hint: hint.keyword))
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows: the caller's lines and the message, without those of sigjax and of what runs a cell."""
+        """The traceback in IPython: the user's lines and the message, without lines of sigjax and of IPython."""
         passed = (str(Path(__file__).parents[1]), contextlib.__file__)
         shown = traceback.TracebackException.from_exception(self)
         frames = [each for each in shown.stack if not each.filename.startswith(passed)]
@@ -248,7 +250,7 @@ class InputError(ValueError):
 
 @contextlib.contextmanager
 def given_as(option: str, given: str) -> Iterator[None]:
-    """Messages that name an option name the one that a person gave for it."""
+    """Within it, messages that name an option name the option that the user gave instead."""
     try:
         yield
     except InputError as error:
@@ -257,11 +259,11 @@ def given_as(option: str, given: str) -> Iterator[None]:
 
 
 Parameters = Mapping[str, tuple[str, ...]]
-"""The parameters of a metric or a format -> the values that each may have; none where it may have any."""
+"""The parameters of a metric or a format -> the possible values of each; empty if any value is possible."""
 
 
 def split_parameters(text: str) -> tuple[str, dict[str, list[str]]]:
-    """`name(key=value, ...)` -> the name, and the values of each parameter; a name alone has none.
+    """`name(key=value, ...)` -> the name, and the values of each parameter; a plain name has no parameters.
 
     >>> split_parameters("alignment(swap=a, swap=b, one_based=true)"), split_parameters("f1 (macro)")
     (('alignment', {'swap': ['a', 'b'], 'one_based': ['true']}), ('f1 (macro)', {}))
@@ -277,7 +279,7 @@ def split_parameters(text: str) -> tuple[str, dict[str, list[str]]]:
 
 
 def check_parameters(what: str, given: Mapping[str, Sequence[str]], known: Parameters) -> None:
-    """Refuse parameters that a metric or a format does not take, and values that they do not have."""
+    """Refuse parameters that a metric or a format does not have, and impossible values."""
     for name, values in given.items():
         wrong = [value for value in values if not value or (known.get(name) and value not in known[name])]
         if name not in known or wrong:
@@ -293,12 +295,13 @@ Group = Literal["Main options", "Input", "Test", "Many pairs", "Intervals", "Out
 
 @dataclass(frozen=True)
 class Option:
-    """What is said of an option beside its name, type and default.
+    """The properties of an option, besides its name, type and default.
 
-    `doc` is one line, for `--help` (in the panel of its group; only `--help-all` shows a rare one) and `help`, which
-    alone says `more`. Numbers are at least `least` and at most `most`, above `above` and below `below`, if these are
-    given. Shells complete to what it `suggests`; other values are taken, too. `arrays` is said if an array is given.
-    `of` is the record whose options a mapping gives through to `sigjax.read`.
+    `doc` is one line for `--help` and `help`. `--help` shows it in the panel of its `group`; a `rare` option appears
+    only with `--help-all`. `more` appears only in `help`. Numbers are at least `least`, at most `most`, above `above`
+    and below `below`, if these are given. Shells complete to the values in `suggests`; other values are allowed, too.
+    `arrays` is the message if the user gives an array. `of` is the record of the options that a mapping passes on to
+    `sigjax.read`.
     """
 
     doc: str | Message
@@ -314,18 +317,18 @@ class Option:
     of: type | None = None
 
     def shown(self, spelling: Callable[[Hint], str]) -> str:
-        """The line about it, with other options in a spelling."""
+        """The line of documentation, with hints in one spelling."""
         return Message.of(self.doc).shown(spelling)
 
     def bounds(self, kind: type) -> dict[str, Any]:
-        """The bounds of its numbers, by name. Whole numbers are from 0 to 2^64 - 1 if it says no other."""
+        """The bounds of its numbers, by name. Whole numbers are from 0 to 2^64 - 1 if there are no other bounds."""
         given = {name: getattr(self, name) for name in ("least", "most", "above", "below")}
         given = {name: bound for name, bound in given.items() if bound is not None}
         return {"least": 0, "most": 2**64 - 1} | given if kind is int else given
 
 
 def option(default: Default, doc: str, more: str = "", **rest: Any) -> Default:
-    """A field that is an option; the arguments but the first are those of `Option`."""
+    """A field that is an option; all arguments except the default are those of `Option`."""
     return field(default=default, metadata={"option": Option(Message.of(doc), more, **rest)})
 
 
@@ -335,7 +338,7 @@ def required(doc: str, **rest: Any) -> Any:
 
 
 def same(record: type, name: str, default: Any = MISSING, **changes: Any) -> Any:
-    """A field that is the option of another record, with some changes; for more than a line, `help` names `compare`."""
+    """A field that repeats an option of another record, with some changes; for details, `help` refers to `compare`."""
     known = options_of(record)[name]
     about: Option = known.metadata["option"]
     about = replace(about, **({"more": about.more and "See `compare`."} | changes))
@@ -344,14 +347,14 @@ def same(record: type, name: str, default: Any = MISSING, **changes: Any) -> Any
 
 @functools.cache
 def options_of(record: type) -> Mapping[str, Field[Any]]:
-    """The options of a record by name, group by group."""
+    """The options of a record by name, sorted by group."""
     options = {name: each for name, each in record.__dataclass_fields__.items() if "option" in each.metadata}
     groups = get_args(Group)
     return dict(sorted(options.items(), key=lambda item: groups.index(item[1].metadata["option"].group)))
 
 
 def values(record: object, of: type | None = None, /, **changes: Any) -> dict[str, Any]:
-    """The values of the options of a record, or of those alone that another record has, too; with some changes."""
+    """The values of a record's options, or only of the options that another record shares; with some changes."""
     return {name: getattr(record, name) for name in _shared(type(record), of or type(record))} | changes
 
 
@@ -390,17 +393,17 @@ def check(record: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """The values that an option may have."""
+    """The values that an option may have, and their description."""
 
     holds: Callable[[Any], bool]
     phrase: str = ""
-    """In words, after "must be"."""
+    """Description after "must be"."""
     plural: str = ""
-    """In words, after "one or more"."""
+    """Description after "one or more"."""
     is_names: bool = False
-    """Whether it is a list of names, which stands in brackets also where it is one."""
+    """Whether it is a list of names; a list is written with brackets even if it has one name."""
     default: Any = ...
-    """What needs no check, if the default is one of them."""
+    """The default, which needs no check, if it is an allowed value."""
 
 
 @functools.cache
@@ -415,7 +418,7 @@ def _allowed_of(record: type) -> dict[str, Allowed]:
 
 
 def _allowed(annotation: Any, option: Field[Any]) -> Allowed:
-    """The values that a type of an option allows; those of other types than these are not checked here."""
+    """The values that an option's type allows; other types are not checked here."""
     about: Option = option.metadata["option"]
     origin, members = get_origin(annotation), get_args(annotation)
     if annotation is bool:
@@ -442,7 +445,7 @@ def _allowed(annotation: Any, option: Field[Any]) -> Allowed:
     if origin in (Union, UnionType):
         parts = {member: _allowed(member, option) for member in members if member is not NoneType}
         lists = [part for member, part in parts.items() if get_origin(member) is Sequence and not part.is_names]
-        shown = lists or list(parts.values())  # of one value or several, the words for several
+        shown = lists or list(parts.values())  # if single values and lists are allowed, describe lists
         return Allowed(
             lambda value: any(part.holds(value) for part in parts.values()) or (value is None and NoneType in members),
             " or ".join(part.phrase for part in shown),
@@ -452,7 +455,7 @@ def _allowed(annotation: Any, option: Field[Any]) -> Allowed:
 
 
 def _allowed_numbers(kind: type, bounds: Mapping[str, float], default: Any) -> Allowed:
-    """Whole or real numbers within bounds, which are finite in any case."""
+    """Whole or real numbers within bounds; always finite."""
     least, most, above, below = (bounds.get(name) for name in ("least", "most", "above", "below"))
     low, high = (f"{end:,}" if kind is int else f"{end:g}" for end in (least or above or 0, most or below or 0))
     words = {"least": f"at least {low}", "above": f"above {low}", "most": f"at most {high}", "below": f"below {high}"}
@@ -494,7 +497,7 @@ Record = TypeVar("Record", covariant=True)
 
 
 class Many(Protocol[Keywords, Result]):
-    """A function of any number of things with options by keyword. Type checkers know them for up to three things."""
+    """A function of any number of arguments, with options by keyword. Type checkers know up to three arguments."""
 
     @overload
     def __call__(self, *args: Keywords.args, **options: Keywords.kwargs) -> Result: ...
@@ -509,7 +512,7 @@ class Many(Protocol[Keywords, Result]):
 
 
 class Taking(Protocol[Keywords, Record]):
-    """What makes a function that takes a record one that takes options by keyword, for type checkers."""
+    """For type checkers: a decorator that turns a function of a record into a function of options by keyword."""
 
     @overload
     def __call__(self, function: Callable[[Any, Record], B], /) -> Callable[Concatenate[Any, Keywords], B]: ...
@@ -522,12 +525,15 @@ class Taking(Protocol[Keywords, Record]):
 
 
 def takes(record: Callable[Keywords, A], *, several: str = "") -> Taking[Keywords, A]:
-    """Have a function take the options of a record by keyword; its own last parameter is the record.
+    """Let a function take the options of a record by keyword.
 
-    `several` is said where more data are given than it takes.
+    The last parameter of the decorated function is the record.
 
-    The signature has all options with their defaults; in the docstring they stand for the line `options: ...`. Numbers
-    of NumPy come as numbers of Python. Where an option gives others through to `sigjax.read`, messages name these so.
+    `several` is the message if too many data arguments are given.
+
+    The signature lists all options with their defaults; in the docstring they replace the line `options: ...`. NumPy
+    numbers become Python numbers. If an option passes other options on to `sigjax.read`, messages name these as
+    `read={...}`.
 
     >>> from dataclasses import dataclass
     >>> from sigjax.records.options import check, option
@@ -579,13 +585,16 @@ def takes(record: Callable[Keywords, A], *, several: str = "") -> Taking[Keyword
 
 
 def _given_through(known: Mapping[str, Field[Any]]) -> frozenset[str]:
-    """The options of `sigjax.read` that options give through, but for those that a function has itself."""
+    """The options of `sigjax.read` that some option passes on, except options that the function has itself."""
     records = [each.metadata["option"].of for each in known.values()]
     return frozenset(name for record in records if record for name in options_of(record) if name not in known)
 
 
 def _through(hint: Hint, through: Collection[str]) -> Hint:
-    """A hint of a value for an option of `sigjax.read` as it is given through; a name alone says which is meant."""
+    """The hint as `read={...}`, if its option is passed on and it has a value.
+
+    A hint without a value stays as it is.
+    """
     is_one = bool(hint.values) and _SHORT.get(hint.option, hint.option) in through
     return Hint(_READ + hint.option, *hint.values) if is_one else hint
 
@@ -594,7 +603,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def explained(function: Function) -> Function:
-    """Have a function say what an unknown keyword may mean, as those do that take the options of a record.
+    """Let a function suggest the meaning of an unknown keyword, like functions that take the options of a record.
 
     >>> @explained
     ... def draw(*, seed: int = 0) -> int:
@@ -628,11 +637,11 @@ OTHER_OPTIONS: Mapping[str, str] = {
     **dict.fromkeys(("p_adjust", "adjust"), "correction"),
     **{"control": "baseline", "tail": "alternative"},
 }
-"""What other programs call options -> our names."""
+"""The names of options in other programs -> our names."""
 
 
 def _meant(keywords: Mapping[str, Any], signature: inspect.Signature, through: Collection[str] = ()) -> str:
-    """What the first unknown keyword may mean, or all that there are; nothing where all are known."""
+    """A suggestion for the first unknown keyword, or a list of all keywords; empty if all are known."""
     known = [name for name, each in signature.parameters.items() if each.kind is each.KEYWORD_ONLY]
     wrong = next((name for name in keywords if name not in signature.parameters), None)
     if wrong is None:
@@ -650,11 +659,11 @@ def _meant(keywords: Mapping[str, Any], signature: inspect.Signature, through: C
 
 
 _LONGEST = 40
-"""Characters of a value that a message repeats."""
+"""Most characters of a value that a message repeats."""
 
 
 def _plain(value: Any, annotation: Any) -> Any:
-    """Numbers of NumPy as numbers of Python, and 1e5 as 100000 where whole numbers are taken; else as it is."""
+    """NumPy numbers as Python numbers, and 1e5 as 100000 for an option with whole numbers; other values unchanged."""
     if type(value) in (list, tuple):
         return type(value)(_plain(item, annotation) for item in value)
     value = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
@@ -665,7 +674,7 @@ def _plain(value: Any, annotation: Any) -> Any:
 
 @functools.cache
 def _members(annotation: Any) -> set[Any]:
-    """The types in a type: of a union, and of what a sequence holds."""
+    """The types within a type: of a union, and of the items of a sequence."""
     return {annotation, *(member for argument in get_args(annotation) for member in _members(argument))}
 
 

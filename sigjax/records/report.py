@@ -1,6 +1,6 @@
-"""What a report holds, for all that is made of it; `sigjax.report.Report` has the renderings as methods.
+"""The fields of a report, for all code that uses reports; `sigjax.report.Report` adds the output formats as methods.
 
-It may also say how the delta of two systems varies over swaps or resamples (`Distribution`).
+A report can also compute how the delta of two systems varies over swaps or resamples (`Distribution`).
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from sigjax.version import versions
 
 @dataclass(frozen=True)
 class Measured:
-    """What a metric of a report was measured on, where the data name a task.
+    """What a metric of a report was measured on, if the data name a task.
 
     Attributes:
         metric: its name in the report.
-        title: what was measured, as the log of a program names it: "TASK: SCORE"; for a suite how it is made.
+        title: what was measured, with the names in the program's log: "TASK: SCORE"; for a suite, how it is computed.
         instances: number of instances.
-        units: number of what is resampled.
-        runs: the fewest and the most runs of an instance; None where there are none.
+        units: number of resampled units.
+        runs: the fewest and the most runs of an instance; None without runs.
     """
 
     metric: str
@@ -37,18 +37,19 @@ class Measured:
 
     @property
     def in_suite(self) -> bool:
-        """Whether this is a suite or one of its tasks, and not a metric of a single task."""
+        """Whether this is a suite or one of its tasks, not a metric of a single task."""
         return self.title == self.metric or self.title.startswith(f"{self.metric}, mean of ")
 
 
 @dataclass(frozen=True)
 class Headline:
-    """What the tests say of a metric or task, in a sentence that follows from the other fields of a report.
+    """The result of the tests for a metric or task, in a sentence that follows from the other fields of a report.
 
     Attributes:
         metric: its name in the report.
         text: which system is best, which are not significantly worse, and how many are; of two systems whether they
-            differ significantly, and by how much. A metric has several, one per test, if these say something else.
+            differ significantly, and by how much. A metric has several headlines, one per test, if the tests differ in
+            their result.
     """
 
     metric: str
@@ -69,8 +70,9 @@ class Distribution(ShortRepr):
         edges: ends of the bins, one more than there are bins, all of the same width. A value on an edge belongs to the
             bin above.
         shares: probability of each bin; together 1 (but for 1e-9 at either end of an exact distribution).
-        extreme: the probability of what is as extreme as observed by the test and its alternative: where a histogram is
-            shaded. Their sum is the p-value of an exact distribution, and exceed / resamples of resamples.
+        extreme: the probability, in each bin, of values at least as extreme as observed (by the test and its
+            alternative): the shaded part of a histogram. Their sum is the p-value for an exact distribution, and exceed
+            / resamples for resamples.
         resamples: how many were drawn, the first ones of the report's seed; None for an exact distribution.
     """
 
@@ -85,14 +87,14 @@ class Distribution(ShortRepr):
     resamples: Number | None
 
     def turned(self) -> Distribution:
-        """The same of b minus a."""
+        """The distribution for b minus a."""
         edges, shares, extreme = (tuple(reversed(values)) for values in (self.edges, self.shares, self.extreme))
         turned = {"edges": tuple(0.0 - edge for edge in edges), "shares": shares, "extreme": extreme}
         return replace(self, a=self.b, b=self.a, observed=0.0 - self.observed, **turned)
 
 
 _OF_PAIR = 'report["A", "B"].{} for the pair of systems A and B'
-"""What a comparison has, and a report does not."""
+"""The fields that a comparison has, but a report does not."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,7 +130,7 @@ class ReportRecord(OtherNames):
     evaluations: tuple[EvaluationRecord, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        """Take any sequence of records for the comparisons."""
+        """Accept any sequence of records as comparisons."""
         if not isinstance(self.comparisons, Comparisons):
             object.__setattr__(self, "comparisons", Comparisons.of(self.comparisons))
 
@@ -143,7 +145,7 @@ class ReportRecord(OtherNames):
     @overload
     def __getitem__(self, index: tuple[str, ...]) -> Comparison: ...
     def __getitem__(self, index: int | tuple[str, ...] | slice) -> Comparison | Comparisons:
-        """The comparison at an index, or of two systems, or those of a slice; see `Report`.
+        """The comparison at an index, or of two systems, or the comparisons of a slice; see `Report`.
 
         Raises:
             InputError: a name that is not in the report, or several comparisons of the two systems.
@@ -155,24 +157,24 @@ class ReportRecord(OtherNames):
         return len(self.comparisons)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the data, so that pickles are small and need no user's function."""
+        """All fields except the data, so that pickles are small and need no functions of the user."""
         return self.__dict__ | {"again": None, "compute_distribution": None, "evaluations": ()}
 
     def settings_dict(self) -> dict[str, Any]:
-        """The settings, and what they were used on, as plain values; runs where there are some."""
+        """The settings, and the data that they were used on, as plain values; with runs if there are any."""
         more = {"instances": self.num_instances, "units": self.num_units, "data": self.data}
         return asdict(self.settings) | more | ({"runs": self.runs} if self.runs else {})
 
     def distribution(self, a: str, b: str, *, metric: str | None = None, test: Test = "permutation") -> Distribution:
         """How the delta of two systems varies: under the null hypothesis, or (`test="bootstrap"`) on resamples.
 
-        Computed from the data: exactly where that is quick, or from the first resamples of the seed (at most 8,192,
-        about a second).
+        It is computed from the data: exactly if that is quick, else from the first resamples of the seed (at most
+        8,192, about a second).
 
         Args:
             a: the first system.
             b: the second.
-            metric: the metric; needed where the report has several.
+            metric: the metric; needed if the report has several metrics.
             test: "permutation" or "bootstrap", whether the report has this test or not.
 
         Raises:

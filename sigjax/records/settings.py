@@ -1,14 +1,15 @@
 """What determines a report: the corrections for many pairs, the tests, the designs for repeated runs, and all options.
 
-Each is declared here, once. From the records are made the adjusted p-values, flags and their refusals, the words of
-every output, the citations of the methods paragraph, the JSON Schema, the pages of help, and the lists in tests.
+Each is declared here, once. All else follows from these records: the adjusted p-values, flags and their refusals, the
+words of every output, the citations of the methods paragraph, the JSON Schema, the help pages, and the lists in tests.
 
-To add a correction that takes p-values alone: its name in `PValueCorrection`, its record, and the BibTeX entry that the
-record cites in `data/references.bib`. Its function must never lower an adjusted p-value when a p-value rises: decisions
-of sampled p-values are decided by adjusting the ends of their intervals. Far below 1 it must be a multiple of them, as
-every bound of an error rate is, and keep their digits (use log1p and expm1 for 1 - p): so it serves p-values that are
-too small for a double, too. To add a design: its name in `Design` and its record; and where it exchanges or draws
-something new, that in `Units`, `testing.permutation` and `testing.bootstrap`.
+To add a correction that takes only p-values, add its name to `PValueCorrection`, its record, and the BibTeX entry that
+the record cites in `data/references.bib`. Its function must never lower an adjusted p-value when a p-value rises,
+because decisions on sampled p-values are made by adjusting the ends of their intervals. Far below 1, adjusted p-values
+must be multiples of p-values, as for every bound of an error rate, and keep their digits (use log1p and expm1 for 1 -
+p). Then the function also works for p-values that are too small for a double. To add a design, add its name to
+`Design`, and its record. If it exchanges or draws something new, extend `Units`, `testing.permutation` and
+`testing.bootstrap`.
 """
 
 import math
@@ -22,23 +23,24 @@ import numpy as np
 from sigjax.records.options import Hint, option
 
 PValueCorrection = Literal["holm", "hochberg", "bonferroni", "bh", "by", "none"]
-"""The corrections that take p-values alone."""
+"""The corrections that take only p-values."""
 Correction = Literal[PValueCorrection, "maxt"]
 Adjust = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-"""Ascending p-values `[p]`, and the first and last rank `[p]` of the pairs that have each -> adjusted ones, in this
-order; what is above 1 is cut. The last rank of all is the number of pairs."""
+"""Ascending p-values `[p]`, and the first and last rank `[p]` of the pairs that have each p-value -> adjusted p-values
+in the same order; results above 1 are cut later. The last rank of all is the number of pairs."""
 _SMALLEST = 1e-300
-"""Below this doubles lose digits."""
+"""Doubles below this lose digits."""
 _MOVED, _SPAN = -20.0, 250.0
-"""log10 of what the largest of some tiny p-values becomes, and by how much others may be below it."""
+"""For tiny p-values: log10 to which the largest is scaled; and how far the others may lie below it."""
 
 
 @dataclass(frozen=True)
 class CorrectionMethod:
     """One correction: its title after "adjusted by", its key in `data/references.bib`, and when to take it.
 
-    It bounds the rate of any false finding ("familywise"), the expected share of false findings among all ("false
-    discovery"), or neither. `adjust` is None where adjusted p-values are counts of the resamples of all pairs together.
+    It bounds the probability of any false finding ("familywise"), the expected share of false findings among all
+    findings ("false discovery"), or neither. `adjust` is None if adjusted p-values are counts of resamples on which all
+    pairs are compared.
     """
 
     name: Correction
@@ -50,17 +52,17 @@ class CorrectionMethod:
 
     @cached_property
     def is_resampled(self) -> bool:
-        """Whether adjusted p-values are made from the resamples of all pairs together."""
+        """Whether adjusted p-values need resamples of all pairs together."""
         return self.adjust is None
 
 
 def _least_from_here(values: np.ndarray) -> np.ndarray:
-    """[pair] the least of each value and all after it."""
+    """[pair]: the least of each value and all values after it."""
     return np.minimum.accumulate(values[::-1])[::-1]
 
 
 def _by_rank(p: np.ndarray, last: np.ndarray, factor: float = 1.0) -> np.ndarray:
-    """[p] steps up from the largest p-value: multiples by the number of pairs over the rank."""
+    """[p]: steps up from the largest p-value; each p-value times the number of pairs, divided by its rank."""
     return _least_from_here(p * last[-1] * factor / last)
 
 
@@ -135,7 +137,7 @@ CORRECTIONS: dict[Correction, CorrectionMethod] = {
 
 
 def adjust(p_values: np.ndarray, correction: Correction, counts: np.ndarray | None = None) -> np.ndarray:
-    r"""Adjusted p-values `[pair]`, in the order of `p_values` `[pair]`, each of which `counts` pairs have (or one).
+    r"""Adjusted p-values `[pair]`, in the order of `p_values` `[pair]`; `counts` says how many pairs have each p-value.
 
     `holm`: family-wise error, $\max_{j \le i} \min(1, (m - j + 1) p_{(j)})$ (Holm 1979), valid under any dependence.
     `hochberg`: the same error, $\min_{j \ge i} \min(1, (m - j + 1) p_{(j)})$ (Hochberg 1988), never above Holm's, under
@@ -162,23 +164,23 @@ def _adjusted(ascending: np.ndarray, correction: Correction, counts: np.ndarray 
     adjusted = CORRECTIONS[correction].adjust
     if adjusted is None:
         raise ValueError(f"{correction} needs resamples of all pairs together")
-    with np.errstate(divide="ignore"):  # logarithms of 1 - p, where p is 1
+    with np.errstate(divide="ignore"):  # if p is 1, 1 - p has no logarithm
         last = np.arange(1, len(ascending) + 1) if counts is None else np.cumsum(counts)
         first = last if counts is None else last - counts + 1
         return np.minimum(1.0, adjusted(ascending, first, last))
 
 
 def log10_adjusted(p_adjusted: np.ndarray, log10_p: np.ndarray, correction: Correction) -> np.ndarray:
-    """Base-10 logarithms `[pair]` of adjusted p-values `[pair]`, right also where these are too small for a double.
+    """Base-10 logarithms `[pair]` of adjusted p-values `[pair]`, also for p-values that are too small for a double.
 
-    There p-values are multiplied by a power of ten, as many at a time as doubles hold, and the factor that the
-    correction then gives is that of the logarithms `[pair]`.
+    Such p-values are multiplied by a power of ten, in groups that doubles can hold. The correction's factor for the
+    scaled p-values is also the factor for the logarithms `[pair]`.
 
     >>> log10_adjusted(np.array([0.0, 0.02]), np.array([-400.0, np.log10(0.02)]), "holm").round(3)
     array([-399.699,   -1.699])
     """
     order, found = np.argsort(log10_p), np.empty(len(log10_p))
-    # Many pairs of a large board have the same p.
+    # On a large board, many pairs have the same p.
     in_order = p_adjusted[order]
     begins = np.ones(len(order), bool)
     begins[1:] = in_order[1:] != in_order[:-1]
@@ -200,9 +202,9 @@ Design = Literal["together", "crossed", "nested", "models"]
 
 @dataclass(frozen=True)
 class TestMethod:
-    """A test of pairs, the keys of its entries in `data/references.bib`, and what it draws where it samples."""
+    """A test of pairs, the keys of its entries in `data/references.bib`, and what it draws if it samples."""
 
-    __test__ = False  # not for pytest
+    __test__ = False  # pytest must not collect it
     name: Test
     cites: str
     draws: str
@@ -219,13 +221,13 @@ TESTS: dict[str, TestMethod] = {
 
 @dataclass(frozen=True)
 class DesignMethod:
-    """What happens to repeated runs of an instance.
+    """How a design treats repeated runs of an instance.
 
     The permutation test `exchanges` units with all their runs, outputs within units, or whole runs. The bootstrap
-    `draws` units with all their runs, or units and then outputs within each; there is none (None) where runs are
-    trained models. `words` is a sentence of the methods paragraph, `cites` has the keys of what its permutation test
-    cites in place of that of pairs, `beside` is what tables say beside the name of a test, and `refused` why the design
-    is refused where nothing uses it.
+    `draws` units with all their runs, or units and then outputs within each unit; it does not exist (None) if runs are
+    trained models. `words` is a sentence of the methods paragraph. `cites` has the citation keys of its permutation
+    test, in place of the keys of the paired test. `beside` follows the name of a test in tables. `refused` is the
+    reason why the design is refused if nothing uses it.
     """
 
     name: Design
@@ -237,7 +239,7 @@ class DesignMethod:
     refused: str = ""
 
     def reason_against(self, tests: Sequence[Test], *, intervals: bool) -> str | None:
-        """Why these tests, with or without intervals, do not go with the design; None if they do."""
+        """Why these tests, with or without intervals, do not fit the design; None if they do."""
         used = set(tests) & set(self.beside) or (intervals and self.draws == "outputs")
         allowed = set(tests) == {"permutation"} if self.draws is None else self.exchanges == self.draws or used
         return None if allowed else self.refused
@@ -284,7 +286,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray | jax.Array
 else:
-    Array = Any  # JAX takes long to import
+    Array = Any  # importing JAX takes long
 """An array of NumPy or of JAX (possibly traced)."""
 Score = Callable[[Any], Any]
 """Sums `[..., stat]` -> scores `[...]`, arrays of NumPy or of JAX (possibly traced)."""
@@ -296,7 +298,7 @@ Family = Literal["metric", "report"]
 NamedInterval = Literal["percentile", "basic", "bca", "studentized", "simultaneous", "two-way"]
 IntervalKind = Literal["auto", NamedInterval, "none"]
 IntervalName = Literal[NamedInterval, "wilson", "tango", "hall-t", "conservative-t"]
-"""What an interval is, as reports say it; `auto` chooses among these."""
+"""The kind of an interval, as reports name it; `auto` chooses among these kinds."""
 Variant = Literal["shift", "flip"]
 Missing = Literal["error", "drop", "zero", "pairwise"]
 Unit = Literal["instance", "response"]
@@ -309,13 +311,13 @@ DEFAULT_RESAMPLES = 100_000
 
 
 def _bounding(rate: str) -> str:
-    """The corrections of p-values alone that bound an error rate, in words."""
+    """The corrections that take only p-values and bound an error rate, in words."""
     names = [f'"{each.name}"' for each in CORRECTIONS.values() if each.bounds == rate and not each.is_resampled]
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 class Interval(NamedTuple):
-    """An interval `[low, high]` on the scale of the number that it belongs to."""
+    """An interval `[low, high]` on the scale of its number."""
 
     low: float
     high: float
@@ -323,13 +325,13 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Everything that determines a report, given the data: the options of `compare` but for how and where it runs."""
+    """Everything that determines a report, given the data: the options of `compare` except how and where it runs."""
 
     test: InitVar[Test | Sequence[Test]] = option(
         "permutation", "Permutation test, bootstrap test, or both.", group="Main options"
     )
     tests: tuple[Test, ...] = field(init=False)
-    """What is given as `test`."""
+    """What users may give as `test`."""
     method: Method = option(
         "auto",
         f"Exact (no sampling), Monte Carlo, or auto: exact within {Hint('budget')} and {Hint('memory')}.",
@@ -469,10 +471,13 @@ class Settings:
 
     @cached_property
     def alpha(self) -> float:
-        """The threshold for p that belongs to the level."""
-        return round(1 - self.confidence_level, 12)  # 1 - 0.95 is a little more than 0.05, and p = 0.05 would pass
+        """The threshold for p: 1 - level."""
+        return round(1 - self.confidence_level, 12)  # 1 - 0.95 is slightly above 0.05, so p = 0.05 would be significant
 
     @cached_property
     def fixed_resamples(self) -> int:
-        """Number of resamples of what cannot stop by itself, such as the bootstrap: for "auto" the default number."""
+        """Number of resamples for methods that cannot stop by themselves, such as the bootstrap.
+
+        "auto" means the default.
+        """
         return DEFAULT_RESAMPLES if self.resamples == "auto" else self.resamples

@@ -1,8 +1,8 @@
 """Reports as data: JSON of the schema `sigjax/1`, written and read back, CSV and data frames; JSON of studies.
 
-Every number is as it is, never rounded. What JSON holds follows from the records that it is made from, and so does its
-JSON Schema. A report that is read comes from anywhere, so everything that formats rely on is checked here, once: the
-type and the domain of every value, by the records, and that names belong together.
+Numbers are never rounded. The keys of JSON, and its JSON Schema, follow from the records. A JSON report may come from
+anywhere, so reading checks here, once, everything that the formats rely on: the type and the domain of every value
+(from the records), and that names fit together.
 """
 
 from __future__ import annotations
@@ -56,22 +56,22 @@ from sigjax.run.shards import CHECKSUM, DEFAULTS, SCHEMA, Checksum, check_unchan
 from sigjax.version import install_command
 
 _BLOCK = 2**12
-"""Pairs that are written together."""
+"""Pairs per block of text."""
 COLUMNS = tuple(name for name in FIELDS if name != "settings")
-"""The fields of a comparison in CSV and data frames, in order; intervals become `_low` and `_high`."""
+"""The fields of a comparison in CSV and data frames, in order; an interval becomes two columns, `_low` and `_high`."""
 SCORE_KEYS = ("score_a", "score_b")
-"""What pairs have in JSON only where each is on instances of its own (missing pairwise)."""
+"""Fields that pairs have in JSON only if each pair has its own instances (missing pairwise)."""
 PAIR_KEYS = tuple(name for name in COLUMNS if name not in (*SCORE_KEYS, "better"))
-"""What pairs have in JSON; the scores, and which is better, follow from the systems."""
+"""Fields of pairs in JSON; the scores, and which system is better, follow from the systems."""
 SYSTEM_KEYS = tuple(field.name for field in fields(SystemScore))
 _WHERE_THERE = ("standard_error_unclustered", "bootstrap_ranks")
-"""Fields that have columns only where some pair or system has them."""
+"""Fields that get columns only if some pair or system has a value."""
 
 
 def json_pieces(report: ReportRecord, keep_scores: KeepScores = "auto") -> Iterator[str]:
-    """The report as JSON of the schema `sigjax/1`; what is missing is null, NaN cannot occur.
+    """The report as JSON of the schema `sigjax/1`; missing values are null, and NaN cannot occur.
 
-    In pieces, so that a large report can be written without holding its text; `keep_scores` as in `Report.to_json`. The
+    The text comes in pieces, so that a large report is never held as a whole; `keep_scores` as in `Report.to_json`. The
     last key is a checksum of all others (`check_unchanged`).
     """
     if keep_scores not in get_args(KeepScores):
@@ -99,7 +99,7 @@ def json_pieces(report: ReportRecord, keep_scores: KeepScores = "auto") -> Itera
 
 
 def _lines(rows: Iterable[str]) -> Iterator[str]:
-    """An array with one row per line, from rows or several rows joined."""
+    """A JSON array with one row per line, from rows, or from texts of several rows."""
     before = "[\n    "
     for row in rows:
         yield before + row
@@ -125,7 +125,7 @@ def _pairs(block: Comparisons, keys: Sequence[str]) -> str:
 
 
 def _texts(column: Column) -> list[str]:
-    """The values of a column as `json` writes them."""
+    """The values of a column as `json` would write them."""
     if column.labels is not None:
         return column.mapped(visible_json).tolist()
     values = column.values
@@ -141,16 +141,16 @@ def _texts(column: Column) -> list[str]:
 
 
 def _of_numbers(values: np.ndarray) -> list[str]:
-    """Each different number becomes text once: scores of whole numbers, and exact p, repeat on many pairs."""
+    """Format each distinct number once: scores of whole numbers, and exact p-values, repeat in many pairs."""
     different, which = np.unique(np.ascontiguousarray(values).view(np.int64), return_inverse=True)
     numbers = different.view(values.dtype)
-    # Python writes finite numbers as `json` does, which refuses the others.
+    # Python writes finite numbers in the same way as `json`, which refuses all others.
     texts = list(map(repr if np.isfinite(numbers).all() else visible_json, numbers.tolist()))
     return [texts[index] for index in which.tolist()]
 
 
 def json_lines(schema: str, fields: dict[str, Any]) -> str:
-    """The JSON of a study: one line per field, or per record where a field is a list of records."""
+    """The JSON of a study: one line per field, or one line per record if a field is a list of records."""
     lines = []
     for key, value in {"schema": schema, **fields}.items():
         if isinstance(value, tuple | list) and value and isinstance(value[0], dict):
@@ -163,11 +163,11 @@ def json_lines(schema: str, fields: dict[str, Any]) -> str:
 
 TableName = Literal["pairs", "systems"]
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "'")
-"""Spreadsheets run what begins with one of these (also in full width); the quote makes the escape reversible."""
+"""Characters at which spreadsheets start a formula (also in full width); the quote makes the escape reversible."""
 
 
 def csv_pieces(report: ReportRecord, of: TableName = "pairs") -> Iterator[str]:
-    """The pairs or the systems as CSV, in pieces as JSON; what is missing is an empty field."""
+    """The pairs or the systems as CSV, in pieces like JSON; missing values are empty fields."""
     for start, columns in enumerate(_blocks(report, of)):
         writer = csv.writer(stream := io.StringIO(), lineterminator="\n")
         if start == 0:
@@ -177,7 +177,7 @@ def csv_pieces(report: ReportRecord, of: TableName = "pairs") -> Iterator[str]:
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Rows as CSV; texts are escaped, and what is missing is an empty field."""
+    """Rows as CSV; texts are escaped, and missing values are empty."""
     writer = csv.writer(stream := io.StringIO(), lineterminator="\n")
     for row in (header, *rows):
         writer.writerow([escape_csv(value) if isinstance(value, str) else value for value in row])
@@ -185,7 +185,7 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def rows_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The rows of a study as CSV; intervals become `_low` and `_high`, and records within a row JSON."""
+    """The rows of a study as CSV; intervals become `_low` and `_high`, and nested records become JSON."""
     cells = _by_ends({name: [row[name] for row in rows] for name in (rows[0] if rows else ())})
     nested = (dict, list, tuple)
     plain = [[json.dumps(v, default=str) if isinstance(v, nested) else v for v in own] for own in cells.values()]
@@ -193,7 +193,7 @@ def rows_csv(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def escape_csv(name: str) -> str:
-    r"""A name that no spreadsheet runs as a formula, and that shows its control characters.
+    r"""A name that no spreadsheet runs as a formula; its control characters are visible.
 
     Backslashes are doubled and control characters are written as in Python's strings. Then a name that begins with `=`,
     `+`, `-`, `@` or `'`, spaces aside, gets a single quote before it, as OWASP advises (CSV Injection). To read a name
@@ -207,7 +207,7 @@ def escape_csv(name: str) -> str:
 
 
 def _escaped(column: list[Any]) -> list[Any]:
-    """A column with its names escaped, each once."""
+    """A column with its names escaped; each distinct name is escaped once."""
     escapes = {value: escape_csv(value) for value in set(column) if isinstance(value, str)}
     return [escapes.get(value, value) for value in column] if escapes else column
 
@@ -225,7 +225,7 @@ def _blocks(report: ReportRecord, of: TableName, size: int = _BLOCK) -> Iterator
 
 
 def _by_ends(columns: dict[str, list[Any]], left_out: Sequence[str] = ()) -> dict[str, list[Any]]:
-    """The columns but for some, those of intervals as one of their low and one of their high ends."""
+    """The columns except some, with an interval split into a column of low ends and a column of high ends."""
     table: dict[str, list[Any]] = {}
     for name, values in columns.items():
         if name in left_out:
@@ -241,7 +241,7 @@ def _by_ends(columns: dict[str, list[Any]], left_out: Sequence[str] = ()) -> dic
 
 @cache
 def _column_types() -> dict[str, str]:
-    """The types of the columns of pairs and systems, as JSON Schema calls them."""
+    """The types of the columns of pairs and systems, with the names of JSON Schema."""
     types: dict[str, str] = {}
     for name, annotation in (field_types(Comparison) | field_types(SystemScore)).items():
         schema = _kind(annotation).schema
@@ -264,7 +264,7 @@ def to_dataframe(
     of: TableName = "pairs",
     columns: Literal["usual", "all"] = "usual",
 ) -> Any:
-    """The pairs or the systems as a data frame; what is missing is null (in pandas NaN for reals)."""
+    """The pairs or the systems as a data frame; missing values are null (in pandas, NaN for reals)."""
     chosen = _checked_library(library, columns)
     (cells,) = _blocks(report, of, max(1, len(report)))
     if columns == "usual":
@@ -299,12 +299,12 @@ def _checked_library(library: Library | None, columns: str) -> Library:
 def _is_installed(name: str) -> bool:
     try:
         return find_spec(name) is not None
-    except ValueError:  # raised by find_spec for a module that is blocked
+    except ValueError:  # find_spec raises it for a module that is blocked
         return False
 
 
 def _frame(columns: dict[str, list[Any]], library: Library, types: Mapping[str, str] | None = None) -> Any:
-    """The data frame, whose columns have these types, if they are known."""
+    """The data frame with these column types, if they are known."""
     if library == "pandas":
         import pandas
 
@@ -321,16 +321,16 @@ def _frame(columns: dict[str, list[Any]], library: Library, types: Mapping[str, 
 
 
 _MOST_KEPT = 10**6
-"""Characters of JSON that statistics may take where nobody asked."""
+"""Most characters of JSON for statistics, if the user did not ask for them."""
 _LABELS = ("ids", "clusters", "strata", "runs")
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """The statistics of one metric, from which `diff` pairs old and new results.
+    """The statistics of one metric, with which `diff` pairs old and new results.
 
-    Labels `[instance]` and the unit are those of `Evaluation`. The type of the numbers is the smallest that holds all;
-    those of each system, `[instance, stat]`, are written row by row, little-endian, in base64.
+    Labels `[instance]` and the unit are as in `Evaluation`. The numbers have the smallest type that holds all of them.
+    The numbers of each system, `[instance, stat]`, are written row by row, little-endian, in base64.
     """
 
     metric: str
@@ -345,8 +345,8 @@ class Statistics:
 
 
 def _packed(report: ReportRecord, keep: KeepScores) -> tuple[Statistics, ...]:
-    """The statistics that a report was made of; none that are too many, or from which they could not be restored."""
-    kept = [each for each in report.evaluations if each.weights is None]  # a suite is made of its tasks
+    """The statistics behind a report; empty if they are too large, or could not be restored."""
+    kept = [each for each in report.evaluations if each.weights is None]  # a suite is computed from its tasks
     if keep == "never" or not all(each.present is None and _is_known(each.metric) for each in kept):
         return ()
     packed, size = [], 0
@@ -372,19 +372,19 @@ def _packed(report: ReportRecord, keep: KeepScores) -> tuple[Statistics, ...]:
 
 
 def _is_known(metric: Metric | SampleMetric) -> bool:
-    """Whether a metric is found again by its name."""
+    """Whether the name is enough to find the metric again."""
     known = _metric_of(metric.name, metric.stat_names)
     return known == metric if isinstance(metric, SampleMetric) else getattr(known, "score", None) is metric.score
 
 
 def _metric_of(name: str, stat_names: Sequence[str]) -> Metric | SampleMetric | None:
-    """The metric of a name, which may have that of a task before it."""
+    """The metric with a name, which may begin with the name of its task."""
     known = known_metric(name.rpartition(": ")[2], stat_names)
     return known and replace(known, name=name)
 
 
 def _unpacked(packed: Sequence[Statistics], report: ReportRecord) -> tuple[EvaluationRecord, ...]:
-    """The evaluations that a report was made of, from their statistics."""
+    """The evaluations behind a report, restored from their statistics."""
     titles, kept = {each.metric: each.title for each in report.measured}, []
     try:
         for each in packed:
@@ -418,13 +418,13 @@ def _unpacked(packed: Sequence[Statistics], report: ReportRecord) -> tuple[Evalu
 
 
 USED_ON = {"instances": Number, "units": Number, "data": Hash, "runs": tuple[Number, Number] | None}
-"""What stands beside the options in the settings of a report."""
+"""Keys in the settings of a report besides the options."""
 TEXTS: dict[str, Any] = {"signature": str, "versions": dict[str, str | None]}
 TEXTS |= dict.fromkeys(("notes", "lower_is_better"), tuple[str, ...])
 OPTIONAL = {"headlines": Headline, "facts": NoteData, "measured": Measured, "statistics": Statistics}
-"""Arrays that are there only where they are not empty, and the records in them; headlines are made anew when read."""
+"""Arrays that JSON omits if they are empty, and their records; headlines are computed again on reading."""
 REQUIRED = ("schema", "settings", *TEXTS, "systems", "pairs")
-"""What every report has."""
+"""Keys that every report has."""
 
 
 @cache
@@ -482,14 +482,14 @@ def _object(types: dict[str, Any], optional: Iterable[str] = ()) -> dict[str, An
 
 
 class JsonType(NamedTuple):
-    """A type in JSON: its JSON Schema, and what makes a value of the type, or raises ValueError."""
+    """A type in JSON: its JSON Schema, and a function that converts a value or raises ValueError."""
 
     schema: dict[str, Any]
     read: Callable[[Any], Any]
 
 
 def _kind(annotation: Any, domain: Bounds = Bounds()) -> JsonType:  # noqa: B008
-    """A type of the records as JSON has it; the unions that are read are of one type and None."""
+    """A type of the records as a JSON type; a union may only consist of one type and None."""
     origin, members = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _kind(*members)
@@ -527,11 +527,11 @@ def _kind(annotation: Any, domain: Bounds = Bounds()) -> JsonType:  # noqa: B008
 
 _WRITTEN = "expected a report as this version of sigjax writes it"
 ScoreTable = dict[tuple[str, str], float]
-"""The score of each metric and system."""
+"""The scores by metric and system."""
 
 
 def report_fields(source: str | os.PathLike[str], *, unchanged: bool = True) -> dict[str, Any]:
-    """The fields of a report by name, from its JSON: a path, or the text itself; `unchanged` since it was written."""
+    """The fields of a report by name, from JSON (a path, or the text); `unchanged` requires a correct checksum."""
     if not isinstance(source, str | os.PathLike):
         raise InputError(f"expected the path of a report, or its JSON, got {type(source).__name__}")
     if isinstance(source, str) and source.lstrip().startswith("{"):
@@ -540,7 +540,8 @@ def report_fields(source: str | os.PathLike[str], *, unchanged: bool = True) -> 
         name, content = os.fspath(source), read_bytes(source)
     parsed = parse_report(name, content)
     with naming(name):
-        for key in parsed.keys() - {*REQUIRED, *OPTIONAL, CHECKSUM, "distributions"}:  # histograms in older reports
+        # older reports contain histograms
+        for key in parsed.keys() - {*REQUIRED, *OPTIONAL, CHECKSUM, "distributions"}:
             raise InputError(f"has {key!r}; {_WRITTEN}")
         texts = {key: _value(parsed, key, annotation) for key, annotation in TEXTS.items()}
         used_on, settings = _settings(_value(parsed, "settings", dict))
@@ -579,7 +580,7 @@ def report_fields(source: str | os.PathLike[str], *, unchanged: bool = True) -> 
 
 
 def _settings(given: Mapping[str, Any]) -> tuple[dict[str, Any], Settings]:
-    given = {**DEFAULTS, "runs": None, **given}  # a setting newer than a report had its default there
+    given = {**DEFAULTS, "runs": None, **given}  # if a setting is newer than the report, its default applies
     for name in sorted(given.keys() - DEFAULTS.keys() - USED_ON.keys()):
         raise InputError(f"settings: this version of sigjax has no option {name!r}; compare anew with it")
     tests = _value(given, "tests", list[str], "settings")
@@ -593,7 +594,7 @@ def _settings(given: Mapping[str, Any]) -> tuple[dict[str, Any], Settings]:
 def _scores(
     systems: Sequence[SystemScore], settings: Settings, lower_is_better: Sequence[str], measured: Sequence[Measured]
 ) -> ScoreTable:
-    """The scores, by names that are there once and to which all others belong."""
+    """The scores; each name must occur once, and all other names must be among them."""
     scores: ScoreTable = {}
     for entry, one in enumerate(systems, 1):
         if (one.metric, one.name) in scores:
@@ -639,7 +640,7 @@ def _comparisons(
 
 
 def _check_pairs(pairs: Sequence[tuple[str, str, str, str]], scores: ScoreTable, settings: Settings) -> None:
-    """Refuse pairs (metric, a, b, test) of systems without a score, of other tests, and those that are there twice."""
+    """Refuse pairs (metric, a, b, test) with unknown systems or tests, and pairs that occur twice."""
     known: set[tuple[str, str, str, str]] = set()
     for entry, (metric, a, b, test) in enumerate(pairs, 1):
         for name in (a, b):
@@ -661,7 +662,7 @@ def _records(rows: list[dict[str, Any]], record: type, array: str) -> tuple[Any,
 
 
 def _refuse_more(rows: list[dict[str, Any]], known: Mapping[str, Any], array: str) -> None:
-    """Refuse keys that are not known, in rows that have all that are."""
+    """Refuse unknown keys in rows that have all known keys."""
     entry, row = next(((entry, row) for entry, row in enumerate(rows, 1) if len(row) != len(known)), (0, {}))
     for key in row.keys() - known.keys():
         raise InputError(f"{array}, entry {entry}: has {key!r}; {_WRITTEN}")
@@ -705,7 +706,7 @@ def _words(schema: dict[str, Any]) -> str:
 
 
 def _number_reading(annotation: type, domain: Bounds) -> Callable[[Any], Any]:
-    """What takes the numbers of a domain alone; floats may be written as whole numbers."""
+    """A function that accepts only numbers of the domain; floats may be written as whole numbers."""
     largest = sys.float_info.max if annotation is float else 2**63 - 1
     low = -largest if domain.least is None else domain.least
     high = largest if domain.most is None else domain.most

@@ -1,4 +1,4 @@
-"""What a result says, once for all outputs: its verdict, sentences and tables, and the writers of text and markup."""
+"""The content of a result for all outputs: its verdict, sentences and tables; and the writers of text and markup."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ from sigjax.report.words import is_warning
 from sigjax.version import __version__
 
 _NAME, _WIDTH, _LEAST_NAME = 32, 80, 26
-"""Columns for a name, of a text, and for names in files, whose tables keep all columns."""
+"""Columns for a name, for a text, and for names in files; tables in files keep all columns."""
 _SHORT_TABLE = 10
-"""Rows of a table that a comment shows."""
+"""Rows of a table that a GitHub comment shows."""
 
 Block = str | Table
-"""A sentence, a table, or "": a gap in a text. A sentence that ends with a colon is the heading of what follows."""
+"""A sentence, a table, or "" for a gap in a text. A sentence that ends with a colon is the heading of the next part."""
 
 
 @dataclass(frozen=True)
 class Document:
-    """What a result says."""
+    """The content of a result."""
 
     title: str
-    """What the result is, such as "Power"."""
+    """The kind of result, such as "Power"."""
     about: str
-    """What it is computed on, such as "F1 on 200 instances"."""
+    """The data behind it, such as "F1 on 200 instances"."""
     verdict: str
     """The answer in one sentence."""
     blocks: Sequence[Block]
-    """What everyone reads."""
+    """The parts for everyone."""
     details: Sequence[Block] = ()
-    """What a web page and a comment fold."""
+    """The parts that web pages and comments fold."""
     alert: str = "NOTE"
     """The colour of the verdict on GitHub."""
     holds_texts: bool = False
-    """Whether names in tables are texts, which a file does not break into short lines."""
+    """Whether names in tables are texts, which files do not break into short lines."""
 
     @property
     def parts(self) -> list[Block]:
-        """All that is below the verdict, without gaps."""
+        """All parts below the verdict, without gaps."""
         return [part for part in chain(self.blocks, self.details) if part != ""]
 
 
 def document_of(report: ReportRecord) -> Document:
-    """A report of comparisons: what the tests say, and the systems; all pairs, and how they were tested, as details."""
+    """The document of a report: the results of the tests, and the systems; all pairs, and the methods, as details."""
     sections = list(blocks(report))
     about, *others = dict.fromkeys(section.caption for section in sections)
     verdict, *said = named_headlines(sections)
@@ -77,7 +77,7 @@ def document_of(report: ReportRecord) -> Document:
 
 
 def to_text(document: Document, *, width: int | None = None, color: bool = False) -> str:
-    """The document in lines of `width` columns (those of the terminal, or of files, when left out)."""
+    """The document in lines of `width` columns (if left out, the width of the terminal, or of files)."""
 
     def draw(page: Page) -> None:
         page.sentence(document.verdict, style=BOLD)
@@ -89,7 +89,7 @@ def to_text(document: Document, *, width: int | None = None, color: bool = False
                 room = _NAME if page.room < WHOLE else max(_LEAST_NAME, min(_NAME, width_of_names(_WIDTH, part)))
                 draw_table(page, part, most=WHOLE if document.holds_texts else room)
             elif _is_signature(part):
-                page.add(visible(part))  # one line, to be copied
+                page.add(visible(part))  # a single line, so that it can be copied
             elif part or page.lines[-1][0]:
                 if part.endswith(":") and isinstance(before, str) and page.lines[-1][0]:
                     page.add()
@@ -106,7 +106,7 @@ def to_markup(document: Document, dialect: Dialect) -> str:
 
 
 def to_github(document: Document) -> str:
-    """A comment for a pull request: the verdict, the first rows of what everyone reads, and the details folded."""
+    """A comment for a pull request: the verdict, the first rows of the parts for everyone, and the details folded."""
     first = [part for part in document.blocks if part != ""]
     short = [replace(part, rows=part.rows[:_SHORT_TABLE]) if isinstance(part, Table) else part for part in first]
     whole = [] if short == first else ["All rows:", *first]
@@ -117,13 +117,13 @@ def to_github(document: Document) -> str:
 
 
 def to_html(document: Document) -> str:
-    """A web page that loads nothing from anywhere, with the details folded."""
+    """A web page that loads nothing from other servers, with the details folded."""
     first = [document.verdict, *(part for part in document.blocks if part != "")]
     return blocks_page(document.title, document.about, first, [part for part in document.details if part != ""])
 
 
 def to_latex(document: Document, path: str | os.PathLike[str] | None = None) -> str:
-    """The tables of the document, with captions; what else it says stands in comments, for the text of the paper."""
+    """The tables of the document, with captions; all other parts become comments, for the text of the paper."""
     return document_latex(document.about or document.title, document.verdict, document.parts, path)
 
 

@@ -1,7 +1,7 @@
-"""HTML: the fragment of a report that notebooks show, without scripts, and a web page that loads nothing from anywhere.
+"""HTML: the part of a page that notebooks show, without scripts, and a web page that loads nothing from other servers.
 
-The page has tables that sort and search, heat maps and forest plots: `page.js` draws the pairs from compact JSON in the
-page; without scripts the tables of notebooks stand there. Both are light or dark.
+The web page has sortable tables with search, heat maps and forest plots: `page.js` draws the pairs from compact JSON in
+the page. Without scripts, the page shows the same tables as notebooks. Both have a light and a dark style.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from sigjax.report.sections import (
 
 
 def to_fragment(report: ReportRecord) -> str:
-    """A part of a page: systems, then the grid of pairs, shaded by p; each cell has its numbers as a tooltip."""
-    # In its rules the class stands twice, so that they are stronger than those of Jupyter and nbconvert.
+    """A part of a page: systems, then the grid of pairs, shaded by p; each cell has its numbers in a tooltip."""
+    # The class is doubled in CSS rules, so that they override the rules of Jupyter and nbconvert.
     parts = ['<div class="sigjax">', f"<style>\n{_data('notebook.css')}</style>"]
     parts += [line for note in filter(words.is_warning, report.notes) for line in paragraph(note)]
     sections = list(blocks(report))
@@ -54,18 +54,18 @@ def to_fragment(report: ReportRecord) -> str:
 
 
 def paragraph(text: str | None, style: str = "") -> list[str]:
-    """A paragraph of this class; nothing where there is no text."""
+    """A paragraph of this class; empty without text."""
     mark = f' class="{style}"' if style else ""
     return [] if text is None else [f"<p{mark}>{escape(text)}</p>"]
 
 
 def folded(title: str, lines: Sequence[str]) -> list[str]:
-    """Lines that are shown on a click."""
+    """Lines that appear on a click."""
     return [f"<details>\n<summary>{escape(title)}</summary>", *lines, "</details>"]
 
 
 def systems_lines(section: Section) -> list[str]:
-    """The answer and what it rests on, each sentence once; the table; what only some want to know, folded."""
+    """The answer and its basis, each sentence once; the table; and details, folded."""
     parts = [part for headline in section.headlines for part in paragraph(headline, "conclusion")]
     for family in section.families:
         test = f"{family.test} test: " if len(section.families) > 1 else ""
@@ -81,7 +81,7 @@ def systems_lines(section: Section) -> list[str]:
 
 
 def pairs_lines(family: PairFamily) -> list[str]:
-    """The table or the grid of the pairs, and what its shades mean."""
+    """The table or the grid of the pairs, and the meaning of its shades."""
     shaded = family.layout == "grid" and len(family.systems) > MAX_NUMBERS
     caption = family.heading if shaded or family.only else f"{family.heading}; {family.star}"
     if family.layout != "grid":
@@ -96,7 +96,7 @@ def pairs_lines(family: PairFamily) -> list[str]:
 
 
 def paper_lines(report: ReportRecord, sections: Sequence[Section]) -> list[str]:
-    """What the tests say of all metrics, their table, and what its marks mean."""
+    """The results of all metrics, their table, and the meaning of its marks."""
     said = named_headlines(sections[:MAX_HEADLINES])
     paper = paper_table(report, sections)
     parts = [part for line in said for part in paragraph(line, "conclusion")]
@@ -104,7 +104,7 @@ def paper_lines(report: ReportRecord, sections: Sequence[Section]) -> list[str]:
 
 
 def _scrolling(style: str, caption: str, head: str, rows: list[str]) -> str:
-    """A table of this class that scrolls, also by the keys."""
+    """A table of this class that scrolls, also with the keyboard."""
     label, body = escape(caption), "\n".join(f"<tr>{row}</tr>" for row in rows)
     head = f"<thead><tr>{head}</tr></thead>\n" if head else ""
     titled = f"<caption>{label}</caption>\n" if label else ""
@@ -115,7 +115,7 @@ def _scrolling(style: str, caption: str, head: str, rows: list[str]) -> str:
 
 
 def table_html(table: Table, caption: str, style: str) -> str:
-    """A table; its first column of names has the headers of the rows."""
+    """A table; the first column of names has the row headers."""
 
     def cell(column: int, content: Any) -> str:
         if column in table.scores:
@@ -157,18 +157,18 @@ def _cell(comparison: Comparison | None, spec: str, *, shaded: bool) -> str:
 
 
 MAX_DRAWN = 200
-"""Systems in a heat map; browsers get slow with more cells."""
+"""Most systems in a heat map; browsers become slow with more cells."""
 MAX_HEADLINES = 5
-"""Metrics whose headlines stand on top; each metric has its own below."""
+"""Most metrics with headlines at the top; each metric also has its headline below."""
 LONG_NAME = 48
-"""Letters of a name in a table beyond which names are broken into lines, whatever the room."""
+"""Letters above which a name in a table is broken into lines, even if there is room."""
 MAX_NAME = 24
 """Letters of the names beside a heat map."""
 _SIGNS = {"·": "-", "?": "?", "=": "="}
 
 
 def to_html(report: ReportRecord) -> str:
-    """The report as a whole page for browsers, light or dark as they are set."""
+    """The report as a whole page for browsers, light or dark as in the browser's settings."""
     sections = list(blocks(report))
     data = [_family_data(family, one.table) for one in sections for family in one.families]
     systems = {system.name for section in sections for system in section.systems}
@@ -188,14 +188,14 @@ def to_html(report: ReportRecord) -> str:
 
 
 def blocks_page(title: str, size: str, first: Sequence[str | Table], details: Sequence[str | Table]) -> str:
-    """A page of sentences and tables: what everyone reads, the answer first, and the details folded."""
+    """A page of sentences and tables: the parts for everyone, the answer first, and the details folded."""
     answer, *others = _of_blocks(first)
     parts = ["</header>\n<main>\n<section>", answer.replace("small", "conclusion", 1), *others]
     return _page(title, size, [*parts, *folded("Details", _of_blocks(details)), "</section>"], [])
 
 
 def _of_blocks(parts: Sequence[str | Table]) -> list[str]:
-    """Sentences and tables; the heading before a table is its caption."""
+    """Sentences and tables; a heading before a table becomes its caption."""
     lines: list[str] = []
     for before, part in zip(["", *parts], parts, strict=False):
         if isinstance(part, Table):
@@ -207,9 +207,9 @@ def _of_blocks(parts: Sequence[str | Table]) -> list[str]:
 
 
 def _page(title: str, size: str, parts: Sequence[str], data: Sequence[Any]) -> str:
-    """A whole page, from the rest of the header on to the end of what is in `main`; the script draws the data."""
+    """A whole page, from the rest of the header to the end of `main`; the script draws the data."""
     style, script = _data("page.css"), _data("page.js")
-    # The policy names our style and script by their hashes: nothing else runs or is loaded, whatever names hold.
+    # The policy lists the hashes of our style and script, so that nothing else runs or loads, whatever names contain.
     policy = f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}"
     head = [
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
@@ -232,13 +232,13 @@ def _hash(text: str) -> str:
 
 
 def _json(value: Any) -> str:
-    """JSON in ASCII that ends no element of HTML."""
+    """JSON in ASCII that cannot end an HTML element."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
 
 
 def _section(section: Section, number: int, numbers: Iterator[int], *, titled: bool) -> list[str]:
-    """One metric; `numbers` are those of the next families of the page."""
+    """One metric; `numbers` count the next families of the page."""
     parts = [f'<section id="m{number}" aria-label="{escape(section.title)}">']
     parts += [f"<h2>{escape(section.title)}</h2>"] if titled else []
     parts += systems_lines(section)
@@ -269,7 +269,7 @@ def _reproduce(report: ReportRecord) -> list[str]:
 
 
 def _family_data(family: PairFamily, systems: Table) -> dict[str, Any]:
-    """What the script draws of a family: texts as people read them, columns of pairs joined by spaces."""
+    """The data of a family for the script: texts as shown to people, columns of pairs joined by spaces."""
     size = len(family.systems) if family.layout != "grid" else min(len(family.systems), MAX_DRAWN)
     shown, settings = family.systems[:size], family.settings
     rank = {system.name: i for i, system in enumerate(shown)}

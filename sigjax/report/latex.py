@@ -1,9 +1,9 @@
-r"""LaTeX (packages booktabs and longtable): the table of a paper, and what goes into its appendix.
+r"""LaTeX (packages booktabs and longtable): the table of a paper, and the tables of its appendix.
 
-A table takes one column of a two-column class where it fits, else both; names too long for that are broken into lines,
-and columns too many stand in several blocks below each other. A long one is a `longtable`. Widths are those of Computer
-Modern at 10 pt, the largest `\small` of the usual classes, and columns those of the narrowest one (ACL). Labels begin
-with the name of the file, so that a paper may take several reports.
+A table takes one column of a two-column class if it fits, else both. If names are still too long, they are broken into
+lines; if there are too many columns, they are set in several blocks below each other. A long table is a `longtable`.
+Widths assume Computer Modern at 10 pt, the largest `\small` of the usual classes, and the columns of the narrowest
+class (ACL). Labels begin with the name of the file, so that a paper may use several reports.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from sigjax.report.words import DASH, count, is_warning
 
 MARKS = {"†": r"\dagger", "‡": r"\ddagger"}
 COLUMN, PAGE, GAP = 216.0, 450.0, 8.0
-"""Points of one column, of two (each a little less than they have), and between the columns of a table."""
+"""Points: width of one column and of two (each a little less than the real width), and gap between table columns."""
 MAX_LINES = 45
-"""Lines that fit on a page under a caption; longer tables are broken between pages."""
+"""Most lines below a caption on a page; longer tables are broken between pages."""
 MAX_PAIRS = 300
-"""Pairs that an appendix lists: those of 25 systems by one test."""
+"""Most pairs in an appendix: the pairs of 25 systems by one test."""
 MIN_NAME, LONG_WORD = 80.0, 25
 _INDENT, _PIECE = 10.0, 12
-"""Points by which the further lines of a broken name are indented, and most letters that are not broken."""
+"""Indent in points of the further lines of a broken name, and most letters of a part that is not broken."""
 LONGTABLE = r"""% longtable needs one column: the class goes back to two after it
 \makeatletter\newif\ifsigjaxtwo\if@twocolumn\sigjaxtwotrue\onecolumn\fi\makeatother"""
 
@@ -42,9 +42,9 @@ def to_latex(
     caption: str | None = None,
     label: str | None = None,
 ) -> str:
-    """The table of a paper, systems by metrics, and what the tests say in comments, for the text of the paper.
+    """The table of a paper, systems by metrics; the results of the tests are comments, for the text of the paper.
 
-    `path` is the file that it is for, by which it is labelled unless a `label` is given; the `caption` is LaTeX.
+    `path` is the file of the table; it gives the label unless `label` is given. The `caption` is LaTeX.
     """
     sections = list(blocks(report))
     paper = paper_table(report, sections)
@@ -57,11 +57,11 @@ def to_latex(
 
 
 def to_appendix(report: ReportRecord, path: str | os.PathLike[str] | None = None, *, label: str | None = None) -> str:
-    """For each metric its systems with intervals, and all pairs; labels begin as for `to_latex`."""
+    """For each metric, its systems with intervals, and all pairs; labels begin as for `to_latex`."""
     parts, sections = [], list(blocks(report))
     for section, name in zip(sections, _labels(sections, label or _label(path)), strict=True):
         table, pairs = section.table, sum(len(family.comparisons) for family in section.families)
-        if "adjusted p" in table.header and pairs <= MAX_PAIRS:  # the table of pairs has p before it was adjusted
+        if "adjusted p" in table.header and pairs <= MAX_PAIRS:  # the table of pairs shows p before the adjustment
             table = table.without([i for i, title in enumerate(table.header) if title == "p"])
         parts.append(set_table(table, _caption(section.caption), [section.key], name))
         if section.families:
@@ -72,7 +72,10 @@ def to_appendix(report: ReportRecord, path: str | os.PathLike[str] | None = None
 def document_latex(
     title: str, verdict: str, parts: Sequence[str | Table], path: str | os.PathLike[str] | None = None
 ) -> str:
-    """The tables of a document, under the heading before each or this title; its sentences stand in comments."""
+    """The tables of a document, captioned by the heading before each table or by the title.
+
+    Sentences become comments.
+    """
     tables, comments = list[str](), [verdict]
     for before, part in zip(["", *parts], parts, strict=False):
         if not isinstance(part, Table):
@@ -96,7 +99,7 @@ def _whole(body: str, names: Sequence[str], comments: Sequence[str]) -> str:
 
 
 def named_in(report: ReportRecord) -> list[str]:
-    """The names that a report holds: of its systems and metrics."""
+    """The names in a report: of its systems and metrics."""
     return list(dict.fromkeys([*(one.name for one in report.systems), *(one.metric for one in report.systems)]))
 
 
@@ -111,7 +114,7 @@ def _label(path: str | os.PathLike[str] | None) -> str:
 
 
 def _labels(sections: Sequence[Section], first: str) -> list[str]:
-    """A label for each metric: its name after that of the report, with a number where that is nothing or taken."""
+    """A label for each metric: the report's label and the metric's name, with a number if that is empty or taken."""
     names = [re.sub(r"[^a-z0-9]+", "-", section.metric.lower()).strip("-") for section in sections]
     return [f"{first}-{name if name and names.index(name) == i else f'{name}{i + 1}'}" for i, name in enumerate(names)]
 
@@ -131,10 +134,10 @@ def _pairs(section: Section, label: str) -> str:
 
 
 def _head(table: Table, column: int) -> tuple[str, float]:
-    """A header as LaTeX, in two lines where sigjax wrote it with a comma, and its width in points."""
+    """A header as LaTeX, in two lines if it has a comma and comes from sigjax; and its width in points."""
     text = visible(table.header[column])
     if column in table.scores:
-        beside = GAP / 2 if column == len(table.header) - 1 else 0.0  # else in the gap to the next column
+        beside = GAP / 2 if column == len(table.header) - 1 else 0.0  # other columns use the gap to the next column
         return rf"\multicolumn{{2}}{{c}}{{{escape_latex(text)}}}", width(text) + beside
     lines = text.split(", ")
     lines = [f"{line}," for line in lines[:-1]] + lines[-1:]
@@ -143,7 +146,7 @@ def _head(table: Table, column: int) -> tuple[str, float]:
 
 
 def _cell(table: Table, column: int, cell: Any) -> tuple[str, float]:
-    """A cell as LaTeX, and its width in points: columns of names come first, but for the rank, which is set like them.
+    """A cell as LaTeX, and its width in points; columns of names come first, after the rank, which is set like a name.
 
     Marks of a score are raised, in a column of their own; bold is wider.
     """
@@ -159,7 +162,7 @@ def _cell(table: Table, column: int, cell: Any) -> tuple[str, float]:
 
 
 def _mathematics(cell: str) -> str:
-    r"""A cell that sigjax wrote: signs, powers of ten and stars become mathematics.
+    r"""A cell that sigjax wrote: signs, powers of ten and stars become math.
 
     >>> print(_mathematics("[-0.01, 0.02]"), _mathematics("3.1e-12*"), _mathematics("2–4"))
     [$-0.01$, 0.02] $3.1\times10^{-12}{}^{*}$ 2--4
@@ -182,7 +185,7 @@ def _caption(title: str) -> str:
 
 
 def set_table(table: Table, caption: str, notes: Sequence[str | None], label: str) -> str:
-    """The table, in blocks below each other where it has too many columns for a page, all of which begin with names."""
+    """The table, in blocks below each other if it has too many columns for a page; each block begins with the names."""
     columns = range(len(table.header))
     first = next((i for i in columns if i not in table.names), len(columns))
     cells = [[_head(table, i) for i in columns], *([_cell(table, i, row[i]) for i in columns] for row in table.rows)]
@@ -198,7 +201,7 @@ def set_table(table: Table, caption: str, notes: Sequence[str | None], label: st
     for row, raw in zip(rows, [tuple(map(visible, table.header)), *table.rows], strict=True):
         for i in broken:
             row[i] = rf"\raggedright\hangindent=1em\relax {_breakable(raw[i])}"
-    # Marks have their own column, so that digits stand under each other.
+    # Marks have their own column, so that digits are aligned.
     spec = ["l" if i in table.names else "r@{}l" if i in table.scores else "r" for i in columns]
     for i, points in broken.items():
         spec[i] = f"p{{{points:.0f}pt}}"
@@ -216,19 +219,19 @@ def set_table(table: Table, caption: str, notes: Sequence[str | None], label: st
 
 
 def _room(widths: list[float], names: Sequence[int], *, is_long: bool) -> tuple[dict[int, float], float]:
-    """Points for each column of names, and the columns of text for the table: one if names then take two lines."""
+    """Points for each column of names, and how many text columns the table takes: one if names then need two lines."""
     others = sum(widths) - sum(widths[i] for i in names) + GAP * (len(widths) - 1)
     least = sum(min(widths[i], max(MIN_NAME, 0.6 * widths[i])) for i in names)
     limit = COLUMN if not is_long and COLUMN - others >= least else PAGE
     room, left = dict[int, float](), limit - others
-    for i in sorted(names, key=widths.__getitem__):  # the shortest first: what they leave is for the others
+    for i in sorted(names, key=widths.__getitem__):  # the shortest first, so that the others get the room that is left
         room[i] = min(widths[i], max(MIN_NAME, left / (len(names) - len(room))))
         left -= room[i]
     return room, limit
 
 
 def _columns_by_block(widths: list[float], first: int) -> list[list[int]]:
-    """The columns of each block: the `first` ones, and as many of the others as fit."""
+    """The columns of each block: the `first` columns, and as many other columns as fit."""
     parts = [list(range(first))]
     for column in range(first, len(widths)):
         used = sum(widths[i] + GAP for i in parts[-1]) + widths[column]
@@ -243,7 +246,7 @@ def _breakable(name: str) -> str:
 
 
 def _pieces(name: str) -> list[str]:
-    """A name may be broken after punctuation, and within words of more than 12 characters, or of wide ones.
+    """The parts between which a name may be broken: after punctuation, and in words that are long or wide.
 
     >>> _pieces("team-model.v2"), _pieces("ABCDEFGHIJKLMN")
     (['team-', 'model.', 'v2'], ['ABCDEFGHIJ', 'KLMN'])
@@ -263,7 +266,7 @@ def _pieces(name: str) -> list[str]:
 
 
 def _lines(name: str, room: float) -> int:
-    """How many lines a broken name takes; all but the first are indented.
+    """How many lines a broken name takes; all lines except the first are indented.
 
     >>> _lines("team10_bundle1_run1", 80.0), _lines("team10", 80.0)
     (2, 1)
@@ -282,7 +285,7 @@ def _prose(text: str) -> str:
 
 
 Tabular = tuple[str, list[str]]
-"""The alignment of the columns, and the rows, the head first."""
+"""The alignment of the columns, and the rows with the header first."""
 
 
 def _float(made: Sequence[Tabular], caption: str, note: str, kind: str) -> str:

@@ -16,9 +16,9 @@ from sigjax.report.sections import ScoreCell, Table, blocks, named_headlines, pa
 class Dialect:
     """A markup language: all that `render` needs to write a report in it.
 
-    `escape` writes what people typed, in tables too; `number` a number of a table, maybe with a star, and the head of
-    its column; `heading` escaped text; `score` a score with its marks; `table` the head, whether each column is one of
-    names, and the rows; `code` a line that is not escaped.
+    `escape` writes text from people, in tables too. `number` writes a number in a table (perhaps with a star), and the
+    header of its column. `heading` takes escaped text. `score` writes a score with its marks. `table` takes the header,
+    whether each column holds names, and the rows. `code` writes a line without escapes.
     """
 
     escape: Callable[[str], str]
@@ -30,7 +30,7 @@ class Dialect:
 
 
 def render(report: ReportRecord, dialect: Dialect) -> str:
-    """The report in a markup language: of several metrics the table of the paper, then each metric and every pair."""
+    """The report in a markup language: a paper's table if there are several metrics, then each metric and all pairs."""
     sections, escape = list(blocks(report)), dialect.escape
     parts: list[str] = []
     if len(sections) > 1:
@@ -54,7 +54,7 @@ def render(report: ReportRecord, dialect: Dialect) -> str:
 
 
 def render_table(table: Table, dialect: Dialect) -> str:
-    """A table in a markup language; what people typed is escaped."""
+    """A table in a markup language; text from people is escaped."""
     columns, number = range(len(table.header)), dialect.number
     writers = [dialect.escape if i in table.names else dialect.score if i in table.scores else number for i in columns]
     head = [dialect.escape(text) if i in table.scores else number(text) for i, text in enumerate(table.header)]
@@ -63,7 +63,7 @@ def render_table(table: Table, dialect: Dialect) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Text that Markdown shows as it is, in a table cell too."""
+    """Text that Markdown shows literally, in a table cell too."""
     return re.sub(r"([\\`*_\[\]<>|&~$#])", r"\\\1", visible(text))
 
 
@@ -78,16 +78,16 @@ def _markdown_table(head: Sequence[str], names: Sequence[bool], rows: Sequence[S
 
 
 MARKDOWN = Dialect(escape_markdown, str, "### {}".format, _markdown_score, _markdown_table, "    {}".format)
-"""GitHub's."""
+"""GitHub's Markdown."""
 to_markdown = partial(render, dialect=MARKDOWN)
 
 
 _RST_MARK = re.compile(r"^(?:[-+•](?= |$)|\(?(?:\d+|[A-Za-z]|[ivxlcdm]+)[.)](?= |$)|[^\w\s](?=[^\w\s])|::?|>>>)")
-"""What would begin a list, a rule, a field or a block of code."""
+"""Beginnings of a list, a rule, a field or a code block."""
 
 
 def escape_rst(text: str) -> str:
-    """Text that reStructuredText shows as it is."""
+    """Text that reStructuredText shows literally."""
     shown = visible(text)
     begins = "\\" if _RST_MARK.match(shown) and shown[0] not in "\\`*_|" else ""
     return begins + re.sub(r"([\\`*_|])", r"\\\1", shown)
@@ -99,7 +99,7 @@ def _rst_score(score: ScoreCell) -> str:
 
 
 def _rst_table(head: Sequence[str], names: Sequence[bool], rows: Sequence[Sequence[str]]) -> str:
-    """A list table, whose cells may hold any text."""
+    """A list table; its cells may hold any text."""
     del names
     header = ["   :header-rows: 1"] if any(head) else []
     lines = [".. list-table::", *header, ""]

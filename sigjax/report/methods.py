@@ -1,4 +1,4 @@
-"""Words for a paper: the methods paragraph in LaTeX, and the entries of what it may cite."""
+"""Text for a paper: the methods paragraph in LaTeX, and the BibTeX entries that it may cite."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ _PROGRAMS = {
 }
 NULLS = {"shift": r"\delta^*-\delta", "flip": r"\delta-\delta^*"}
 _BY_FORMULA = ("one statistic", "two statistics", "dynamic program", "tree")
-"""How the reason of an exact test begins that follows Zmigrod et al."""
+"""How the reason of an exact test begins if the test follows Zmigrod et al."""
 _WORDED = frozenset(
     ("test", "method", "resamples", "seed", "alternative", "baseline", "correction", "interval", "variant")
-    + ("confidence_level", "statistic", "mid_p", "family", "design")  # these have sentences below
-    + ("budget", "memory", "leaderboard")  # these change no number that the paragraph is about
+    + ("confidence_level", "statistic", "mid_p", "family", "design")  # these have their own sentences below
+    + ("budget", "memory", "leaderboard")  # these change no number in the paragraph
 )
-"""Settings that need no sentence of their own; any other that is not its default is named with its value."""
+"""Settings that need no sentence; any other setting that is not its default is named with its value."""
 
 
 def to_methods(report: ReportRecord) -> str:
-    r"""The paragraph; what it cites by `\cite` is in `to_bibtex`."""
+    r"""The paragraph; `to_bibtex` has the entries that it cites by `\cite`."""
     paragraph = " ".join(_sentences(report))
     return "\n".join([*declared(paragraph, named_in(report)), paragraph]) + "\n"
 
 
 def to_bibtex() -> str:
-    """The BibTeX entries of all that sigjax cites, so that a paper with several reports needs one file of them."""
+    """The BibTeX entries of everything that sigjax cites, so that one file serves a paper with several reports."""
     return (files("sigjax") / "data" / "references.bib").read_text(encoding="utf-8")
 
 
@@ -77,19 +77,19 @@ def _sentences(report: ReportRecord) -> Iterator[str]:
 
 
 def _seeds(pairs: Comparisons, settings: Settings) -> str:
-    """The seed, or the seeds of reports that were put together."""
+    """The seed, or the seeds of combined reports."""
     seeds = dict.fromkeys(str(own.seed) for own in pairs.column("settings").distinct() or (settings,))
     return f"seed{'s' * (len(seeds) > 1)} {joined(list(seeds))}"
 
 
 def _resamples(pairs: Comparisons, settings: Settings) -> str:
-    """The resamples that were asked for, the fewest and the most of reports that were put together."""
+    """The chosen number of resamples, or the fewest and the most of combined reports."""
     numbers = sorted({own.fixed_resamples for own in pairs.column("settings").distinct() or (settings,)})
     return " to ".join(f"{number:,}" for number in dict.fromkeys((numbers[0], numbers[-1])))
 
 
 def _strata(number: int, report: ReportRecord) -> Iterator[str]:
-    """What strata were used for: never by the permutation test, which exchanges results within units."""
+    """The use of strata; the permutation test never uses them, since it exchanges results within units."""
     fixed = any(isinstance(note, Note) and note.code == "fixed" for note in report.notes)
     if fixed:
         yield rf"These are runs on {number:,} fixed tasks (strata), whose runs are the sample~\cite{{agarwal2021}}."
@@ -101,7 +101,7 @@ def _strata(number: int, report: ReportRecord) -> Iterator[str]:
 
 
 def _of_notes(report: ReportRecord) -> Iterator[str]:
-    """Instances that were left out or counted as 0, how many labels there are, and what sacrebleu prints of metrics."""
+    """Instances that were left out or counted as 0, the number of labels, and the signatures that sacrebleu prints."""
     notes = [note for note in report.notes if isinstance(note, Note)]
     for note in notes:
         if note.code == "dropped":
@@ -135,7 +135,7 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
     if len(sampled) < len(pairs):
         some = f" for {len(pairs) - len(sampled):,} of {count(len(pairs), 'comparison')}" if len(sampled) else ""
         by_formula = pairs.column("reason").mapped(lambda reason: str(reason).startswith(_BY_FORMULA))
-        by_formula &= ~pairs.column("interval_kind").mapped(lambda kind: kind == "tango")  # McNemar's
+        by_formula &= ~pairs.column("interval_kind").mapped(lambda kind: kind == "tango")  # McNemar's test
         cited = test == "permutation" and design.exchanges == "units" and by_formula.any()
         parts.append(rf"exactly~\cite{{zmigrod2022}}{some}" if cited else f"exactly, without sampling{some}")
     if len(sampled):
@@ -175,7 +175,7 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
 
 
 def _correction(sizes: list[int], everything: int, pairs: Comparisons, settings: Settings) -> Iterator[str]:
-    """The correction, and what is called significant."""
+    """The correction, and what counts as significant."""
     over = everything if settings.family == "report" else max(sizes, default=0)
     alpha, adjusted = f"{settings.alpha:g}", ""
     if over > 1 and settings.correction == "none":

@@ -1,6 +1,6 @@
 """A figure of panels: sizes and colours, names of rows, titles, one legend for all (`draw_panels`).
 
-Sizes are those of one and two columns of a paper, and colours those that everyone can tell apart.
+Sizes fit one or two columns of a paper, and colours work for all kinds of colour vision.
 """
 
 from __future__ import annotations
@@ -26,40 +26,40 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 ONE_COLUMN, TWO_COLUMNS = 3.35, 6.9
-"""Inches of one and of both columns of the usual classes."""
+"""Inches: width of one column and of both columns of the usual classes."""
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Of Okabe and Ito (2008): they differ for all kinds of colour vision."""
+"""Colours of Okabe and Ito (2008), which differ for all kinds of colour vision."""
 BLUE, VERMILION, GREY = *PALETTE[:2], "0.55"
 LOOKS = tuple(zip(PALETTE, "o^sDvPX", strict=True))
-"""A colour and a marker, so that points differ in print, too."""
+"""Colours and markers, so that points also differ in print."""
 UNDECIDED = "#F3C98B"
-"""Of pairs that more resamples could decide."""
+"""The colour of pairs that more resamples could decide."""
 BLUES = (BLUE, "#6FB1D6", "#C5E0EE")
-"""Shades that differ in lightness, too."""
+"""Shades that also differ in lightness."""
 FONT = 7
 ROW, _PAGE, _SMALLEST_ROW = 0.19, 8.6, 0.06
-"""Inches of a row, of the rows that fit a page, and of a row with the smallest letters that print (4 points)."""
+"""Inches: height of a row, of all rows on a page, and of a row with the smallest printable letters (4 points)."""
 _DPI = 200
-"""Pixels of an inch, unless a file is saved with others: notebooks then show letters of 19 pixels."""
+"""Pixels per inch, unless the user saves with another number; letters in notebooks then have 19 pixels."""
 _MISSING = 5
 """Characters that a warning names."""
 _METADATA = {"pdf": ("Subject", "CreationDate"), "svg": ("Description", "Date"), "png": ("Description", None)}
-"""Where files say what they are about, and when they were made."""
+"""Metadata fields for the subject and the date of a file."""
 NAME, _FEWEST = 60, 12
-"""Columns for a name; few are longer. And columns that a name gets in any figure."""
+"""Most columns for a name (few names are longer), and the columns that every name gets in a figure."""
 NAMES_SHARE = 1 / 2
-"""The most of a panel's width that names and numbers beside it take."""
+"""The largest share of a panel's width for names and numbers beside it."""
 MAX_HEIGHT = 150.0
-"""Inches; a file of more would be larger than viewers open."""
+"""Largest height in inches; viewers do not open larger files."""
 _INNER = 0.775
-"""The share of its place that matplotlib gives a panel before the layout makes room for names."""
+"""The share of a panel's area that matplotlib uses for the axes before the layout makes room for names."""
 
 
 def empty_figure(width: float, height: float, about: str = "") -> Figure:
-    """A figure of so many inches; nothing global is touched, so save it with `.savefig`.
+    """A figure of this size in inches; it changes no global state of matplotlib, so save it with `.savefig`.
 
-    Files say what it is `about` in their metadata, and the same figure makes the same file; PDF files embed fonts as
-    publishers ask for (TrueType).
+    The metadata of files contain `about`. The same figure always gives the same file. PDF files embed TrueType fonts,
+    as publishers require.
     """
     try:
         from matplotlib import rc_context
@@ -71,7 +71,7 @@ def empty_figure(width: float, height: float, about: str = "") -> Figure:
     said = set[str]()
 
     class ReportFigure(Figure):
-        """A figure that notebooks show without pyplot, which would keep it in a global list."""
+        """A figure that notebooks show without pyplot; pyplot would keep it in a global list."""
 
         def _repr_png_(self) -> bytes:
             stream = io.BytesIO()
@@ -96,7 +96,10 @@ def empty_figure(width: float, height: float, about: str = "") -> Figure:
 
 @contextmanager
 def _in_our_words(said: set[str]) -> Iterator[None]:
-    """Say which characters no font has, once; what else matplotlib warns of is its layout, which is ours to make."""
+    """Name the characters that no font has, once.
+
+    Other warnings of matplotlib concern the layout, which sigjax makes.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         yield
@@ -114,32 +117,32 @@ def _in_our_words(said: set[str]) -> Iterator[None]:
 
 
 def plain(text: str) -> str:
-    """Text in which matplotlib sees no mathematics, and fonts no control characters."""
+    """Text that matplotlib does not read as math, without control characters."""
     return "\n".join(map(visible, text.split("\n"))).replace("$", r"\$")
 
 
 def row_height(rows: int) -> float:
-    """Inches of a row: so many fit a page, as far as letters stay legible."""
+    """Height of a row in inches, so that all rows fit on a page if letters stay legible."""
     return max(_SMALLEST_ROW, min(ROW, _PAGE / max(rows, 1)))
 
 
 def row_font(rows: int) -> float:
-    """Points of the labels of rows."""
+    """Size of row labels in points."""
     return min(FONT, 72 * 0.9 * row_height(rows))
 
 
 def names_width(names: Sequence[str], rows: int) -> float:
-    """About the inches that names take beside so many rows."""
+    """Approximate width of the longest name in inches, with so many rows."""
     return _letter(rows) * max([min(len(name), NAME) for name in names], default=0)
 
 
 def _letter(rows: int) -> float:
-    """Inches of a letter beside so many rows."""
+    """Width of a letter in inches, with so many rows."""
     return 0.0083 * row_font(rows)
 
 
 def short_labels(names: Sequence[str], width: float, rows: int, beside: float = 0.0) -> list[str]:
-    """Names that leave half of so many inches beside so many rows, of which others take the inches `beside`."""
+    """Names shortened to leave half of `inches` free; text on the other side takes `beside` inches."""
     columns = int((NAMES_SHARE * width - beside) / _letter(rows))
     return words.short_names(list(map(visible, names)), max(_FEWEST, min(NAME, columns)))
 
@@ -153,10 +156,10 @@ def label_rows(
     panels: int = 1,
     named: bool = True,
 ) -> None:
-    """One row per name, the first on top; `right` are labels on the other side.
+    """Label one row per name, the first at the top; `right` are labels on the other side.
 
-    Unless they are to be `whole`, names are shortened that would leave less than half of the width. Several `panels`
-    beside each other may share their names, which stand at the one that is `named`.
+    Names that leave less than half of the width are shortened, unless `whole` is true. Several `panels` beside each
+    other may share their names, which only the `named` panel shows.
     """
     clear_sides(axes, "left", "right", "top")
     size, labels = row_font(len(names)), list(names)
@@ -175,7 +178,7 @@ def label_rows(
 
 
 def clear_sides(axes: Axes, *sides: str) -> None:
-    """Draw no line at these sides of a panel, thin ones at the others, and small ticks."""
+    """Draw no line at these sides of a panel, thin lines at the others, and small ticks."""
     axes.tick_params(labelsize=FONT - 1, length=2, width=0.6)
     for side, spine in axes.spines.items():
         spine.set_visible(side not in sides)
@@ -183,9 +186,9 @@ def clear_sides(axes: Axes, *sides: str) -> None:
 
 
 def set_words(axes: Axes, title: str, label: str, beside: str | None = None) -> None:
-    """The title of a panel, which begins where its names do, and what is below it; `draw_panels` breaks their lines.
+    """Set the title of a panel, above the start of its names, and the text below it; `draw_panels` breaks their lines.
 
-    A panel with two scales also has what is `beside` it, and no lines at its other sides.
+    A panel with two scales also has a text `beside` it, and no lines at its other sides.
     """
     axes.set_title(plain(title), fontsize=FONT, loc="left")
     axes.set_xlabel(plain(label), fontsize=FONT)
@@ -195,7 +198,7 @@ def set_words(axes: Axes, title: str, label: str, beside: str | None = None) -> 
 
 
 def break_lines(figure: Figure, panels: Sequence[Axes]) -> None:
-    """Labels in lines as wide as their panels, which are as wide as names leave room for, and titles above both."""
+    """Break labels into lines as wide as their panels, and titles above panels with their names."""
     for panel, (left, right) in _beside(figure, panels):
         for axes in (panel, *panel.child_axes):
             _break(axes.xaxis.label, axes.get_window_extent().width / figure.dpi)
@@ -203,17 +206,17 @@ def break_lines(figure: Figure, panels: Sequence[Axes]) -> None:
 
 
 def align_titles(figure: Figure, panels: Sequence[Axes]) -> None:
-    """Titles begin where names do."""
+    """Align titles with the start of names."""
     for panel, (left, _) in _beside(figure, panels):
         place = panel.get_window_extent()
         _title(panel).set_x((left - place.x0) / place.width)
 
 
 def _beside(figure: Figure, panels: Sequence[Axes]) -> Iterator[tuple[Axes, tuple[float, float]]]:
-    """Where each panel begins, with its names, and ends, with the numbers on its right, which are a second axis."""
+    """For each panel, its left end including names, and its right end including numbers (on a second axis)."""
     figure.draw_without_rendering()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of characters that no font has: they were named just now
+        warnings.simplefilter("ignore", UserWarning)  # about characters that no font has; they were named just now
         parts = [[each.get_tightbbox() for each in (panel.yaxis, *panel.child_axes)] for panel in panels]
     for panel, boxes in zip(panels, parts, strict=True):
         every = [panel.get_window_extent(), *(box for box in boxes if box is not None)]
@@ -231,7 +234,7 @@ def _break(text: Text, inches: float) -> None:
 
 
 def draw_legend(figure: Figure, panels: Sequence[Axes], below: Axes | None = None) -> None:
-    """One legend for all panels, at the bottom of the figure, or below the only one in a figure of others."""
+    """Draw one legend for all panels, at the bottom of the figure, or below the single panel in the user's figure."""
     width = (figure if below is None else below).get_window_extent().width / figure.dpi
     keys = {
         "\n".join(wrap(name, int(17 * width - 8))): key
@@ -254,13 +257,13 @@ def draw_legend(figure: Figure, panels: Sequence[Axes], below: Axes | None = Non
 
 
 def intervals(axes: Axes, rows: Sequence[float], ends: Sequence[Interval | None], **style: Any) -> None:
-    """An interval in each row that has one."""
+    """Draw an interval in each row that has an interval."""
     if known := [(row, *each) for row, each in zip(rows, ends, strict=True) if each is not None]:
         axes.hlines(*zip(*known, strict=True), linewidth=min(1.6, 10 * row_height(len(rows))), **style)
 
 
 def marker_size(rows: int) -> float:
-    """Points of the markers of so many rows."""
+    """Size of markers in points, with so many rows."""
     return min(4.0, 72 * 0.5 * row_height(rows))
 
 
@@ -274,10 +277,10 @@ def draw_panels(
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
 ) -> Figure:
-    """Draw panels of so many inches into axes, or into a new figure: several in a row where they fit, and one legend.
+    """Draw panels of these sizes (inches) into axes, or into a new figure, several per row if they fit, and one legend.
 
-    A `figsize` is that of the figure, whatever its panels ask for; a `title` replaces that of a single panel, and is
-    above several.
+    `figsize` is the size of the figure, whatever size its panels need. `title` replaces the title of a single panel,
+    and is set above several panels.
     """
     if figsize is not None and (np.shape(figsize) != (2,) or not all(0.0 < inches < np.inf for inches in figsize)):
         raise InputError(f"figsize: expected width and height in inches, such as (7, 4), got {figsize!r}")
@@ -300,7 +303,7 @@ def draw_panels(
 
 
 def _set_title(axes: Axes, title: str | None) -> None:
-    """Replace the title of a panel by another, if there is one."""
+    """Replace the title of a panel, if `title` is given."""
     if title is not None:
         axes.set_title(plain(title), fontsize=FONT, loc="left")
 
@@ -339,6 +342,6 @@ def _new_figure(
     if figsize is None:
         figure.draw_without_rendering()
         inside = sum(each.get_window_extent().height for each in axes[:, 0]) / figure.dpi
-        figure.set_figheight(figure.get_figheight() + sum(heights) - inside)  # as high as the panels need
+        figure.set_figheight(figure.get_figheight() + sum(heights) - inside)  # the height that the panels need
     align_titles(figure, figure.axes)
     return figure

@@ -1,4 +1,4 @@
-"""Figures of reports: which kinds there are (`FIGURES`), which suits a report, and how each is drawn.
+"""Figures of reports: the kinds (`FIGURES`), the default kind of a report, and how to draw each kind.
 
 A kind draws the inside of a panel; titles, the legend and the room for names are the same for all (`panels`).
 """
@@ -54,35 +54,35 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 MAX_ROWS = 300
-"""Systems of one figure, from the best."""
+"""Most systems in a figure, from the best."""
 _LONG, _INSIDE = 60, 1.7
-"""More rows stand in two columns, so that letters stay legible; and inches beside names."""
+"""More rows are split into two columns, so that letters stay legible; and the inches beside names."""
 _DIAMOND = "diamond"
 _SMALLEST = 6
-"""Points of the smallest letters inside a panel."""
+"""Points: the smallest letters inside a panel."""
 _TITLED = 36
-"""Columns for a name in a title."""
+"""Most columns for a name in a title."""
 
 
 class Panel(NamedTuple):
-    """What is drawn: a metric and, for kinds that show a test, a test; or some pairs; or a part of the rows."""
+    """The content of a panel: a metric; for kinds that show a test, the test; some pairs, or a part of the rows."""
 
     section: Section
     family: PairFamily
     lower_is_better: bool
     distributions: tuple[tuple[Distribution, Comparison | None], ...] = ()
-    """How the deltas of pairs vary, and what their tests say, if the report has this test."""
+    """The distributions of the deltas of pairs, with the results of their tests, if the report has this test."""
     rows: slice = slice(MAX_ROWS)
     order: tuple[str, ...] = ()
-    """The systems of the rows, if others than those of the metric in the order of their scores."""
+    """The systems of the rows, if not the metric's systems in the order of their scores."""
     panels: int = 1
     """How many panels beside each other share the names of rows."""
     named: bool = True
-    """Whether the names stand at this one."""
+    """Whether this panel shows the names."""
 
     @property
     def systems(self) -> tuple[SystemScore, ...]:
-        """Those that are drawn."""
+        """The systems that are drawn."""
         if self.order:
             system_of = {one.name: one for one in self.section.systems}
             return tuple(system_of[name] for name in self.order)
@@ -90,7 +90,7 @@ class Panel(NamedTuple):
 
     @property
     def caption(self) -> str:
-        """The metric, what it was computed on, and what is left out."""
+        """The metric, the data behind it, and what is left out."""
         every = len(self.section.systems)
         first, last, _ = self.rows.indices(every)
         if last - first == every:
@@ -102,7 +102,7 @@ class Panel(NamedTuple):
 
     @property
     def settings(self) -> Settings:
-        """Of the report."""
+        """The settings of the report."""
         return self.family.settings
 
     @property
@@ -112,13 +112,13 @@ class Panel(NamedTuple):
 
     @property
     def reference(self) -> str:
-        """What systems are compared with."""
+        """The system, or role, that systems are compared with."""
         if len(self.distributions) == 1:
             return self.distributions[0][0].b
         return "the best" if self.settings.baseline is None else "the baseline"
 
     def interval(self, pairs: Sequence[Comparison | None] = ()) -> str:
-        """What lines through points, or deltas, are, and which way is up; the caption says where lower is better."""
+        """The kind of the intervals, and whether higher is better; if lower is better, the caption says so."""
         heading = words.interval_heading(self.settings, [one.joint_pairs for one in pairs if one is not None])
         return heading + "; higher is better" * (not self.lower_is_better)
 
@@ -133,7 +133,7 @@ def rows_size(panel: Panel, columns: int = 0) -> tuple[float, float]:
 
 
 def draw_rows(axes: Axes, panel: Panel, looks: Sequence[str], points: Sequence[tuple[float, Interval | None]]) -> None:
-    """Per row a point with an interval: a diamond is what others are compared with, a filled one is significant."""
+    """Draw a point with an interval per row; a diamond is the reference, a filled point is significant."""
     to, size = panel.reference, marker_size(len(points))
     keys = {_DIAMOND: to, BLUE: f"significant difference to {to}", "white": f"no significant difference to {to}"}
     intervals(axes, range(len(points)), [ends for _, ends in points], color=BLUES[1])
@@ -145,7 +145,7 @@ def draw_rows(axes: Axes, panel: Panel, looks: Sequence[str], points: Sequence[t
 
 
 def draw_scores(axes: Axes, panel: Panel) -> None:
-    """Scores with intervals; an open point does not differ significantly from the best or the baseline."""
+    """Draw scores with intervals; an open point does not differ significantly from the best or the baseline."""
     systems, (reference, others) = panel.systems, panel.family.against()
     looks = [_DIAMOND if one.name == reference else _fill(others.get(one.name)) for one in systems]
     draw_rows(axes, panel, looks, [(one.score, one.interval) for one in systems])
@@ -156,7 +156,7 @@ def draw_scores(axes: Axes, panel: Panel) -> None:
 
 
 def draw_forest(axes: Axes, panel: Panel) -> None:
-    """Differences to the baseline, or else to the best system, with intervals; a filled point is significant."""
+    """Draw differences to the baseline, or else to the best system, with intervals; a filled point is significant."""
     reference, others = panel.family.against()
     names = [one.name for one in panel.systems if one.name in others or panel.order]
     shown = {name: others[name] for name in names if name in others}
@@ -164,7 +164,7 @@ def draw_forest(axes: Axes, panel: Panel) -> None:
     axes.axvline(0.0, color=GREY, linewidth=0.6, zorder=0)
     points = [oriented(shown[name], name) if name in shown else (0.0, None) for name in names]
     draw_rows(axes, panel, looks, points)
-    # Else p may be of the other direction.
+    # Otherwise p may be for the other direction.
     directed = panel.settings.alternative == "two-sided" or panel.settings.baseline is not None
     numbers = [words.format_adjusted_p(shown[name]) if name in shown else "" for name in names] if directed else None
     label_rows(axes, names, numbers, panels=panel.panels, named=panel.named)
@@ -175,18 +175,21 @@ def draw_forest(axes: Axes, panel: Panel) -> None:
 
 
 def _fill(comparison: Comparison | None) -> str:
-    """Blue for a significant difference, white for none, the heat map's color where more resamples could decide."""
+    """Blue for a significant difference, white for none, the heat map's colour if more resamples could decide."""
     if comparison is not None and words.is_significant(comparison):
         return BLUE
     return UNDECIDED if comparison is not None and comparison.decided is False else "white"
 
 
 MAX_GROUPED, _BAR = 60, 0.5
-"""Systems of a critical-difference diagram, half of them on either side, and rows from a bar to the next."""
+"""Most systems in a critical-difference diagram (half on each side), and rows between two bars."""
 
 
 def _sides(names: Sequence[str], scores: Sequence[float]) -> tuple[list[str], list[str]]:
-    """Names and scores left and right of a critical-difference diagram, the outermost first; all right if long."""
+    """Names and scores left and right of a critical-difference diagram, the outermost first.
+
+    All on the right if long.
+    """
     spec, half = words.number_spec(scores), len(names) // 2
     ascending = sorted(zip(scores[::-1], names[::-1], strict=True), key=lambda each: each[0])
     numbers = [words.format_number(score, spec) for score, _ in ascending]
@@ -201,11 +204,11 @@ def _sides(names: Sequence[str], scores: Sequence[float]) -> tuple[list[str], li
 
 
 Groups = list[list[int]]
-"""Positions of systems, from the best, that do not differ."""
+"""Ranges of positions of systems, from the best, that do not differ."""
 
 
 def diagram_size(names: Sequence[str], scores: Sequence[float], groups: Groups) -> tuple[float, float]:
-    """Inches of `draw_diagram`."""
+    """Size of `draw_diagram` in inches."""
     left, right = _sides(names, scores)
     height = (len(right) + _BAR * (len(_bars(groups)) + 1.5)) * row_height(len(right))
     beside = names_width(left, len(right)) + names_width(right, len(right))
@@ -215,10 +218,10 @@ def diagram_size(names: Sequence[str], scores: Sequence[float], groups: Groups) 
 def draw_diagram(
     axes: Axes, names: Sequence[str], scores: Sequence[float], groups: Groups, title: str, key: str
 ) -> None:
-    """A critical-difference diagram: systems on a scale of scores, and bars that join those that do not differ.
+    """Draw a critical-difference diagram: systems on a scale of scores; bars join systems that do not differ.
 
-    Reference: Demšar (2006), "Statistical comparisons of classifiers over multiple data sets", section 3.2.4, whose
-    scale is of average ranks.
+    Reference: Demšar (2006), "Statistical comparisons of classifiers over multiple data sets", section 3.2.4, with
+    average ranks as the scale.
     """
     bars = _bars(groups)
     top, wide = -_BAR * (len(bars) + 1.5), min(2.5, marker_size(len(names)))
@@ -245,7 +248,7 @@ def draw_diagram(
 
 
 def draw_groups(axes: Axes, panel: Panel) -> None:
-    """`draw_diagram` of the scores of a report."""
+    """Draw the scores of a report with `draw_diagram`."""
     p = f"{'' if panel.settings.correction == 'none' else 'adjusted '}p < {panel.settings.alpha:g}"
     key = f"systems on one bar do not differ significantly ({panel.family.test} test, {p})"
     draw_diagram(axes, *_grouped(panel), panel.caption + "; higher is better" * (not panel.lower_is_better), key)
@@ -268,7 +271,7 @@ def _grouped(panel: Panel) -> tuple[list[str], list[float], Groups]:
 
 
 def _bars(groups: Groups) -> list[Groups]:
-    """The groups in levels, in none of which bars touch."""
+    """The groups in levels, so that no bars of a level touch."""
     levels: list[Groups] = []
     for members in groups:
         level = next((level for level in levels if level[-1][-1] < members[0]), None)
@@ -282,14 +285,14 @@ NOT_SIGNIFICANT, EQUAL = "#EBEBEB", "#BDBDBD"
 
 
 def heatmap_size(panel: Panel) -> tuple[float, float]:
-    """Inches of `draw_heatmap`."""
+    """Size of `draw_heatmap` in inches."""
     number, names = len(panel.systems), names_width([one.name for one in panel.systems], len(panel.systems))
     width = max(ONE_COLUMN, 0.5 * number + names) if number <= 5 else TWO_COLUMNS
     return width, number * (0.3 if number <= MAX_NUMBERS else row_height(number))
 
 
 def draw_heatmap(axes: Axes, panel: Panel) -> None:
-    """A cell per pair, shaded by its adjusted p-value, with the number where it fits."""
+    """Draw a cell per pair, shaded by its adjusted p-value, with the number if it fits."""
     from matplotlib.colors import to_rgba
 
     family, number = panel.family, len(panel.systems)
@@ -328,7 +331,7 @@ def draw_heatmap(axes: Axes, panel: Panel) -> None:
 
 
 def _label_cells(axes: Axes, names: list[str], first: int) -> None:
-    """Names and numbers at rows; at columns, which are on top, as many numbers as do not touch."""
+    """Names and numbers at rows; numbers at columns, on top, as many as do not touch."""
     number, size = len(names), row_font(len(names))
     label_rows(axes, [f"{name}  {row}" for row, name in enumerate(names, 1)], whole=True)
     every = 1 if number <= 30 else 5 if number <= 110 else 10
@@ -346,9 +349,9 @@ def _label_cells(axes: Axes, names: list[str], first: int) -> None:
 
 
 def draw_estimation(axes: Axes, panel: Panel) -> None:
-    """Scores beside the bootstrap distributions of the differences to one system, each with its interval.
+    """Draw scores beside the bootstrap distributions of the differences to one system, each with its interval.
 
-    A Cumming plot with one row per system, the one that the others are compared with first.
+    A Cumming plot with one row per system; the reference system comes first.
 
     Reference: Ho et al. (2019), "Moving beyond P values: data analysis with estimation graphics" (DABEST).
     """
@@ -377,11 +380,11 @@ def draw_estimation(axes: Axes, panel: Panel) -> None:
 
 
 MANY = 1000
-"""More points are drawn as an image, and faint."""
+"""With more points, they are drawn as an image, and faint."""
 
 
 def draw_distribution(axes: Axes, panel: Panel) -> None:
-    """A histogram whose shaded part is as extreme as the observed delta."""
+    """Draw a histogram; its shaded part is at least as extreme as the observed delta."""
     ((drawn, comparison),), settings = panel.distributions, panel.settings
     edges, shares, extreme = (np.array(each) for each in (drawn.edges, drawn.shares, drawn.extreme))
     away = drawn.test == "bootstrap" and settings.alternative == "two-sided"
@@ -422,7 +425,7 @@ def drawing(drawn: Distribution) -> str:
 
 
 def draw_gain(axes: Axes, panel: Panel) -> None:
-    """Gains of the better system of each pair against 1 - p."""
+    """Draw the gain of the better system of each pair against 1 - p."""
     delta, p, adjusted = panel.family.comparisons.arrays("delta", "p_value", "p_adjusted")
     decided = adjusted < panel.settings.alpha
     by = "" if panel.settings.correction == "none" else f" ({panel.settings.correction})"
@@ -438,7 +441,7 @@ def draw_gain(axes: Axes, panel: Panel) -> None:
 
 
 def draw_points(axes: Axes, points: Mapping[tuple[str, str, str], tuple[Any, Any]]) -> None:
-    """Gains and p-values `[pair]`, by their colour, marker and name, as points; the smaller set on top."""
+    """Draw gains and p-values `[pair]`, by their colour, marker and name, as points; the smallest set on top."""
     every = sum(len(gains) for gains, _ in points.values())
     for (color, marker, name), (gains, p_values) in points.items():
         if len(gains):
@@ -448,7 +451,7 @@ def draw_points(axes: Axes, points: Mapping[tuple[str, str, str], tuple[Any, Any
 
 
 def limit_gains(axes: Axes, gains: np.ndarray, p_values: np.ndarray) -> None:
-    """Show the gains of pairs with p from 0.001 on, which may not be significant, and say what is not shown."""
+    """Limit the axis to gains of pairs with p >= 0.001, which may not be significant, and name what is left out."""
     close = (p_values >= 0.001) & (gains > 0.0)
     right = 1.5 * float(gains[close].max() if close.any() else gains.max())
     low = float(p_values[close].max()) if close.any() else 1.0
@@ -463,15 +466,15 @@ def limit_gains(axes: Axes, gains: np.ndarray, p_values: np.ndarray) -> None:
 
 FigureKind = Literal["scores", "estimation", "forest", "heatmap", "groups", "null", "bootstrap", "gain"]
 MANY_SYSTEMS = 12
-"""More systems are drawn as a heat map when no kind is asked for."""
+"""With more systems, the default figure is a heat map."""
 
 
 _NARROW = ("scores", "forest", "null", "bootstrap", "gain")
-"""The kinds of which three stand beside each other in both columns."""
+"""The kinds of which three fit beside each other in two columns."""
 MOST_PAIRS = 10
-"""Pairs of an estimation plot."""
+"""Most pairs in an estimation plot."""
 DISTRIBUTIONS: dict[str, Test] = {"estimation": "bootstrap", "null": "permutation", "bootstrap": "bootstrap"}
-"""The kinds that show distributions of pairs, and the test whose they are."""
+"""The kinds that show distributions of pairs, and the test of each distribution."""
 FIGURES: dict[FigureKind, tuple[Callable[[Panel], tuple[float, float]], Callable[[Axes, Panel], None]]] = {
     "scores": (lambda panel: rows_size(panel, 8), draw_scores),
     "estimation": (lambda panel: (TWO_COLUMNS, 1.6 * ROW * (len(panel.distributions) + 1)), draw_estimation),
@@ -482,7 +485,7 @@ FIGURES: dict[FigureKind, tuple[Callable[[Panel], tuple[float, float]], Callable
     "bootstrap": (lambda panel: (ONE_COLUMN, 1.5), draw_distribution),
     "gain": (lambda panel: (ONE_COLUMN, 1.8), draw_gain),
 }
-"""The inches of the inside of a panel of each kind (its width with names), and what draws it."""
+"""For each kind, the inches of the inside of a panel (the width includes names), and the function that draws it."""
 
 
 def plot(
@@ -511,7 +514,7 @@ def plot(
         raise InputError(f"the report has no metric {metric!r}; expected one of {', '.join(metrics)}")
     sections = (section for section in blocks(report) if metric in (None, section.metric))
     panels = [each for section in sections for each in _panels(report, section, chosen, test, pair)]
-    is_split = bool(panels[-1].rows.start)  # into parts of the same rows
+    is_split = bool(panels[-1].rows.start)  # parts of the same rows
     columns = 2 if len(panels) == 4 or is_split or chosen not in _NARROW else 3
     if len(panels) > 1 and not is_split and chosen in ("scores", "forest"):
         panels = _sharing(panels, min(columns, len(panels)), chosen)
@@ -528,9 +531,9 @@ def plot(
 
 
 def _sharing(panels: Sequence[Panel], columns: int, chosen: FigureKind) -> list[Panel]:
-    """Panels whose rows have the order of the first one, with names at the first in every row of so many panels.
+    """Panels with rows in the order of the first panel; only the first panel of each figure row shows the names.
 
-    What all systems are compared with has no row in a forest; what they are compared with by one metric is at 0 there.
+    In a forest, the reference system has no row if it is the same for all metrics; otherwise it is at 0 for its metric.
     """
     order, compared = [one.name for one in panels[0].systems], {panel.family.against()[0] for panel in panels}
     if any({one.name for one in panel.systems} != set(order) for panel in panels):
@@ -544,7 +547,7 @@ def _sharing(panels: Sequence[Panel], columns: int, chosen: FigureKind) -> list[
 
 
 def default_figure(report: ReportRecord) -> FigureKind:
-    """What suits a report: the distribution of a pair, scores, differences to a baseline, or all pairs."""
+    """The default kind for a report: the distribution of a pair, scores, differences to a baseline, or all pairs."""
     if len(report.comparisons.groups()) == len(report.comparisons):
         return "forest" if report.compute_distribution is None else "null"
     if report.settings.baseline is not None:
@@ -574,7 +577,7 @@ def _panels(
 def _distributions(
     report: ReportRecord, family: PairFamily, figure: FigureKind, pair: tuple[str, str] | None
 ) -> Iterator[tuple[Distribution, Comparison | None]]:
-    """Of a pair, by default the two best; for "estimation" of the best systems minus the best or the baseline."""
+    """Distributions of a pair (by default the two best); for "estimation" of the best systems minus the reference."""
     metric, test, (reference, others) = family.systems[0].metric, DISTRIBUTIONS[figure], family.against()
     ranked = [one.name for one in family.systems if one.name in others][:MOST_PAIRS]
     if figure != "estimation":

@@ -1,4 +1,4 @@
-"""The public `Report`: what a comparison says, with its renderings."""
+"""The public `Report`: the results of a comparison, with its output formats."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ if TYPE_CHECKING:
     from sigjax.report.plots import FigureKind
 
 _MOST_ANSWERS = 3
-"""Metrics of which `repr` says the answer."""
+"""Most metrics whose answers `repr` shows."""
 
 
 @dataclass(frozen=True, repr=False)
 class Report(ReportRecord):
     """Scores, comparisons and the settings that reproduce them. Iterating gives the comparisons.
 
-    `report[0]` is the first comparison and `report["A", "B"]` that of A minus B, whatever their order in the data; of
-    several metrics and tests name one: `report["A", "B", "bleu", "permutation"]`.
+    `report[0]` is the first comparison, and `report["A", "B"]` is the comparison A minus B, whatever their order in the
+    data. If there are several metrics or tests, name one: `report["A", "B", "bleu", "permutation"]`.
 
     Attributes:
         systems: scores, metric by metric, from best to worst.
-        comparisons: pairs, metric by metric and test by test, in the order of the data: a stands before b there.
+        comparisons: pairs, metric by metric and test by test, in the order of the data: a comes before b in the data.
         settings: what determines the report, given the data.
         num_instances: number of instances, each of which counts once, however many runs it has.
-        num_units: number of what is resampled: instances, or clusters where there are some.
+        num_units: number of resampled units: instances, or clusters if there are any.
         lower_is_better: the metrics of this report whose lower scores are better.
         notes: what a reader of the numbers should know (identical systems, instances dropped).
         signature: one line that reproduces the numbers: metric, test, resamples, seed, conventions, version.
         data: hash of the evaluations; the same for the same numbers, names and labels in the same order.
-        measured: what each metric was measured on, where the data name tasks.
-        runs: the fewest and the most runs of an instance; None where there are none.
-        again: compares the evaluations of this report again, with some options changed; None when the report was
-            pickled, or read from JSON, since the evaluations are left behind.
+        measured: what each metric was measured on, if the data name tasks.
+        runs: the fewest and the most runs of an instance; None without runs.
+        again: compares the evaluations of this report again, with some options changed; None if the report was pickled,
+            or read from JSON, because it then has no evaluations.
         versions: of sigjax, and of the packages that computed the numbers.
         compute_distribution: computes a `Distribution` from the data, as `again` compares them again.
-        evaluations: what was compared, by which `diff` pairs old and new results; none when the report was pickled, or
-            read from JSON that holds no statistics, see `to_json`.
+        evaluations: the compared evaluations, with which `diff` pairs old and new results; empty if the report was
+            pickled, or read from JSON without statistics, see `to_json`.
     """
 
     @classmethod
@@ -107,7 +107,7 @@ class Report(ReportRecord):
         return report_schema()
 
     def __repr__(self) -> str:
-        """The answer by the first metrics, and what they were computed on."""
+        """The answers for the first metrics, and the data behind them."""
         from sigjax.report.sections import blocks
 
         sections = list(islice(blocks(self), _MOST_ANSWERS))
@@ -161,12 +161,12 @@ class Report(ReportRecord):
         """At least how many of these differences are real? You may choose the pairs after looking at the results.
 
         With the confidence of the report, at least so many of the pairs differ, whichever pairs you choose, and however
-        often. All pairs of the metric (with family "report" of all metrics) count as those that you looked at.
+        often. The bound assumes that you looked at all pairs of the metric (with family "report", of all metrics).
 
         Args:
-            pairs: names of two systems each, in any order, with the metric where the report has several; when left out,
-                the pairs that differ significantly.
-            metric: the metric; needed where the report has several.
+            pairs: names of two systems each, in any order, with the metric if the report has several metrics; if left
+                out, the pairs that differ significantly.
+            metric: the metric; needed if the report has several metrics.
             test: the test; the first one when left out.
 
         Raises:
@@ -209,7 +209,7 @@ class Report(ReportRecord):
         Args:
             path: as in all these methods: the file to write, whose path is then returned instead of the text.
             keep_scores: whether the JSON holds the statistics of the instances, so that `diff` pairs old and new
-                results: "always", "never", or "auto", where they take at most 1 MB. Metrics of your own and
+                results: "always", "never", or "auto" (if they take at most 1 MB). Metrics of your own and
                 missing="pairwise" are not kept.
 
         Raises:
@@ -239,8 +239,8 @@ class Report(ReportRecord):
             path: as in `to_json`.
             appendix: the other tables instead: the systems of each metric with intervals, and all pairs.
             caption: the caption of the table, in LaTeX; when left out, sizes, marks and the test.
-            label: its label, with which those of the appendix begin; when left out, `tab:` and the name of the file,
-                or `tab:results`.
+            label: its label; labels of the appendix begin with it; if left out, `tab:` and the name of the file, or
+                `tab:results`.
 
         Raises:
             InputError: a caption for the appendix, which has many tables.
@@ -361,9 +361,9 @@ class Report(ReportRecord):
             test: this one alone.
             pair: the two systems of "estimation", "null" or "bootstrap"; the best ones when left out.
             ax: the axes to draw one panel into, which are returned; a new figure when left out.
-            figsize: its width and height in inches; when left out, one or two columns of a paper, and as high as it
-                needs. Letters are those of papers.
-            title: a title of your own, in place of that of a single panel, or above several.
+            figsize: its width and height in inches; when left out, one or two columns of a paper, and the necessary
+                height. Letters have the size of papers.
+            title: your own title, in place of the title of a single panel, or above several panels.
 
         Raises:
             InputError: matplotlib is not installed, no such kind, metric, test or pair, or it is not for this report.

@@ -1,7 +1,6 @@
-"""A report as the parts that people read: a section per metric, in it a family of pairs per test, and their sentences.
+"""A report in parts for people: a section per metric, with a family of pairs per test, and their sentences.
 
-Every format for people draws these parts, and adds no words or numbers of its own. Cells are rounded for people, and
-escaped for no format.
+Every format for people draws these parts and adds no words or numbers. Cells are rounded, but not escaped.
 """
 
 from __future__ import annotations
@@ -57,13 +56,13 @@ from sigjax.report.words import (
 )
 
 _NAMED = 5
-"""Systems or pairs that a sentence names."""
+"""Most systems or pairs that a sentence names."""
 MAX_GRID = 60
-"""Systems in one printed grid; nobody reads a larger one."""
+"""Most systems in a printed grid; nobody reads a larger grid."""
 MAX_NUMBERS = 12
-"""Systems whose p-values still fit into the cells of a drawn grid; beyond, a cell is a shade."""
+"""Most systems whose p-values fit into the cells of a drawn grid; with more, cells are only shaded."""
 MAX_NAMED = 8
-"""Systems all of whose pairs a page lists; more are described by letters, groups or shades."""
+"""Most systems for which a page lists all pairs; more systems are described by letters, groups or shades."""
 
 
 class ScoreCell(NamedTuple):
@@ -76,12 +75,12 @@ class ScoreCell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What people read in rows and columns. Dialects set it: each says how it writes a cell, a row and a rule.
+    """A table for people. Each output format decides how to write a cell, a row and a rule.
 
-    A row has a text that is ready to print, or a `ScoreCell`, per column; all headers are empty where there is no head.
-    Columns by their numbers: `names` are what people typed (aligned left, escaped, made `visible` here, once); `scores`
-    hold scores, under headers that people typed; `optional` ones are left out where a line is too short, in this order;
-    `details` only files and verbose output have.
+    A row has a printable text or a `ScoreCell` per column; a table without a header has empty headers. The other fields
+    are numbers of columns. `names` hold text from people (aligned left, escaped, made `visible` here, once). `scores`
+    hold scores, with headers from people. `optional` columns are dropped if a line is too short, in this order.
+    `details` appear only in files and verbose output.
     """
 
     header: tuple[str, ...]
@@ -101,7 +100,7 @@ class Table:
 
     @classmethod
     def of(cls, columns: Mapping[str, Sequence[str]], *, optional: Sequence[str] = (), **more: Any) -> Table:
-        """The table of columns, by their headers, which also name the optional ones."""
+        """The table with these columns, by their headers; the headers also identify the optional columns."""
         left_out = tuple(map(list(columns).index, optional))
         return cls(tuple(columns), list(zip(*columns.values(), strict=True)), optional=left_out, **more)
 
@@ -117,12 +116,12 @@ class Table:
 
 @dataclass(frozen=True)
 class PairFamily:
-    """The pairs of one metric and one test, adjusted together (or with those of the other metrics).
+    """The pairs of one metric and one test, adjusted together (or also with the pairs of the other metrics).
 
-    Systems are from best to worst. The heading is the test, its alternative and the correction. The conclusion is what
-    the test says, in a sentence or two. The promise is what ranks and the top group hold with which confidence, and the
-    contradiction is why a star stands beside an interval with 0 ("" if there is none). The warning says which decisions
-    are open, and `only` is the only pair; None where there is none.
+    Systems are from best to worst. The heading is the test, its alternative and the correction. The conclusion is the
+    result of the test, in a sentence or two. The promise is the confidence of ranks and the top group. The
+    contradiction explains a star beside an interval that contains 0 ("" if there is none). The warning names the open
+    decisions, and `only` is the only pair; both are None if there is none.
     """
 
     test: Test
@@ -139,7 +138,7 @@ class PairFamily:
 
     @property
     def layout(self) -> Literal["pair", "baseline", "grid"]:
-        """Which table is drawn."""
+        """The kind of table to draw."""
         if self.only is not None:
             return "pair"
         return "grid" if self.settings.baseline is None else "baseline"
@@ -151,7 +150,7 @@ class PairFamily:
 
     @property
     def basis(self) -> str:
-        """What the conclusion rests on, in one line."""
+        """The basis of the conclusion, in one line."""
         return "; ".join(filter(None, (self.heading, self.star, self.promise, self.contradiction)))
 
     @cached_property
@@ -161,30 +160,30 @@ class PairFamily:
 
     @cached_property
     def table(self) -> Table:
-        """The pair, fact by fact; the grid of all systems; or the pairs with the baseline."""
+        """The pair, fact by fact; or the grid of all systems; or the pairs with the baseline."""
         if self.only is not None:
             return _pair_table(self.only)
         if self.layout == "baseline":
             return pairs_table([self], self.settings)
-        size, rows = len(self.systems), []  # rows have names, columns have the numbers of the rows
+        size, rows = len(self.systems), []  # row headers are names; column headers are row numbers
         for rank, (system, line) in enumerate(zip(self.systems, self.grid(size), strict=True), 1):
             rows.append((str(rank), system.name, *("" if one is None else format_adjusted_p(one) for one in line)))
         return Table(("#", "system", *map(str, range(self.first_column + 1, size + 1))), rows, names=(1,))
 
     @property
     def p_title(self) -> str:
-        """How p-values are headed that decide."""
+        """The header of the p-values that decide."""
         return "p" if self.settings.correction == "none" else "adjusted p"
 
     def ranked(self) -> Comparisons:
-        """The pairs by the ranks of their systems, the better one first where p is the same for both directions."""
+        """The pairs in the order of their systems' ranks, the better system first if p is equal for both directions."""
         rank = {system.name: i for i, system in enumerate(self.systems)}
         free = self.settings.alternative == "two-sided" and self.settings.baseline is None
         pairs = [one.turned() if free and rank[one.a] > rank[one.b] else one for one in self.comparisons]
         return Comparisons.of(sorted(pairs, key=lambda one: (rank[one.a], rank[one.b])))
 
     def against(self) -> tuple[str, dict[str, Comparison]]:
-        """The baseline, or else the best system, and the comparisons of the others with it, by their names."""
+        """The baseline, or else the best system; and its comparisons with the other systems, by their names."""
         reference = self.settings.baseline or self.systems[0].name
         a, b = (self.comparisons.column(name).mapped(reference.__eq__) for name in "ab")
         pairs = self.comparisons.at(np.flatnonzero(a | b))
@@ -192,22 +191,23 @@ class PairFamily:
 
     @property
     def first_column(self) -> int:
-        """The first column of the grid that is not empty: for a two-sided test nothing is below the diagonal."""
+        """The first column of the grid that is not empty: a two-sided test has no cells below the diagonal."""
         return 1 if self.settings.alternative == "two-sided" else 0
 
     def grid(self, size: int) -> list[list[Comparison | None]]:
-        """The pairs of the first systems, `[system][system]` from best to worst, without the columns that are empty.
+        """The pairs of the first systems, `[system][system]` from best to worst, without empty columns.
 
-        None on and below the diagonal, and where a pair was not compared. A one-sided p-value belongs to row minus
-        column, so it stands where its first system is the row, also below the diagonal.
+        Cells on and below the diagonal, and of pairs that were not compared, are None. A one-sided p-value belongs to
+        row minus column, so its first system is the row, even below the diagonal.
         """
         names = [system.name for system in self.systems[:size]]
-        rank = {name: self.first_column * i for i, name in enumerate(names)}  # one-sided pairs stay in their order
+        # pairs of a one-sided test keep their order
+        rank = {name: self.first_column * i for i, name in enumerate(names)}
         pairs = {(one.b, one.a) if rank[one.a] > rank[one.b] else (one.a, one.b): one for one in self.among(size)}
         return [[pairs.get((row, column)) for column in names[self.first_column :]] for row in names]
 
     def not_listed(self) -> str | None:
-        """Where to find pairs that are too many for a list; None where they are not."""
+        """Where to find the pairs if they are too many for a list; None if they are listed."""
         return self.pairs_elsewhere if self.layout == "grid" and len(self.systems) > MAX_NAMED else None
 
     @property
@@ -216,14 +216,14 @@ class PairFamily:
         return f"The {count(len(self.comparisons), 'pair')} are left out here; --format csv or json gives them all."
 
     def among(self, size: int) -> Comparisons:
-        """The pairs of the first systems."""
+        """The pairs among the first systems."""
         names = {system.name for system in self.systems[:size]}
         first, second = (self.comparisons.column(name).mapped(names.__contains__) for name in "ab")
         return self.comparisons.at(np.flatnonzero(first & second))
 
 
 def oriented(pair: Comparison, name: str) -> tuple[float, Interval | None]:
-    """The delta of a system minus the other one of a pair, and its interval."""
+    """The delta of a system minus the other system of a pair, and its interval."""
     if pair.a == name:
         return pair.delta, pair.interval
     return -pair.delta, None if pair.interval is None else Interval(-pair.interval.high, -pair.interval.low)
@@ -253,7 +253,10 @@ def _pair_table(pair: Comparison) -> Table:
 
 
 def pairs_table(families: Sequence[PairFamily], settings: Settings) -> Table:
-    """The pairs of one metric by rank, one row per pair and test; adjusted p alone where p is the same for all."""
+    """The pairs of one metric by rank, a row per pair and test.
+
+    Only adjusted p, if p before adjustment is equal to it.
+    """
     comparisons = Comparisons.joined([family.ranked() for family in families])
     spec, is_adjusted = _delta_spec(comparisons), comparisons.values("p_value") != comparisons.values("p_adjusted")
     heading = interval_heading(settings, comparisons.values("joint_pairs"))
@@ -271,7 +274,7 @@ def pairs_table(families: Sequence[PairFamily], settings: Settings) -> Table:
 
 
 def thresholds(settings: Settings) -> tuple[float, ...]:
-    """The limits of p that shades show, strictest first: .001 and .01 where they are stricter than alpha, and alpha."""
+    """The limits of p for shades, strictest first: .001 and .01 if they are stricter than alpha, and alpha."""
     return *(limit for limit in (0.001, 0.01) if limit < settings.alpha), settings.alpha
 
 
@@ -281,7 +284,7 @@ def has_equal_scores(comparison: Comparison) -> bool:
 
 
 def mark(comparison: Comparison) -> int | str:
-    """A pair in a grid without numbers: the first of the `thresholds` that the adjusted p is below, else a sign."""
+    """The shade of a pair in a grid without numbers: the index of the first threshold above adjusted p, or a sign."""
     if has_equal_scores(comparison):
         return "="
     below = (shade for shade, limit in enumerate(thresholds(comparison.settings)) if comparison.p_adjusted < limit)
@@ -289,13 +292,13 @@ def mark(comparison: Comparison) -> int | str:
 
 
 SIGNS = ("· not significant", "? undecided", "= equal scores")
-"""What the signs of `mark` mean."""
+"""The meaning of the signs of `mark`."""
 
 
 def pair_sentence(comparison: Comparison) -> str:
-    """What the test says of one pair, the better system first (of a one-sided test, the first).
+    """The result of the test for one pair, the better system first (for a one-sided test, the first system first).
 
-    For delta = 0 every resample is at least as extreme, so p = 1 does not show that the systems are identical; a
+    For delta = 0, every resample is at least as extreme. So p = 1 does not show that the systems are identical, but a
     standard error of 0 does.
     """
     a, b, settings = comparison.a, comparison.b, comparison.settings
@@ -330,9 +333,9 @@ def decided(comparisons: Comparisons, settings: Settings) -> list[tuple[str, str
 
 
 def lone_sentence(num_units: int, num_instances: int, settings: Settings) -> str | None:
-    """What there is to say of a single unit; None where there are more, or where its runs are exchanged.
+    """The sentence about a single unit; None if there are more units, or if its runs are exchanged.
 
-    Swapped, it gives minus the difference: two-sided p is 1 (mid-p 1/2) whatever the difference.
+    A swap only changes the sign of the difference, so two-sided p is 1 (mid-p 1/2) for every difference.
     """
     if num_units > 1 or DESIGNS[settings.design].exchanges != "units":
         return None
@@ -343,10 +346,11 @@ def lone_sentence(num_units: int, num_instances: int, settings: Settings) -> str
 def systems_sentence(
     comparisons: Comparisons, systems: Sequence[SystemScore], settings: Settings, *, lower_is_better: bool
 ) -> str:
-    """The headline on several systems: the best, those that are not significantly worse, and how many are worse.
+    """The headline for several systems: the best, the systems that are not significantly worse, and how many are worse.
 
-    The best and those not worse are the top group: no system is significantly better (`SystemScore.in_top_group`).
-    Comparisons are all pairs, or each with the baseline; systems are from best to worst.
+    The best and the systems that are not worse form the top group: no system is significantly better
+    (`SystemScore.in_top_group`). Comparisons are all pairs, or each system with the baseline; systems are sorted from
+    best to worst.
     """
     pairs, scores = decided(comparisons, settings), _texts(systems)
     scored = {name: f"{name} ({score})" for name, score in scores.items()}
@@ -359,7 +363,7 @@ def systems_sentence(
         return f"{differ}: {named}." if pairs else f"{differ}."
     worse = {name for _, name in pairs}
     top = [system for system in systems if system.name not in worse]
-    if not top:  # pairs on different instances
+    if not top:  # can happen if pairs have different instances
         return "Every system is significantly worse than another."
     if not worse:
         if systems[0].score == systems[-1].score:
@@ -396,17 +400,17 @@ def _against(pairs: Sequence[tuple[str, str]], scored: Mapping[str, str], baseli
 
 
 MAX_LETTERS = 8
-"""Letters of one system; nobody reads more."""
+"""Most letters of one system; nobody reads more."""
 DETAILS = ("boot. ranks", "letters", "raw p", "unclustered", "std. error")
 OPTIONAL = (*DETAILS, "interval", "group", "delta interval", "delta", "rank")
-"""Columns of a board in the order in which they are left out where a line is too short. Names, scores and p stay."""
+"""Columns of a board, in the order in which they are dropped if a line is too short. Names, scores and p stay."""
 
 
 class Section(NamedTuple):
-    """One metric: what it was computed on, what the tests say, the systems from best to worst, and the pairs by test.
+    """One metric: the data behind it, the results of the tests, the systems from best to worst, and the pairs by test.
 
-    There is one headline per test that says something else. `key` is what the columns answer that only files and
-    verbose output have; None where there are none.
+    There is a headline for each test with a different result. `key` explains the columns that only files and verbose
+    output have; None if there are none.
     """
 
     metric: str
@@ -419,12 +423,12 @@ class Section(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The metric as papers write it."""
+        """The metric's name in papers."""
         return metric_title(self.metric)
 
 
 def named_headlines(sections: Sequence[Section]) -> list[str]:
-    """What the tests say of all metrics, each sentence with the name of its metric where there are several."""
+    """The results for all metrics; each sentence begins with the name of its metric if there are several."""
     if len(sections) == 1:
         return sections[0].headlines
     return [
@@ -437,7 +441,7 @@ def named_headlines(sections: Sequence[Section]) -> list[str]:
 def blocks(report: ReportRecord) -> Iterator[Section]:
     """The sections of a report, in the order of its systems.
 
-    Tables of pairs are made when a format asks for them: no format draws the grid of thousands of systems.
+    Tables of pairs are made only on demand: no format draws the grid of thousands of systems.
     """
     for metric, systems, families, headlines in _by_metric(report):
         table, key = systems_table(systems, families, report.settings), _key(systems, report.settings)
@@ -446,14 +450,14 @@ def blocks(report: ReportRecord) -> Iterator[Section]:
 
 
 def headlines(report: ReportRecord) -> list[Headline]:
-    """What the tests say of each metric or task, in the order of the report."""
+    """The result of the tests for each metric or task, in the order of the report."""
     return [Headline(metric, said) for metric, _, _, sentences in _by_metric(report) for said in sentences]
 
 
 def _by_metric(
     report: ReportRecord,
 ) -> Iterator[tuple[str, tuple[SystemScore, ...], list[PairFamily], list[str]]]:
-    """Each metric: its systems, its pairs by test, and one headline per test that says something else."""
+    """Each metric: its systems, its pairs by test, and one headline per test with a different result."""
     settings, groups, together = report.settings, report.comparisons.groups(), Counter[str]()
     if settings.family == "report":
         for (_, test), pairs in groups.items():
@@ -472,7 +476,7 @@ def _by_metric(
 
 
 def _caption(metric: str, num_systems: int, report: ReportRecord) -> str:
-    """The metric, and what it was computed on."""
+    """The metric, and the data behind it."""
     measured = next((one for one in report.measured if one.metric == metric), None)
     if measured is None:
         title, instances, units, runs = metric_title(metric), report.num_instances, report.num_units, report.runs
@@ -490,7 +494,7 @@ def _caption(metric: str, num_systems: int, report: ReportRecord) -> str:
 def _family(
     metric: str, test: Test, pairs: Comparisons, together: int, systems: tuple[SystemScore, ...], report: ReportRecord
 ) -> PairFamily:
-    """The pairs of a metric and test, adjusted over so many pairs, or over these alone if there are more."""
+    """The pairs of a metric and test, adjusted over `family_size` pairs, or over these pairs if they are more."""
     settings, lower_is_better, size = report.settings, metric in report.lower_is_better, len(pairs)
     only = pairs[0] if size == 1 else None
     resamples, known, needed = pairs.columns("resamples", "decided", "resamples_needed")
@@ -510,7 +514,7 @@ def _family(
 
 
 def _contradiction(pairs: Comparisons, settings: Settings) -> str:
-    """How many pairs are significant although their joint interval holds 0, and why; "" if there are none."""
+    """How many pairs are significant although their joint interval contains 0, and why; "" if there are none."""
     if settings.alternative != "two-sided":
         return ""
     ends, joint, p_adjusted = pairs.arrays("interval", "joint_pairs", "p_adjusted")
@@ -522,9 +526,9 @@ def _contradiction(pairs: Comparisons, settings: Settings) -> str:
 
 
 def _promise(metric: str, report: ReportRecord, *, is_settled: bool) -> str:
-    """How sure ranks and the top group are: they are right where test and correction bound all false findings together.
+    """The confidence of ranks and the top group: they are right if test and correction bound all false findings.
 
-    Nothing is promised for the bootstrap and mid-p, while pairs are undecided, and for runs that are trained models.
+    There is no promise for the bootstrap and mid-p, while pairs are undecided, and for runs that are trained models.
     """
     settings = report.settings
     familywise = CORRECTIONS[settings.correction].bounds == "familywise" and not settings.mid_p
@@ -541,10 +545,10 @@ def _promise(metric: str, report: ReportRecord, *, is_settled: bool) -> str:
 
 
 def systems_table(systems: Sequence[SystemScore], families: Sequence[PairFamily], settings: Settings) -> Table:
-    """The one table of a metric: systems from best to worst, and how far each is from the best, or from the baseline.
+    """The table of a metric: systems from best to worst, and their distances from the best, or from the baseline.
 
-    Of two systems the sentence says what the test says, and the table has the scores. Where a line is too short columns
-    are left out in the order of `OPTIONAL`.
+    With two systems, the sentence has the result of the test, and the table the scores. If a line is too short, columns
+    are dropped in the order of `OPTIONAL`.
     """
     errors = [one.standard_error_unclustered for one in systems]
     spec = number_spec([v for one in systems for v in (one.score, one.standard_error, *(one.interval or ()))] + errors)
@@ -577,7 +581,7 @@ def systems_table(systems: Sequence[SystemScore], families: Sequence[PairFamily]
 
 
 def _deltas(families: Sequence[PairFamily], settings: Settings) -> dict[str, tuple[str, Sequence[str]]]:
-    """The columns of the deltas to the best or the baseline, by what they are: the title and the cells."""
+    """The columns of deltas to the best or the baseline, by key: the title and the cells."""
     (reference, pairs), spec = families[0].against(), families[0].delta_spec
     to, names = "best" if settings.baseline is None else "baseline", [one.name for one in families[0].systems]
     deltas = {name: oriented(one, name) for name, one in pairs.items()}
@@ -588,7 +592,7 @@ def _deltas(families: Sequence[PairFamily], settings: Settings) -> dict[str, tup
     columns: dict[str, tuple[str, Mapping[str, str]]] = {"delta": (f"delta to {to}", texts)}
     columns["delta interval"] = heading, intervals
     for family in families:
-        if to == "best" and settings.alternative != "two-sided":  # p may be that of the other direction
+        if to == "best" and settings.alternative != "two-sided":  # p may be for the other direction
             continue
         of_test, pairs = "" if len(families) == 1 else f" ({family.test})", family.against()[1]
         adjusted = {name: format_adjusted_p(one, digits=3) for name, one in pairs.items()}
@@ -600,7 +604,7 @@ def _deltas(families: Sequence[PairFamily], settings: Settings) -> dict[str, tup
 
 
 def metrics_table(sections: Sequence[Section]) -> Table:
-    """The scores of several metrics side by side, in the order of the first; p is that of the delta to the best."""
+    """The scores of several metrics side by side, in the order of the first metric; p is for the delta to the best."""
     names = [system.name for system in sections[0].systems]
     columns: list[tuple[str, Sequence[str]]] = [("system", names)]
     intervals: list[int] = []
@@ -620,12 +624,12 @@ def metrics_table(sections: Sequence[Section]) -> Table:
 
 
 def has_letters(systems: Sequence[SystemScore]) -> bool:
-    """Whether letters are few enough to be read."""
+    """Whether the letters are few enough to be readable."""
     return len(systems) > 2 and all(one.letters is not None and len(one.letters) <= MAX_LETTERS for one in systems)
 
 
 def _key(systems: Sequence[SystemScore], settings: Settings) -> str | None:
-    """What the columns answer that only files and verbose output have, and when they differ from ranks and group."""
+    """The question that the columns for files and verbose output answer, and when they differ from ranks and group."""
     lines, level = [], percent(settings.confidence_level)
     if any(one.standard_error_unclustered is not None for one in systems):
         of_clusters = "for new clusters and runs" if settings.design == "models" else "of clusters"
@@ -653,12 +657,12 @@ def _heading(test: str, num_pairs: int, adjusted_over: int, settings: Settings, 
         return f"{text}; p not adjusted for {pairs}"
     text += f"; p adjusted by {CORRECTIONS[settings.correction].title} over {pairs}"
     if CORRECTIONS[settings.correction].is_resampled and not is_sampled:
-        text += f" on {count(settings.fixed_resamples, 'resample')}"  # the method line names none for exact p-values
+        text += f" on {count(settings.fixed_resamples, 'resample')}"  # the method line names no resamples if p is exact
     return text
 
 
 def _method_line(only: Comparison | None, num_pairs: int, drawn: np.ndarray, methods: Sequence[str]) -> str:
-    """How the p-values of a family were computed; `drawn` are the resamples of the pairs that were sampled."""
+    """How the p-values of a family were computed; `drawn` are the numbers of resamples of the sampled pairs."""
     numbers = [count(drawn.max(), "resample")] if drawn.size else []
     if numbers and drawn.min() < drawn.max():
         numbers = [f"{drawn.min():,} to {numbers[0]}"]
@@ -675,14 +679,14 @@ def _method_line(only: Comparison | None, num_pairs: int, drawn: np.ndarray, met
 
 
 _MOST_NAMED, _MOST_OPEN = 3, 0.2
-"""Undecided pairs that a warning names, and the share that the proposed number of resamples may leave undecided."""
+"""Most undecided pairs that a warning names; and the share that may stay undecided with the proposed resamples."""
 
 
 def _unsettled(pairs: Comparisons, num_pairs: int, needed: np.ndarray, settings: Settings) -> str | None:
-    """A warning where infinitely many resamples could decide otherwise, and how many resamples decide most pairs.
+    """A warning if infinitely many resamples could decide otherwise, and how many resamples decide most pairs.
 
-    `pairs` are those of `num_pairs` that are undecided, `needed` the resamples that would decide each that at most
-    `MOST_RESAMPLES` would.
+    `pairs` are the undecided ones among `num_pairs` pairs. `needed` are the resamples that would decide each pair, if
+    at most `MOST_RESAMPLES` suffice.
     """
     if (num_open := len(pairs)) == 0:
         return None
@@ -720,10 +724,10 @@ MEANINGS: dict[Marking, str] = {
 
 
 def paper_table(report: ReportRecord, sections: Sequence[Section]) -> Table:
-    """The table of a paper: systems by metrics, the best score of each bold, and marks for what is significant.
+    """The table of a paper: systems by metrics, the best score of each metric in bold, and marks for significance.
 
-    Systems are sorted by the first metric, and marks are by the first test. Letters are those of the systems, metric by
-    metric.
+    Systems are sorted by the first metric, and marks come from the first test. Letters are the letters of the systems,
+    metric by metric.
     """
     settings, marking = report.settings, _marking(sections, report.settings)
     names, columns = [system.name for system in sections[0].systems], list[dict[str, ScoreCell]]()
@@ -736,7 +740,7 @@ def paper_table(report: ReportRecord, sections: Sequence[Section]) -> Table:
     if marking != "none":
         tests = list(dict.fromkeys(section.families[0].heading for section in sections))
         by = tests[0] if len(tests) == 1 else f"{settings.tests[0]} test"
-        by = by.replace("; p adjusted by", ",").replace("; p not", ", not")  # a caption is short
+        by = by.replace("; p adjusted by", ",").replace("; p not", ", not")  # a caption should be short
         meaning = MEANINGS[marking]
         note = f"Best in bold; {meaning.format(baseline=settings.baseline)} (p < {settings.alpha:g}, {by})."
     return Table(
@@ -750,9 +754,9 @@ def paper_table(report: ReportRecord, sections: Sequence[Section]) -> Table:
 
 
 def tasks_table(sections: Sequence[Section], most: int) -> Table:
-    """The scores of all sections: one row per task, one column per system, for the first systems by the first section.
+    """The scores of all sections: a row per task, a column per system; systems are the best by the first section.
 
-    The name of the score is left out where all tasks have the same.
+    The name of the score is omitted if all tasks have the same score.
     """
     names = [system.name for system in sections[0].systems[:most]]
     tasks = [section.title for section in sections]
@@ -782,7 +786,7 @@ def _marking(sections: Sequence[Section], settings: Settings) -> Marking:
 
 
 def _marks(section: Section, marking: Marking) -> dict[str, str]:
-    """The marks of each system that has any."""
+    """The marks of each system that has marks."""
     family = section.families[0]
     if marking == "letters":
         return {one.name: one.letters or "" for one in section.systems}

@@ -1,8 +1,8 @@
-r"""Text as LaTeX prints it: characters with pdflatex (fonts of 8 bits), and about how wide they are.
+r"""Text for LaTeX: characters that pdflatex (with 8-bit fonts) can print, and their approximate widths.
 
-Letters of the encoding T1 stay as they are. Other letters become accents (`\'{k}`), and common signs macros or
-mathematics. The rest, such as Chinese, stays for lualatex and xelatex; for pdflatex `declared` gives each character a
-name, U+6570, instead of an error.
+Letters of the encoding T1 stay as they are. Other letters become accents (`\'{k}`), and common signs become macros or
+math. All other characters, such as Chinese, stay as they are for lualatex and xelatex. For pdflatex, `declared` prints
+such a character as its code, U+6570, instead of an error.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sigjax.report.words import count
 
 
 def _named(signs: str, names: str) -> dict[str, str]:
-    """Signs, and what each is called."""
+    """Sign -> its LaTeX name."""
     return dict(zip(signs, names.split(), strict=True))
 
 
@@ -48,9 +48,9 @@ SYMBOLS = {
     **{sign: f"$^{{{plain}}}$" for sign, plain in zip("⁰⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0456789+-n", strict=True)},
     **{sign: f"$_{{{plain}}}$" for sign, plain in zip("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-", strict=True)},
 }
-"""What LaTeX reads otherwise, or pdflatex does not know."""
+"""Characters that LaTeX would interpret, or that pdflatex does not know."""
 _LETTERS = frozenset("ĂăĄąĆćČčĎďĐđĘęĚěĞğİıĲĳĹĺĽľŁłŃńŇňŊŋŐőŒœŔŕŘřŚśŞşŠšŢţŤťŮůŰűŸŹźŻżŽž")
-"""Letters of the encoding T1 that are not of Latin-1."""
+"""Letters of the encoding T1 that are not in Latin-1."""
 _ACCENTS = {
     **_named("\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308", "` ' ^ ~ = u . \""),
     **_named("\u030a\u030b\u030c\u0323\u0327\u0328\u0331", "r H v d c k b"),
@@ -58,7 +58,7 @@ _ACCENTS = {
 _BELOW = "dckb"
 _OVER_MATHEMATICS = _named("`'^~=u.\"v", "grave acute hat tilde bar breve dot ddot check")
 _ONLY_T1 = re.compile(r"[«»ÐÞðþĄąĐđĘęŊŋ]|\\(?:k\{|quotesinglbase|quotedblbase|guilsingl)")
-"""What the usual fonts of pdflatex have in the encoding T1 alone."""
+"""Characters that the usual fonts of pdflatex have only in the encoding T1."""
 _WIDTHS = {
     character: points
     for points, characters in (
@@ -85,15 +85,15 @@ _WIDTHS = {
     )
     for character in characters
 }
-"""Points of a character of Computer Modern, at 10 pt."""
+"""Widths in points of characters of Computer Modern, at 10 pt."""
 _WIDEST, _LETTER = 11.2, 5.3
-"""Points of other characters, and of a letter of a name such as U+6570."""
+"""Widths in points of other characters, and of a letter of a code such as U+6570."""
 BOLD = 1.16
 """How much wider bold is, at most."""
 
 
 def escape_latex(text: str) -> str:
-    r"""Text that LaTeX prints as it is.
+    r"""Text that LaTeX prints literally.
 
     >>> print(escape_latex("50% naïve, α−β ḱ"), escape_latex("x--y 数"))
     50\% naïve, $\alpha$$-$$\beta$ \'{k} x-{}-y 数
@@ -101,12 +101,12 @@ def escape_latex(text: str) -> str:
     clusters = re.findall("[^\u0300-\u036f][\u0300-\u036f]*|.", normalize("NFC", visible(text)), re.DOTALL)
     escaped = "".join(map(_printed, clusters))
     escaped = re.sub("-(?=-)|,(?=,)|'(?=')", r"\g<0>{}", escaped)  # two of them would become a dash or a quotation mark
-    return re.sub(r"^(?=[\[*])", "{}", escaped)  # the end of the row above would take these as its option
+    return re.sub(r"^(?=[\[*])", "{}", escaped)  # the end of the row above would read these as its option
 
 
 @lru_cache(maxsize=4096)
 def _printed(cluster: str) -> str:
-    """A character with its accents as LaTeX prints it; as it is where pdflatex does not know it."""
+    """A character, with its accents, for LaTeX; unchanged if pdflatex does not know it."""
     if cluster in SYMBOLS or (len(cluster) == 1 and is_latin(cluster)):
         return SYMBOLS.get(cluster, cluster)
     if len(cluster) == 1 and category(cluster) == "Zs":
@@ -136,7 +136,7 @@ def _is_foreign(character: str) -> bool:
 
 
 def fonts(source: str) -> str:
-    """The package that a source needs for its characters, if it needs any."""
+    """The package that a source needs for its characters, if any."""
     return r" \usepackage[T1]{fontenc}" if _ONLY_T1.search(source) else ""
 
 
@@ -144,10 +144,10 @@ _NAMED = 5
 
 
 def declared(source: str, names: Iterable[str]) -> list[str]:
-    """Lines before a source with characters that pdflatex does not know, and a warning that says so.
+    """Lines before a source with characters that pdflatex does not know, and a warning about them.
 
-    pdflatex prints the code of each one, unless a package has declared it; lualatex and xelatex print it, if their
-    font has it. `names` are those of systems and metrics, which may hold the characters.
+    pdflatex prints the code of such a character, unless a package declares it; lualatex and xelatex print the character
+    if their font has it. `names` are the names of systems and metrics, which may contain the characters.
     """
     if is_latin(source):
         return []
@@ -166,7 +166,7 @@ def declared(source: str, names: Iterable[str]) -> list[str]:
 
 
 def width(text: str) -> float:
-    """Points that a text takes, rather too many than too few, in Computer Modern at 10 pt."""
+    """Width of a text in points, rather too large than too small, in Computer Modern at 10 pt."""
     return sum(map(_width, normalize("NFC", text)))
 
 

@@ -1,6 +1,6 @@
 """Text: the answer and one table for each metric; files and verbose output have everything.
 
-It says everything without colour; on a terminal no row of a table is wider.
+All information is there without colour. On a terminal, no row of a table is wider than the terminal.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ from sigjax.report.sections import (
 from sigjax.run.context import is_terminal
 
 WHOLE = sys.maxsize
-"""The width of files: sentences take `WIDTH_OF_SENTENCES`, rows of tables all they need."""
+"""The width of files: sentences take `WIDTH_OF_SENTENCES`, and rows of tables all that they need."""
 WIDTH_OF_SENTENCES = 100
 MAX_NUMBERS = 8
-"""Systems whose p-values still fit side by side on a terminal."""
+"""Most systems whose p-values fit side by side on a terminal."""
 GAP = "  "
 MIN_NAME = 12
 MAX_GRID_NAME = 30
 BOLD, DIM, GREEN, YELLOW = "1", "2", "1;32", "1;33"
 MAX_LINES = 3
-"""Lines of a name in a table; what does not fit is cut."""
+"""Most lines of a name in a table; the rest of the name is cut."""
 MAX_TOGETHER = 12
-"""Systems whose scores by several metrics stand in one table."""
+"""Most systems whose scores by several metrics share one table."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """Lines of text, and sentences, which are broken into lines of `width` when all is drawn; tables take `room`.
+    """Lines of text, and sentences, which are broken into lines of `width` at the end; tables take `room`.
 
-    A line is a text, its style, and whether it is a sentence. On a `short` page p-values are as on screens.
+    A line is a text, its style, and whether it is a sentence. A `short` page has p-values in the form for screens.
     """
 
     width: int
@@ -64,7 +64,7 @@ class Page:
         self.lines.append((line, style, False))
 
     def sentence(self, line: str, style: str = "") -> None:
-        """Add a sentence in lines that fit; a word that is longer than a line is not broken."""
+        """Add a sentence, to be broken into lines that fit; a word longer than a line is not broken."""
         self.lines.append((words.without_digits(line) if self.short else line, style, True))
 
     def gap(self) -> None:
@@ -73,7 +73,7 @@ class Page:
             self.add()
 
     def __str__(self) -> str:
-        """Return the text; sentences are made visible."""
+        """Return the text; sentences become visible text."""
         parts: list[str] = []
         for text, style, is_sentence in self.lines:
             lines = words.filled(visible(text).split(" "), self.width, gap=" ") if is_sentence else [text]
@@ -93,10 +93,10 @@ def to_text(
     verbose: bool = False,
     more: str = "--verbose or -o FILE",
 ) -> str:
-    """The report within `width` columns; when left out, in those of the terminal, or whole where there is none.
+    """The report within `width` columns; if left out, within the terminal, or without limit if there is none.
 
-    `verbose` adds all pairs, letters, standard errors, the method, notes and the signature; else a line says how to get
-    `more`.
+    `verbose` adds all pairs, letters, standard errors, the method, notes and the signature. Without it, a line explains
+    how to get `more`.
     """
 
     def draw(page: Page) -> None:
@@ -120,7 +120,7 @@ def to_text(
             page.add(visible(report.signature), style=DIM)
             return
         shown = [note for note in notes if getattr(note, "code", "") == "noise" or words.IDENTICAL in note]
-        if 0 < len(shown) <= MAX_LINES:  # tasks have one each
+        if 0 < len(shown) <= MAX_LINES:  # one for each task
             notes = [note for note in notes if note not in shown]
             for note in shown:
                 page.sentence(f"{note[0].upper()}{note[1:]}{'' if note.endswith('.') else '.'}")
@@ -132,9 +132,9 @@ def to_text(
 
 
 def columns() -> int | None:
-    """The columns of stdout: those of `COLUMNS`, also through a pipe, or of the terminal; None where it has no width.
+    """The columns of stdout: from `COLUMNS`, even through a pipe, or from the terminal; None if it has no width.
 
-    All text that is printed asks here.
+    All code that prints text asks here.
     """
     given = os.environ.get("COLUMNS", "")
     if is_terminal(sys.stdout) or (given.isdecimal() and int(given) > 0):
@@ -150,9 +150,9 @@ def rendered(
     sentences: int = WIDTH_OF_SENTENCES,
     short: bool | None = None,
 ) -> str:
-    """What `draw` prints on a page of this width, by default that of stdout, or of files, with `sentences` as wide.
+    """The text that `draw` adds to a page with these widths; by default, the widths of stdout, or of files.
 
-    Pages of files have all digits of p-values, unless they are `short`.
+    Pages for files have all digits of p-values, unless they are `short`.
     """
     room = width or columns() or WHOLE
     page = Page(sentences if room == WHOLE else room, room, color, room < WHOLE if short is None else short)
@@ -161,7 +161,7 @@ def rendered(
 
 
 def _section(page: Page, section: Section, *, verbose: bool) -> None:
-    """One metric: first the answer and what it rests on, then the table; the pairs, where all is wanted."""
+    """One metric: first the answer and its basis, then the table; then the pairs in verbose output."""
     page.sentence(section.caption)
     page.gap()
     _conclusions(page, [section])
@@ -170,13 +170,13 @@ def _section(page: Page, section: Section, *, verbose: bool) -> None:
     if verbose and section.key:
         page.sentence(section.key)
     for family in section.families:
-        # Of a one-sided test p belongs to a pair in one direction, which only the grid can say.
+        # In a one-sided test, p belongs to a pair in one direction, which only the grid can show.
         if verbose or (family.layout == "grid" and family.settings.alternative != "two-sided"):
             _family(page, family)
 
 
 def _draw_systems(page: Page, section: Section, *, verbose: bool) -> list[str]:
-    """Draw the table of a metric, under headers of one line; the headers that are shown."""
+    """Draw the table of a metric, with headers of one line; returns the headers that are shown."""
     table = section.table if verbose else section.table.without(section.table.details)
     header = [_JOINT.sub(r"joint \1", title).removesuffix(", each pair alone") for title in table.header]
     in_best = [row for row, one in enumerate(section.systems) if one.in_top_group]
@@ -191,12 +191,12 @@ def _draw_systems(page: Page, section: Section, *, verbose: bool) -> list[str]:
 
 
 _SHOWN_SYSTEMS, _LEAST_HIDDEN = 20, 5
-"""Systems of a long board on a screen, besides the last one, and how many it must hide to leave out any."""
+"""Systems of a long board on a screen, without the last one; and the fewest systems worth hiding."""
 _JOINT = re.compile(r"^(\S+ interval), joint \(.*\)$")
 
 
 def _conclusions(page: Page, sections: Sequence[Section]) -> None:
-    """What the tests say of each metric, and what is undecided, each said once."""
+    """The results for each metric, and what is undecided, without repetition."""
     styled = dict.fromkeys(named_headlines(sections), BOLD)
     for section in sections:
         metric = f"{section.title}: " if len(sections) > 1 else ""
@@ -220,10 +220,10 @@ _NOT_EQUAL = (
 def _legend(
     page: Page, sections: Sequence[Section], columns: Collection[str] = (), *, every_pair: bool = False
 ) -> None:
-    """What the columns of a table of systems mean that are shown, and p, and what ranks hold, each said once."""
+    """The meaning of the shown columns of a table of systems, of p, and the confidence of ranks, without repetition."""
     cells = [cell for section in sections for row in section.table.rows for cell in row]
     is_marked = every_pair or any(isinstance(cell, words.PText) and cell.endswith("?") for cell in cells)
-    # The intervals of scores are left out before those of deltas.
+    # The intervals of scores are dropped before the intervals of deltas.
     has_deltas = any(title.endswith("interval") for title in columns)
     families = [family for section in sections for family in section.families if family.only is None]
     lines: list[tuple[str, str]] = []
@@ -246,7 +246,7 @@ def _legend(
 
 
 def _draw_together(page: Page, sections: Sequence[Section], measured: Mapping[str, str]) -> bool:
-    """Draw several metrics of few systems in one table; whether they fit into one. `measured` has titles with tasks."""
+    """Draw several metrics of few systems in one table; returns whether they fit. `measured` has titles with tasks."""
     full = [measured.get(section.metric, section.title) for section in sections]
     ends = (words.LOWER, words.HIGHER)
     shown = [
@@ -264,7 +264,8 @@ def _draw_together(page: Page, sections: Sequence[Section], measured: Mapping[st
     if not one_test or families[0].settings.alternative != "two-sided":
         return False
     table, dropped = metrics_table(sections), []
-    if width_of_names(page.room, table) < _longest_name(table):  # the intervals of no metric rather than of some
+    # drop the intervals of all metrics, rather than of some
+    if width_of_names(page.room, table) < _longest_name(table):
         table, dropped = table.without(table.optional), [table.header[i] for i in table.optional]
     if width_of_names(page.room, table) < MIN_NAME:
         return False
@@ -283,7 +284,7 @@ def _draw_together(page: Page, sections: Sequence[Section], measured: Mapping[st
 
 
 def _tasks(page: Page, sections: list[Section], *, verbose: bool) -> list[Section]:
-    """Draw a suite and the scores of its tasks; the sections that are left to draw: none unless all is wanted."""
+    """Draw a suite and the scores of its tasks; returns the sections that are left to draw (none unless verbose)."""
     _section(page, sections[0], verbose=verbose)
     every, longest = len(sections[0].systems), max(cell_len(visible(section.title)) for section in sections)
     most = max(2, (page.room - min(longest, MAX_GRID_NAME)) // 8)  # a score and its gap
@@ -300,14 +301,14 @@ def _tasks(page: Page, sections: list[Section], *, verbose: bool) -> list[Sectio
 
 
 def draw_table(page: Page, table: Table, dropped: Sequence[str] = (), *, most: int = WHOLE) -> Sequence[str]:
-    """Print a table, of which columns with the titles `dropped` are left out; names share what the numbers leave.
+    """Print a table, without the columns with the titles `dropped`; names share the room that the numbers leave.
 
-    Returns all titles that are left out.
+    Returns the titles of all columns that are left out.
 
     No column of names is wider than `most`.
 
-    Where it is too wide, optional columns are left out until the names fit, if need be without what all have in common;
-    then names are broken into lines, and cut last.
+    If the table is too wide, optional columns are dropped until the names fit. If necessary, the part that all names
+    share is omitted. Then names are broken into lines, and finally cut.
     """
     if page.short:
         shown = [[cell.short if isinstance(cell, words.PText) else cell for cell in row] for row in table.rows]
@@ -315,7 +316,8 @@ def draw_table(page: Page, table: Table, dropped: Sequence[str] = (), *, most: i
     ends = words.shared_ends([row[i] for row in table.rows for i in table.names])
     titles = max((cell_len(table.header[i]) for i in table.names), default=0)
     needed = max(titles, _longest_name(table) - sum(map(cell_len, ends)))
-    needed = min(needed, most if len(table.names) == 1 else MIN_NAME)  # several columns of names are broken sooner
+    # with several columns of names, names are broken sooner
+    needed = min(needed, most if len(table.names) == 1 else MIN_NAME)
     dropped = list(dropped)
     while table.optional and width_of_names(page.room, table) < needed:
         dropped.append(table.header[table.optional[0]])
@@ -338,7 +340,7 @@ def draw_table(page: Page, table: Table, dropped: Sequence[str] = (), *, most: i
 
 
 def _full_title(title: str) -> str:
-    """The title of a column, which the columns beside it do not explain any more."""
+    """The title of a column, complete if the columns beside it, which would explain it, are dropped."""
     first, joint, _ = title.partition(", ")
     is_of_deltas = joint or first.startswith("joint ")
     return f"{first} of {'deltas' if is_of_deltas else 'scores'}" if first.endswith(" interval") else title
@@ -349,7 +351,7 @@ def _longest_name(table: Table) -> int:
 
 
 def width_of_names(room: int, table: Table) -> int:
-    """Columns for each column of names, so that a row fits into this room; all of what is left where there are none."""
+    """Width of each column of names, so that a row fits into this room; all the rest if there are no names."""
     parts = zip(*_headings(table), *table.rows, strict=True)
     numbers = [cells for i, cells in enumerate(parts) if i not in table.names]
     taken = sum(cell_len(_right(cells)[0]) + len(GAP) for cells in numbers)
@@ -375,7 +377,7 @@ def table_lines(table: Table, width_of_names: int) -> list[str]:
 
 
 def _headings(table: Table) -> list[tuple[str, ...]]:
-    """The lines of the header, the last one full: titles are broken behind commas."""
+    """The lines of the header, aligned at the bottom: titles are broken after commas."""
     cells = [cell.replace(", ", ",\n").split("\n") for cell in table.header]
     most = max(map(len, cells), default=1)
     return list(zip(*([""] * (most - len(lines)) + lines for lines in cells), strict=True))

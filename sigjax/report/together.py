@@ -13,14 +13,14 @@ from sigjax.readers.options import listing, quote
 from sigjax.records import Comparisons, Hint, InputError, ReportRecord, Settings
 
 _FREE = ("seed", "resamples", "budget", "memory")
-"""Settings that may differ: they say how exact the same p-value is."""
+"""Settings that may differ between reports: they only say how exactly the same p-value is computed."""
 
 
 def together(reports: Sequence[tuple[str, ReportRecord]]) -> dict[str, Any]:
-    """The fields of one report of the metrics of several reports, each with a name for messages.
+    """The fields of one report with the metrics of several reports; each report has a name for messages.
 
     Raises:
-        InputError: they are of other systems, instances, units or settings, or have a metric in common.
+        InputError: they have different systems, instances, units or settings, or share a metric.
     """
     (first_name, first), *others = reports
     metrics = dict.fromkeys((each.metric for each in first.systems), first_name)
@@ -50,7 +50,7 @@ def together(reports: Sequence[tuple[str, ReportRecord]]) -> dict[str, Any]:
 
 
 def _refuse_other(first_name: str, first: ReportRecord, name: str, report: ReportRecord) -> None:
-    """Refuse reports whose numbers do not belong into one table."""
+    """Refuse reports whose numbers do not fit into one table."""
     known, own = ({each.name for each in one.systems} for one in (first, report))
     if known != own:
         lacks, more = sorted(known - own), sorted(own - known)
@@ -96,7 +96,7 @@ def _refuse_other(first_name: str, first: ReportRecord, name: str, report: Repor
 
 
 def _refuse_other_sides(first_name: str, first: ReportRecord, name: str, report: ReportRecord) -> None:
-    """Refuse one-sided tests of the other direction: of B minus A, where those of the first report are of A minus B."""
+    """Refuse one-sided tests of the opposite direction: B minus A, if the first report has A minus B."""
     known = {(pair.a, pair.b) for pair in first.comparisons}
     for pair in report.comparisons:
         if (pair.a, pair.b) not in known:
@@ -108,12 +108,12 @@ def _refuse_other_sides(first_name: str, first: ReportRecord, name: str, report:
 
 
 def _plain(settings: Settings) -> dict[str, str]:
-    """The settings that must be the same, in words."""
+    """The settings that must be equal, in words."""
     kept = {each.name: getattr(settings, each.name) for each in fields(settings) if each.name not in _FREE}
     return {key: ", ".join(value) if isinstance(value, tuple) else str(value) for key, value in kept.items()}
 
 
 def _strata(report: ReportRecord) -> str:
-    """How many strata standard errors and intervals are stratified by, in words."""
+    """The number of strata for standard errors and intervals, in words."""
     found = re.search(r"\|strata:(\d+)\|", report.signature)
     return "None" if found is None else found[1]

@@ -1,6 +1,6 @@
-"""How numbers, options and names are written for people.
+"""How people see numbers, options and names.
 
-A table has the same decimals everywhere, no p-value misleads, and no two names that are cut to few columns look alike.
+A table has the same number of decimals everywhere. No p-value misleads. No two names look alike after they are cut.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ METHODS = {
 ALTERNATIVES = {"two-sided": "two-sided", "greater": "one-sided (greater)", "less": "one-sided (less)"}
 DASH = "–"
 SMALLEST_SHOWN = 1e-300
-"""Below this a double loses digits; only log10 of the p-value is right."""
+"""Below this, a double loses digits; only log10 of the p-value is accurate."""
 SMALLEST_ON_SCREEN = 1e-4
-"""Smaller p-values have no digits on a screen: the assumptions of a test fail long before."""
+"""Smaller p-values appear without digits on a screen: the assumptions of a test fail long before."""
 _TITLES = {"exact_match": "EM", "mqm": "MQM", **CLASS_METRICS}
-"""Of scores that files hold, and of metrics that are made for the classes of the data."""
+"""Names of scores in files, and of metrics that are made for the classes of the data."""
 
 
 def metric_title(name: str) -> str:
-    """A metric as papers write it, after the name of its task where it has one; other names as they are.
+    """The name of a metric as in papers, after the name of its task if it has a task; unknown names stay the same.
 
     >>> [metric_title(name) for name in ("bleu", "f0.5", "ndcg@10", "gsm8k: exact_match", "my score")]
     ['BLEU', 'F0.5', 'nDCG@10', 'gsm8k: EM', 'my score']
     """
-    from sigjax.formats.trec import parse_measure  # a format is imported where it is needed
+    from sigjax.formats.trec import parse_measure  # import a format only if it is needed
 
     task, colon, score = name.rpartition(": ")
     known = known_metric(score) or parse_measure(score)
@@ -43,7 +43,7 @@ def metric_title(name: str) -> str:
 
 
 def is_warning(note: str) -> bool:
-    """Whether a note is one that people must read before any number."""
+    """Whether people must read the note before any number."""
     return note.startswith("warning: ")
 
 
@@ -53,13 +53,13 @@ def count(number: int, noun: str) -> str:
 
 
 IDENTICAL = "identical on every instance"
-"""How the note on systems with the same results begins."""
+"""How the note about systems with identical results begins."""
 LOWER, HIGHER = "; lower is better", "; higher is better"
-"""The end of the caption of a metric whose lower scores are better."""
+"""The end of the caption of a metric if lower is better."""
 
 
 def joined(items: Sequence[str]) -> str:
-    """Parts with "and" before the last."""
+    """The parts, with "and" before the last."""
     return " and ".join(filter(None, (", ".join(items[:-1]), items[-1])))
 
 
@@ -73,9 +73,10 @@ BEST = "Best: "
 
 
 def best_sentence(best: str, near: str, worse: Sequence[str], *, beaten: int | None, unsure: int = 0) -> str:
-    """The best systems, those that are not significantly worse, and how many are; a single one is named.
+    """The best systems, the systems that are not significantly worse, and how many are worse; a single one is named.
 
-    So many of these are `beaten` by the best (None if nobody knows), and `unsure`: more resamples could tell otherwise.
+    `beaten` is how many of the worse systems the best system beats (None if unknown). `unsure` is for how many more
+    resamples could change this.
 
     >>> print(best_sentence("a (0.9)", "b (0.8)", ["c (0.2)"], beaten=1))
     Best: a (0.9). Not significantly worse: b (0.8). c (0.2) is significantly worse.
@@ -99,7 +100,7 @@ def percent(level: float) -> str:
 
 
 def interval_heading(settings: Settings, joint_pairs: Sequence[int | None]) -> str:
-    """What the intervals of some deltas are, by the `joint_pairs` of each: for its pair alone, or together with others.
+    """The kind of the intervals of some deltas, by their `joint_pairs`: for a single pair, or simultaneous.
 
     >>> interval_heading(Settings(), [3, 3, 3]), interval_heading(Settings(), [1, 1])
     ('95% interval, joint (3 pairs)', '95% interval, each pair alone')
@@ -118,7 +119,7 @@ def is_significant(comparison: Comparison) -> bool:
 
 
 def number_spec(values: Iterable[float | None]) -> str:
-    """The format that suits every number of one table.
+    """The format that suits all numbers of a table.
 
     >>> number_spec([0.8123, 0.01]), number_spec([31.2, None]), number_spec([0.00031])
     ('z.4f', 'z.2f', 'z.6f')
@@ -134,28 +135,28 @@ def number_spec(values: Iterable[float | None]) -> str:
 
 
 def format_number(value: float | None, spec: str) -> str:
-    """The number, or a dash where there is none."""
+    """The number, or a dash if there is none."""
     return DASH if value is None else format(value, spec)
 
 
 def format_interval(interval: Interval | None, spec: str) -> str:
-    """`[low, high]`, or a dash where there is none."""
+    """`[low, high]`, or a dash if there is none."""
     return DASH if interval is None else f"[{format(interval.low, spec)}, {format(interval.high, spec)}]"
 
 
 def format_ranks(ranks: tuple[int, int] | None) -> str:
-    """An interval of ranks such as 1–3, as one number where it holds only one."""
+    """An interval of ranks such as 1–3; a single number if it holds only one rank."""
     return DASH if ranks is None else DASH.join(map(str, dict.fromkeys(ranks)))
 
 
 class PText(str):
-    """A p-value with its stars, as files have it."""
+    """A p-value with its stars, in the form for files."""
 
     __slots__ = ()
 
     @property
     def short(self) -> str:
-        """As screens have it: without powers of ten, and without digits if it is tiny.
+        """The form for screens: without powers of ten, and without digits if it is tiny.
 
         >>> [PText(text).short for text in ("0.043*", "5.21e-4*", "2.1e-24*", "<1e-300", "3e-412*?", "2e-9 (raw)", "1")]
         ['0.043*', '0.000521*', '<0.0001*', '<0.0001', '<0.0001*?', '<0.0001 (raw)', '1']
@@ -168,7 +169,7 @@ class PText(str):
 
 
 def without_digits(sentence: str) -> str:
-    """A sentence as screens have it: with its p-values as `PText.short`.
+    """A sentence in the form for screens: with its p-values as `PText.short`.
 
     >>> without_digits("A is better (p = 2.1e-24, adjusted p = 6.3e-4); p < 1e-300; p = 0.043.")
     'A is better (p < 0.0001, adjusted p = 0.00063); p < 0.0001; p = 0.043.'
@@ -181,8 +182,8 @@ def without_digits(sentence: str) -> str:
 def format_p(p: float, *, log10_p: float | None = None, digits: int = 2, threshold: float | None = None) -> PText:
     """A p-value in a few significant digits.
 
-    `log10_p` is used where `p` is too small for a double (minus infinity where it is not known, either); more digits
-    are taken until the text lies on the same side of the `threshold` as `p`.
+    `log10_p` is used if `p` is too small for a double (minus infinity means that it is unknown, too). Digits are added
+    until the text lies on the same side of the `threshold` as `p`.
 
     >>> [format_p(p) for p in (1.0, 0.9997, 0.0431, 0.00121, 1e-12)]
     ['1', '>0.99', '0.043', '0.0012', '1e-12']
@@ -211,14 +212,14 @@ def p_is(shown: str) -> str:
 
 
 def _scientific(log10: float, digits: int) -> str:
-    """A power of ten with as short a mantissa as `digits` allow."""
+    """A power of ten with a mantissa as short as `digits` allow."""
     exponent = math.floor(log10)
     mantissa = f"{10 ** (log10 - exponent):.{digits - 1}f}".rstrip("0").rstrip(".")
     return f"1e{exponent + 1}" if mantissa == "10" else f"{mantissa}e{exponent}"
 
 
 def size_text(instances: int, runs: tuple[int, int] | None) -> str:
-    """How many instances there are, and with how many runs, the fewest and the most of one, in words.
+    """The number of instances, and the number of runs (the fewest and the most of an instance), in words.
 
     >>> size_text(90, None), size_text(90, (5, 5)), size_text(90, (1, 5))
     ('90 instances', '90 instances with 5 runs', '90 instances with up to 5 runs')
@@ -230,26 +231,26 @@ def size_text(instances: int, runs: tuple[int, int] | None) -> str:
 
 
 def format_raw_p(comparison: Comparison) -> PText:
-    """The p-value of the pair by itself."""
+    """The p-value of the pair before adjustment."""
     alpha = comparison.settings.alpha
     return format_p(comparison.p_value, log10_p=comparison.log10_p, digits=3, threshold=alpha)
 
 
 def format_adjusted_p(comparison: Comparison, *, digits: int = 2) -> PText:
-    """The adjusted p-value, with a star if it is significant, and a question mark if more resamples could tell."""
+    """The adjusted p-value, with a star if it is significant, and a question mark if more resamples could change it."""
     log10_p, alpha = comparison.log10_p_adjusted, comparison.settings.alpha
     text = format_p(comparison.p_adjusted, log10_p=log10_p, digits=digits, threshold=alpha)
     return PText(f"{text}{'*' * is_significant(comparison)}{'?' * (comparison.decided is False)}")
 
 
 def format_p_interval(interval: Interval) -> str:
-    """The Monte Carlo interval of a p-value, or the bounds of an exact one; the low end may be 0."""
+    """The Monte Carlo interval of a p-value, or the bounds of an exact p-value; the low end may be 0."""
     low, high = (format_p(end, digits=3) if end else "0" for end in interval)
     return f"[{low}, {high}]"
 
 
 def p_interval_label(comparison: Comparison) -> str:
-    """What the interval of a p-value is."""
+    """The kind of the interval of a p-value."""
     if comparison.method == "tilted":
         return f"{percent(comparison.settings.confidence_level)} interval of p (approximate)"
     if comparison.method != "montecarlo":
@@ -259,12 +260,12 @@ def p_interval_label(comparison: Comparison) -> str:
 
 
 def left_out(noun: str, drawn: int, systems: int, *, every_pair: str) -> str:
-    """What a grid or a figure leaves out, and where to find it."""
+    """A sentence about what a grid or a figure leaves out, and where to find it."""
     return f"The {noun} shows the first {drawn} of {systems} systems; {every_pair} every pair."
 
 
 def shared_ends(names: Sequence[str]) -> tuple[str, str]:
-    """What all names begin with, and what all end with, up to a sign that parts words; nothing of a single name.
+    """The beginning and the end that all names share, up to a sign between words; empty for a single name.
 
     >>> shared_ends(["mini-v1.0_glm@x", "mini-v1.1_gpt@x"]), shared_ends(["crf", "crf-big"])
     (('mini-v1.', '@x'), ('', ''))
@@ -283,9 +284,9 @@ def _to_sign(text: str) -> str:
 
 
 def short_names(names: Sequence[str], width: int) -> list[str]:
-    """Names in `width` columns, all different where the names are: whole, without what all share, cut, or numbered.
+    """Names in `width` columns, still all different: whole, without the shared parts, cut, or numbered.
 
-    They are `visible`. Numbers are those of the rows, from 1.
+    The names are `visible`. Numbers are row numbers, from 1.
 
     >>> short_names(["crf", "transformer-big-seed-3"], 12)
     ['crf', 'transf…eed-3']
@@ -308,18 +309,18 @@ def short_names(names: Sequence[str], width: int) -> list[str]:
 
 
 _BREAKS = (r"\s", r"[^\w./]|_", r"[^\w.]|_", r"[\W_]")
-"""The signs after which a name is broken, where it is still too long the next ones, too."""
+"""Signs after which a name may be broken; if it is still too long, the next group of signs, too."""
 
 
 def wrapped_name(name: str, width: int) -> list[str]:
-    """A name in lines of `width` columns: broken after spaces, or if need be after other signs, the full stop last.
+    """A name in lines of `width` columns: broken after spaces, or if necessary after other signs, the full stop last.
 
     >>> wrapped_name("claude-opus-4-5-20251101", 12)
     ['claude-opus-', '4-5-20251101']
     >>> wrapped_name("Qwen/Qwen2.5-7B-Instruct", 20)
     ['Qwen/Qwen2.5-7B-', 'Instruct']
     """
-    from rich.cells import cell_len, chop_cells  # rich takes long to import
+    from rich.cells import cell_len, chop_cells  # importing rich takes long
 
     pieces = [name]
     for sign in _BREAKS:
@@ -330,8 +331,8 @@ def wrapped_name(name: str, width: int) -> list[str]:
 
 
 def middle_cut(text: str, width: int) -> str:
-    """Text cut in the middle to `width` columns, so that a common beginning does not hide which system it is."""
-    from rich.cells import cell_len, set_cell_size  # rich takes long to import
+    """Text cut in the middle to `width` columns, so that names with a common beginning stay different."""
+    from rich.cells import cell_len, set_cell_size  # importing rich takes long
 
     if cell_len(text) <= width:
         return text
@@ -343,8 +344,8 @@ def middle_cut(text: str, width: int) -> str:
 
 
 def filled(words: Iterable[str], width: int, *, gap: str) -> list[str]:
-    """Parts in lines of this width, where a blank at the end of a line takes no room; no part is broken."""
-    from rich.cells import cell_len  # rich takes long to import
+    """Parts joined into lines of this width; a blank at the end of a line takes no room, and no part is broken."""
+    from rich.cells import cell_len  # importing rich takes long
 
     lines: list[str] = []
     for word in words:

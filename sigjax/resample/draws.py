@@ -142,7 +142,7 @@ def words(rows: Array, num_words: int) -> Array:
 
 
 def words_by_lane(rows: Array, num_lanes: int) -> tuple[Array, Array]:
-    """The same words: the first ones `[lane, row]` and the second ones of all lanes."""
+    """The random words by lane: the first words `[lane, row]` of all lanes, and the second words."""
     expect(rows, (None, 3), np.uint32)
     xp = rows.__array_namespace__()
     lanes = xp.arange(num_lanes, dtype=xp.uint32)[:, None]

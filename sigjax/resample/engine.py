@@ -53,8 +53,8 @@ def stream(
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
     """Yield (first resample, results `[tile, ...]`) in order; a resample holds `size` numbers to be scored.
 
-    Where tiles do not fit the memory of the device, the rest is done in tiles of half the rows. For `wide_vectors` see
-    `compiled`.
+    If tiles do not fit into the memory of the device, the rest is done in tiles with half as many rows. For
+    `wide_vectors` see `compiled`.
     """
     rows_per_tile, done = tile_rows(data[0].projection, size, run.backend.platform), run.start
     task = Task(seed_key(run.seed), np.array(run.resamples), data)

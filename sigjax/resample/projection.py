@@ -507,7 +507,7 @@ class SwapProduct(NamedTuple):
 
     @property
     def width(self) -> int:
-        """That of its masks."""
+        """The width of its masks."""
         return self.matrix.width
 
     def sums(self, rows: Array) -> Array:
@@ -523,7 +523,7 @@ class DrawsProduct(NamedTuple):
 
     @property
     def width(self) -> int:
-        """That of its random words, or of its counts."""
+        """The width of its random words or of its counts, whichever is larger."""
         return max(self.draws.num_words, self.matrix.width)
 
     def sums(self, rows: Array) -> Array:

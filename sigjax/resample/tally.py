@@ -12,10 +12,10 @@ $$4 s^{*2} = 4 \sum (u - \bar u)^2
 = \sum_{jk} (m_j m_k \sum S_j S_k + p_j p_k \sum D_j D_k + 2 m_j p_k \sum e S_j D_k) - (2 \sum u)^2 / n.$$
 
 Since e^2 = 1, $\sum S_j S_k$ and $\sum D_j D_k$ are the same on all swaps. $\sum e S_j D_k$ is a sum over swapped units
-like that of any statistic: with its total T and the swapped part U it is T - 2 U. So s* takes a column for each product
-S_j D_k, and no look at the units. Influences add up to $2 \sum u = 2 (g_a \cdot A^* - g_b \cdot B^*)$, which is 0
-for ratios (Euler) and the mean is subtracted for the rest. For a linear score m = 0, $4 s^{*2} = \sum (p \cdot D)^2 -
-4 \delta^{*2} / n$, z grows with delta*, and p is that of delta. Reference: Chung and Romano (2013), "Exact and
+like that of any statistic: with its total T and the swapped part U it is T - 2 U. So s* needs a column for each product
+S_j D_k, and never the units. Influences add up to $2 \sum u = 2 (g_a \cdot A^* - g_b \cdot B^*)$, which is 0 for ratios
+(Euler); for other scores the mean is subtracted. For a linear score m = 0, $4 s^{*2} = \sum (p \cdot D)^2 - 4
+\delta^{*2} / n$, z grows with delta*, and p is the same as for delta. Reference: Chung and Romano (2013), "Exact and
 asymptotically robust permutation tests".
 """
 

@@ -256,7 +256,7 @@ class Units:
     relative_error: np.ndarray
     """[system]: bound on the relative error of a score: by float64 and, for reals, by the rounding to fixed point."""
     rounded: np.ndarray
-    """[stat]: whether the values are rounded reals, and not the statistics themselves, whole numbers or decimals."""
+    """[stat]: whether the values are rounded real numbers, not exact whole numbers or decimals."""
     outputs: Outputs | None = None
     """The outputs that each unit is the sum of, for designs that treat runs separately."""
 

@@ -1,8 +1,8 @@
 """Where to run: NumPy, or the devices of one JAX platform; it changes the time, never a result.
 
-This is the one place that calls JAX's compiler, keeps its programs, and sets up JAX for sigjax: outside of the calls
-made here, JAX's settings belong to the user. It also says which devices there are, why no GPU, and whether one has too
-little memory.
+This is the only module that calls JAX's compiler, keeps its programs, and sets up JAX for sigjax. Outside of the calls
+made here, JAX's settings belong to the user. The module also lists the devices, explains why there is no GPU, and
+detects that a GPU has too little memory.
 """
 
 from __future__ import annotations
@@ -27,11 +27,13 @@ from sigjax.run.files import cache_folder
 from sigjax.version import install_command, installed_version
 
 _CARDS = ("/dev/nvidia0", "/dev/nvidiactl", "/dev/dxg")
-"""What shows that there is a GPU of NVIDIA: of the machine, in containers, and within Windows (WSL2)."""
+"""Files that exist if there is an NVIDIA GPU: on the machine itself, in containers, and in Windows (WSL2)."""
 UNUSABLE = (RuntimeError, AssertionError)
-"""What JAX raises where a device is missing: an assertion where JAX_PLATFORMS names nothing that is there."""
+"""Errors that JAX raises if a device is missing; it is an AssertionError if JAX_PLATFORMS names no device that
+exists."""
 Kernel = Callable[..., Array | tuple[Array, ...]]
-"""(*arrays of NumPy or JAX, **static) -> arrays: written once, for the namespace of its arguments."""
+"""A kernel: (*arrays of NumPy or JAX, **static) -> arrays. It is written once and uses the namespace of its
+arguments."""
 
 
 def lacking() -> str:
@@ -72,22 +74,22 @@ def devices() -> dict[str, str]:
 
 
 def first_line(error: BaseException) -> str:
-    """What JAX says of a device that is not there, in one line."""
+    """JAX's message about a missing device, in one line."""
     named = f"JAX_PLATFORMS is {os.environ.get('JAX_PLATFORMS')!r}, and this machine has none of these"
     return str(error).partition("\n")[0] or named
 
 
 def out_of_memory(error: RuntimeError) -> bool:
-    """Whether the memory of a device was too small: JAX has one class for all errors of devices."""
+    """Whether a device ran out of memory. JAX raises the same class for all errors of devices."""
     raised = "jax" in sys.modules and isinstance(error, imported_jax().errors.JaxRuntimeError)
     return raised and "RESOURCE_EXHAUSTED" in str(error)
 
 
 _SMALL_WORK_SECONDS, _KEPT_SECONDS, _LOADING_SECONDS = 1.0, 0.4, 0.5
-"""Work that NumPy finishes sooner is not worth compiling, reading a program that is kept, nor, where JAX is not loaded
-yet, loading it (measured)."""
+"""Nominal seconds of work below which it does not pay to compile, to read a cached program, or to import JAX
+(measured)."""
 _by_numpy: dict[float, float] = {}
-"""Work of one size, in nominal seconds -> the seconds that NumPy has spent on all of it in this process."""
+"""Size of the work, in nominal seconds -> the total seconds that NumPy has spent on such work in this process."""
 _MOST_SIZES = 4096
 _WIDE_VECTORS = {"xla_cpu_prefer_vector_width": 512}
 _SETTINGS: dict[str, Any] = {
@@ -101,9 +103,9 @@ _SETTINGS: dict[str, Any] = {
 }
 """Settings of JAX that programs of sigjax rely on."""
 _SILENT = [0, 10, 2]
-"""The first JAX that reads programs it has kept without lines on stderr."""
+"""First JAX that loads its compilation cache silently."""
 _MOST_KEPT = 2**28
-"""Bytes of programs that commands keep: some thousands."""
+"""Bytes of compiled programs that commands keep on disk: room for some thousands of programs."""
 _AXIS = "device"
 """Name of the axis of devices."""
 
@@ -130,14 +132,17 @@ NUMPY = Backend("numpy")
 
 
 def has_started() -> bool:
-    """Whether JAX has started in this process, or in the parent that it was forked from; yes if it cannot tell."""
+    """Whether JAX has started in this process, or in the parent of a forked process; True if this is unknown."""
     bridge = sys.modules.get("jax._src.xla_bridge")
     # JAX has no public function for this.
     return bridge is not None and bool(getattr(bridge, "_backends", True))
 
 
 def _after_fork() -> None:
-    """Note whether the parent had started JAX: its threads are missing here, and calls would wait for them forever."""
+    """Note whether the parent had started JAX.
+
+    JAX's threads do not survive the fork, so calls would wait for them forever.
+    """
     _process["forked"] |= has_started()
 
 
@@ -146,7 +151,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def reason_against() -> str | None:
-    """Why JAX cannot be called here, and what to do; None where it can."""
+    """Why JAX cannot be called here, and what to do; None if it can."""
     if _process["forked"]:
         return "this process was forked after JAX had started; start processes by spawn"
     jax = imported_jax()
@@ -156,9 +161,9 @@ def reason_against() -> str | None:
 
 
 def keep_programs() -> None:
-    """For commands: have JAX keep what it compiles, for the next command on such a processor, if the user says nothing.
+    """For commands: let JAX cache compiled programs for later commands on the same processor, unless the user set this.
 
-    Of too many, those that are longest there go, up to half.
+    If the cache is too large, delete its oldest programs, up to half.
     """
     cache, version = cache_folder(), re.findall(r"\d+", installed_version("jax") or "")[:3]
     if cache is None or "JAX_COMPILATION_CACHE_DIR" in os.environ or list(map(int, version)) < _SILENT:
@@ -181,7 +186,7 @@ def keep_programs() -> None:
 
 
 def has_kept_programs() -> bool:
-    """Whether JAX keeps programs in a folder that has some, of commands or where the user says so."""
+    """Whether JAX's cache folder, of commands or of the user, holds any program."""
     folder = os.environ.get("JAX_COMPILATION_CACHE_DIR")
     if "jax" in sys.modules:
         folder = imported_jax().config.jax_compilation_cache_dir
@@ -191,18 +196,18 @@ def has_kept_programs() -> bool:
 
 
 def check_callable() -> None:
-    """Refuse to call JAX where it cannot be called."""
+    """Refuse to call JAX if it cannot be called."""
     if reason := reason_against():
         raise InputError(f"JAX cannot be used: {reason}")
 
 
 @contextmanager
 def jax_scope() -> Generator[None, None, None]:
-    """Within it, JAX computes in float64 on this thread, compiles, and takes NumPy arrays, whatever the user set."""
+    """Within it, JAX uses float64 on this thread, compiles, and accepts NumPy arrays, whatever the user has set."""
     jax = imported_jax()
     with ExitStack() as stack:
         for name, value in _SETTINGS.items():
-            # To set what is set already takes longer than a call; a guard is None where nobody set it.
+            # To set a setting again takes longer than a call. A guard is None if the user did not set it.
             if getattr(jax.config, f"jax_{name}") not in (value, None):
                 stack.enter_context(getattr(jax, name)(value))
         yield
@@ -210,9 +215,9 @@ def jax_scope() -> Generator[None, None, None]:
 
 @contextmanager
 def host_scope() -> Generator[None, None, None]:
-    """`jax_scope` for functions called on the host, which may be written with `jax.numpy`; nothing without JAX.
+    """`jax_scope` for a function that is called on the host and may use `jax.numpy`; does nothing without JAX.
 
-    It words the errors of a device whose memory is too small.
+    It gives a readable message if a device has too little memory.
     """
     try:
         with jax_scope() if "jax" in sys.modules else nullcontext():
@@ -227,7 +232,7 @@ def host_scope() -> Generator[None, None, None]:
 
 
 def program(kernel: Kernel, static: tuple[tuple[str, Any], ...], devices: tuple[Any, ...]) -> Callable[..., Any]:
-    """What `compiled` compiles."""
+    """The program that `compiled` compiles."""
     function = partial(kernel, **dict(static))
     if not devices:
         return function
@@ -235,7 +240,8 @@ def program(kernel: Kernel, static: tuple[tuple[str, Any], ...], devices: tuple[
 
     def on_all(first: Array, *others: Array) -> Any:
         specs = (split.spec, *(whole.spec for _ in others))
-        # Unchecked, since all results are split: loops may start from constants, which do not differ between devices.
+        # Replication is not checked, since all results are split among devices. Loops may start from constants, which
+        # are equal on all devices.
         mapped = imported_jax().shard_map(
             function, mesh=split.mesh, in_specs=specs, out_specs=split.spec, check_vma=False
         )
@@ -254,14 +260,14 @@ def compiled(
 ) -> Callable[..., Any]:
     """A kernel `(*arrays, **static) -> arrays`, compiled for its static arguments; it computes in float64 and int64.
 
-    The same arguments give the same program, compiled once for each set of shapes. Nothing else calls `jax.jit`. It
-    runs on the first device of `platform`, or JAX's default device, or on all of `devices`: the first argument and the
-    results are split among them along their first axis, and other arguments are whole on each. `wide_vectors` makes
-    fused kernels up to twice as fast on a CPU that has them (measured). With them XLA (of JAX 0.10.2) compiles arctan
-    to other numbers: not for functions of users.
+    The same arguments return the same program. It is compiled once for each set of shapes. Nothing else calls
+    `jax.jit`. It runs on the first device of `platform`, or JAX's default device, or on all of `devices`: the first
+    argument and the results are split among them along their first axis, and other arguments are whole on each.
+    `wide_vectors` makes fused kernels up to twice as fast on a CPU that has such vectors (measured). XLA (of JAX
+    0.10.2) then rounds arctan differently, so do not use it for functions of users.
 
     Raises:
-        InputError: JAX cannot be called here, see `reason_against`; the program itself does not look again.
+        InputError: JAX cannot be called here, see `reason_against`. Only this call checks it, not the compiled program.
 
     >>> np.asarray(compiled(lambda x, power: x**power, (("power", 3),))(np.arange(3.0)))
     array([0., 1., 8.])
@@ -318,12 +324,12 @@ def is_traceable(function: Callable[..., Any], *shapes: tuple[int, ...]) -> bool
 def choose_backend(device: Device, cost: Cost) -> Backend:
     """The backend for a request, and for work of this cost in NumPy.
 
-    Small work that comes again and again is compiled as soon as NumPy has spent as long on it as compiling takes: so it
-    never takes twice as long as by the better of both, known beforehand (the ski rental problem). Where JAX keeps
-    programs in a folder, it is compiled sooner, as the program may be there.
+    Small work that is repeated is compiled as soon as NumPy has spent as long on it as compiling takes. So it never
+    takes more than twice the time of the better choice (the ski rental problem). If JAX has a cache folder, the work is
+    compiled sooner, because the program may be there.
 
     Raises:
-        InputError: the requested platform is not there.
+        InputError: the requested platform does not exist here.
     """
     if device == "numpy":
         return NUMPY
@@ -355,11 +361,12 @@ def choose_backend(device: Device, cost: Cost) -> Backend:
 
 
 _FRACTION = 0.4
-"""Of the memory of a GPU, that replicates may take: while a piece is added, there are two copies."""
+"""Share of a GPU's memory that replicates may take. It is below one half, since there are two copies while a piece is
+added."""
 
 
 def room(backend: Backend) -> float:
-    """How many GiB of replicates a GPU keeps where they are made; 0 for other devices, and for several of them."""
+    """How many GiB of replicates one GPU may keep; 0 for other devices, and for several GPUs."""
     if backend.platform != "gpu" or len(backend.devices) != 1:
         return 0.0
     stats: dict[str, int] = backend.devices[0].memory_stats() or {}
@@ -367,7 +374,9 @@ def room(backend: Backend) -> float:
 
 
 def most_bytes(backend: Backend, *, counts: bool = False) -> int:
-    """Up to how many bytes of whole numbers are best multiplied as bytes, by masks or `counts`; 0 for none.
+    """Largest number of bytes of integers that a product should handle as single bytes, with masks or `counts`.
+
+    0 for none.
 
     Products of bytes and masks take 0.55 to 0.7 of the time of float32 in XLA under Linux on x86 (measured), and four
     times as long where XLA is built without kernels for them. Tensor cores of GPUs multiply bytes some thirty times as

@@ -1,8 +1,8 @@
 """The execution context of a report: device, progress bars and checkpoint; and the host, its threads and memory.
 
-A `Context` is made at the door and handed down to the tests. Each test asks it for a `Run`: a range of resamples under
-a seed, on a backend. Threads serve work that releases the interpreter lock, as NumPy and compiled programs do. They
-change no order, and nothing here changes a number.
+The front doors (`compare` and others) make a `Context` and hand it down to the tests. Each test asks it for a `Run`: a
+range of resamples under a seed, on a backend. Threads serve work that releases the interpreter lock, as NumPy and
+compiled programs do. They change no order, and nothing here changes a number.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
 
 _MANY = 32
-"""Items from which threads pay."""
+"""Fewest items for which threads pay."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _FRACTION = 0.5
-"""Of the memory, that replicates may take."""
+"""Share of the memory that replicates may take."""
 _LONG = 10.0
-"""Seconds after which work that may take minutes is announced."""
+"""Seconds after which sigjax announces work that may take minutes."""
 _MISSING = "not installed"
 _EXTRAS = {
     "mt": "sacrebleu",
@@ -64,7 +64,7 @@ def num_cores() -> int:
 
 @lru_cache(maxsize=1)
 def _pool(process: int) -> ThreadPoolExecutor:
-    """The threads of a process; a forked process has none of its parent's."""
+    """The thread pool of this process; a forked process cannot use its parent's threads."""
     from concurrent.futures import ThreadPoolExecutor
 
     del process
@@ -72,7 +72,9 @@ def _pool(process: int) -> ThreadPoolExecutor:
 
 
 def ahead(function: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
-    """The function of each item, in order, while `workers` threads work ahead; without threads for one worker.
+    """Results of the function, in the order of the items, while `workers` threads compute ahead.
+
+    No threads if there is one worker.
 
     >>> list(ahead(lambda x: x * x, range(5), workers=2))
     [0, 1, 4, 9, 16]
@@ -84,7 +86,7 @@ def ahead(function: Callable[[Item], Result], items: Iterable[Item], workers: in
     try:
         for item in items:
             waiting.append(_pool(os.getpid()).submit(function, item))
-            # One more than can run: no thread idles while a result is used.
+            # One more than can run, so that no thread idles while the caller uses a result.
             if len(waiting) > workers:
                 yield waiting.popleft().result()
         while waiting:
@@ -95,7 +97,7 @@ def ahead(function: Callable[[Item], Result], items: Iterable[Item], workers: in
 
 
 def in_threads(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """The function of each item, on all cores if there are many items."""
+    """Results of the function for each item, on all cores if there are many items."""
     cores = num_cores()
     if cores == 1 or len(items) < _MANY:
         return [function(item) for item in items]
@@ -126,7 +128,7 @@ def gib(shape: tuple[int, int]) -> float:
 
 
 def fits(needed: float, settings: Settings) -> bool:
-    """Whether replicates of this many GiB may be kept."""
+    """Whether memory suffices to keep replicates of this many GiB."""
     return needed <= _FRACTION * settings.memory
 
 
@@ -153,9 +155,9 @@ def installed() -> dict[str, str]:
 
 
 _DELAY, _REDRAWN = 1.0, 0.1
-"""Seconds of work after which its progress is drawn, and from then on between two drawings."""
+"""Seconds of work before its progress is drawn, and between two drawings."""
 _NUMBERS, _FEWEST_RESAMPLES = 2**22, 64
-"""Sums that are held at a time, and resamples that are always held together."""
+"""Most sums per block; fewest resamples per block."""
 
 
 class NotTraceable(ValueError):
@@ -175,15 +177,15 @@ class Run:
     seed: int
     backend: Backend = NUMPY
     advance: Callable[[int], object] = lambda done: None
-    """Takes how many resamples are done so far."""
+    """Function that takes the number of resamples done so far."""
     start: int = 0
-    """Resamples before this one are left out."""
+    """Resamples before this index are skipped."""
     checkpoint: Checkpoint = NO_CHECKPOINT
     stays: bool = False
-    """Replicates stay on the device, whose pieces may end with what means nothing."""
+    """Whether replicates stay on the device. The last columns of a piece may then be padding."""
 
     def blocks(self, num_columns: int) -> Iterator[Run]:
-        """The run in blocks of which sums of so many columns are held at a time."""
+        """The run in blocks, each with a limited number of sums in so many columns."""
         size = 2 ** max(_FEWEST_RESAMPLES, _NUMBERS // num_columns).bit_length() // 2
         for start in range(self.start, self.resamples, size):
             yield replace(self, start=start, resamples=min(start + size, self.resamples))
@@ -191,7 +193,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the runs of a report, or of one of its metrics, have in common."""
+    """What all runs of a report, or of one of its metrics, share."""
 
     device: Device
     progress: bool = False
@@ -199,14 +201,17 @@ class Context:
     checkpoint: Checkpoint = NO_CHECKPOINT
     backend: Backend = NUMPY
     label: str = ""
-    """Which metric of how many, for the bar."""
+    """Position of the metric and the number of metrics, for the progress bar."""
 
     def at(self, name: str) -> Context:
-        """The context of one metric, or of some other group of runs: its states are kept under this name."""
+        """The context of one metric, or of another group of runs; its checkpoints are saved under this name."""
         return replace(self, checkpoint=self.checkpoint.at(name))
 
     def sized(self, cost: Cost, *, on_host: bool = False) -> Context:
-        """The same on the backend for work of this cost; `on_host` on NumPy, though the device must be there."""
+        """The same context with the backend for work of this cost.
+
+        `on_host` takes NumPy, but still requires the device to exist.
+        """
         backend = choose_backend(self.device, Cost() if on_host else cost)
         return replace(self, backend=NUMPY if on_host else backend)
 
@@ -214,10 +219,10 @@ class Context:
     def run(
         self, name: str, resamples: int, seed: int, *, compiles: Metric | None = None
     ) -> Generator[Run, None, None]:
-        """A run, with a progress bar; `name` is that of the bar, and of the state that is kept.
+        """A run with a progress bar; `name` labels the bar and the checkpoint.
 
         Raises:
-            NotTraceable: the device was asked for by name, and cannot compile the score of the metric.
+            NotTraceable: the user chose the device, and it cannot compile the score of the metric.
         """
         own = self.checkpoint.file.shard.of(range(resamples))
         with self.progress_bar(name, len(own), compiles=bool(self.backend.devices)) as advance:
@@ -228,12 +233,12 @@ class Context:
     def progress_bar(
         self, name: str, total: int | None = None, *, compiles: bool = False
     ) -> AbstractContextManager[Callable[[int], object]]:
-        """The bar of what is done for this metric."""
+        """The progress bar for this metric."""
         label = " ".join(filter(None, (*self.checkpoint.key, self.label, name)))
         return progress_bar(label, total, visible=self.progress, compiles=compiles)
 
     def _traceable(self, metric: Metric) -> Backend:
-        """The backend, or NumPy where the device is ours to choose and JAX cannot compile the metric."""
+        """The backend; NumPy if JAX cannot compile the metric and the user did not choose the device."""
         if not self.backend.devices or is_traceable(metric.score, (2, len(metric.stat_names))):
             return self.backend
         if self.device != "auto":
@@ -256,15 +261,15 @@ class _Step:
     done: int = 0
     began: float = field(default_factory=time.monotonic)
     context: Variables = field(default_factory=copy_context)
-    """By which a notebook knows the cell."""
+    """Identifier by which a notebook finds the output."""
     ended: Event = field(default_factory=Event)
 
     def advance(self, done: int) -> None:
-        """Note how many are done so far, which is all that a bar costs the work."""
+        """Note how many items are done so far: the only work that a bar adds to the loop."""
         self.done = done
 
     def __str__(self) -> str:
-        """How far it is: "3 of 10", or the time so far where nobody knows how much there is."""
+        """The progress: "3 of 10", or the time so far if the total is unknown."""
         if self.compiles and not self.done:
             return "compiling"
         if self.total is None:
@@ -273,9 +278,10 @@ class _Step:
 
 
 _STEPS: list[_Step] = []
-"""What is under way in this process, the outermost step first; `_draw_steps` draws the last one."""
+"""Steps under way in this process, the outermost step first; `_draw_steps` draws the last one."""
 _BUSY, _DRAWING = Event(), Lock()
-"""Whether anything is under way, and what the thread that draws holds until all is erased."""
+"""An event that is set while any step is under way; and a lock that the drawing thread holds until its line is
+erased."""
 
 
 @contextmanager
@@ -284,9 +290,9 @@ def progress_bar(
 ) -> Generator[Callable[[int], object], None, None]:
     """Yield a function that takes how many are done so far; drawn in a terminal (stderr) or a notebook, after a second.
 
-    Bars within a bar take turns on its line. One says "compiling" until something is done, where that `compiles`. Work
-    with an `advice` may take minutes: where nothing is drawn, as in a log, one line of stderr says after some seconds
-    what is done, and the advice.
+    Nested bars share one line. If the work `compiles`, the bar says "compiling" until the first item is done. Work with
+    an `advice` may take minutes: if no bar can be drawn, as in a log, one line on stderr names the work and gives the
+    advice after some seconds.
     """
     if not (visible and (_in_notebook() or is_terminal(sys.stderr))):
         line = None
@@ -317,7 +323,7 @@ def progress_bar(
 
 
 def _say_long(label: str, total: int | None, advice: str) -> None:
-    """Say on stderr what goes on, and what to do about it."""
+    """Name the work that is under way on stderr, with advice."""
     of_all = "" if total is None else f" ({total:,})"
     print(f"sigjax: still at {label}{of_all} after {_LONG:.0f} s; {advice}", file=sys.stderr)
 
@@ -326,7 +332,7 @@ Keywords = ParamSpec("Keywords")
 
 
 def with_progress(function: Callable[Keywords, Result]) -> Callable[Keywords, Result]:
-    """Have a front door show that it works, where its `options` take `progress`; what is within has bars of its own."""
+    """Show progress of a front door, if its `options` have `progress`; the work within draws its own bars."""
 
     @wraps(function)
     def working(*args: Keywords.args, **keywords: Keywords.kwargs) -> Result:
@@ -345,7 +351,7 @@ def _in_notebook() -> bool:
 
 @lru_cache(maxsize=1)
 def _start_drawing() -> None:
-    """Start the thread that draws, once in a process: to start one takes longer than a small test."""
+    """Start the drawing thread, once per process, since starting a thread takes longer than a small test."""
     Thread(target=_draw_steps, name="sigjax-progress", daemon=True).start()
 
 
@@ -370,7 +376,7 @@ def _draw_within(outermost: _Step) -> None:
 
 @contextmanager
 def _line() -> Generator[Callable[[_Step], None], None, None]:
-    """A line of the terminal, which goes at the end; what is written to stderr meanwhile stands above it."""
+    """A line of the terminal, erased at the end; other output to stderr meanwhile appears above it."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -391,7 +397,7 @@ def _line() -> Generator[Callable[[_Step], None], None, None]:
 
 @contextmanager
 def _cell() -> Generator[Callable[[_Step], None], None, None]:
-    """An output of a notebook, which is emptied at the end; needs no widgets."""
+    """An output of a notebook, emptied at the end; it needs no widgets."""
     from IPython.display import HTML, display  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
 
     handle: Any = display(HTML(""), display_id=True)

@@ -1,6 +1,6 @@
-"""Files as bytes and text: opened within bounds, and written whole or not at all.
+"""Files as bytes and text: read within size limits, and written whole or not at all.
 
-What is read is unpacked when it is gzip, whatever its name says. A full disk or a kill leaves the old file as it was.
+Gzip data is unpacked on reading, whatever the name of the file. A full disk or a kill leaves the old file as it was.
 """
 
 import errno
@@ -29,21 +29,21 @@ from sigjax.records import InputError, Line
 GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = b"PK"
 _OFFICE = (b"[Content_Types]", b"_rels/", b"docProps/", b"xl/", b"mimetypeapplication/vnd.oasis")
-"""What the first member of an archive of Excel or LibreOffice is named, or begins with."""
+"""The first member of an Excel or LibreOffice archive: its name, or how the name begins."""
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 _HEAD = 2**16
-"""Bytes from which the format is found."""
+"""Number of first bytes from which the format is recognized."""
 _LARGEST_RATIO, _LARGEST_PACKED = 200, 2**28
-"""A file that grows more than this when unpacked, to more than this, is no data."""
+"""Limits of unpacking: a file that grows by more than this factor, to more than this size, is refused."""
 _LARGEST_PIPE = 2**30
 _DESCRIPTOR = re.compile(r"/dev/(stdin|fd/\d+)|/proc/(self|\d+)/fd/\d+")
-"""Pipes that somebody writes to: `<(command)` of a shell, or standard input."""
+"""Pipes with a writer: `<(command)` of a shell, or standard input."""
 _PIPES: ContextVar[dict[str, bytes] | None] = ContextVar("pipes", default=None)
 
 
 @contextmanager
 def naming(file: str) -> Generator[None, None, None]:
-    """Put the name of the file before the refusals of code that does not know it."""
+    """Add the name of the file before messages of code that does not know it."""
     try:
         yield
     except InputError as error:
@@ -52,7 +52,7 @@ def naming(file: str) -> Generator[None, None, None]:
 
 @contextmanager
 def keeping_pipes() -> Generator[None, None, None]:
-    """A pipe can be read only once: within, its content is kept for all who read it again."""
+    """Keep the content of a pipe, which can be read only once, for all reads within this context."""
     known = _PIPES.get()
     token = _PIPES.set({} if known is None else known)
     try:
@@ -78,7 +78,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 def read_head(path: str | os.PathLike[str]) -> tuple[str, bytes]:
     """The name of a file in lower case without .gz, and its first bytes, unpacked; a folder has none.
 
-    Errors of packed data are left to `read_bytes`, which sees all of the file.
+    Errors in packed data are ignored here: `read_bytes` reports them, since it reads the whole file.
     """
     file = os.fsdecode(path)
     name = file.lower().removesuffix(".gz")
@@ -96,12 +96,12 @@ def read_head(path: str | os.PathLike[str]) -> tuple[str, bytes]:
 
 
 def _is_wide(data: bytes) -> bool:
-    """Whether text begins with the byte order mark of UTF-16, and not of UTF-32."""
+    """Whether the text begins with the byte order mark of UTF-16, but not of UTF-32."""
     return data.startswith((b"\xff\xfe", b"\xfe\xff")) and not data.startswith(b"\xff\xfe\0\0")
 
 
 def is_spreadsheet(_: str, head: bytes) -> bool:
-    """Whether a file is one of Excel or LibreOffice, by the first member of the archive that it is."""
+    """Whether a file is from Excel or LibreOffice, by the first member of its archive."""
     return head.startswith(_OLD_OFFICE) or (head.startswith(ZIP_MAGIC) and head.startswith(_OFFICE, 30))
 
 
@@ -112,7 +112,7 @@ def files_inside(folder: str, pattern: str) -> list[str]:
 
 
 def folder_refusal(folder: str, option: str = "") -> InputError:
-    """What is said of a folder in place of files, which are given after an option if one is named."""
+    """The message if the user gives a folder instead of files; `option` is the option before the files, if any."""
     endings = set[str]()
     with suppress(OSError):
         endings = {os.path.splitext(entry.name)[1] for entry in os.scandir(folder) if entry.is_file()}
@@ -122,25 +122,25 @@ def folder_refusal(folder: str, option: str = "") -> InputError:
 
 
 def growth_limit(packed: int) -> int:
-    """Bytes that so many packed bytes may become; what grows more is no data."""
+    """The largest size that so many packed bytes may have unpacked."""
     return max(_LARGEST_RATIO * packed, _LARGEST_PACKED)
 
 
 _LONGEST_GAP = 24
-"""Bytes that may stand between two entries of an archive: the sizes and the checksum of the entry before them."""
+"""Most bytes between two entries of an archive: the sizes and the checksum of the entry before."""
 _ENTRY_HEAD = 30
-"""Bytes of the header of an entry, without its name and what follows it."""
+"""Bytes of an entry's header, without its name and the extra fields."""
 
 
 def read_arrays(file: IO[bytes], largest: int) -> dict[str, np.ndarray]:
-    """All arrays of an .npz archive of at most so many bytes, none of them pickled.
+    """All arrays of an .npz archive of at most so many bytes; pickled arrays are refused.
 
-    NumPy reads no further than an array says, and believes the directory of the archive. Here every entry is read to
-    its end, where its checksum is compared, and an entry that the directory lacks is noticed.
+    NumPy stops reading at the end of an array and trusts the directory of the archive. This function reads every entry
+    to its end, which checks the checksum, and notices entries that are missing from the directory.
 
     Raises:
         InputError: the archive is too large, names an array twice, or holds something else.
-        Exception: a dozen kinds, which NumPy and zipfile raise for damaged files.
+        Exception: NumPy and zipfile raise a dozen kinds for damaged files.
     """
     arrays: dict[str, np.ndarray] = {}
     with ZipFile(file) as archive:
@@ -164,13 +164,13 @@ def read_arrays(file: IO[bytes], largest: int) -> dict[str, np.ndarray]:
 
 
 def _check_gap(end: int, start: int) -> None:
-    """Refuse bytes between an entry of an archive and what follows it."""
+    """Refuse unexpected bytes between an entry of an archive and the next part."""
     if start - end > _LONGEST_GAP:
         raise BadZipFile("the directory of the archive lacks an entry")
 
 
 def _content(file: str, most: int = -1) -> bytes:
-    """The first bytes of a file, or all of them, as they are."""
+    """The content of a file, not unpacked: all bytes, or the first ones."""
     try:
         mode = os.stat(file).st_mode
         if stat.S_ISFIFO(mode) and _DESCRIPTOR.fullmatch(file):
@@ -194,7 +194,7 @@ def _content(file: str, most: int = -1) -> bytes:
 
 
 def _pipe(file: str) -> bytes:
-    """All that comes out of a pipe, now or when it was first read."""
+    """The whole content of a pipe, read now or kept from the first read."""
     known = _PIPES.get()
     if known is not None and file in known:
         return known[file]
@@ -208,7 +208,7 @@ def _pipe(file: str) -> bytes:
 
 
 def _unpacked_head(packed: bytes) -> bytes:
-    """The first bytes of gzip data that may be cut off; a file may have several members."""
+    """The first bytes of gzip data that may be truncated; a file may have several members."""
     head = b""
     while packed.startswith(GZIP_MAGIC) and len(head) < _HEAD:
         member = zlib.decompressobj(wbits=31)
@@ -218,7 +218,7 @@ def _unpacked_head(packed: bytes) -> bytes:
 
 
 def _unpacked(file: str, data: bytes) -> bytes:
-    """The content of gzip data, which must not be a bomb."""
+    """The unpacked gzip data; a zip bomb is refused."""
     limit = growth_limit(len(data))
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
         content = packed.read(limit + 1)
@@ -243,7 +243,9 @@ def decode_text(file: str, data: bytes) -> str:
 
 
 def read_segments(path: str) -> list[str]:
-    r"""The segments of a text, one a line: an empty line is an empty segment, and the last line end ends the last one.
+    r"""The segments of a text, one per line.
+
+    An empty line is an empty segment; the last line may end without a line break.
 
     Only `\n` and `\r\n` end a line: other separators of Unicode, a lone `\r`, and a byte order mark at the start stay
     part of a segment, as in sacrebleu.
@@ -255,7 +257,7 @@ def read_segments(path: str) -> list[str]:
 
 
 def _decode(file: str, data: bytes) -> str:
-    """UTF-8 text as it stands, or UTF-16 text that says so by its byte order mark."""
+    """Decode UTF-8, or UTF-16 if it begins with a byte order mark."""
     if is_spreadsheet(file, data):
         raise InputError(f"{file}: is a spreadsheet (Excel, LibreOffice), where text is expected; save it as CSV")
     try:
@@ -276,19 +278,20 @@ def _decode(file: str, data: bytes) -> str:
 _DESCRIPTOR_PATH = re.compile(r"/(?:dev|proc/self)/(?:stdout|stderr|fd/(\d+))")
 """Standard output, and `>(command)` of a shell."""
 _FIXED = (errno.EBUSY, errno.EPERM, errno.EACCES)
-"""A file that can be written but not replaced: mounted by itself (into a container), or another user's in /tmp."""
+"""Errors if a file can be written but not replaced: it is mounted by itself (in a container), or belongs to another
+user in /tmp."""
 _NAME = 50
-"""Characters of the name of a file that the name of its temporary file has."""
+"""How many characters of a file's name the name of its temporary file repeats."""
 _ABANDONED = 3600.0
-"""Seconds after its last change from which a temporary file is taken for one that a kill has left."""
+"""Age in seconds from which a temporary file counts as left over by a killed process."""
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Generator[IO[bytes], None, None]:
-    """A file to write, which takes the place of `path` once all is written, and is removed if anything goes wrong.
+    """A file to write. It replaces `path` when all is written, and is removed if anything fails.
 
     Links are followed, and an existing file keeps its mode. Standard output, devices, and files in a folder that cannot
-    be written are written directly. Of several processes that write the same file, the last one to end it wins.
+    be written are written directly. If several processes write the same file, the last to finish wins.
 
     Raises:
         OSError: it cannot be written.
@@ -296,7 +299,8 @@ def replacing(path: str | os.PathLike[str]) -> Generator[IO[bytes], None, None]:
     target = _target(path)
     if target is None:
         descriptor = _descriptor(path)
-        # Opened by its name, a file that standard output goes to would be written from its start.
+        # Write to the descriptor: opening the file by name would overwrite its beginning, if standard output goes to a
+        # file.
         with open(path if descriptor is None else os.dup(descriptor), "wb") as file:
             yield file
         return
@@ -311,7 +315,7 @@ def replacing(path: str | os.PathLike[str]) -> Generator[IO[bytes], None, None]:
 
 @contextmanager
 def refusing_unwritable(path: str | os.PathLike[str]) -> Generator[None, None, None]:
-    """Refuse a file that cannot be written in one line; nobody has to hear of a pipe that was closed."""
+    """Refuse, in one line, a file that cannot be written; a closed pipe needs no message."""
     try:
         yield
     except BrokenPipeError:
@@ -321,7 +325,7 @@ def refusing_unwritable(path: str | os.PathLike[str]) -> Generator[None, None, N
 
 
 def text_or_file(text: str | Iterable[str], path: str | os.PathLike[str] | None) -> str:
-    """The text, or, where a path is given, the path of the file that has it now (UTF-8)."""
+    """The text; if a path is given, write the text to this file (UTF-8) and return the path."""
     if path is None:
         return text if isinstance(text, str) else "".join(text)
     pieces = [text.rstrip("\n") + "\n"] if isinstance(text, str) else text
@@ -339,7 +343,7 @@ def is_file(path: str) -> bool:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Refuse, before the work, a path where `replacing` could not write."""
+    """Refuse, before any work, a path that `replacing` cannot write."""
     with refusing_unwritable(path):
         target = _target(path)
         if target is not None:
@@ -360,14 +364,14 @@ def same_file(first: str | os.PathLike[str], second: str | os.PathLike[str]) -> 
 
 
 def _descriptor(path: str | os.PathLike[str]) -> int | None:
-    """The number of an open file that is named by its descriptor."""
+    """The file descriptor in a path such as /dev/fd/3."""
     named = os.path.abspath(path)
     match = _DESCRIPTOR_PATH.fullmatch(named)
     return match and int(match[1] or named.endswith("stderr") + 1)
 
 
 def _target(path: str | os.PathLike[str]) -> Path | None:
-    """The file itself, where the path is a link; None for what is written directly."""
+    """The file itself, with links followed; None for what is written directly."""
     _check_name(path)
     target, direct = Path(os.path.realpath(path)), _descriptor(path) is not None
     try:
@@ -385,7 +389,7 @@ def _target(path: str | os.PathLike[str]) -> Path | None:
 
 
 def _check_name(path: str | os.PathLike[str]) -> None:
-    """Refuse, as the operating system refuses other names, characters that no name of a file can have."""
+    """Refuse characters that no file name can hold, with the same kind of error as the operating system."""
     try:
         name = os.fsencode(path)
     except UnicodeEncodeError:
@@ -395,7 +399,10 @@ def _check_name(path: str | os.PathLike[str]) -> None:
 
 
 def cache_folder() -> Path | None:
-    """`$SIGJAX_CACHE_DIR`, or `sigjax` where this operating system keeps caches; None if there is no home folder."""
+    """`$SIGJAX_CACHE_DIR`, or `sigjax` in this operating system's folder for caches.
+
+    None if there is no home folder.
+    """
     chosen = os.environ.get("SIGJAX_CACHE_DIR")
     if chosen:
         return Path(chosen)
@@ -410,7 +417,7 @@ def cache_folder() -> Path | None:
 
 
 def remove_leftovers(path: str | os.PathLike[str]) -> None:
-    """Remove what writers of a file that were killed have left beside it."""
+    """Remove temporary files that killed writers left beside this file."""
     target = Path(os.path.realpath(path))
     for left in target.parent.glob(f".{escape(target.name[:_NAME])}.{'?' * 8}.tmp"):
         with suppress(OSError):
@@ -419,15 +426,15 @@ def remove_leftovers(path: str | os.PathLike[str]) -> None:
 
 
 def _beside(target: Path) -> Path:
-    """A name of its own in the same folder, which a file system with names of 255 bytes takes."""
+    """A new unique name in the same folder, short enough for file systems with names of 255 bytes."""
     return target.with_name(f".{target.name[:_NAME]}.{os.urandom(4).hex()}.tmp")
 
 
 def _created(temporary: Path, target: Path) -> IO[bytes]:
-    """A new file, with the mode of the one that it will replace, or else that of any new file."""
+    """A new file, with the mode of the file that it will replace, or the mode of any new file."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     file = os.fdopen(os.open(temporary, flags, 0o666), "wb")
-    with suppress(OSError):  # there is nothing to keep, or the file system has no modes
+    with suppress(OSError):  # there is no mode to keep, or the file system has no modes
         os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
     return file
 

@@ -1,7 +1,7 @@
-"""Loops and operations that NumPy and JAX spell differently, so that kernels are written once and never branch.
+"""Loops and operations that NumPy and JAX spell differently, so that kernels are written once, without branches.
 
-For arrays of NumPy each is a Python loop or a plain call; for arrays that JAX traces it is one operation of the
-program. Items are an array, or a (named) tuple of arrays, with a common first axis.
+For NumPy arrays, each is a Python loop or a plain call; for arrays that JAX traces, it is one operation of the program.
+Items are an array, or a (named) tuple of arrays, with a common first axis.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,13 +16,13 @@ from sigjax.records import Array
 Carry = TypeVar("Carry")
 _SIGN = 2**63
 ZERO_COUNT = -128
-"""What stands for a count of 0 in a byte."""
+"""The byte that stands for a count of 0."""
 
 
 def expect(array: Array, shape: Sequence[int | None], dtype: Any) -> None:
-    """State the shape (None: any length) and type of a kernel's argument; JAX checks it while it traces.
+    """State the shape (None: any length) and type of a kernel's argument; JAX checks them while it traces.
 
-    chex would load JAX: arrays of NumPy, which come from the same callers, are not checked.
+    NumPy arrays come from the same callers, so they are not checked: chex would import JAX.
     """
     if not isinstance(array, np.ndarray):
         import chex  # pyright: ignore[reportMissingTypeStubs]
@@ -34,9 +34,9 @@ def expect(array: Array, shape: Sequence[int | None], dtype: Any) -> None:
 def scan(
     step: Callable[[Carry, Any], tuple[Carry, Any]], carry: Carry, items: Any, *, unroll: int = 1
 ) -> tuple[Carry, Any]:
-    """`carry, result = step(carry, item)`, item by item: the last carry, and all results stacked.
+    """Carry a state through the items, `carry, result = step(carry, item)`: the last state, and all results stacked.
 
-    On a GPU `unroll` steps are one, and what they carry stays in registers; a CPU would take twice as long (measured).
+    On a GPU, `unroll` steps become one, and the state stays in registers; a CPU would take twice as long (measured).
 
     >>> scan(lambda total, item: (total + item, total * item), 0, np.array([1, 2, 3]))
     (np.int64(6), array([0, 2, 9]))
@@ -55,7 +55,7 @@ def scan(
 
 
 def map_items(function: Callable[[Any], Any], items: Any) -> Any:
-    """The function of each item, results stacked."""
+    """Results of the function for each item, stacked."""
 
     def step(_: tuple[()], item: Any) -> tuple[tuple[()], Any]:
         return (), function(item)
@@ -64,7 +64,10 @@ def map_items(function: Callable[[Any], Any], items: Any) -> Any:
 
 
 def only_if(needed: Array, function: Callable[[Any], Any], item: Any) -> Any:
-    """The function of an item where it is `needed`, else zeros, which a program takes no time for; NumPy takes all."""
+    """Results of the function for each item that is `needed`, else zeros.
+
+    A compiled program skips the others, NumPy does not.
+    """
     if isinstance(item, (np.ndarray, np.generic)):
         return function(item)
     jax: Any = import_module("jax")
@@ -85,7 +88,7 @@ def over_rows(function: Callable[..., Any], rows: Sequence[Array]) -> Array:
 
 
 def repeat(step: Callable[[Any, Carry], Carry], times: Array, carry: Carry) -> Carry:
-    """`carry = step(i, carry)` for i = 0, 1, ... `times` times; `times` need not be known when JAX compiles."""
+    """`carry = step(i, carry)` for i = 0, 1, ... `times` times; `times` may be unknown when JAX compiles."""
     if not _of_numpy(carry):
         return _lax().fori_loop(0, times, step, carry)
     for i in range(int(times)):
@@ -94,11 +97,14 @@ def repeat(step: Callable[[Any, Carry], Carry], times: Array, carry: Carry) -> C
 
 
 def counts(draw: Callable[[Array], Array], rows: Array, width: int, dtype: Any) -> Array:
-    """How often `draw(rows) [row, draw]` gives each number below `width`, `[row, width]`; JAX counts up to 255."""
+    """How often each row of `draw(rows) [row, draw]` has each number below `width`, `[row, width]`.
+
+    Up to 255 in JAX.
+    """
     xp = rows.__array_namespace__()
     if not isinstance(rows, np.ndarray):
         row = xp.arange(len(rows))[:, None]
-        # Bytes stay closer to the core.
+        # Bytes fit better into the cache of a core.
         return xp.zeros((len(rows), width), xp.uint8).at[row, draw(rows)].add(1).astype(dtype)
 
     def write(rows: np.ndarray, out: np.ndarray) -> None:
@@ -113,17 +119,17 @@ def count_hits(hits: Array, values: Array) -> tuple[Array, Array]:
     """How many `hits` `[row, item]` (bool) each row has (int64), and whether all its `values` are finite."""
     if isinstance(hits, np.ndarray):
         return hits.sum(axis=1, dtype=np.int64), np.isfinite(np.asarray(values).sum(axis=1))
-    # One sum of both: for two, XLA keeps the values in the memory of a GPU.
+    # One sum for both: with two sums, XLA would write the values to the GPU's memory.
     xp, none, other = hits.__array_namespace__(), np.int64(0), np.int64(2**32)
     total = xp.sum(hits.astype(np.int64) + xp.where(xp.isfinite(values), none, other), axis=1)
     return total % other, total < other
 
 
 def byte_counts(drawn: Array, width: int) -> Array:
-    """How often each row `[row, draw]` draws each number below `width`, from `ZERO_COUNT` on: `[row, width]` int8.
+    """How often each row `[row, draw]` has each number below `width`, counting from `ZERO_COUNT`: `[row, width]` int8.
 
-    For JAX. Counts are up to 255, and `width` is a multiple of four: GPUs add no bytes in memory, but words of four.
-    Larger ones of padding, which comes last, change no others.
+    For JAX. Counts are up to 255, and `width` is a multiple of four: a GPU adds words of four bytes, not single bytes.
+    The last columns are padding, whose counts may overflow without changing other columns.
     """
     xp = drawn.__array_namespace__()
     row = xp.arange(len(drawn))[:, None]
@@ -133,7 +139,7 @@ def byte_counts(drawn: Array, width: int) -> Array:
 
 
 def in_cache(write: Callable[[np.ndarray, np.ndarray], None], rows: np.ndarray, out: np.ndarray, size: int) -> Array:
-    """`write(rows, out)` a few rows at a time, `size` numbers, so that NumPy's passes stay in the cache."""
+    """`write(rows, out)` for a few rows at a time, `size` numbers, so that NumPy's passes stay in the cache."""
     step = max(1, size // max(out.shape[1], 1))
     for start in range(0, len(rows), step):
         write(rows[start : start + step], out[start : start + step])
@@ -141,13 +147,13 @@ def in_cache(write: Callable[[np.ndarray, np.ndarray], None], rows: np.ndarray, 
 
 
 def product(weights: Array, matrix: Array) -> Array:
-    """`(weights @ matrix).T` `[column, row]`, exact where whole numbers are exact in the type."""
+    """`(weights @ matrix).T` `[column, row]`; exact if the type holds all whole numbers that occur exactly."""
     expect(weights, (None, len(matrix)), matrix.dtype)
     xp = matrix.__array_namespace__()
     if xp is np:
         return (weights @ matrix).T
-    # The default product of a GPU rounds its inputs to ten bits, which would not be exact. Without the barrier XLA on
-    # CPU folds the transpose into the product, which then takes ten times longer.
+    # By default a GPU rounds the inputs of a product to ten bits, which would not be exact. Without the barrier, XLA on
+    # CPU merges the transpose into the product, which then takes ten times longer.
     return barrier(xp.matmul(weights, matrix, precision="highest")).T
 
 
@@ -160,14 +166,15 @@ def byte_product(matrix: Array, weights: Array) -> Array:
 
 
 WORDS, _COLUMNS = 16, 256
-"""Words, and rows of the second side, that are compared together: as many as stay in the first cache (measured)."""
+"""How many words, and how many rows of the second array, are compared together: they fit into the first cache
+(measured)."""
 
 
 def differing(first: Array, second: Array, width: Array) -> Array:
-    """In how many of the `width` places each row of `first` and each of `second` differ, `[first, second]` (int32).
+    """In how many of the `width` positions a row of `first` differs from a row of `second`, `[first, second]` (int32).
 
-    Rows hold 1 and -1, and 0 beyond the width, as bytes `[row, place]`, fewer than `2**24`; or, compiled for a CPU, one
-    bit a place, as words `[row, word]` (uint64) whose number is a multiple of `WORDS`.
+    Rows hold 1 and -1, and 0 beyond the width, as bytes `[row, position]`, fewer than `2**24` positions. Compiled for a
+    CPU, rows hold one bit per position, as words `[row, word]` (uint64); the number of words is a multiple of `WORDS`.
     """
     if isinstance(first, np.ndarray):
         agreeing = (first.astype(np.float32) @ second.T.astype(np.float32)).astype(np.int32)
@@ -179,7 +186,7 @@ def differing(first: Array, second: Array, width: Array) -> Array:
     rows = 2 if len(first) % 2 == 0 else 1
 
     def of_columns(words: Array) -> Array:
-        """Of some rows of the second side, `[group, word, row]`."""
+        """The counts for some rows of the second array, `[group, word, row]`."""
 
         def of_rows(own: Array) -> Array:
             def add(found: Array, group: tuple[Array, Array]) -> tuple[Array, tuple[()]]:
@@ -198,24 +205,24 @@ def differing(first: Array, second: Array, width: Array) -> Array:
 
 
 def slice_at(array: Array, start: Array, size: int) -> Array:
-    """`array[start : start + size]`, where that is within; JAX need not know the start when it compiles."""
+    """`array[start : start + size]`, which must lie within the array; JAX may compile it for an unknown start."""
     if isinstance(array, np.ndarray):
         return array[start : start + size]
     return _lax().dynamic_slice_in_dim(array, start, size)
 
 
 def slice_last(array: Array, start: Array, size: int) -> Array:
-    """The same along the last axis, for JAX."""
+    """`slice_at` along the last axis, for JAX."""
     return _lax().dynamic_slice_in_dim(array, start, size, axis=-1)
 
 
 def put_at(array: Array, part: Array, start: Array) -> Array:
-    """The array with a part of its columns, from `start` on, put in place of what was there; for JAX."""
+    """The array with `part` in place of its columns from `start` on; for JAX."""
     return _lax().dynamic_update_slice_in_dim(array, part, start, axis=-1)
 
 
 def while_any(needed: Callable[[Carry], Array], step: Callable[[Carry], Carry], carry: Carry) -> Carry:
-    """`carry = step(carry)` while anything is `needed`, for JAX."""
+    """Repeat `carry = step(carry)` while any element is `needed`, for JAX."""
 
     def any_is(carry: Carry) -> Any:
         return needed(carry).any()
@@ -224,7 +231,10 @@ def while_any(needed: Callable[[Carry], Array], step: Callable[[Carry], Carry], 
 
 
 def keys(numbers: Array) -> Array:
-    """Whole numbers (uint64) in the order of float64 numbers, one step from each to the next, NaN last; for JAX."""
+    """Whole numbers (uint64) in the same order as float64 numbers, so that neighbours differ by 1, NaN last.
+
+    For JAX.
+    """
     bits = _lax().bitcast_convert_type(numbers, np.uint64)
     is_negative = bits >= np.uint64(_SIGN)
     xp = numbers.__array_namespace__()
@@ -232,21 +242,21 @@ def keys(numbers: Array) -> Array:
 
 
 def numbers(keys: Array) -> Array:
-    """The numbers of such keys."""
+    """The float64 numbers of such keys."""
     xp = keys.__array_namespace__()
     bits = xp.where(keys >= np.uint64(_SIGN), keys ^ np.uint64(_SIGN), ~keys)
     return _lax().bitcast_convert_type(bits, np.float64)
 
 
 def barrier(arrays: Any) -> Any:
-    """Keep XLA from joining what makes arrays, alone or in a tuple, and what uses them."""
+    """Keep XLA from merging the code before and after these arrays (one, or a tuple)."""
     if _of_numpy(arrays):
         return arrays
     return _lax().optimization_barrier(arrays)
 
 
 def look_up(table: Array, index: Array) -> Array:
-    """`table[index]`, for an index that is in bounds."""
+    """`table[index]`, for an index within bounds."""
     return table[index] if isinstance(table, np.ndarray) else table.at[index].get(mode="promise_in_bounds")
 
 
@@ -258,34 +268,34 @@ def popcount(words: Array) -> Array:
 
 
 def running_maximum(values: Array) -> Array:
-    """Maxima along the first axis, up to each item."""
+    """Running maxima along the first axis."""
     if isinstance(values, np.ndarray):
         return np.maximum.accumulate(values, axis=0)
     return _lax().cummax(values, axis=0)
 
 
 def stack_last(arrays: Sequence[Array]) -> Array:
-    """Arrays `[...]` as one `[..., array]`, laid out so that each array can be read in a run."""
+    """Arrays `[...]` as one array `[..., array]`, laid out so that each array is contiguous."""
     if isinstance(arrays[0], np.ndarray):
         return np.moveaxis(np.stack(arrays), 0, -1)
-    # XLA cuts what was joined along the last axis apart again: none is gathered and transposed.
+    # XLA can undo a stack along the last axis: nothing is gathered and transposed.
     return arrays[0].__array_namespace__().stack(arrays, axis=-1)
 
 
 def _of_numpy(items: Any) -> bool:
-    """Whether these are arrays of NumPy."""
+    """Whether these are NumPy arrays."""
     return isinstance(items[0] if isinstance(items, tuple) else items, np.ndarray)
 
 
 def _lax() -> Any:
-    """`jax.lax`, which is typed in part only."""
+    """`jax.lax`, whose types are partial."""
     from jax import lax
 
     return lax
 
 
 def _unstacked(items: Any) -> Any:
-    """The items one by one: arrays, or tuples of the type of the tuple of arrays."""
+    """The items one by one: arrays, or tuples of the same type as the tuple of arrays."""
     if not isinstance(items, tuple):
         return items
     arrays = cast("tuple[Array, ...]", items)

@@ -1,13 +1,14 @@
-"""Shards: what the resamples of a run, or some of them, gave; for work that is resumed, extended or divided.
+"""Shards: the results of some, or all, resamples of a run; for work that is resumed, extended or divided.
 
-Random words depend on the seed and the resample alone. So a run can be cut into shards, shard K of N with the K-th
-range of the resamples of each test, made anywhere in any order and added up: counts are summed, replicates joined, and
-the report is that of one process. A checkpoint is a shard that is not finished; an extended report begins with the
-counts of an earlier one. Standard errors, intervals and bootstrap tests need all replicates, which a report does not
-hold: these are drawn again.
+Random words depend only on the seed and the number of the resample. So a run can be divided into shards: shard K of N
+has the K-th range of the resamples of each test. Shards can be made anywhere and in any order. To add them up, counts
+are summed and replicates joined; the report is the same as from one process. A checkpoint is an unfinished shard. An
+extended report begins with the counts of the earlier report. Standard errors, intervals and bootstrap tests need all
+replicates, which a report does not hold, so they are drawn again.
 
-What determines a report is its fingerprint: the data, the settings and the version. Shards of another one are refused.
-The file is an .npz archive without pickle, a JSON header and the arrays of all tallies, and is replaced atomically.
+The fingerprint of a run holds all that determines its report: the data, the settings and the version. A shard with
+another fingerprint is refused. The file is an .npz archive without pickle: a JSON header and the arrays of all tallies.
+It is replaced atomically.
 """
 
 from __future__ import annotations
@@ -34,24 +35,24 @@ from sigjax.version import __version__
 
 _LOG = logging.getLogger("sigjax")
 SCHEMA = "sigjax/1"
-"""Of reports in JSON."""
+"""The schema of JSON reports."""
 DEFAULTS: Mapping[str, Any] = MappingProxyType(json.loads(json.dumps(asdict(Settings()))))
-"""Of the settings, as JSON has them: what a run had that is older than a setting."""
+"""Default settings, as in JSON: the values for runs that are older than a setting."""
 CHECKSUM = "checksum"
-"""The key of reports in JSON that has the checksum of all others; older reports lack it."""
+"""The key in a JSON report for the checksum of all other keys; older reports do not have it."""
 Key = tuple[str, ...]
-"""Of a tally: the metric, the test, and what it consists of."""
+"""The key of a tally: the metric, the test, and what the tally holds."""
 Identity = dict[str, Any]
-"""Values as JSON has them: `sigjax` (the version), the settings, `systems`, `metrics`, `instances`, `data` (a hash)."""
+"""The fingerprint as JSON values: `sigjax` (version), settings, `systems`, `metrics`, `instances`, `data` (a hash)."""
 _SCHEMA = "sigjax-shard/1"
 _SECONDS = 5.0
-"""Least time between two writes."""
+"""Least seconds between two writes."""
 _FRACTION = 0.1
-"""Of the time, that writing may take."""
+"""Largest share of the time that writing may take."""
 _MOST = np.iinfo(np.int64).max
-"""Resamples of a run that stops by itself."""
+"""Marks the resamples of a run that stops by itself."""
 _SAME_SCORE = 1e-9
-"""Relative difference above which two scores are of different metrics; rounding is far below."""
+"""Relative difference above which two scores belong to different metrics; rounding is far below it."""
 
 
 def data_hash(evaluations: Sequence[EvaluationRecord]) -> str:
@@ -83,7 +84,7 @@ def identity_of(evaluations: Sequence[EvaluationRecord], settings: Settings) -> 
 
 
 def difference(there: Identity, here: Identity, where: tuple[str, str] = ("there", "here")) -> str | None:
-    """The first difference between two runs, in words that say `where` each is, or None.
+    """The first difference between two runs, in words, with the two names in `where`; None if there is none.
 
     >>> difference({"seed": 7, "data": "ab"}, {"seed": 8, "data": "cd"})
     'seed is 7 there and 8 here'
@@ -106,7 +107,7 @@ def difference(there: Identity, here: Identity, where: tuple[str, str] = ("there
 
 
 def _only_in(values: list[Any], others: list[Any], where: str) -> Iterator[str]:
-    """The first values that the others lack, in words, if there are any."""
+    """The first values that only this run has, in words, if any."""
     known = set(others)
     if more := [value for value in values if value not in known]:
         rest = f" and {len(more) - 3:,} more" if len(more) > 3 else ""
@@ -126,19 +127,19 @@ _KEPT = {
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What a range of resamples gave: `counts` `[pair]`, which add up, `values` `[row, resample]`, or results."""
+    """Results of a range of resamples: `counts` `[pair]`, which add up, `values` `[row, resample]`, or end results."""
 
     start: int
     done: int
-    """The first resample that is not in it."""
+    """The first resample after the tally."""
     arrays: dict[str, np.ndarray]
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """The tallies of shard `index` of `count`, from 1, of the run with a fingerprint.
+    """The tallies of shard `index` of `count`, counted from 1, of the run with a fingerprint.
 
-    `origin` is how it was made: JSON of the command line's own.
+    `origin` is JSON that the command line needs to make the shard again.
     """
 
     identity: Identity
@@ -149,7 +150,7 @@ class Shard:
     origin: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def of(self, resamples: range) -> range:
-        """The range of this shard; the sizes of any two shards differ by at most one.
+        """This shard's part of a range; the sizes of two parts differ by at most one.
 
         >>> [Shard({}, index, 3).of(range(10, 20)) for index in (1, 2, 3)]
         [range(10, 13), range(13, 16), range(16, 20)]
@@ -158,7 +159,7 @@ class Shard:
         return resamples[size * (self.index - 1) // self.count : size * self.index // self.count]
 
     def write(self, file: IO[bytes]) -> None:
-        """Write what `read_shard` reads."""
+        """Write a file for `read_shard`."""
         tallies, arrays = list[dict[str, Any]](), dict[str, np.ndarray]()
         for index, (key, tally) in enumerate(self.tallies.items()):
             tallies.append({"name": key, "start": tally.start, "done": tally.done, "arrays": [*tally.arrays]})
@@ -169,7 +170,7 @@ class Shard:
 
 
 def read_shard(path: str | os.PathLike[str], noun: str = "shard") -> Shard:
-    """A shard from a file, where messages call it by a noun."""
+    """A shard from a file; messages call the file by the noun."""
     if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
         raise InputError(f"{path}: is a device or a named pipe; expected a file for the {noun}")
     try:
@@ -184,10 +185,10 @@ def read_shard(path: str | os.PathLike[str], noun: str = "shard") -> Shard:
 
 
 def _unpacked(file: IO[bytes]) -> Shard:
-    """The shard in a file; a damaged one, or one of another schema, may raise any error."""
+    """The shard in a file. A damaged file, or a file of another schema, may raise any error."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
-    arrays = read_arrays(file, size)  # shards are not packed: one that says so would grow without limit
+    arrays = read_arrays(file, size)  # shards are not packed, and a packed one could grow without limit
     header = json.loads(arrays["header"].tobytes())
     if header["schema"] != _SCHEMA:
         raise ValueError("another schema")
@@ -206,12 +207,12 @@ def _unpacked(file: IO[bytes]) -> Shard:
 
 
 def _are_counts(values: Sequence[Any], resamples: int) -> bool:
-    """Whether these are whole numbers from 0 to the number of resamples that were counted."""
+    """Whether these are whole numbers from 0 to the number of counted resamples."""
     return all(type(value) is int and 0 <= value <= resamples for value in values)
 
 
 def _check_tally(tally: Tally, resamples: int) -> None:
-    """Refuse, by a `ValueError`, a tally that no run of so many resamples makes."""
+    """Raise `ValueError` for a tally that no run of so many resamples can make."""
     if not (_are_counts([tally.start, tally.done], resamples) and tally.start <= tally.done):
         raise ValueError("no range of resamples")
     drawn = tally.done - tally.start
@@ -226,11 +227,11 @@ def _check_tally(tally: Tally, resamples: int) -> None:
 
 
 class ShardFile:
-    """A shard while it is made: the tallies that are known, those in the file `path`, if any, and those `earlier`.
+    """A shard in progress: its tallies so far, including tallies from the file `path` and from `earlier`, if given.
 
-    Messages call the file by its `noun`; it is created if it does not exist, and files of other shards are refused.
+    Messages call the file by its `noun`. It is created if it does not exist; a file of another shard is refused.
     `earlier` are the tallies of the first resamples, from a report that is extended. Without a file, tallies are kept
-    only where `keeps` says so.
+    only if `keeps` is true.
     """
 
     def __init__(
@@ -264,14 +265,14 @@ class ShardFile:
         remove_leftovers(path)
 
     def save(self, key: Key, tally: Tally, *, finished: bool) -> None:
-        """Note a tally, and write all if it is finished or the last write was long enough ago."""
+        """Keep a tally; write the file if the shard is finished or the last write was long enough ago."""
         if not self.is_kept or not (finished or (self._path is not None and time.monotonic() >= self._due)):
             return
         self.shard.tallies[key] = tally
         self._try_to_write()
 
     def finish(self) -> Shard:
-        """The shard, all of which is done."""
+        """The finished shard."""
         self.shard = replace(self.shard, is_finished=True)
         self._try_to_write()
         return self.shard
@@ -297,7 +298,7 @@ class ShardFile:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The tally under one key of the shard that is made, and those under all longer keys."""
+    """The tally under one key of a shard in progress, and the tallies under all longer keys."""
 
     file: ShardFile
     key: Key = ()
@@ -309,7 +310,7 @@ class Checkpoint:
 
     @property
     def is_part(self) -> bool:
-        """Whether there are other shards, so that no result can be computed here."""
+        """Whether there are other shards, so that this process cannot compute final results."""
         return self.file.shard.count > 1
 
     def at(self, name: str) -> Checkpoint:
@@ -317,14 +318,14 @@ class Checkpoint:
         return replace(self, key=(*self.key, name))
 
     def tally(self, **rows: int) -> Tally | None:
-        """The tally under this key, if it has these arrays, which must be of so many rows."""
+        """The tally under this key, if it has these arrays with so many rows."""
         tally = self.file.shard.tallies.get(self.key, self.file.earlier.get(self.key))
         if tally is None or not rows.keys() <= tally.arrays.keys():
             return None
         return self._of_this_run(tally, rows)
 
     def _of_this_run(self, tally: Tally, rows: Mapping[str, int], resamples: range | None = None) -> Tally:
-        """The tally, which must be of so many rows, and of the first of these resamples."""
+        """The tally, if it has so many rows and belongs to the first of these resamples."""
         fits = {name: array.shape[0] for name, array in tally.arrays.items() if name in rows} == {**rows}
         if resamples is not None:
             fits = fits and tally.start == resamples.start and tally.done <= resamples.stop
@@ -335,7 +336,7 @@ class Checkpoint:
         return tally
 
     def begin(self, resamples: range, **empty: np.ndarray) -> tuple[Tally, int]:
-        """The tally so far of this shard of some resamples, with `empty` arrays at first, and where the shard ends."""
+        """The tally so far of this shard's part of the resamples (first: `empty` arrays), and where the part ends."""
         shard, earlier = self.file.shard, self.file.earlier.get(self.key)
         own = shard.of(resamples if earlier is None else range(earlier.done, resamples.stop))
         if self.key in shard.tallies:
@@ -347,7 +348,7 @@ class Checkpoint:
         return Tally(own.start, own.start, empty), own.stop
 
     def save(self, start: int, done: int, **arrays: np.ndarray) -> None:
-        """Keep the progress, if a write is due."""
+        """Keep the progress; write it if a write is due."""
         self.file.save(self.key, Tally(start, done, arrays), finished=False)
 
     def finish(self, start: int, done: int, **arrays: np.ndarray) -> None:
@@ -355,7 +356,7 @@ class Checkpoint:
         self.file.save(self.key, Tally(start, done, arrays), finished=True)
 
     def check_scores(self, scores: np.ndarray) -> None:
-        """Refuse scores `[system]` that differ from the earlier run's: another metric has the same name."""
+        """Refuse scores `[system]` that differ from the earlier run's scores: another metric has the same name."""
         tally = self.tally(scores=len(scores))
         if tally is None:
             self.finish(0, 0, scores=scores)
@@ -367,11 +368,11 @@ class Checkpoint:
 
 
 NO_CHECKPOINT = Checkpoint(ShardFile(Shard({})))
-"""Keeps nothing."""
+"""A checkpoint that keeps nothing."""
 
 
 def check_count(settings: Settings, count: int) -> None:
-    """Refuse shards of what cannot be divided."""
+    """Refuse to divide work that cannot be divided into shards."""
     if count == 1:
         return
     if settings.resamples == "auto":
@@ -385,7 +386,7 @@ def check_count(settings: Settings, count: int) -> None:
 
 
 def merge_shards(shards: Sequence[tuple[str, Shard]]) -> Shard:
-    """One shard with the tallies of all, each with the name that messages call it by, in any order."""
+    """Merge shards into one, in any order; each comes with the name that messages use."""
     first_name, first = shards[0]
     named: dict[int, tuple[str, Shard]] = {}
     for name, shard in shards:
@@ -408,7 +409,7 @@ def merge_shards(shards: Sequence[tuple[str, Shard]]) -> Shard:
 
 
 def _numbers(shard: Shard) -> list[tuple[object, ...]]:
-    """What doubles of a shard have in common."""
+    """The fingerprint's parts that all shards share."""
     return [
         (key, tally.start, tally.done, *(array.tobytes() for array in tally.arrays.values()))
         for key, tally in shard.tallies.items()
@@ -416,7 +417,7 @@ def _numbers(shard: Shard) -> list[tuple[object, ...]]:
 
 
 def _added(tallies: Sequence[Tally], name: str) -> Tally:
-    """The tally of all these ranges, which follow each other."""
+    """Add up the tallies of consecutive ranges."""
     first, last = tallies[0], tallies[-1]
     if any(one.done != other.start for one, other in zip(tallies, tallies[1:], strict=False)):
         raise InputError(f"{name}: the shards do not follow each other; give all of them the same {Hint('extend')}")
@@ -431,7 +432,7 @@ def _added(tallies: Sequence[Tally], name: str) -> Tally:
 
 
 def _again(shard: Shard, name: str, index: int) -> str:
-    """How a shard is made, from another one of the run and its file."""
+    """How to make a shard, derived from another shard of the run and its file."""
     if "command" not in shard.origin:
         return f"make shard {index}"
     folder, file = os.path.split(name)
@@ -443,15 +444,15 @@ def _again(shard: Shard, name: str, index: int) -> str:
 
 
 def kept_in(path: str | os.PathLike[str]) -> str:
-    """What a file keeps, in words: the resamples of each test; nothing where it is no shard or has just begun."""
+    """What a file keeps, in words: the resamples of each test. Empty if it is no shard, or has just begun."""
     try:
         return _in_words(read_shard(path).tallies)
-    except InputError:  # the run itself says what is wrong with the file
+    except InputError:  # the run itself explains what is wrong with the file
         return ""
 
 
 def _in_words(tallies: Mapping[Key, Tally]) -> str:
-    """The resamples of each test."""
+    """The resamples of each test, in words."""
     done = {key: tally.done - tally.start for key, tally in tallies.items() if tally.done > tally.start}
     named = {" ".join(name for name in key if not name.startswith("from ")): count for key, count in done.items()}
     return ", ".join(f"{name} {count:,} resamples" for name, count in named.items())
@@ -460,7 +461,7 @@ def _in_words(tallies: Mapping[Key, Tally]) -> str:
 def tallies_of_report(earlier: Any, identity: Identity, pairs: Sequence[tuple[str, str]]) -> dict[Key, Tally]:
     """The tallies of a run, from a report on the same data and settings with fewer resamples.
 
-    `earlier` is a report, or its JSON file; `pairs` are the names of the systems of each pair, in the order of the run.
+    `earlier` is a report, or its JSON file; `pairs` are the two system names of each pair, in the order of the run.
     """
     name = "the earlier report"
     if isinstance(earlier, str | os.PathLike):
@@ -483,7 +484,7 @@ def tallies_of_report(earlier: Any, identity: Identity, pairs: Sequence[tuple[st
 
 
 def parse_report(name: str, content: str | bytes) -> dict[str, Any]:
-    """The JSON of a report; `name` is that of the file, for messages."""
+    """Parse the JSON of a report; `name` is the file name for messages."""
     try:
         report: Any = json.loads(content)
     except (ValueError, RecursionError):
@@ -496,17 +497,17 @@ def parse_report(name: str, content: str | bytes) -> dict[str, Any]:
 
 
 class Checksum:
-    """The first 16 hexadecimal digits of a SHA-256 hash of values of JSON, which does not depend on its lines."""
+    """The first 16 hexadecimal digits of a SHA-256 hash of JSON values; it does not depend on line breaks."""
 
     def __init__(self) -> None:
         self._digest = hashlib.sha256()
 
     def begin(self, key: str) -> None:
-        """Add a key; its value follows in pieces."""
+        """Add a key; the pieces of its value follow."""
         self._digest.update(f"\n{visible_json(key)}\n".encode())
 
     def add(self, piece: str) -> None:
-        """Add a piece of JSON, whose lines begin with blanks; no text of JSON holds a line break."""
+        """Add a piece of JSON, without the indentation of its lines; strings in JSON hold no line break."""
         joined = piece.replace(",\n    ", ", ")
         if "\n" in joined:
             joined = joined.replace("\n    ", "").replace("\n  ", "")
@@ -514,12 +515,12 @@ class Checksum:
 
     @property
     def value(self) -> str:
-        """The digits."""
+        """The 16 digits."""
         return self._digest.hexdigest()[:16]
 
 
 def checksum_of(fields: Mapping[str, Any]) -> str:
-    """The checksum of an object of JSON, whose own is left out.
+    """The checksum of a JSON object, without its own checksum.
 
     Raises:
         ValueError: a number that JSON cannot hold.
@@ -534,7 +535,7 @@ def checksum_of(fields: Mapping[str, Any]) -> str:
 
 
 def check_unchanged(report: Mapping[str, Any]) -> None:
-    """Refuse the JSON of a report that is not as it was written, by its checksum, if it has one."""
+    """Refuse a JSON report that was changed after it was written, if it has a checksum."""
     if CHECKSUM not in report:
         return
     try:

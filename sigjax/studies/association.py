@@ -329,8 +329,9 @@ def fisher_p(
 def _montecarlo(counts: np.ndarray, observed: int, settings: Settings) -> tuple[float, Interval, int]:
     """The Monte Carlo p-value and its interval (both doubled if two-sided), and the number of extreme resamples.
 
-    The doubled interval keeps its level. Either count may make it too low, each half as often as the interval of one
-    proportion errs; it is too high only if one tail is clearly smaller, and then the other plays no part.
+    The doubled interval keeps its level. It is too low if the interval of either tail is too low, and each of these two
+    errors has half the error rate of an interval. It can be too high only if one tail is clearly smaller, and then only
+    this tail matters.
     """
     exceeds = _tails(_random_agreements(counts, settings), observed, settings.alternative).sum(axis=1)
     exceed, resamples = exceeds.min(keepdims=True), settings.fixed_resamples

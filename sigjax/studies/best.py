@@ -82,10 +82,10 @@ def standings_of(
     largest: np.ndarray,
     dropped_at: np.ndarray,
 ) -> tuple[SystemStanding, ...]:
-    """Systems that may be among the best, then those that were dropped last.
+    """The systems that may be among the best, then the dropped systems, the last dropped first.
 
-    `means` `[pair]` are of the differences of pairs; logarithms of $E_k$ now and at its `largest`, and `dropped_at`
-    (0 if it was not) are `[system]`.
+    `means` `[pair]` are the mean differences of pairs. `log_e` and `largest` `[system]` are logarithms of $E_k$, now
+    and at its maximum. `dropped_at` `[system]` is 0 for systems that were not dropped.
     """
     deltas = np.zeros((len(systems), len(systems)))
     deltas[tuple(members.T)], deltas[tuple(members.T[::-1])] = means, -means

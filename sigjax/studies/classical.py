@@ -65,7 +65,10 @@ TestOrReason = ClassicalTest | InapplicableTest
 def all_tests(
     evaluation: EvaluationRecord, alternative: Alternative
 ) -> tuple[list[TestOrReason], int, tuple[float | None, float | None]]:
-    """All classical tests or why they do not apply, the number of units with content, and how the systems depend."""
+    """Classical tests, or why they do not apply.
+
+    The number of units with content; and the dependence of the systems.
+    """
     metric = evaluation.metric
     if isinstance(metric, SampleMetric):
         reason = f"{metric.name} is computed from all instances at once, not from sums"

@@ -68,7 +68,7 @@ def log_e_values(
 def one_sided_log_e(
     differences: np.ndarray, effects: np.ndarray, before: np.ndarray | None = None, *, binary: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same of each side `[side, unit, pair]`: that the first system has larger scores, and that the second has.
+    """One-sided log e-values `[side, unit, pair]`: the first system has larger scores; the second system has.
 
     >>> one_sided_log_e(np.array([[1.0], [1.0], [-1.0]]), np.array([4.0]))[0].round(4)[..., 0]
     array([[  0.6928,   1.3856,  -5.9216],

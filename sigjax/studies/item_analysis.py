@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _FEWEST_SYSTEMS = 3
-"""Of two systems every correlation is 1 or -1."""
+"""With only two systems, every correlation is 1 or -1."""
 _SHOWN, _FIRST = 12, 5
 """Rows and names that a text shows; suspicious instances that it shows even if none is significant."""
 _NUMBERS = 2**22
@@ -232,7 +232,7 @@ class Items(Study):
         return self._document(_SHOWN)
 
     def whole_document(self) -> Document:
-        """The same with all suspicious instances and all neighbours."""
+        """The document with all suspicious instances and all neighbours."""
         return self._document(max(self.num_instances, len(self.systems)))
 
     def _document(self, most: int) -> Document:

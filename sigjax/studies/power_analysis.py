@@ -601,7 +601,7 @@ class PlannedPower(StudyResult):
 
     Attributes:
         disagree: the supposed share of instances on which one system alone is right.
-        accuracy: that of the better system, if it was given.
+        accuracy: accuracy of the better system, if it was given.
         points: size by size.
         target: the power.
         pairs: for how many pairs p is adjusted (Bonferroni).

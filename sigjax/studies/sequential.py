@@ -240,7 +240,7 @@ class Monitor(StudyResult):
 
     @property
     def exit_code(self) -> int:
-        """That of the command: 0 to stop, 3 to go on."""
+        """The exit code of the command: 0 to stop, 3 to go on."""
         return 0 if self.stop else 3
 
     @property

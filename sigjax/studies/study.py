@@ -52,14 +52,14 @@ class StudyResult(ShortRepr):
     rows: ClassVar[str] = ""
     """The field whose records are the rows of the data frame; empty if there is one row."""
     exit_code = 0
-    """That of the command."""
+    """The exit code of the command."""
 
     @abstractmethod
     def document(self) -> Document:
         """The document of the result."""
 
     def whole_document(self) -> Document:
-        """The same for files, with long lists in full."""
+        """The document for files, with long lists in full."""
         return self.document()
 
     @property
@@ -151,7 +151,7 @@ class StudyRows(tuple[Row, ...], StudyResult):
     _about: tuple[str, str, Callable[[Sequence[Any]], Document]]
 
     def __new__(cls, rows: Iterable[Row] = (), *about: Any) -> StudyRows[Row]:
-        """Make them of results, the schema and the name of the results in JSON, and the function of the document."""
+        """Take the results, then their schema, their name in JSON, and the function that makes the document."""
         made = super().__new__(cls, rows)
         made._about = about  # pyright: ignore[reportAttributeAccessIssue]
         return made
@@ -244,7 +244,7 @@ def study_signature(study: str, options: object, *, metric: str, **more: object)
     for name in options_of(type(options)):
         value = None if name == "read" else getattr(options, name)
         if name in ("device", "progress", "show") or value is False:
-            continue  # None stays, and keeps the place of a value that is given here
+            continue  # None stays, to keep the position of a value that `more` gives
         value = ",".join(map(str, value)) if isinstance(value, list | tuple) else value
         given[_SHORT.get(name, name)] = f"{value:g}" if isinstance(value, float) else value
     return signature_line(**{"study": study, "metric": metric, **given, **more})

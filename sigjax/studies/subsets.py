@@ -178,7 +178,7 @@ class Flips(StudyResult):
         return self._document(_SHOWN)
 
     def whole_document(self) -> Document:
-        """The same with all instances that differ."""
+        """The document with all instances that differ."""
         return self._document(len(self.flips))
 
     def _document(self, most: int) -> Document:

@@ -1,9 +1,10 @@
-"""The paired bootstrap: all systems on the same resamples of the units; and without sampling where scores are linear.
+"""The paired bootstrap: all systems on the same resamples of the units. If scores are linear, it needs no sampling.
 
 `draw_all` draws the replicates of all metrics of a report at once; `sampled_bootstrap` makes tests, standard errors and
-intervals of them. Where a score is linear in one statistic, and the others do not vary, a replicate of a score, or of
-delta, is a number times the resampled sum of that statistic, whose distribution is known: `plan_bootstrap` and what
-follows. Means and accuracies of instances are such scores; with clusters of unequal size they are not, nor are ratios.
+intervals from them. If a score is linear in one statistic, and the other statistics do not vary, a replicate of a
+score, or of delta, is a linear function of the resampled sum of this statistic. The distribution of this sum is known:
+see `plan_bootstrap` and the functions after it. Means and accuracies of instances are such scores. Ratios are not, and
+means are not if clusters have unequal sizes.
 
 Reference: Berg-Kirkpatrick, Burkett and Klein (2012), section 2; Efron and Tibshirani (1993).
 """
@@ -55,18 +56,21 @@ from sigjax.testing.uncertainty import Percentile, Pieces, quantile_levels, targ
 
 
 def bootstraps(problem: Problem) -> bool:
-    """Whether the bootstrap has a part: the test, or intervals and standard errors that take it. One unit has none."""
+    """Whether the bootstrap is used: for the test, or for intervals and standard errors.
+
+    It needs more than one unit.
+    """
     settings = problem.settings
     needed = "bootstrap" in settings.tests or draws_intervals(problem.metric, settings)
     return needed and INTERVALS[settings.interval].needs != "runs" and len(problem.units.strata) > 1
 
 
 def draw_all(problems: Sequence[SumsProblem], run: Run) -> dict[str, np.ndarray]:
-    """Scores `[system, resample]` of several metrics of the same units on the same resamples, by name of the metric.
+    """Scores `[system, resample]` of several metrics on the same units and resamples, by name of the metric.
 
-    None of them where the scores do not fit into memory, stay on the device or are kept in tallies, or where sums would
-    be made in another way than for each metric by itself. Then each metric draws by itself (`replicate_pieces`), with
-    the same numbers.
+    Empty if the scores do not fit into memory, stay on the device or are kept in tallies, or if the sums of a single
+    metric would use another type of arithmetic. Then each metric draws separately (`replicate_pieces`), with the same
+    results.
     """
     shape = sum(len(problem.units.values) for problem in problems), run.resamples
     if run.checkpoint.is_kept or room(run.backend) or not fits(gib(shape), problems[0].settings):
@@ -91,7 +95,7 @@ def _arithmetic(projection: Projection) -> tuple[object, ...]:
 
 
 def _projected(problems: Sequence[SumsProblem], run: Run) -> tuple[Projection, list[ScoreSpec]]:
-    """How to make the sums of these metrics; statistics that they have in common are one column."""
+    """The projection that makes the sums of these metrics; statistics that metrics share are one column."""
     draws, compiled = draws_from_strata(problems[0].units.strata), bool(run.backend.devices)
     in_bytes = most_bytes(run.backend, counts=True)
     outputs = [each.units.outputs for each in problems if each.units.outputs and each.draws == "outputs"]
@@ -106,7 +110,7 @@ def _projected(problems: Sequence[SumsProblem], run: Run) -> tuple[Projection, l
     start = 0
     for each in problems:
         stats = slice(start, start := start + each.units.values.shape[2])
-        # A compiler may merge the division by divisors with the metric's own: such scores are left to NumPy.
+        # A compiler may merge the division by divisors with the metric's own division: NumPy computes such scores.
         on_host = not each.metric.portable or each.units.divisors is not None
         indices = ColumnIndices(column[:, stats], offset[:, stats])
         metrics.append(ScoreSpec(indices, each.units.divisors, each.metric.score, on_host))
@@ -122,15 +126,15 @@ def sampled_bootstrap(
     uncertain: bool,
     joint_pairs: int = 1,
 ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
-    """How many resamples speak against each of some pairs, and standard errors and intervals of all.
+    """How many resamples count against each tested pair, and standard errors and intervals of all scores and deltas.
 
-    `pieces` gives the scores of all systems on the same resamples, piece by piece, for a part of the run. The pairs at
-    the positions `tested` are tested. `uncertain`: whether standard errors and intervals are asked for, of which those
-    of `joint_pairs` deltas, those of other problems included, hold together.
+    `pieces` yields the scores of all systems on the same resamples, piece by piece, for a part of the run. The pairs at
+    the positions `tested` are tested. `uncertain` requests standard errors and intervals; the intervals of
+    `joint_pairs` deltas, including deltas of other problems, are then simultaneous.
 
     Returns:
-        The counts `[pair]`; standard errors and ends of intervals of all scores, then of all deltas, `[target, 3]`,
-        where they are asked for; and the scores `[system, resample]`, where all of them were kept.
+        The counts `[pair]`; standard errors and ends of intervals of all scores, then of all deltas, `[target, 3]`, or
+        None; and the scores `[system, resample]`, or None if they were not all kept.
     """
     settings, hypotheses = problem.settings, problem.hypotheses
     deltas = Deltas(hypotheses.members[tested], hypotheses.deltas[tested], hypotheses.rounding[tested])
@@ -145,25 +149,25 @@ def sampled_bootstrap(
 
 
 _BYTES = 100.0
-"""Memory for each value of a grid."""
+"""Bytes of memory for each value of a grid."""
 
 
 class BootstrapPlan(NamedTuple):
-    """Distributions to compute, for an evaluation whose score is linear in the sum of one statistic."""
+    """The distributions to compute, for an evaluation whose score is linear in the sum of one statistic."""
 
     stat: int
     slope: float
     systems: tuple[DrawLattice, ...]
     pairs: dict[Pair, DrawLattice]
-    """Of the first pair of each problem."""
+    """The distribution for the first pair of each problem."""
     which: np.ndarray
-    """[pair] the problem of each pair."""
+    """[pair]: the index of the pair's problem."""
 
 
 def plan_bootstrap(problem: SumsProblem, equivalent: EquivalentPairs, budget: float) -> BootstrapPlan | NotEligible:
-    """Distributions of systems and pairs, if the score is linear and they fit memory and budget (nominal seconds).
+    """The distributions of systems and pairs, if the score is linear and they fit memory and budget (nominal seconds).
 
-    `equivalent` are those of the permutation test: pairs that are alike in it are so here, if there are no strata.
+    `equivalent` groups pairs with the same permutation test. Without strata, they also have the same bootstrap test.
     """
     units = problem.units
     if problem.draws == "outputs":
@@ -180,7 +184,7 @@ def plan_bootstrap(problem: SumsProblem, equivalent: EquivalentPairs, budget: fl
     cost = sum(map(draws_cost, different.values()), start=Cost())
     if units.strata[-1] > 0:
         equivalent = EquivalentPairs.apart(len(problem.hypotheses.members))
-    # The distribution of a pair's delta, and that of each tail.
+    # The distribution of a pair's delta, and the distribution that each tail needs.
     count = 3 if "bootstrap" in problem.settings.tests else 1
     for a, b in problem.hypotheses.members[equivalent.first].tolist():
         pairs[a, b] = draw_lattice(column[a] - column[b], units.strata)
@@ -198,17 +202,20 @@ def _length(lattice: DrawLattice) -> int:
 
 
 def draws_cost(lattice: DrawLattice) -> Cost:
-    """A distribution of draws, without sampling."""
+    """The cost of a distribution of draws, without sampling."""
     return DRAWS + DRAWS_VALUE * _length(lattice)
 
 
 def _key(lattice: DrawLattice) -> tuple[bytes | int, ...]:
-    """What two lattices of the same distribution have in common."""
+    """The key that is equal for two lattices with the same distribution."""
     return *(column.tobytes() for column in lattice[:3]), lattice.offset, lattice.scale
 
 
 def _linear_score(problem: SumsProblem) -> tuple[int, float] | NotEligible:
-    """The one statistic that varies over units, and the slope of the score in it; the others are equal."""
+    """The only statistic that varies over units, and the slope of the score in it.
+
+    The other statistics must be equal.
+    """
     units = problem.units
     totals = units.totals
     first = np.searchsorted(units.strata, units.strata)  # the first unit of each unit's stratum
@@ -228,14 +235,14 @@ def _linear_score(problem: SumsProblem) -> tuple[int, float] | NotEligible:
 def linear_intervals(problem: SumsProblem, plan: BootstrapPlan) -> np.ndarray:
     """Standard error and ends of the interval of each score, then of each delta, `[target, 3]`.
 
-    They are those that infinitely many resamples give.
+    They are the limits for infinitely many resamples.
     """
     pairs, none = list(plan.pairs), len(plan.systems)
     lattices = [*plan.systems, *plan.pairs.values()]
     turned = [0.0] * len(lattices)
     if problem.settings.interval == "bca":
         targets = np.array([*((system, none) for system in range(none)), *pairs], np.int32)
-        # In the direction of the sum, which the score may turn around.
+        # The sign is relative to the sum; a negative slope of the score reverses it.
         turned = (np.sign(plan.slope) * accelerations(problem, targets)).tolist()
     found, known = list[np.ndarray](), dict[tuple[object, ...], np.ndarray]()
     for index, (lattice, acceleration) in enumerate(zip(lattices, turned, strict=True)):
@@ -264,7 +271,10 @@ def _uncertainty(
 
 
 def exact_bootstrap_tests(problem: SumsProblem, plan: BootstrapPlan) -> Columns:
-    """The columns of the bootstrap tests of all pairs, as infinitely many resamples give them; none where p is 0."""
+    """The columns of the bootstrap tests of all pairs, as with infinitely many resamples.
+
+    Pairs with p = 0 stay open.
+    """
     reasons = f"the score is linear in {problem.metric.stat_names[plan.stat]}", "no resample at all is as extreme"
     p_values = list[PValue]()
     for lattice in plan.pairs.values():

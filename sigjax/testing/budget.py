@@ -1,4 +1,4 @@
-"""What tests cost in NumPy, and the budget of those without sampling, by the table of `run.costs`."""
+"""The cost of tests in NumPy, and the budget of tests without sampling, by the table in `run.costs`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from sigjax.run.costs import (
 from sigjax.testing.problem import NotExact, SumsProblem
 
 AUTO_BUDGET = 10.0
-"""Nominal seconds that method="auto" spends on the exact tests of an evaluation."""
+"""Nominal seconds that method="auto" may spend on the exact tests of an evaluation."""
 EXACT_BUDGET = 600.0
-"""The same for an exact method asked for by name."""
+"""Nominal seconds for an exact method that the user chose."""
 _FEW_COLUMNS = 6
-"""Up to this many columns are added up as masks are drawn."""
+"""Up to this many columns are added up while masks are drawn."""
 
 
 def exact_budget(settings: Settings) -> float:
@@ -33,13 +33,13 @@ def exact_budget(settings: Settings) -> float:
 
 
 def free_seconds(settings: Settings) -> float:
-    """Nominal seconds up to which an exact test is not charged: what sampling costs, unless a limit was given."""
+    """Nominal seconds that an exact test may take without charge: the cost of sampling, unless the user set a limit."""
     limited = settings.method != "auto" or settings.budget is not None or settings.resamples == "auto"
     return 0.0 if limited else (SAMPLED_PAIR * settings.fixed_resamples).seconds
 
 
 def over_budget(costs: dict[Pair, Cost], settings: Settings) -> dict[Pair, NotEligible]:
-    """The pairs beyond the budget, which pays for the cheapest exact tests first."""
+    """The pairs that exceed the budget, which pays for the cheapest exact tests first."""
     budget, seconds = exact_budget(settings), {pair: cost.seconds for pair, cost in costs.items()}
     refused: dict[Pair, NotEligible] = {}
     free, spent = free_seconds(settings), 0.0
@@ -59,14 +59,14 @@ def over_budget(costs: dict[Pair, Cost], settings: Settings) -> dict[Pair, NotEl
 
 
 def swap_cost(problem: SumsProblem, num_pairs: int) -> Cost:
-    """What NumPy takes to swap so many pairs."""
+    """The cost of swapping so many pairs in NumPy."""
     num_systems, num_units, num_stats = problem.units.values.shape
-    # Where outputs or runs are exchanged, those of both systems are chosen one by one, which takes about as long
-    # as counting draws.
+    # If outputs or runs are exchanged, they are chosen for both systems one by one, which takes about as long as
+    # counting draws.
     one_by_one = problem.exchanges != "units"
     width = 2 * _num_outputs(problem) // (num_units if problem.exchanges == "runs" else 1) if one_by_one else num_units
     columns, scored = num_systems * num_stats, num_pairs * num_stats
-    if problem.studentizes:  # a column per product, and two scores more per statistic
+    if problem.studentizes:  # one column more per product, and two scores more per statistic
         columns, scored = columns + scored * num_stats, scored * (2 * num_stats + 1)
     return numpy_cost(
         resamples=problem.settings.fixed_resamples,
@@ -78,7 +78,7 @@ def swap_cost(problem: SumsProblem, num_pairs: int) -> Cost:
 
 
 def draw_cost(problem: SumsProblem) -> Cost:
-    """What NumPy takes to draw all systems."""
+    """The cost of drawing all systems in NumPy."""
     num_systems, num_units, num_stats = problem.units.values.shape
     width = num_units + (_num_outputs(problem) if problem.draws == "outputs" else 0)
     columns = num_systems * num_stats
@@ -92,10 +92,10 @@ def _num_outputs(problem: SumsProblem) -> int:
 
 
 def numpy_cost(*, resamples: int, units: int, columns: int, scored: int, counted: bool) -> Cost:
-    """What NumPy takes, from the costs of its parts.
+    """The cost in NumPy, from the costs of its parts.
 
-    `columns` of statistics are multiplied with weights of `units`, `scored` statistics a resample enter scores, and
-    `counted` tells bootstrap counts from swap masks.
+    `columns` of statistics are multiplied with weights of `units`; `scored` is the number of statistics per resample
+    that enter scores; `counted` is true for bootstrap counts, false for swap masks.
     """
     masked = MASKED_UNIT_OF_FEW_COLUMNS if columns <= _FEW_COLUMNS else MASKED_UNIT
     weights = COUNTED_UNIT if counted else masked

@@ -1,12 +1,12 @@
-r"""Intervals without resamples: which ones the scores and deltas of a problem get, and at which level.
+r"""Intervals without resamples: which kind the scores and deltas of a problem get, and at which level.
 
-**The joint level** is that of each interval at which all of them hold together. Scores and deltas are jointly normal,
-nearly, with covariances $\sum_i u_{ki} u_{li}$ of systems k and l. Draws of such normal variables, which all pairs
-share, give the quantile c of the largest $|Z|$ at the level asked for; each interval is then of the level $P(|Z| \le
-c)$ of one of them, narrower than Bonferroni's by some 3%. Covariances are taken as known, so intervals would be too
-narrow with fewer than ten units, or fewer than systems (with 25 systems of ten normal numbers some delta was missed in
-9%): there, Bonferroni's level is used. Reference: Hothorn, Bretz and Westfall (2008), "Simultaneous inference in
-general parametric models".
+**The joint level** is the level of each single interval that makes all intervals simultaneous. Scores and deltas are
+nearly jointly normal, with covariances $\sum_i u_{ki} u_{li}$ of systems k and l. Draws of such normal variables,
+shared by all pairs, give c, the quantile of the largest $|Z|$ at the requested level. Each interval then has the level
+$P(|Z| \le c)$ of a single Z. It is narrower than Bonferroni's interval by some 3%. Covariances are taken as known, so
+intervals would be too narrow with fewer than ten units, or with fewer units than systems (with 25 systems and ten units
+of normal numbers, 9% of reports missed some delta). Bonferroni's level is used in such cases. Reference: Hothorn, Bretz
+and Westfall (2008), "Simultaneous inference in general parametric models".
 """
 
 from __future__ import annotations
@@ -24,19 +24,20 @@ from sigjax.testing.skewed_t import skewed_t_intervals
 from sigjax.testing.special import scipy_special
 
 _FEW_UNITS = 10
-"""With fewer, or fewer than systems, correlations of deltas are too uncertain to be used."""
+"""With fewer units, or fewer units than systems, correlations of deltas are too uncertain to be used."""
 _ROWS = 2**10
-"""Normal draws that are held at a time."""
+"""Normal draws per block."""
 _RIDGE = 1e-12
-"""Part of each variance that is added to it: the covariance of systems that are sums of others has a root then."""
+"""Share of each variance that is added to it, so that covariances have a root even if a system is a sum of others."""
 
 
 def jackknife_intervals(problem: SumsProblem, joint_pairs: int = 1, *, proportions: bool = True) -> np.ndarray:
     """Standard error and ends of the interval of each score, then of each delta, `[target, 3]`.
 
-    Ends are NaN where there is no interval. Intervals of `joint_pairs` deltas, those of other problems included, hold
-    together by Bonferroni's inequality; for "simultaneous" those of all scores do, and those of all deltas. Without
-    `proportions`, numbers that are all 0 or 1 are not taken for answers right or wrong.
+    Ends are NaN if there is no interval. Intervals of `joint_pairs` deltas, including deltas of other problems, are
+    simultaneous by Bonferroni's inequality. For the kind "simultaneous", intervals of all scores are simultaneous, and
+    so are intervals of all deltas. Without `proportions`, numbers that are all 0 or 1 do not count as right-or-wrong
+    answers.
     """
     hypotheses, settings, proportions = problem.hypotheses, problem.settings, proportions and right_or_wrong(problem)
     influence, errors = np.zeros((0, 0)), errors_of_proportions(problem) if proportions else None
@@ -65,10 +66,10 @@ def jackknife_intervals(problem: SumsProblem, joint_pairs: int = 1, *, proportio
 def _joint_level(
     problem: SumsProblem, influence: np.ndarray, targets: np.ndarray, varies: np.ndarray, *, proportions: bool
 ) -> float:
-    """The level at which all intervals of some targets `[target, 2]` hold together.
+    """The level of each interval that makes the intervals of some targets `[target, 2]` simultaneous.
 
-    A score interval of a proportion has a length also where no answer varies: it counts as independent of the others.
-    Those of few answers are long enough for correlations that are uncertain.
+    The score interval of a proportion has a length even if no answer varies; it then counts as independent of the other
+    intervals. With few answers, score intervals are long enough although correlations are uncertain.
     """
     settings, num_units = problem.settings, len(problem.units.strata)
     if num_units < max(_FEW_UNITS, len(influence)) and not proportions:
@@ -79,11 +80,11 @@ def _joint_level(
     if varies.any():
         maxima = normal_maxima(influence, targets[varies], settings.fixed_resamples, settings.seed)
     level = settings.confidence_level
-    return max(joint_level(maxima, level, others), level)  # draws may put it just below
+    return max(joint_level(maxima, level, others), level)  # the quantile of draws may lie just below
 
 
 def bonferroni_level(level: float, count: float) -> float:
-    """The level of each of so many intervals, for all of them to hold together however they depend on each other.
+    """The level of each of so many intervals that makes them simultaneous, however they depend on each other.
 
     >>> round(bonferroni_level(0.95, 10), 6), bonferroni_level(0.95, 1)
     (0.995, 0.95)
@@ -92,10 +93,10 @@ def bonferroni_level(level: float, count: float) -> float:
 
 
 def normal_maxima(influence: np.ndarray, targets: np.ndarray, draws: int, seed: int) -> np.ndarray:
-    """The largest |Z| of all targets, `[draw]`.
+    """The largest |Z| over all targets, `[draw]`.
 
-    `influence` `[system, unit]` is that on scores, and `targets` `[target, 2]` (a, b): the delta of two systems, or the
-    score of a where b is the number of systems. All of them vary.
+    `influence` `[system, unit]` is the influence on scores. `targets` `[target, 2]` are (a, b): the delta of two
+    systems, or the score of a if b is the number of systems. All targets vary.
     """
     root = np.concatenate([_root(influence), np.zeros((1, len(influence)))])
     lengths = np.linalg.norm(root[targets[:, 0]] - root[targets[:, 1]], axis=1)
@@ -110,12 +111,12 @@ def normal_maxima(influence: np.ndarray, targets: np.ndarray, draws: int, seed: 
 
 
 def normal_errors(influence: np.ndarray, draws: int, seed: int) -> Iterator[np.ndarray]:
-    """Normal errors of scores `[system, draw]`, some at a time, with the covariances of these influences."""
+    """Normal errors of scores `[system, draw]`, in blocks, with the covariances of these influences."""
     return (values * _scale(influence) for values in _normal(_root(influence), draws, seed))
 
 
 def _normal(root: np.ndarray, draws: int, seed: int) -> Iterator[np.ndarray]:
-    """Products of a root `[row, system]` with standard normal numbers, `[row, draw]`, some at a time."""
+    """Products of a root `[row, system]` with standard normal numbers, `[row, draw]`, in blocks."""
     num_systems = root.shape[1]
     num_words = num_systems + num_systems % 2
     for start in range(0, draws, _ROWS):
@@ -125,7 +126,7 @@ def _normal(root: np.ndarray, draws: int, seed: int) -> Iterator[np.ndarray]:
 
 
 def _root(influence: np.ndarray) -> np.ndarray:
-    """A root of the covariances of scores, divided by `_scale`."""
+    """A root of the covariance matrix of scores, divided by `_scale`."""
     influence = influence / _scale(influence)
     covariance = influence @ influence.T
     variances = np.diag(covariance)
@@ -133,14 +134,14 @@ def _root(influence: np.ndarray) -> np.ndarray:
 
 
 def _scale(influence: np.ndarray) -> float:
-    """A power of two, which rounds nothing, so that squares stay within the range of a double."""
+    """A power of two (scaling by it does not round) that keeps squares within the range of a double."""
     return math.ldexp(1.0, math.frexp(float(np.abs(influence).max()))[1])
 
 
 def joint_level(maxima: np.ndarray, level: float, others: int = 0) -> float:
-    """The level of each interval, for all of them to hold together at `level`.
+    """The level of each interval that makes the intervals simultaneous at `level`.
 
-    `maxima` `[draw]` are those of `normal_maxima`; `others` are intervals that are independent of these.
+    `maxima` `[draw]` come from `normal_maxima`; `others` is the number of further intervals, independent of these.
 
     >>> maxima = np.array([0.3, 0.7, 1.1, 1.5])
     >>> round(joint_level(maxima, 0.75), 3), round(joint_level(maxima, 0.75, others=1), 3)

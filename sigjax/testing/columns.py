@@ -1,8 +1,8 @@
-"""Tests by a metric that is not a function of sums: every resample is computed anew, by calling the function.
+"""Tests for metrics that are not functions of sums: every resample calls the metric's function.
 
-The permutation test swaps the columns of two systems, standardized where the metric says so; the bootstrap draws
-instances for all systems at once. Where few units differ, all swaps are tried. The CPU does the work, whatever the
-device. Reference: Efron and Tibshirani (1993), chapters 6 and 15.
+The permutation test swaps the columns of two systems, standardized if the metric requests it; the bootstrap draws
+instances for all systems at once. If few units differ, all swaps are listed. The work always runs on the CPU.
+Reference: Efron and Tibshirani (1993), chapters 6 and 15.
 """
 
 from __future__ import annotations
@@ -51,24 +51,24 @@ from sigjax.testing.uncertainty import Pieces
 
 NOT_SUMS = "the metric is not a function of sums"
 _SMALL_WORK_SECONDS = 2.0
-"""Work that NumPy finishes sooner than this is not worth compiling."""
+"""Nominal seconds of NumPy work below which compiling does not pay."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SamplePlan:
-    """Which pairs are tested without sampling, and how the function is called."""
+    """Which pairs are tested without sampling, and how to call the function."""
 
     function: Function
     differing: dict[Pair, np.ndarray]
-    """For each pair tested without sampling, the units that differ."""
+    """For each pair tested without sampling: the units that differ."""
     sampled: dict[Pair, NotEligible]
-    """For each other pair, why it is sampled."""
+    """For each other pair: why it is sampled."""
     cost: Cost
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnsProblem(Problem):
-    """A problem by a metric that is not a function of sums."""
+    """A problem with a metric that is not a function of sums."""
 
     units: Sample
     metric: SampleMetric
@@ -77,7 +77,7 @@ class ColumnsProblem(Problem):
 
     @classmethod
     def of_evaluation(cls, evaluation: EvaluationRecord, settings: Settings, members: np.ndarray) -> ColumnsProblem:
-        """As `tests.problem_of`."""
+        """See `tests.problem_of`."""
         metric, given = evaluation.metric, make_sample(evaluation)
         assert isinstance(metric, SampleMetric)
         sample = replace(given, columns=standardized(metric, given.columns))
@@ -87,17 +87,17 @@ class ColumnsProblem(Problem):
         return cls(sample, metric, Hypotheses.of(members, scores, errors, evaluation.systems), settings)
 
     def of_pair(self, systems: Pair) -> Self:
-        """As `Problem` has it."""
+        """See `Problem.of_pair`."""
         units = replace(self.units, columns=self.units.columns[list(systems)])
         return replace(self, units=units, hypotheses=self.hypotheses.of_systems(systems))
 
     @cached_property
     def plan(self) -> SamplePlan:
-        """How the function is called, by all tests."""
+        """How all tests call the function."""
         return planned(self, draws=bootstraps(self))
 
     def jackknife_scores(self) -> np.ndarray:
-        """As `Problem` has it."""
+        """See `Problem.jackknife_scores`."""
         kept = (np.flatnonzero(self.units.unit != unit) for unit in range(len(self.units.strata)))
         with np.errstate(all="ignore"):
             columns = [sample_scores(self.metric, self.units.columns[:, :, instances]) for instances in kept]
@@ -106,12 +106,12 @@ class ColumnsProblem(Problem):
         return without
 
     def swap_tolerance(self, pair: Pair) -> float:
-        """As `Problem` has it: four scores were rounded."""
+        """See `Problem.swap_tolerance`; four scores were rounded."""
         return 4.0 * pair_rounding(self.metric, *self.units.columns[list(pair)])
 
 
 def planned(problem: ColumnsProblem, *, draws: bool) -> SamplePlan:
-    """Plan the permutation test, and the calls of the function; `draws` are bootstrap resamples."""
+    """Plan the permutation test, and the calls of the function; `draws` is the number of bootstrap resamples."""
     settings, permuted = problem.settings, "permutation" in problem.settings.tests
     differing = {pair: _differing(problem, pair) for pair in problem.hypotheses.pairs if permuted}
     sampled = {pair: why for pair, units in differing.items() if (why := _why_sampled(problem, pair, len(units)))}
@@ -128,7 +128,7 @@ def planned(problem: ColumnsProblem, *, draws: bool) -> SamplePlan:
 
 
 def exact_permutation(problem: ColumnsProblem, context: Context) -> Columns:
-    """The columns of the exact tests of all pairs; reasons say what is exchanged."""
+    """The columns of the exact tests of all pairs; the reasons name what is exchanged."""
     exchanged, sampled = what_is_exchanged(problem.metric), problem.plan.sampled
     p_values, reasons = list[PValue](), list[str]()
     with context.progress_bar("exact tests", len(problem.hypotheses.pairs)) as advance:
@@ -142,7 +142,7 @@ def exact_permutation(problem: ColumnsProblem, context: Context) -> Columns:
 
 
 def swap_counter(problem: ColumnsProblem, indices: np.ndarray, run: Run) -> ExceedCounter:
-    """Counts the swaps that are as extreme as observed, for the pairs at these indices."""
+    """A function that counts the swaps at least as extreme as observed, for the pairs at these indices."""
     sampled = [problem.hypotheses.pair(index) for index in indices]
     deltas, tolerances = (
         problem.hypotheses.deltas[indices],
@@ -192,7 +192,7 @@ def _why_sampled(problem: ColumnsProblem, pair: Pair, num_coins: int) -> NotElig
 
 
 def _exact(problem: ColumnsProblem, pair: Pair) -> tuple[PValue, str]:
-    """The p-value of a pair from all swaps of the few units that differ, and the reason."""
+    """The p-value of a pair from all swaps of the few units that differ, and the reason for this method."""
     plan = problem.plan
     differing = plan.differing[pair]
     if not differing.size:
@@ -200,7 +200,7 @@ def _exact(problem: ColumnsProblem, pair: Pair) -> tuple[PValue, str]:
     pieces = [scores for _, scores in outcome_scores(plan.function, problem.units, pair, differing)]
     a, b = np.concatenate(pieces, axis=1)
     check_finite((a - b)[None], [pair])
-    # The observed delta as the same program computes it: it is as extreme as itself.
+    # The same program computes the observed delta, so that the observed swap counts as extreme.
     observed, tolerance = a[:1] - b[:1], np.array([problem.swap_tolerance(pair)])
     criterion = Extreme(observed, tolerance, problem.settings.alternative, problem.settings.mid_p)
     found = outcomes_p((a - b)[None], criterion, differing.size)
@@ -210,7 +210,7 @@ def _exact(problem: ColumnsProblem, pair: Pair) -> tuple[PValue, str]:
 
 
 def _function(problem: ColumnsProblem, calls: float) -> Function:
-    """The function, compiled where so many calls are worth it and JAX takes it."""
+    """The function, compiled if so many calls are worth it and JAX can trace it."""
     metric = problem.metric
     hashable = isinstance(cast("object", metric.function), Hashable)
     call: Callable[..., Any] = metric.function if hashable else partial(metric.function)
@@ -231,18 +231,18 @@ def _function(problem: ColumnsProblem, calls: float) -> Function:
 
 
 def _call_cost(problem: ColumnsProblem, *, together: bool) -> Cost:
-    """The score of one resample, by one call or by that of many resamples together."""
+    """The cost of the score of one resample, with one call per resample or one call for many resamples."""
     numbers = math.prod(problem.units.columns.shape[1:])
     return CALLED_NUMBER_TOGETHER * numbers if together else CALL + CALLED_NUMBER * numbers
 
 
 def _num_draws(problem: ColumnsProblem) -> int:
-    """How often the function is called for bootstrap resamples."""
+    """How many bootstrap resamples call the function."""
     return problem.settings.fixed_resamples * len(problem.units.columns)
 
 
 def _advancing(pieces: Pieces, run: Run) -> Pieces:
-    """The same pieces; progress is reported after each."""
+    """The same pieces, with progress reported after each piece."""
     for start, scores in pieces:
         yield start, scores
         run.advance(start + scores.shape[-1])

@@ -1,11 +1,12 @@
 r"""Standard errors by the delta method.
 
-Standard errors for new units, or for new units and new runs ("two-way"). For units, $\sqrt{\sum_h \sum_{i \in h} (g
-\cdot (s_i - \bar s_h))^2}$, where g is the gradient of the score at the sums, by central differences in NumPy, so that
-no number depends on the device. If the score were linear, infinitely many bootstrap resamples of the units would give
-the same; for a mean, it is the standard deviation (ddof = 0) divided by the root of the number of units. Beside the
-jackknife's errors of clusters, those of instances have its factor $n_h / (n_h - 1)$ (ddof = 1). References: Efron and
-Tibshirani (1993), section 21; Davison and Hinkley (1997), section 2.7.2.
+This module has standard errors for new units; `two_way` extends them to new units and new runs. The standard error is
+$\sqrt{\sum_h \sum_{i \in h} (g \cdot (s_i - \bar s_h))^2}$, where g is the gradient of the score at the sums. Gradients
+are central differences in NumPy, so that no number depends on the device. For a linear score, infinitely many bootstrap
+resamples of the units have the same standard error. For a mean, it is the standard deviation (ddof = 0) divided by the
+root of the number of units. The factor $n_h / (n_h - 1)$ (ddof = 1) makes errors of instances comparable with the
+jackknife's errors of clusters. References: Efron and Tibshirani (1993), section 21; Davison and Hinkley (1997), section
+2.7.2.
 """
 
 from __future__ import annotations
@@ -22,13 +23,15 @@ from sigjax.resample.units import norms, total
 from sigjax.testing.jackknife import of_pairs
 
 STEP = 2.0**-17
-"""Relative step of the differences: truncation and rounding are both about 1e-10 of a gradient."""
+"""Relative step of the differences: the truncation error and the rounding error are both about 1e-10 of a gradient."""
 NO_VARIANCE = 2.0**-40
-"""A variance below this part of its terms is rounding."""
+"""A variance below this share of its terms is rounding."""
 
 
 def slope(score: Callable[[np.ndarray], np.ndarray], at: np.ndarray, stat: int, step: float) -> np.ndarray:
-    """The derivative of a score of sums `[stat, row]` -> `[row]` by a statistic, `[row]`, as a central difference.
+    """The derivative `[row]` of a score of sums `[stat, row]` -> `[row]` with respect to a statistic.
+
+    It is a central difference.
 
     >>> slope(lambda sums: sums[0] / sums[1], np.array([[3.0], [4.0]]), 0, 2.0**-17)
     array([0.25])
@@ -36,7 +39,7 @@ def slope(score: Callable[[np.ndarray], np.ndarray], at: np.ndarray, stat: int, 
     moved = np.zeros((len(at), 1))
     moved[stat] = step
     ahead, here, behind = (score(at + sign * moved) for sign in (1.0, 0.0, -1.0))
-    # At the edge of the domain of the score, a one-sided difference.
+    # At the edge of the score's domain, take a one-sided difference.
     lower, upper = (np.where(np.isfinite(each), each, here) for each in (behind, ahead))
     width = (np.isfinite(behind) * step + np.isfinite(ahead) * step).clip(min=step)
     return (upper - lower) / width
@@ -47,9 +50,9 @@ def delta_method_errors(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Standard errors of the scores of systems `[system]`, and of the deltas of pairs `[pair]`.
 
-    With `ddof` = 1 squares are divided by the units of a stratum less one, as in variances of samples. `values` are
-    `[system, unit, stat]` float64, units of a stratum together; `strata` `[unit]` ascend from 0; the score takes sums
-    `[..., stat]`.
+    With `ddof` = 1, squares are divided by the number of units of a stratum minus 1, as in a sample variance. `values`
+    are `[system, unit, stat]` float64, with units sorted by stratum; `strata` `[unit]` ascend from 0; the score takes
+    sums `[..., stat]`.
 
     >>> values = np.array([[[1.0], [2], [3], [6]], [[1], [1], [2], [8]]])
     >>> strata, mean = np.zeros(4, int), lambda sums: sums[..., 0] / 4
@@ -64,9 +67,9 @@ def delta_method_errors(
 
 
 def delta_method_influences(values: np.ndarray, strata: np.ndarray, score: Score) -> tuple[np.ndarray, np.ndarray]:
-    """The influence of each unit on each score, `[system, unit]`; and the 2-norm of each row if no terms cancelled."""
+    """The influence of each unit on each score, `[system, unit]`; and the norm that each row has if no terms cancel."""
     starts = np.searchsorted(strata, np.arange(int(strata[-1]) + 1))
-    # Relative to the first unit of each stratum, what does not vary is exactly 0.
+    # Measured from the first unit of each stratum, values that do not vary are exactly 0.
     apart = values - values[:, starts][:, strata]
     sizes = np.bincount(strata)[:, None]
     apart = apart - (np.add.reduceat(apart, starts, axis=1) / sizes)[:, strata]
@@ -84,12 +87,15 @@ def delta_method_influences(values: np.ndarray, strata: np.ndarray, score: Score
 
 
 def _errors(influence: np.ndarray, largest: np.ndarray) -> np.ndarray:
-    """The 2-norms `[row]`, 0 where they are rounding."""
+    """The 2-norms `[row]`, 0 if they are only rounding."""
     errors = norms(influence)
     return np.where(errors > math.sqrt(NO_VARIANCE) * largest, errors, 0.0)
 
 
 def sample_factors(strata: np.ndarray) -> np.ndarray:
-    """Number of units of its stratum over that number less 1, `[unit]`; 1 where there is one, whose part is 0."""
+    """The factor n / (n - 1) for each unit, with n units in its stratum, `[unit]`.
+
+    1 for a single unit, whose term is 0.
+    """
     sizes = np.bincount(strata)[strata]
     return sizes / np.maximum(sizes - 1, 1)

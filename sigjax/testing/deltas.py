@@ -1,6 +1,6 @@
-"""The delta of two systems under the null hypothesis, or on bootstrap resamples: exact where that is quick.
+"""The delta of two systems under the null hypothesis, or on bootstrap resamples: exact if that is quick.
 
-Else it is that of the first resamples of the seed, as many as NumPy draws in about a second.
+Else it comes from the first resamples of the seed, as many as NumPy draws in about a second.
 """
 
 from __future__ import annotations
@@ -28,43 +28,43 @@ from sigjax.testing.problem import Problem, SumsProblem, scores_at
 from sigjax.testing.tests import replicates
 
 _MOST_RESAMPLES, _FEWEST, _OF_SAMPLES = 2**13, 2**10, 2**10
-"""Resamples of a distribution of deltas; of a metric that is not a sum the last number."""
+"""Most and fewest resamples of a distribution of deltas; the last number is for metrics that are not sums."""
 _SECONDS = 1.0
 """Nominal seconds of NumPy per distribution."""
 _EXACT_SECONDS = 0.1
-"""Nominal seconds to list all deltas: a million values."""
+"""Nominal seconds for listing all deltas: a million values."""
 _FEW_DIFFERING = 13
-"""Units whose swaps are all tried for a metric that is not a sum."""
+"""Up to so many differing units, all swaps are listed for a metric that is not a sum."""
 
 
 _BINS, _MOST_BINS = 48, 192
-"""Bins for the middle 99.8%, and of all."""
+"""Bins for the middle 99.8%, and most bins in all."""
 _MIDDLE = 0.001
 _NEGLIGIBLE = 1e-9
-"""Mass that bins may leave out at either end."""
+"""Probability that bins may leave out at either end."""
 _SAME = 1e-9
-"""Deltas closer than this, relative to the largest, are one value."""
+"""Deltas closer than this, relative to the largest, count as one value."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DeltaDistribution:
-    """The delta of a pair under the null hypothesis or on bootstrap resamples: values and their chances."""
+    """The delta of a pair under the null hypothesis or on bootstrap resamples: values and their probabilities."""
 
     deltas: np.ndarray
     """[value]"""
     chances: np.ndarray
     """[value]; 1 for each resample."""
     resamples: int | None
-    """None where all values are known."""
+    """None if all values are known."""
 
 
 def drawn(deltas: np.ndarray) -> DeltaDistribution:
-    """The distribution of one delta per resample."""
+    """The distribution of deltas from resamples, one delta each."""
     return DeltaDistribution(deltas, np.ones(len(deltas)), len(deltas))
 
 
 def null_deltas(problem: Problem) -> DeltaDistribution:
-    """Deltas of the only pair over swaps, or exchanges of outputs or runs."""
+    """Deltas of the only pair under swaps, or under exchanges of outputs or runs."""
     if isinstance(problem, ColumnsProblem):
         return _of_columns(problem)
     assert isinstance(problem, SumsProblem)
@@ -89,7 +89,7 @@ def _of_columns(problem: ColumnsProblem) -> DeltaDistribution:
 
 
 def _listed_deltas(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray] | None:
-    """All deltas and their chances; None where they are too many, or not to be listed."""
+    """All deltas and their probabilities; None if there are too many, or they cannot be listed."""
     if problem.settings.method == "montecarlo":
         return None
     if problem.exchanges != "units":
@@ -103,10 +103,10 @@ def _listed_deltas(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray] | None
 
 
 def bootstrap_deltas(pair: Problem, together: Callable[[], np.ndarray]) -> DeltaDistribution:
-    """Deltas of the only pair on bootstrap resamples: without drawing any where that can be.
+    """Deltas of the only pair on bootstrap resamples, without sampling if possible.
 
-    `together` gives the scores `[2, resample]` of the pair that were drawn with those of other systems. A metric that
-    is not a sum draws for the pair alone: every score is a call.
+    `together` returns the scores `[2, resample]` of the pair, drawn together with scores of other systems. A metric
+    that is not a sum draws only for the pair, because every score needs a call.
     """
     if not isinstance(pair, SumsProblem):
         of_a, of_b = first_replicates(pair)
@@ -133,7 +133,7 @@ def first_replicates(problem: Problem) -> np.ndarray:
 
 
 def _affordable(problem: SumsProblem, cost: Cost) -> SumsProblem:
-    """The problem with as many resamples as fit the time, where those of its settings have this cost."""
+    """The problem with as many resamples as fit the time; `cost` is the cost with the resamples of its settings."""
     resamples, a_resample = _MOST_RESAMPLES, cost.seconds / problem.settings.fixed_resamples
     while resamples > _FEWEST and resamples * a_resample > _SECONDS:
         resamples //= 2
@@ -145,7 +145,7 @@ def _host_run(problem: Problem) -> Run:
 
 
 def binned(pair: Problem, known: DeltaDistribution, test: Test) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Edges of bins, the probability of each, and of what is extreme in it."""
+    """Edges of bins, the probability of each bin, and the probability of extreme deltas in each bin."""
     settings, (delta, tolerance) = pair.settings, pair.hypotheses.observed([(0, 1)])
     nulls, middle, far = known.deltas, 0.0, abs(float(delta[0]))
     if test == "permutation":
@@ -156,15 +156,15 @@ def binned(pair: Problem, known: DeltaDistribution, test: Test) -> tuple[np.ndar
     weights = known.chances * Extreme(delta, tolerance, settings.alternative, mid_p).weight(nulls[None])[0]
     edges = bin_edges(known.deltas, known.chances, middle - far, middle + far)
     sums = (np.histogram(known.deltas, edges, weights=each)[0] for each in (known.chances, weights))
-    # A distribution by an FFT may have rounding noise below 0.
+    # A distribution from an FFT may have rounding noise below 0.
     probabilities, extreme = (np.maximum(each, 0.0) / (known.resamples or 1) for each in sums)
     return edges, probabilities, extreme
 
 
 def bin_edges(deltas: np.ndarray, chances: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Edges `[bin + 1]` for deltas `[value]` with these chances; no bin crosses `low` or `high` where that can be.
+    """Edges `[bin + 1]` for deltas `[value]` with these probabilities; no bin crosses `low` or `high`, if possible.
 
-    Deltas that are multiples of a step (differences of accuracies) have bins of as many values each.
+    If deltas are multiples of a step (differences of accuracies), all bins hold equally many values.
 
     >>> bin_edges(np.array([-0.5, 0.0, 0.5]), np.array([0.25, 0.5, 0.25]), -0.5, 0.5)
     array([-0.75, -0.25,  0.25,  0.75])
@@ -188,7 +188,7 @@ def bin_edges(deltas: np.ndarray, chances: np.ndarray, low: float, high: float) 
 
 
 def _step(values: np.ndarray, width: float) -> float | None:
-    """The step of which all differences of ascending values are multiples, if there are few steps in a bin."""
+    """The step if all differences of ascending values are multiples of it, and a bin holds few steps."""
     scale = _SAME * max(abs(values[0]), abs(values[-1]))
     gaps = np.diff(values)
     gaps = gaps[gaps > scale]
@@ -200,6 +200,6 @@ def _step(values: np.ndarray, width: float) -> float | None:
 
 
 def _near_divisor(inside: int, size: int) -> int:
-    """A number near `size` that divides `inside`, or else `size`."""
+    """A number near `size` that divides `inside`; `size` if there is none."""
     near = range(-(-2 * size // 3), 3 * size // 2 + 1)
     return min((bins for bins in near if inside % bins == 0), key=lambda bins: abs(bins - size), default=size)

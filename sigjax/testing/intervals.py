@@ -1,26 +1,26 @@
-"""The kinds of intervals: each is declared here, once, with what makes it.
+"""The kinds of intervals: each kind is declared here, once, with the code that makes it.
 
-From the records are made what is refused, the notes and the methods paragraph of a report, and the page of help.
+From these records follow the refusals of options, the notes and the methods paragraph of a report, and the help page.
 
-To add one that is made from bootstrap replicates: its name in `records.settings.IntervalKind`, a subclass of
-`Percentile` (example: `Basic`), and its record; the BibTeX entry that it cites stands in `data/references.bib`.
+To add a kind from bootstrap replicates, add its name to `records.settings.IntervalKind`, a subclass of `Percentile`
+(example: `Basic`), its record, and the BibTeX entry that it cites in `data/references.bib`.
 
-**The rule** of `auto`, and of `simultaneous`, which are the same intervals at a level at which all of them hold
-together:
+**The rule** for `auto`, and for `simultaneous`, which takes the same intervals at a joint level:
 
 - Answers that are right or wrong, one per unit, without strata: Wilson's score interval of a score, Tango's of a delta.
 - Other metrics of sums: t of the jackknife with a correction for skewness, which moves ends of deltas only outwards.
 - Metrics that are not sums, and runs drawn within units (design nested): the bootstrap, `percentile` for `auto`.
 - Runs that are trained models (design models): `two-way`, as `compare` has it.
 
-**Together or alone.** A row that says "[-0.07, -0.01], adjusted p 1" contradicts itself. So where the correction bounds
-the family-wise error, `auto` and `two-way` give the m deltas that are adjusted together a joint level: in closed form
-Bonferroni's, 1 - alpha / m each, and by replicates that of the largest deviation (`JointDeltas`). An interval at
-Bonferroni's level excludes 0 where its own test gives p < alpha / m, which Bonferroni, Holm and Hochberg all reject.
-It can contradict adjusted p only as far as its test differs from the one that was run, or a sampled p cannot be that
-small; a note names such pairs. The level of `simultaneous` is sharper by 3%, and contradicts several times as many
-pairs by Holm, since the quantile of the maximum is below Bonferroni's; it needs draws. Other corrections, and kinds
-asked for by name, leave each interval for its pair alone. Those of scores are each alone, but for `simultaneous`.
+**Simultaneous or not.** A row with "[-0.07, -0.01], adjusted p 1" contradicts itself. So if the correction bounds the
+family-wise error, `auto` and `two-way` give the m deltas that are adjusted together a joint level. In closed form it is
+Bonferroni's level, 1 - alpha / m each; from replicates it follows from the largest deviation (`JointDeltas`). An
+interval at Bonferroni's level excludes 0 if the test that belongs to it gives p < alpha / m, and then Bonferroni, Holm
+and Hochberg all reject. It contradicts adjusted p only if this test differs from the test that was run, or if a sampled
+p cannot be that small; a note names such pairs. Intervals of `simultaneous` are narrower by 3% and need draws. They
+contradict Holm's decisions for several times as many pairs, because the quantile of the maximum is below Bonferroni's.
+With other corrections, and with kinds that the user chose, each interval is for its pair alone. Intervals of scores are
+simultaneous only for `simultaneous`.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ class IntervalMethod:
     """One kind of intervals.
 
     Attributes:
-        name: as it is asked for, or, of those that `auto` chooses among, as reports say it.
-        words: for the methods paragraph, with what it cites.
-        about: for the page of help; none where it cannot be asked for.
+        name: the user's name for it; for the kinds that `auto` chooses among, the name in reports.
+        words: for the methods paragraph, with its citations.
+        about: for the help page; empty if users cannot choose this kind.
         needs: of metrics that are not sums, and in design nested, replicates replace the jackknife.
-        closed: without resamples, where so many deltas hold together: standard error and ends of the interval of each
-            score, then of each delta, `[target, 3]`.
-        fits_correction: intervals of deltas hold together where the correction bounds the family-wise error.
+        closed: a function without resamples, given how many deltas are simultaneous: standard error and ends of the
+            interval of each score, then of each delta, `[target, 3]`.
+        fits_correction: intervals of deltas are simultaneous if the correction bounds the family-wise error.
         of_sums: only for metrics of sums.
-        whole: takes whole instances, so that runs cannot be drawn within (design nested).
-        samples: needs resamples also where the distribution of all resamples is known.
+        whole: needs whole instances, so that runs cannot be drawn within instances (design nested).
+        samples: needs resamples even if the distribution of all resamples is known.
         missing: why a score or a delta may have no such interval.
-        note: what every report says of it.
+        note: a sentence about it for every report.
     """
 
     name: str
@@ -74,7 +74,7 @@ class IntervalMethod:
     note: str = ""
 
     def reason_against(self, design: DesignMethod) -> str | None:
-        """Why it does not go with a design; None if it does."""
+        """Why it does not fit a design; None if it does."""
         if self.whole and design.draws == "outputs":
             return f"interval {self.name} takes whole instances; use percentile with design {design.name}"
         if design.draws is None and self.needs not in ("runs", "nothing"):
@@ -170,27 +170,28 @@ INTERVALS: dict[str, IntervalMethod] = {
 
 
 class IntervalNames(NamedTuple):
-    """The kinds of the intervals of all scores and of all deltas, as reports name them; None where there are none."""
+    """The kinds of the intervals of all scores and of all deltas, as reports name them; None without intervals."""
 
     systems: IntervalName | None
     pairs: IntervalName | None
 
 
 def in_closed_form(metric: Metric | SampleMetric, settings: Settings) -> bool:
-    """Whether standard errors and intervals are those of the jackknife, without resamples."""
+    """Whether standard errors and intervals come from the jackknife, without resamples."""
     of_sums = isinstance(metric, Metric) and DESIGNS[settings.design].draws == "units"
     return of_sums and INTERVALS[settings.interval].needs == "jackknife"
 
 
 def draws_intervals(metric: Metric | SampleMetric, settings: Settings) -> bool:
-    """Whether standard errors and intervals take bootstrap resamples, or their known distribution."""
+    """Whether standard errors and intervals need bootstrap resamples, or the exact bootstrap distribution."""
     return INTERVALS[settings.interval].needs != "nothing" and not in_closed_form(metric, settings)
 
 
 def closed_intervals(problem: Problem, joint_pairs: int = 1) -> np.ndarray | None:
     """Standard error and ends of the interval of each score, then of each delta, `[target, 3]`.
 
-    None where they need resamples. Intervals of `joint_pairs` deltas, those of other problems included, hold together.
+    None if they need resamples. Intervals of `joint_pairs` deltas, including deltas of other problems, are
+    simultaneous.
     """
     interval = INTERVALS[problem.settings.interval]
     if interval.closed is None or not isinstance(problem, SumsProblem) or len(problem.units.strata) == 1:
@@ -200,9 +201,9 @@ def closed_intervals(problem: Problem, joint_pairs: int = 1) -> np.ndarray | Non
 
 
 def joint_pairs(settings: Settings, num_pairs: int, family_size: int) -> int:
-    """How many deltas have intervals that hold together at the level; 1 where each is for its pair alone.
+    """How many deltas have simultaneous intervals at the level; 1 if each interval is for its pair alone.
 
-    `num_pairs` are the pairs of the metric, `family_size` those whose p-values are adjusted together.
+    `num_pairs` is the number of pairs of the metric, `family_size` the number of pairs adjusted together.
     """
     if settings.interval == "simultaneous":
         return num_pairs
@@ -211,7 +212,7 @@ def joint_pairs(settings: Settings, num_pairs: int, family_size: int) -> int:
 
 
 def interval_names(problem: Problem, joint: int = 1) -> IntervalNames:
-    """The kinds of the intervals of a problem, by the rule at the top of this file; `joint` deltas hold together."""
+    """The kinds of a problem's intervals, by the rule at the top of this file; `joint` deltas are simultaneous."""
     name = problem.settings.interval
     if name == "none":
         return IntervalNames(None, None)

@@ -3,12 +3,13 @@ r"""Standard errors by the jackknife, and their degrees of freedom.
 **Standard error.** Leave unit i of stratum h out, and let the other $n_h - 1$ units of the stratum stand for all $n_h$:
 the score becomes $\hat\theta_{(i)}$, and unit i has the influence $u_i = \sqrt{(n_h - 1) / n_h} (\hat\theta -
 \hat\theta_{(i)})$. Then $s^2 = \sum_i u_i^2$ ("JKn" of surveys; of clusters in a regression, CR3). For the mean of n
-instances, s is their standard deviation (ddof = 1) divided by $\sqrt n$. The influences on a delta are those on its two
-scores, subtracted.
+instances, s is their standard deviation (ddof = 1) divided by $\sqrt n$. The influence on a delta is the difference of
+the influences on its two scores.
 
-**Degrees of freedom**, by Satterthwaite's rule: those of the chi-square distribution with the mean and variance that
-$s^2$ would have if the sum of a cluster of m instances were normal with variance $m^2$. They are n - 1 for n units of
-equal size, and far fewer where a few clusters hold most of the instances. Strata add up as if each were a sample.
+**Degrees of freedom** follow Satterthwaite's rule. They belong to the chi-square distribution with the mean and
+variance that $s^2$ would have if the sum of a cluster of m instances were normal with variance $m^2$. They are n - 1
+for n units of equal size, and far fewer if a few clusters hold most of the instances. Strata add up as independent
+samples.
 
 References: Wolter (2007), "Introduction to variance estimation", chapter 4; Bell and McCaffrey (2002), "Bias reduction
 in standard errors for linear regression with multi-stage samples"; Pustejovsky and Tipton (2018), "Small-sample methods
@@ -25,7 +26,7 @@ from sigjax.resample.units import norms, total
 from sigjax.testing.problem import SumsProblem, check_finite
 
 _NUMBERS = 2**18
-"""Influences of pairs, or statistics without one unit at a time, that are held at once."""
+"""Most numbers per block: influences of pairs, or statistics without one unit at a time."""
 
 
 def influences(problem: SumsProblem) -> np.ndarray:
@@ -55,7 +56,7 @@ def influences(problem: SumsProblem) -> np.ndarray:
 
 
 def system_errors(influence: np.ndarray, rounding: np.ndarray) -> np.ndarray:
-    """Standard errors `[system]` of scores, from influences `[system, unit]`; 0 where none is above `rounding`."""
+    """Standard errors `[system]` of scores, from influences `[system, unit]`; 0 if no influence is above `rounding`."""
     return np.where(np.abs(influence).max(axis=1) > rounding, norms(influence), 0.0)
 
 
@@ -65,9 +66,9 @@ def of_pairs(
     members: np.ndarray,
     known: np.ndarray,
 ) -> np.ndarray:
-    """The function of influences on deltas `[pair, unit]` and of what is `known` `[pair]` of them, for all pairs.
+    """A function applied to influences on deltas `[pair, unit]`, and to the `known` `[pair]` numbers, for all pairs.
 
-    `influence` `[system, unit]` is that on scores; so many pairs at a time are held at once.
+    `influence` `[system, unit]` is the influence on scores. Pairs are processed in blocks, to limit memory.
     """
     step = max(1, _NUMBERS // influence.shape[1])
     parts = [slice(start, start + step) for start in range(0, len(members), step)]
@@ -78,7 +79,7 @@ def of_pairs(
 def degrees_of_freedom(sizes: np.ndarray, strata: np.ndarray) -> float:
     """Degrees of freedom of standard errors, from the numbers of instances and the strata of units, `[unit]`.
 
-    0 where no stratum has two units.
+    They are 0 if no stratum has two units.
 
     >>> sizes = [[1, 1, 1, 1, 1, 1, 1, 1, 1, 1], [9, 9, 1, 1, 1, 1, 1, 1, 1, 1]]
     >>> [round(degrees_of_freedom(np.array(each), np.zeros(10, int)), 3) for each in sizes]

@@ -1,4 +1,4 @@
-"""The columns of p-values that every test writes: exact ones, and those of counts of resamples."""
+"""The columns of p-values that every test writes: exact p-values, and p-values from counts of resamples."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ ExceedCounter = Callable[[np.ndarray, int, int], np.ndarray]
 
 
 def exact_columns(p_values: Sequence[PValue] | np.ndarray, reasons: Column, methods: Column | None = None) -> Columns:
-    """The columns of exact tests, of p-values `[pair]` (or `[pair, 3]`); if there is no test, p is NaN.
+    """The columns of exact tests, from p-values `[pair]` (or `[pair, 3]`); p is NaN if a pair has no test.
 
-    `reasons` say why there is a test, or why there is none.
+    `reasons` explain why there is an exact test, or why there is none.
 
     >>> exact_columns([(0.5, -0.3, 0.0)], Column.of(["few units differ"])).column("exceed").tolist()
     [None]
@@ -51,10 +51,10 @@ def sampled_columns(
     reasons: Column,
     bounds: np.ndarray | None = None,
 ) -> Columns:
-    """The same columns of Monte Carlo tests, all `[pair]`.
+    """The columns of Monte Carlo tests, all `[pair]`.
 
-    `exceed` are the resamples at least as extreme, and `bounds` `[pair, 2]` those of the p-values of infinitely many
-    resamples by which a test has stopped.
+    `exceed` is the number of resamples at least as extreme. If a test stopped by itself, `bounds` `[pair, 2]` are its
+    bounds on the p-values of infinitely many resamples.
     """
     count = len(exceed)
     none, never = np.full((count, 2), np.nan), np.zeros(count, bool)
@@ -73,9 +73,9 @@ def sampled_columns(
 
 
 def completed(pairs: Comparisons, sample: Callable[[np.ndarray, Column], Columns]) -> Comparisons:
-    """The table of pairs after exact tests, with the columns of a test that samples the pairs without a p-value.
+    """The table of pairs after exact tests, completed by a test that samples the pairs without a p-value.
 
-    `sample` takes the indices of these pairs, and the reasons why there is no exact test, and gives their columns.
+    `sample` takes the indices of these pairs and the reasons why they have no exact test, and returns their columns.
     """
     is_open = ~pairs.column("p_value").where_present
     if not is_open.any():

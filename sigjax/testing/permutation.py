@@ -1,23 +1,24 @@
 """Permutation tests: without sampling, and by Monte Carlo (approximate randomization).
 
-**Paired**: under the null hypothesis, the two outputs of a unit may be swapped. A test without sampling is planned, and
-paid for from a budget, before anything is computed (`exact.plans`); by Monte Carlo, all pairs are tested on the same
-swaps. Reference: Yeh (2000), section 3.
+**Paired**: under the null hypothesis, the two outputs of a unit may be swapped. Tests without sampling are planned
+first, within a budget (`exact.plans`). By Monte Carlo, all pairs are tested on the same swaps. Reference: Yeh (2000),
+section 3.
 
-**Studentized**: the same swaps, by z = delta / s.e. in place of delta (`resample.tally` has the algebra). Any statistic
-keeps the level where results are exchangeable. Where systems are only equally good, and differ in other ways (one
-precise, one with high recall), delta over swaps can have another variance than over test sets;
-z is about standard normal in both, so that p is right for many units. For means of units of one size z grows with
-delta: p is the same, and tests go the same way, without sampling too. References: Janssen (1997), "Studentized
-permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher problem"; Chung and Romano (2013).
+**Studentized**: the same swaps, with z = delta / s.e. in place of delta (`resample.tally` has the algebra). Any
+statistic keeps the level if results are exchangeable. But systems can be equally good and still differ in other ways
+(for example, high precision and high recall). Then delta can have another variance over swaps than over test sets,
+while z is about standard normal in both, so that p is right for many units. For means of units of one size, z grows
+with delta: p is the same, and all tests work as for delta, including tests without sampling. References: Janssen
+(1997), "Studentized permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher problem"; Chung and
+Romano (2013).
 
-**Repeated runs**: outputs change places within units (crossed), or whole runs do. A run of design "models" is a trained
-model: good or bad on all instances at once. Where two training procedures do not differ, of the 2 R models that they
-made every R are as likely to be the first one's, whatever the instances are and however a model's results on them
-depend on each other. So the test is that of two samples of R, the results of a model being one of their members.
-Reference: Pitman (1937), "Significance tests which may be applied to samples from any populations".
+**Repeated runs**: outputs are exchanged within units (crossed), or whole runs are exchanged (models). A run of design
+"models" is a trained model: good or bad on all instances at once. If two training procedures do not differ, any R of
+their 2 R models are equally likely to come from the first procedure. This holds for any instances, and for any
+dependence between the results of a model. So this is a two-sample test with R models per sample. Reference: Pitman
+(1937), "Significance tests which may be applied to samples from any populations".
 
-**Unpaired**: which of all units were the first system's? Without sampling where that is quick, or by random choices.
+**Unpaired**: the test reassigns the units to the two systems: in all possible ways if that is quick, else at random.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ _TOO_SMALL = "the p-value is too small for sums of probabilities"
 
 
 def exact_permutation(problem: SumsProblem, context: Context) -> Columns:
-    """The columns of the exact tests of all pairs; where there is none, the reason says why."""
+    """The columns of the exact tests of all pairs; the reason explains why a pair has no exact test."""
     if problem.exchanges != "units":
         return exchanged_tests(problem, context)
     if problem.studentizes:
@@ -78,9 +79,9 @@ def _without_test(reason: str, count: int) -> Columns:
 
 
 def exact_table(problem: SumsProblem, pairs: np.ndarray, context: Context) -> Columns:
-    """The columns of the exact tests of some pairs `[pair, 2]`; where there is none, the reason says why.
+    """The columns of the exact tests of some pairs `[pair, 2]`; the reason explains why a pair has no exact test.
 
-    Pairs that share their differences are tested together (`exact.board`), the others one by one.
+    Pairs on a common grid are tested together (`exact.board`), other pairs one by one.
     """
     if problem.settings.method == "montecarlo":
         return _without_test(_AS_ASKED.reason, len(pairs))
@@ -111,9 +112,9 @@ def _listed(pairs: np.ndarray) -> list[Pair]:
 
 
 _FEWEST_PAIRS = 3
-"""For fewer pairs a board does not pay."""
+"""Fewest pairs for which a board pays."""
 _MANY_PAIRS = 500
-"""Of fewer pairs with few units, all signs are listed or counted: 10 pairs with 18 units take 7 instead of 27 ms."""
+"""With fewer pairs and few units, all signs are listed or counted: 10 pairs with 18 units take 7 instead of 27 ms."""
 
 
 def _board_of(problem: SumsProblem, pairs: np.ndarray) -> tuple[Board, np.ndarray] | None:
@@ -135,7 +136,7 @@ def _pair_cost(problem: SumsProblem, board: Board) -> Cost:
 
 
 def _on_board(problem: SumsProblem, board: Board, pairs: np.ndarray, context: Context) -> tuple[Columns, np.ndarray]:
-    """The columns of the pairs of a board, and the positions of those that it leaves open, which have none."""
+    """The columns of the pairs of a board, and the positions of pairs that it leaves open, without columns."""
 
     def scored(some: np.ndarray) -> Delta:
         return pair_deltas(problem, pairs[some], board.basis[None])
@@ -168,7 +169,7 @@ def exact_tests(
     context: Context,
     plans: Mapping[Pair, Plan | NotEligible] | None = None,
 ) -> Columns:
-    """The columns of the exact tests of some pairs; a test whose error turns out too large says so."""
+    """Carry out the exact tests of some pairs. A pair whose error bound is too large gets no p-value, and a reason."""
     plans = plan_exact(problem, pairs) if plans is None else plans
 
     def test(pair: Pair) -> tuple[PValue, str]:
@@ -184,7 +185,7 @@ def exact_tests(
 def _one_by_one(
     problem: SumsProblem, pairs: Sequence[Pair], test: Callable[[Pair], tuple[PValue, str]], context: Context
 ) -> Columns:
-    """The columns of tests that give the p-value of a pair, NaN for none, and the reason."""
+    """The columns of tests that return the p-value of a pair (NaN for none) and the reason."""
     p_values, reasons = list[PValue](), list[str]()
     with context.progress_bar("exact tests", len(pairs)) as advance:
         for pair in pairs:
@@ -205,7 +206,10 @@ def _scoring(problem: SumsProblem, pair: Pair, plan: Plan) -> Scoring:
 
 
 def _ordered(problem: SumsProblem, pairs: np.ndarray, reach: np.ndarray, axes: int) -> np.ndarray:
-    """Whether the scores of pairs are ratios of positive sums; `reach` `[pair, stat]` is that of the differences."""
+    """Whether the scores of pairs are ratios of positive sums.
+
+    `reach` `[pair, stat]` bounds the sums of differences.
+    """
     if not is_monotone(problem.metric.score):
         return np.zeros(len(pairs), bool)
     if axes == 1:
@@ -215,11 +219,11 @@ def _ordered(problem: SumsProblem, pairs: np.ndarray, reach: np.ndarray, axes: i
 
 
 def sign_tests(problem: SumsProblem, pairs: EquivalentPairs) -> Columns | None:
-    """The columns of the exact tests of problems whose differences are of one size: binomial tails, all together.
+    """The columns of the exact tests for problems whose differences all have one size: binomial tails.
 
-    With b + c = m differences, b of them in favour of the first system, b has the binomial distribution of m fair coins
-    over swaps, and the score is linear in it. None where systems differ in another way, rounding might make or break
-    ties, or another method or the budget is against it.
+    Of m = b + c differences, b favour the first system. Over swaps, b has the binomial distribution of m fair coins,
+    and the score is linear in b. None if systems differ in another way, if rounding might make or break ties, or if the
+    method or the budget excludes it.
     """
     settings, hypotheses = problem.settings, problem.hypotheses
     if pairs.counts is None or settings.method not in ("auto", "exact") or not problem.units.exact:
@@ -236,13 +240,13 @@ def sign_tests(problem: SumsProblem, pairs: EquivalentPairs) -> Columns | None:
 def settled_signs(
     ahead: np.ndarray, behind: np.ndarray, alternative: Alternative, *, mid_p: bool = False
 ) -> np.ndarray:
-    """`sign_ps` `[3, pair]`, correctly rounded."""
+    """`sign_ps` `[3, pair]`, with p-values correctly rounded."""
     p_values = np.array(sign_ps(ahead, behind, alternative, mid_p=mid_p))
     some = np.flatnonzero(p_values[2])
     if not len(some):
         return p_values
     log_p = p_values[1, some] * math.log(10.0)
-    # More coins than a double can count the outcomes of: the others are whole numbers of outcomes.
+    # With more coins, a double cannot count the outcomes; up to here the counts are whole numbers.
     p_values[:, some] = round_p_values(log_p, p_values[2, some], np.full(len(some), MOST_EXACT_SIGNS + 1))
     known, is_open = dict[tuple[int, int], PValue](), np.isnan(p_values[0, some])
     for row, log in zip(some[is_open].tolist(), log_p[is_open].tolist(), strict=True):
@@ -257,7 +261,7 @@ def settled_signs(
 
 
 def _require(problem: SumsProblem, results: Mapping[Pair, object]) -> None:
-    """Refuse a pair without an exact test where an exact method was asked for."""
+    """Refuse a pair without an exact test if the user chose an exact method."""
     for pair, result in results.items():
         if isinstance(result, NotEligible) and problem.settings.method not in ("auto", "montecarlo"):
             raise NotExact(pair, result.reason)
@@ -266,9 +270,9 @@ def _require(problem: SumsProblem, results: Mapping[Pair, object]) -> None:
 def plan_exact(
     problem: SumsProblem, pairs: Sequence[Pair], besides: Mapping[Pair, Cost] | None = None
 ) -> dict[Pair, Plan | NotEligible]:
-    """How to test each pair exactly, or why not; the budget is for all of them, and for pairs `besides`.
+    """The plan of each pair's exact test, or the reason against it. The budget covers all pairs, including `besides`.
 
-    These have costs, and are among what is returned where they are refused.
+    `besides` are pairs with known costs; they are returned only if they are refused.
     """
     units, settings = problem.units, problem.settings
     if settings.method == "montecarlo":
@@ -287,8 +291,8 @@ def _criterion(problem: SumsProblem, pairs: Sequence[Pair] | np.ndarray) -> Extr
 def pair_deltas(problem: SumsProblem, pairs: Sequence[Pair] | np.ndarray, bases: np.ndarray) -> Delta:
     """Differences of scores as a function of S: swaps keep a* + b*, and a* - b* is S times the basis.
 
-    `bases` are `[pair, axis, stat]`, or that of all pairs.
-    The function raises NotFinite where the metric gives NaN or infinity.
+    `bases` are `[pair, axis, stat]`, or a single basis for all pairs. The function raises NotFinite if the metric is
+    NaN or infinite.
     """
     systems = np.array(pairs).T
     half = 0.5 * (problem.units.totals[systems[0]] + problem.units.totals[systems[1]])
@@ -298,7 +302,7 @@ def pair_deltas(problem: SumsProblem, pairs: Sequence[Pair] | np.ndarray, bases:
     def delta(*axes: np.ndarray) -> np.ndarray:
         if not axes:  # identical systems
             return np.zeros((len(pairs), 1))
-        # In memory, each statistic is an array by itself: scores take them one by one.
+        # Each statistic becomes a contiguous array, since scores take statistics one by one.
         sums = np.empty((half.shape[1], 2, *np.broadcast_shapes(*(each.shape for each in axes))))
         of_pair = (slice(None), *(None,) * (axes[0].ndim - 1))
         for stat, (of_a, of_b) in enumerate(sums):
@@ -323,10 +327,10 @@ class Exchange:
     cost: Cost
     words: str
     deltas: Callable[[], tuple[np.ndarray, np.ndarray, float]] | None
-    """Deltas and their chances, each `[value]`, and a bound on the relative error of a chance; None where no output
-    varies within a unit."""
+    """Deltas and their probabilities, each `[value]`, and a bound on the relative error of a probability; None if no
+    output varies within a unit."""
     least: float = 0.0
-    """Smaller p-values are lost to underflow."""
+    """Smaller p-values are lost by underflow."""
 
 
 def exchanged_tests(problem: SumsProblem, context: Context) -> Columns:
@@ -340,7 +344,10 @@ def exchanged_tests(problem: SumsProblem, context: Context) -> Columns:
 
 
 def exchanged_deltas(problem: SumsProblem, pair: Pair, seconds: float) -> tuple[np.ndarray, np.ndarray] | None:
-    """All deltas that exchanges can give, and their chances, each `[value]`; None if it takes longer (nominal)."""
+    """All deltas that exchanges can give, and their probabilities, each `[value]`.
+
+    None if listing takes too many seconds.
+    """
     plan = plan_exchange(problem, pair)
     if isinstance(plan, NotEligible) or plan.cost.seconds > seconds:
         return None
@@ -382,7 +389,7 @@ def _plan_patterns(problem: SumsProblem, pair: Pair) -> Exchange | NotEligible:
 
     def deltas() -> tuple[np.ndarray, np.ndarray, float]:
         sums, chances, error = exchange_distribution(patterns)
-        # Of the statistics that do not vary within units, both systems have the same, whatever is exchanged.
+        # Statistics that do not vary within units are equal for both systems in every exchange.
         of_a = np.tile(problem.units.totals[list(pair)].sum(axis=0) / 2.0, (len(sums), 1))
         of_a[:, patterns.varying] = sums
         return _deltas_of(problem, pair, of_a), chances, error
@@ -415,7 +422,7 @@ def _outputs(problem: SumsProblem, pair: Pair) -> Outputs:
 
 
 def _deltas_of(problem: SumsProblem, pair: Pair, of_a: np.ndarray) -> np.ndarray:
-    """Deltas `[value]` where the first system has the sums `[value, stat]`."""
+    """Deltas `[value]` if the first system has the sums `[value, stat]`."""
     both = problem.units.totals[pair[0]] + problem.units.totals[pair[1]]
     first, second = problem.scores(np.stack([of_a, both - of_a]))
     with np.errstate(all="ignore"):
@@ -425,13 +432,15 @@ def _deltas_of(problem: SumsProblem, pair: Pair, of_a: np.ndarray) -> np.ndarray
 
 
 _FEW, _STEP = 16, 8
-"""Few pairs all go on; of more, programs for fewer pairs are compiled only when `_STEP` times fewer are left."""
+"""Up to so many pairs are all continued; with more pairs, the program for fewer pairs is compiled only when the number
+has fallen by a factor of `_STEP`."""
 _PRODUCTS, _LAST_PRODUCT = 2**24, 2.0**51
-"""Products of statistics that are held at once; their sums stay below the other number, so that float64 holds them."""
+"""Most products of statistics per block; and the bound on their sums that keeps float64 exact."""
 _STEP_OF_SLOPES = 2.0**-11
-"""Relative step of the slopes in a standard error: it moves errors by 1e-6, and keeps rounding to 1e-12 of a slope."""
+"""Relative step of the slopes in a standard error: it changes errors by 1e-6, and keeps rounding to 1e-12 of a
+slope."""
 _ROUNDING_OF_Z = 2.0**-26
-"""z closer than this, relatively, are ties: rounding of slopes moves it by far less."""
+"""z closer than this, relatively, are ties: the rounding of slopes changes z by far less."""
 
 
 def swap_counter(problem: SumsProblem, tested: np.ndarray, run: Run) -> ExceedCounter:
@@ -470,11 +479,11 @@ def swap_counter(problem: SumsProblem, tested: np.ndarray, run: Run) -> ExceedCo
 def studentized_problem(
     problem: SumsProblem, indices: np.ndarray, run: Run
 ) -> tuple[ScaledProjection, StudentizedPairs]:
-    """The arrays that the engine needs to swap the pairs at these positions, and to tell the error of delta."""
+    """The arrays that the engine needs to swap the pairs at these positions and to compute standard errors."""
     units, hypotheses = problem.units, problem.hypotheses
     (a, b), values = hypotheses.members[indices].T, units.values
     largest = np.abs(values).max(axis=0).astype(np.float64)
-    # Powers of two in which the squares of S, and so all sums of products, stay below `_LAST_PRODUCT`.
+    # Scale by powers of two, so that squares of S, and all sums of products, stay below `_LAST_PRODUCT`.
     exponents = np.frexp(4.0 * np.square(largest).sum(axis=0) / _LAST_PRODUCT)[1]
     unit = 2.0 ** np.maximum(-(-exponents // 2), 0)
     first, second = (np.rint(values[systems] / unit).astype(np.int64) for systems in (a, b))
@@ -520,7 +529,7 @@ def swap_problem(problem: SumsProblem, indices: np.ndarray | slice, run: Run) ->
     units, hypotheses = problem.units, problem.hypotheses
     projection, of_first, of_second = _projection(problem, run)
     (a, b), delta = hypotheses.members[indices].T, hypotheses.deltas[indices]
-    # The system with the higher score is the first, so that no p-value depends on the order of the data.
+    # The system with the higher score comes first, so that no p-value depends on the order of the data.
     turned = (delta < 0.0)[:, None]
     packed = Pairs(
         left=np.where(turned, of_second[a], of_first[a]),
@@ -534,20 +543,20 @@ def swap_problem(problem: SumsProblem, indices: np.ndarray | slice, run: Run) ->
 
 
 def _projection(problem: SumsProblem, run: Run) -> tuple[Projection, np.ndarray, np.ndarray]:
-    """The projection to the sums that the first system of a pair gives away, and gets, and the columns of each.
+    """The projection to the sums that the first system of a pair gives away and receives, and the columns of both sums.
 
-    Both column indices are `[system, stat]`; they are the same where whole units are swapped.
+    Both column indices are `[system, stat]`; they are the same if whole units are swapped.
     """
     units, compiled, in_bytes = problem.units, bool(run.backend.devices), most_bytes(run.backend)
     if units.outputs is None or problem.exchanges == "units":
-        # Swaps see differences only: measured from the first system, columns that all systems share vanish.
+        # Swaps depend only on differences: measured from the first system, columns that all systems share vanish.
         columns, (indices, _) = distinct_columns(units.values - units.values[:1])
         draws = draws_from_strata(units.strata)
         projection = swap_projection(columns, draws, compiled=compiled, most_bytes=in_bytes)
         return projection, indices, indices
     outputs = whole_runs(units.outputs) if problem.exchanges == "runs" else units.outputs
     values, sizes = outputs.values, outputs.sizes
-    # As many outputs go as come: what all outputs of a unit have in common (gold sizes) vanishes, too.
+    # Equally many outputs go and come, so statistics that all outputs of a unit share (gold sizes) vanish, too.
     first = (np.cumsum(sizes) - sizes)[outputs.unit]
     columns, (indices, _) = distinct_columns(values - values[:1, first])
     projection = crossed_projection(columns, sizes, compiled=compiled, most_bytes=in_bytes)
@@ -557,7 +566,7 @@ def _projection(problem: SumsProblem, run: Run) -> tuple[Projection, np.ndarray,
 def add_up(
     pieces: Callable[[Run], Iterator[tuple[int, np.ndarray]]], num_pairs: int, start: int, end: int, run: Run
 ) -> np.ndarray:
-    """Counts `[pair]` over this shard of the resamples from `start` to `end`, going on from the checkpoint.
+    """Counts `[pair]` over this shard's part of the resamples from `start` to `end`, continued from the checkpoint.
 
     `pieces` yields the first resample of a piece and its counts `[pair]`, for a part of the run.
     """
@@ -581,10 +590,10 @@ def _few_sizes(indices: np.ndarray, num_pairs: int, run: Run) -> np.ndarray:
 
 
 def two_sample_test(problem: SumsProblem, first: int, context: Context) -> Columns:
-    """The columns of the permutation test of two systems on different units, exact if it can be, else Monte Carlo.
+    """The columns of the permutation test of two systems on different units, exact if possible, else Monte Carlo.
 
-    `problem` is of both systems on the units of both, those of the first system before the others; a system has nothing
-    on the units of the other.
+    `problem` has the units of both systems, first the units of the first system. The values of a system are 0 on the
+    units of the other system.
     """
     units, asked = problem.units.values.sum(axis=0), problem.settings.method == "montecarlo"
     p_value, reason = (NOT_KNOWN, _AS_ASKED.reason) if asked else _exact_unpaired(problem, units, first)
@@ -621,8 +630,8 @@ def _exact_unpaired(problem: SumsProblem, units: np.ndarray, first: int) -> tupl
 def _montecarlo(problem: SumsProblem, units: np.ndarray, first: int, context: Context, reason: str) -> Columns:
     """The test by random choices of units.
 
-    What is chosen is the smaller sample, from sorted units: neither the order of the systems nor that of their units
-    changes the two-sided p.
+    The smaller sample is chosen, from sorted units, so that the two-sided p depends neither on the order of the systems
+    nor on the order of the units.
     """
     resamples, fewer = problem.settings.fixed_resamples, min(first, len(units) - first)
     criterion = _criterion(problem, [(0, 1)])

@@ -1,11 +1,12 @@
-"""What is tested: pairs of systems on the same units, with a metric, hypotheses and settings; and errors of tests.
+"""What is tested: pairs of systems on the same units, with a metric, hypotheses and settings; and the errors of tests.
 
-Problems hold data, and tests take problems. There are two kinds: of metrics that are sums, and of metrics that take
-whole columns (`columns.ColumnsProblem`). `tests` says how each kind is tested.
+Problems hold data, and tests take problems. There are two kinds: problems of metrics that are sums, and problems of
+metrics that take whole columns (`columns.ColumnsProblem`). `tests` has the tests of both kinds.
 
-Where systems differ in one statistic of two values, as answers right or wrong, two pairs have the same test if they
-have equally many units on which only the first, and only the second, system has the higher value: the differences are
-the same in another order. A thousand systems on 200 units have half a million pairs but some thousand problems.
+Suppose systems differ in one statistic of two values, such as right-or-wrong answers. Then two pairs have the same test
+if they have the same two counts: of units on which only the first system has the higher value, and of units on which
+only the second has it. Their differences are the same in another order. A thousand systems on 200 units have half a
+million pairs but some thousand problems.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ from sigjax.records import (
 from sigjax.resample.units import Sample, Units, check_steps, make_units, observed_scores
 
 _LARGEST = 2**24
-"""Units up to which counts are exact in single precision."""
+"""Most units for which counts are exact in single precision."""
 _BLOCK = 2**20
-"""Pairs that are counted together."""
+"""Pairs that are counted in one block."""
 _NUM_SUMS = 129
 """Number of sums at which linearity is checked."""
 _LINEAR = 1e-11
@@ -46,13 +47,13 @@ _LINEAR = 1e-11
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _FEW_STEPS = 2.0**26
-"""Where sums of whole numbers stay below this, rounding of a score is far below the effect of a step."""
+"""If sums of whole numbers stay below this, the rounding of a score is far below the effect of a step."""
 _STEP = 2.0**-20
 """Relative step of slopes."""
 _CANCELLED = 2.0**-28
-"""Part of the effects of the statistics of a unit that is left by rounding where they cancel."""
+"""Share of the effects of a unit's statistics that may remain by rounding if they cancel."""
 _DIGITS = 2.0**16
-"""Differences must be this many times what rounding may make of them."""
+"""Differences must be this many times larger than their rounding error."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -72,7 +73,7 @@ class Hypotheses:
     def of(
         cls, members: np.ndarray, scores: np.ndarray, tolerances: np.ndarray, systems: tuple[str, ...] = ()
     ) -> Hypotheses:
-        """These pairs, with observed scores and tolerances `[system]`; systems without names are numbered."""
+        """These pairs, with observed scores and tolerances `[system]`; systems without names get numbers."""
         check_finite(scores)
         return cls(
             members, tuple(scores.tolist()), tuple(tolerances.tolist()), systems or tuple(map(str, range(len(scores))))
@@ -89,9 +90,9 @@ class Hypotheses:
         return a, b
 
     def observed(self, pairs: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Deltas of some pairs `[pair, 2]`, and how close other deltas are ties with them, each `[pair]`.
+        """Deltas of some pairs `[pair, 2]`, and how close another delta must be to be a tie, each `[pair]`.
 
-        For b = the number of systems, those of the score of a.
+        If b is the number of systems: the score of a instead.
         """
         a, b = np.asarray(pairs).T
         scores, tolerances = (np.array([*numbers, 0.0]) for numbers in (self.scores, self.tolerances))
@@ -104,7 +105,7 @@ class Hypotheses:
 
     @property
     def rounding(self) -> np.ndarray:
-        """How close deltas are ties with that of each pair, `[pair]`."""
+        """How close another delta must be to each pair's delta to be a tie, `[pair]`."""
         return self.observed(self.members)[1]
 
     def delta(self, pair: Pair) -> float:
@@ -112,7 +113,7 @@ class Hypotheses:
         return self.scores[pair[0]] - self.scores[pair[1]]
 
     def of_systems(self, systems: Pair) -> Hypotheses:
-        """That these two systems do not differ, the first and second of a problem by themselves."""
+        """The hypothesis that these two systems do not differ, for a problem with only these two systems."""
         a, b = systems
         of_both = ((of_systems[a], of_systems[b]) for of_systems in (self.scores, self.tolerances, self.systems))
         return Hypotheses(np.array([[0, 1]], np.int32), *of_both)  # pyright: ignore[reportArgumentType]
@@ -120,7 +121,7 @@ class Hypotheses:
 
 @dataclass(frozen=True, eq=False)
 class Problem(ABC):
-    """Pairs of systems on the same units, with a metric and the settings: what every test is given."""
+    """Pairs of systems on the same units, with a metric and the settings: the argument of every test."""
 
     units: Units | Sample
     metric: Metric | SampleMetric
@@ -134,7 +135,7 @@ class Problem(ABC):
 
     @cached_property
     def pairs(self) -> Comparisons:
-        """The table of the pairs before any test: names, scores, delta (0 where it is rounding), and who is better."""
+        """The table of the pairs before any test: names, scores, delta (0 if it is rounding), and the better system."""
         members, names, scores = self.hypotheses.members, self.hypotheses.systems, np.array(self.observed_scores)
         a, b = members[:, 0], members[:, 1]
         deltas, rounding = self.hypotheses.observed(members)
@@ -159,12 +160,12 @@ class Problem(ABC):
 
     @property
     def draws(self) -> Literal["units", "outputs", None]:
-        """What the bootstrap draws; None where there is none."""
+        """What the bootstrap draws; None if there is no bootstrap."""
         return DESIGNS[self.settings.design].draws
 
     @abstractmethod
     def of_pair(self, systems: Pair) -> Self:
-        """The problem of two systems alone, on the same units and with the same draws."""
+        """The problem of only these two systems, on the same units and with the same draws."""
 
     @abstractmethod
     def jackknife_scores(self) -> np.ndarray:
@@ -181,41 +182,41 @@ class Problem(ABC):
 
 @dataclass(frozen=True, eq=False)
 class ShiftedProblem:
-    """The systems of a problem with large numbers, each less by a number of its own."""
+    """The systems of a problem with large numbers, each shifted by its own number."""
 
     shifts: tuple[float, ...]
     """[system]."""
     scores: tuple[float, ...]
-    """[system]: the scores themselves."""
+    """[system]: the unshifted scores."""
     spreads: SumsProblem
-    """For the influences of units on deltas: as the problem itself, but for a number taken from each system."""
+    """For the influences of units on deltas: the same problem, but each system is shifted by its own number."""
     alone: SumsProblem
-    """Of the systems alone, each less by its shift; it tests nothing."""
+    """For single systems, each shifted by its own number; it tests nothing."""
 
 
 @dataclass(frozen=True, eq=False)
 class SumsProblem(Problem):
-    """A problem by a metric of sums."""
+    """A problem with a metric of sums."""
 
     units: Units
     metric: Metric
     hypotheses: Hypotheses
     settings: Settings
     shifted: ShiftedProblem | None = None
-    """Where numbers are large: units are then less by shifts that all systems share, scores and all."""
+    """For large numbers; the units of this problem are then shifted by numbers that all systems share."""
     is_shifted: bool = False
-    """Whether units are shifted, by these numbers or others."""
+    """Whether the units are shifted, by shared numbers or by numbers per system."""
 
     @classmethod
     def of(
         cls, units: Units, metric: Metric, members: np.ndarray, settings: Settings, systems: tuple[str, ...] = ()
     ) -> Self:
-        """The problem of these pairs `[pair, 2]`, which numbers systems without names."""
+        """The problem of these pairs `[pair, 2]`; systems without names get numbers."""
         return cls(units, metric, Hypotheses.of(members, *observed_scores(units, metric), systems), settings)
 
     @classmethod
     def of_evaluation(cls, evaluation: EvaluationRecord, settings: Settings, members: np.ndarray) -> SumsProblem:
-        """As `tests.problem_of`."""
+        """See `tests.problem_of`."""
         metric = evaluation.metric
         assert isinstance(metric, Metric)
         if (shift := shifted(evaluation)) is not None:
@@ -229,15 +230,15 @@ class SumsProblem(Problem):
             and settings.interval != "none"
             and ((answers := evaluation.stats[..., 0]) == answers.astype(bool)).all()
         ):
-            metric = replace(metric, bounds=(0.0, 1.0))  # of answers right or wrong
+            metric = replace(metric, bounds=(0.0, 1.0))  # right-or-wrong answers
         problem = cls.of(units, metric, members, settings, evaluation.systems)
-        if shift is not None or metric.score is not MEAN.score:  # means that are not large have been looked at
+        if shift is not None or metric.score is not MEAN.score:  # a mean without large numbers has been checked already
             check_digits(problem, evaluation.systems)
         return problem
 
     @classmethod
     def _of_shifted(cls, shift: Shifted, members: np.ndarray, settings: Settings) -> SumsProblem:
-        """The problem of an evaluation whose numbers are large."""
+        """The problem of an evaluation with large numbers."""
         metric, systems = shift.deltas.metric, shift.deltas.systems
         assert isinstance(metric, Metric)
         untested = np.zeros((1, 2), np.int32), replace(settings, test=(), leaderboard=False)
@@ -250,7 +251,7 @@ class SumsProblem(Problem):
         return replace(problem, shifted=ShiftedProblem(*numbers, spreads, alone), is_shifted=True)
 
     def of_pair(self, systems: Pair) -> Self:
-        """As `Problem` has it."""
+        """See `Problem.of_pair`."""
         units, outputs = self.units, self.units.outputs
         rows = list(systems)
         outputs = outputs and replace(outputs, values=outputs.values[rows])
@@ -265,23 +266,23 @@ class SumsProblem(Problem):
 
     @property
     def for_spreads(self) -> SumsProblem:
-        """The problem whose influences are those on deltas, however large deltas are."""
+        """The problem whose influences suit deltas, however large the numbers are."""
         return self if self.shifted is None else self.shifted.spreads
 
     @cached_property
     def counted(self) -> EquivalentPairs | None:
-        """The pairs sorted by their counts, where counts are all that systems differ in (see `deduplicate`)."""
+        """The pairs grouped by their counts, if systems differ only in counts (see `deduplicate`)."""
         return deduplicate(self)
 
     @cached_property
     def equivalent(self) -> EquivalentPairs:
-        """Which pairs have the same test: those with identical counts, where whole units are swapped."""
+        """Which pairs have the same test, if whole units are swapped: pairs with identical counts."""
         counted = self.counted if self.exchanges == "units" else None
         return EquivalentPairs.apart(len(self.hypotheses.members)) if counted is None else counted
 
     @cached_property
     def studentizes(self) -> bool:
-        """Whether swaps are judged by z, and z does not grow with delta, as it does for means of units of one size."""
+        """Whether z replaces delta, and does not simply grow with delta, as for means of units of one size."""
         counts = self.units.values[:, :, -1]
         if self.settings.statistic == "delta":
             return False
@@ -293,11 +294,11 @@ class SumsProblem(Problem):
             return np.asarray(self.metric.score(self.units.unscaled(sums)), np.float64)
 
     def swap_tolerance(self, pair: Pair) -> float:
-        """As `Problem` has it."""
+        """See `Problem.swap_tolerance`."""
         return float(self.hypotheses.observed([pair])[1][0])
 
     def jackknife_scores(self) -> np.ndarray:
-        """As `Problem` has it: of the totals less the statistics of one unit at a time."""
+        """See `Problem.jackknife_scores`: scores of the totals minus the statistics of one unit at a time."""
         of_systems = zip(self.units.totals, self.units.values, strict=True)
         without = np.stack([self.scores(totals - values) for totals, values in of_systems])
         check_finite(without)
@@ -321,13 +322,13 @@ def pairs_of(evaluation: EvaluationRecord, settings: Settings) -> np.ndarray:
 
 
 def in_common(present: np.ndarray) -> np.ndarray:
-    """How many instances two systems have in common `[system, system]`, of those that each has `[system, instance]`."""
+    """How many instances two systems have in common `[system, system]`, from `present` `[system, instance]`."""
     has = present.astype(np.float64)  # sums are whole
     return (has @ has.T).astype(np.int64)
 
 
 class NotExact(ValueError):
-    """An exact method was asked for and `pair` (positions; None for the bootstrap of all) has no exact test."""
+    """The user chose an exact method, and `pair` (positions; None for the bootstrap of all pairs) has no exact test."""
 
     def __init__(self, pair: Pair | None, reason: str) -> None:
         super().__init__(reason)
@@ -335,10 +336,10 @@ class NotExact(ValueError):
 
 
 class NotFinite(ValueError):
-    """The metric gave NaN or infinity, on the data or on resamples, for the system or systems at these positions.
+    """The metric is NaN or infinite, on the data or on resamples, for the system or systems at these positions.
 
-    Where several metrics are tested together, `metric` is the position of that one. Whatever computes scores may raise
-    this; `comparison.checks` puts it in words.
+    If several metrics are tested together, `metric` is the position of the metric. All code that computes scores may
+    raise this error; `comparison.checks` writes the message.
     """
 
     def __init__(self, systems: tuple[int, ...], metric: int = 0) -> None:
@@ -347,9 +348,9 @@ class NotFinite(ValueError):
 
 
 def check_finite(scores: np.ndarray, members: Sequence[Pair] | np.ndarray | None = None, metric: int = 0) -> None:
-    """Refuse scores `[row, ...]` that are NaN or infinite; or bool: rows that hold such scores are False.
+    """Refuse scores `[row, ...]` that are NaN or infinite, or a bool array in which False marks rows with such scores.
 
-    Row k is of the systems `members[k]`, by default of system k; `metric` is as in `NotFinite`.
+    Row k belongs to the systems `members[k]`, by default to system k; `metric` is as in `NotFinite`.
     """
     finite = scores if scores.dtype == bool else np.isfinite(scores)
     wrong = np.flatnonzero(~finite.all(axis=tuple(range(1, finite.ndim))))
@@ -359,14 +360,14 @@ def check_finite(scores: np.ndarray, members: Sequence[Pair] | np.ndarray | None
 
 
 def check_digits(problem: SumsProblem, systems: Sequence[str]) -> None:
-    """Refuse differences that drown in rounding: of scores that agree in too many digits, or of rounded numbers."""
+    """Refuse differences that are lost in rounding: scores agree in too many digits, or numbers were rounded."""
     units, (scores, _) = problem.units, observed_scores(problem.units, problem.metric)
     sizes = np.abs(units.values).sum(axis=1, dtype=np.float64)
     if units.exact and sizes.max() < _FEW_STEPS:
         return
     slopes, noise = _slopes(problem, sizes), 8.0 * _EPSILON * np.abs(scores)
     for a, b in problem.hypotheses.pairs:
-        with np.errstate(all="ignore"):  # of a score without a slope, sizes are not finite: nothing is known
+        with np.errstate(all="ignore"):  # a score without a slope has sizes that are not finite: then nothing is known
             differences = (units.values[a] - units.values[b]).astype(np.float64)
             terms = differences * slopes[a]
             effects, largest = terms.sum(axis=1), np.abs(terms).sum(axis=1)
@@ -382,7 +383,7 @@ def check_digits(problem: SumsProblem, systems: Sequence[str]) -> None:
 
 
 def _slopes(problem: SumsProblem, sizes: np.ndarray) -> np.ndarray:
-    """How the score of each system changes with a step of a statistic, `[system, stat]`; 0 where it is not finite."""
+    """How the score of each system changes with a step of a statistic, `[system, stat]`; 0 if it is not finite."""
     steps = _STEP * sizes
     ahead, behind = (
         problem.scores(np.stack([problem.units.totals + sign * steps * one for one in np.eye(steps.shape[1])]))
@@ -395,30 +396,30 @@ def _slopes(problem: SumsProblem, sizes: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class EquivalentPairs:
-    """Pairs sorted by problem."""
+    """Pairs grouped by problem."""
 
     first: np.ndarray
-    """[problem]: the index of the first pair of each."""
+    """[problem]: the index of the first pair of each problem."""
     which: np.ndarray
-    """[pair]: the problem of each."""
+    """[pair]: the index of the pair's problem."""
     counts: np.ndarray | None = None
-    """[problem, 2] int64: units on which only the first, and only the second, system has the higher of two values."""
+    """[problem, 2] int64: the number of units on which only the first, or only the second, system has the higher
+    value."""
     slope: float = 0.0
-    """Of the score in the number of units with the higher value, where there are counts."""
+    """The slope of the score in the number of units with the higher value, if there are counts."""
     stat_name: str = ""
     """The statistic that has these values."""
 
     @classmethod
     def apart(cls, count: int) -> EquivalentPairs:
-        """So many pairs, each its own problem."""
+        """So many pairs, each with a problem of its own."""
         return cls(np.arange(count), np.arange(count))
 
 
 def deduplicate(problem: SumsProblem) -> EquivalentPairs | None:
-    """Sort the pairs by problem; None where counting does not identify problems.
+    """Group the pairs by problem; None if counts do not identify problems.
 
-    Two counts identify a problem where systems differ in one statistic that takes two values, and the score is linear
-    in it.
+    Two counts identify a problem if systems differ in one statistic with two values, and the score is linear in it.
     """
     members, values = problem.hypotheses.members, problem.units.values
     differing = differing_stats(values)
@@ -429,7 +430,7 @@ def deduplicate(problem: SumsProblem) -> EquivalentPairs | None:
     slope = slope_in(problem, stat)
     if slope is None:
         return None
-    # All pairs are one product; few pairs of many systems are not worth it.
+    # One product counts all pairs; it does not pay for few pairs of many systems.
     both = ones @ ones.T if len(members) > len(ones) else None
     totals, width = ones.sum(axis=1).astype(np.int64), values.shape[1] + 1
     keys = np.empty(len(members), np.int64)
@@ -450,7 +451,9 @@ def differing_stats(values: np.ndarray) -> list[int]:
 
 
 def _first_of_each(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where each different key occurs first, ascending, and which of these each key `[row]` is, from 0.
+    """The index at which each distinct key first occurs, ascending.
+
+    And the number of the distinct key of each row, from 0.
 
     >>> _first_of_each(np.array([7, 3, 7, 5, 3]))
     (array([0, 1, 3]), array([0, 1, 0, 2, 1], dtype=int32))
@@ -462,7 +465,7 @@ def _first_of_each(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         places = np.unique(keys, return_index=True, return_inverse=True)[1:]
         first = places[0][places[1]]
     else:
-        # Numbers of a key and its row sort several times faster than rows by their keys.
+        # Sorting combined numbers of key and row is several times faster than sorting rows by keys.
         ordered = np.sort(keys << bits | np.arange(len(keys)))
         rows, starts = ordered & (1 << bits) - 1, np.diff(ordered >> bits, prepend=-1) != 0
         first = np.empty_like(rows)
@@ -472,7 +475,7 @@ def _first_of_each(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def num_problems(ones: np.ndarray) -> int:
-    """How many different problems all pairs of systems have, from `ones_of` their statistics.
+    """How many different problems all pairs of systems have, from the result of `ones_of`.
 
     Example:
         >>> num_problems(np.array([[1, 1, 0], [1, 0, 0], [0, 1, 0]], np.float32))
@@ -487,9 +490,9 @@ def num_problems(ones: np.ndarray) -> int:
 
 
 def ones_of(values: np.ndarray, differing: list[int] | None = None) -> np.ndarray | None:
-    """1 where a system has the higher of two values, `[system, unit]` floats; None where there are more.
+    """1 if a system has the higher of two values, `[system, unit]` floats; None if there are more than two values.
 
-    `values` `[system, unit, stat]` are all statistics; systems must differ in one of them only, which is `differing`.
+    `values` `[system, unit, stat]` are all statistics; systems must differ only in the statistic `differing`.
     """
     differing = differing_stats(values) if differing is None else differing
     if len(differing) != 1:
@@ -505,7 +508,7 @@ def ones_of(values: np.ndarray, differing: list[int] | None = None) -> np.ndarra
 def slope_in(problem: SumsProblem, stat: int) -> float | None:
     """The slope of the score in the sum of a statistic, over all sums that N draws of units can have.
 
-    None where the score is not linear in it. The other sums are those of the first system.
+    None if the score is not linear in it. The other sums are the first system's sums.
     """
     column = problem.units.values[:, :, stat]
     count, is_mean = len(problem.units.strata), problem.metric.score is mean_score and stat == 0
@@ -523,7 +526,7 @@ def slope_in(problem: SumsProblem, stat: int) -> float | None:
 
 
 def scores_at(problem: SumsProblem, stat: int, sums: np.ndarray) -> np.ndarray:
-    """Scores where the sum of one statistic is each of `sums`, and the others are those of the first system."""
+    """Scores for each value in `sums` as the sum of one statistic; the other sums are the first system's sums."""
     table = np.tile(problem.units.totals[0], (len(sums), 1))
     table[:, stat] = sums
     return problem.scores(table)

@@ -1,11 +1,11 @@
 r"""Score intervals of proportions: Wilson's of a score, Tango's of a delta.
 
-They are for answers that are right or wrong. A bootstrap of 20 right answers out of 20 never draws a wrong one, so all
-its intervals are [1, 1]. A score test takes the variance that the proportion in question would have, not the observed
-one, and has no such end: Wilson's interval of a score and Tango's of a delta invert it. References: Wilson (1927),
-"Probable inference, the law of succession, and statistical inference"; Tango (1998), "Equivalence test and confidence
-interval for the difference in proportions for the paired-sample design"; Fagerland, Lydersen and Laake (2014),
-"Recommended tests and confidence intervals for paired binomial proportions".
+They are for right-or-wrong answers. A bootstrap of 20 right answers out of 20 never draws a wrong one, so all its
+intervals are [1, 1]. A score test takes the variance that the proportion in question would have, not the observed one,
+and has no such end: Wilson's interval of a score and Tango's of a delta invert it. References: Wilson (1927), "Probable
+inference, the law of succession, and statistical inference"; Tango (1998), "Equivalence test and confidence interval
+for the difference in proportions for the paired-sample design"; Fagerland, Lydersen and Laake (2014), "Recommended
+tests and confidence intervals for paired binomial proportions".
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from sigjax.testing.problem import SumsProblem
 from sigjax.testing.special import normal_quantile
 
 _CACHED = 2**12
-"""Intervals whose ends are sought together."""
+"""Intervals whose ends are computed in one block."""
 _TANGO_WIDTH = 1e-14
-"""How near their ends are known, of differences from -1 to 1."""
+"""Precision of their ends, for differences from -1 to 1."""
 
 
 def right_or_wrong(problem: SumsProblem) -> bool:
@@ -44,9 +44,9 @@ def proportion_intervals(
 
 
 def _only(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Numbers of instances that only a, and only b, has right, `[problem]` float64; and the problem of each pair."""
+    """Numbers of instances on which only a, and only b, is right, `[problem]` float64; and the problem of each pair."""
     counted = problem.counted
-    if counted is None:  # no system differs from another
+    if counted is None:  # no two systems differ
         return np.zeros(1), np.zeros(1), np.zeros(len(problem.hypotheses.members), np.int64)
     assert counted.counts is not None
     only_a, only_b = counted.counts.T.astype(np.float64)
@@ -54,7 +54,7 @@ def _only(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def errors_of_proportions(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray]:
-    """Standard errors from counts: the sums of squares of differences, and of their mean, are whole numbers."""
+    """Standard errors from counts; the sums of squares of differences, and of their mean, are whole numbers."""
     num_units, (only_a, only_b, which) = float(problem.units.values.shape[1]), _only(problem)
     right = problem.units.totals[:, 0]
     scale = num_units**2 * max(num_units - 1.0, 1.0)
@@ -86,10 +86,10 @@ def tango_interval(only_a: np.ndarray, only_b: np.ndarray, trials: int, level: f
     r"""Tango's score interval of the difference of two proportions on the same instances.
 
     All $\delta$ with $|b - c - n \delta| \le z \sqrt{n (2 q + \delta (1 - \delta))}$, where $b$ and $c$ are the numbers
-    of instances that only a and only b has right, and $q$ is the maximum-likelihood probability of the latter, given
-    $\delta$: the root of $2 n q^2 - (b + c - (2 n - b + c) \delta) q - c \delta (1 - \delta)$ that is a probability. It
-    excludes 0 exactly where McNemar's chi-square, uncorrected, rejects. Counts and both ends are `[...]`; trials n are
-    1 or more, and ends, of a - b, in [-1, 1].
+    of instances on which only a, and only b, is right. $q$ is the maximum-likelihood probability that only b is right,
+    given $\delta$: the root of $2 n q^2 - (b + c - (2 n - b + c) \delta) q - c \delta (1 - \delta)$ that is a
+    probability. The interval excludes 0 exactly if McNemar's chi-square test, uncorrected, rejects. Counts and both
+    ends are `[...]`; trials n are 1 or more, and ends, of a - b, in [-1, 1].
 
     >>> low, high = tango_interval(np.array([0, 1]), np.array([0, 7]), 21, 0.95)
     >>> low.round(4), high.round(4)
@@ -108,7 +108,7 @@ def tango_interval(only_a: np.ndarray, only_b: np.ndarray, trials: int, level: f
 def _tango_low(b: np.ndarray, c: np.ndarray, n: int, z: float) -> np.ndarray:
     """The least delta that is not rejected: the test statistic falls as delta grows.
 
-    By inverse quadratic interpolation where it is safe, else by bisection. Reference: Chandrupatla (1997), "A new
+    The method is inverse quadratic interpolation if it is safe, else bisection. Reference: Chandrupatla (1997), "A new
     hybrid quadratic/bisection algorithm for finding the zero of a nonlinear function without using derivatives".
     """
 
@@ -121,7 +121,7 @@ def _tango_low(b: np.ndarray, c: np.ndarray, n: int, z: float) -> np.ndarray:
         while True:
             new = last + step * (other - last)
             at_new = excess(new)
-            kept = (at_new > 0.0) == (at_last > 0.0)  # the root is between the new point and this one of the old ones
+            kept = (at_new > 0.0) == (at_last > 0.0)  # the root is between the new point and the last point
             before, at_before = np.where(kept, last, other), np.where(kept, at_last, at_other)
             other, at_other = np.where(kept, other, last), np.where(kept, at_other, at_last)
             last, at_last = new, at_new
@@ -135,12 +135,12 @@ def _tango_low(b: np.ndarray, c: np.ndarray, n: int, z: float) -> np.ndarray:
             )
             safe = (1.0 - np.sqrt(1.0 - x) < y) & (y < np.sqrt(x)) & np.isfinite(guess)
             least = np.minimum(0.5 * _TANGO_WIDTH / width, 0.5)
-            # Those that are found stay, so that an end does not depend on which others are sought with it.
+            # Ends that are found stay fixed, so that an end does not depend on the other intervals of its block.
             step = np.where(width <= _TANGO_WIDTH, 0.0, np.clip(np.where(safe, guess, 0.5), least, 1.0 - least))
 
 
 def _tango_deviation(b: np.ndarray | float, c: np.ndarray | float, n: int, delta: np.ndarray | float) -> np.ndarray:
-    """The standard deviation of b - c, given a difference of delta from -1 to 1."""
+    """The standard deviation of b - c if the true difference is delta, from -1 to 1."""
     linear = b + c - (2 * n - b + c) * delta
     product = delta * (1.0 - delta)
     q = (np.sqrt(np.maximum(linear * linear + 8.0 * n * c * product, 0.0)) + linear) / (4 * n)
@@ -148,7 +148,7 @@ def _tango_deviation(b: np.ndarray | float, c: np.ndarray | float, n: int, delta
 
 
 def tango_tail(only_a: int, only_b: int, trials: int, delta: float) -> float:
-    r"""The one-sided p-value of Tango's score test, of a difference of at most delta.
+    r"""The one-sided p-value of Tango's score test of the null hypothesis that the difference is at most delta.
 
     $1 - \Phi((b - c - n \delta) / \sqrt{n (2 q + \delta (1 - \delta))})$, as in `tango_interval`; 0 for a delta
     below -1, which no difference can have, and 1 for one above 1.

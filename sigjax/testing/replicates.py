@@ -1,13 +1,13 @@
 r"""Kinds of intervals from bootstrap replicates that need more than quantiles at two levels (see `uncertainty`).
 
-Quantiles and standard errors are those of NumPy, the same on every device and for every grouping of the resamples;
-`summaries` makes them as a kind says:
+NumPy computes quantiles and standard errors, the same on every device and for every grouping of the resamples.
+`summaries` makes them, and each kind has its own needs:
 
-- `Simultaneous` intervals hold together, so they need all pairs at once.
+- `Simultaneous` intervals need all pairs at once.
 - `Bca` intervals are percentile intervals whose levels are corrected for bias, and for a standard error that changes
   with the score.
 - `Studentized` (bootstrap-t) intervals need standard errors by the delta method on every resample, of scores that are
-  functions of sums. The variance of a score is that of its linear part: with the gradient g of the score at the sums, a
+  functions of sums. A score has about the variance of its linear part: with the gradient g of the score at the sums, a
   unit with statistics s has the influence $g \cdot (s - \bar s_h)$ in its stratum h. Sums of products of statistics are
   sums like others, so that the standard errors of all resamples come from the same product as their scores. Gradients
   are central differences in NumPy, so that no number depends on the device.
@@ -40,11 +40,11 @@ from sigjax.testing.special import normal_below, normal_quantile
 from sigjax.testing.uncertainty import Percentile, Pieces, Targets, quantile_levels
 
 _CACHED = 2**16
-"""Differences that are processed together."""
+"""Differences that are processed in one block."""
 
 
 def kept_replicates(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) -> np.ndarray:
-    """Replicates `[row, resample]` of this shard of a run, going on from the checkpoint."""
+    """Replicates `[row, resample]` of this shard of a run, continued from the checkpoint."""
     checkpoint = run.checkpoint
     tally, stop = checkpoint.begin(range(run.resamples), values=np.empty((num_rows, 0)))
     values, first = tally.arrays["values"], tally.start
@@ -63,10 +63,10 @@ def kept_replicates(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) ->
 def of_targets(
     function: Callable[[np.ndarray, slice], np.ndarray], values: np.ndarray, members: np.ndarray
 ) -> np.ndarray:
-    """The function of the replicates `[target, resample]` of some targets and of their block, for all of them.
+    """Results of a function for all targets; it takes a block's replicates `[target, resample]` and the block.
 
-    Replicates are new arrays, of as many targets as stay in the cache: differences of two rows of `values`, or one row
-    of it where the second of `members` `[target, 2]` is the number of rows.
+    Replicates are new arrays, with as many targets as fit into the cache. They are differences of two rows of `values`,
+    or a single row if the second of `members` `[target, 2]` is the number of rows.
     """
     num_rows = max(1, _CACHED // values.shape[1])
     blocks = [slice(start, min(start + num_rows, len(members))) for start in range(0, len(members), num_rows)]
@@ -81,12 +81,12 @@ def of_targets(
 
 
 class Simultaneous(Percentile):
-    r"""Simultaneous intervals: $\hat\theta_j \pm c\,s_j$ for all pairs j of a metric, which hold together at the level.
+    r"""Simultaneous intervals: $\hat\theta_j \pm c\,s_j$ for all pairs j of a metric.
 
-    s are the bootstrap standard errors, and c is the quantile at the level, over resamples, of the largest
-    $|\theta^*_j - \hat\theta_j| / s_j$ of all pairs. Resamples are the same for all pairs, so c accounts for how they
-    depend on each other and is smaller than Bonferroni's. The scores of all systems have a c of their own. What does
-    not vary (s is 0, or rounding) is left out of the maximum.
+    s are the bootstrap standard errors, and c is the quantile at the level, over resamples, of the largest $|\theta^*_j
+    - \hat\theta_j| / s_j$ of all pairs. Resamples are the same for all pairs, so c accounts for how they depend on each
+    other and is smaller than Bonferroni's. The scores of all systems have their own c. Pairs or scores that do not vary
+    (s is 0, or rounding) are left out of the maximum.
 
     References: Romano and Wolf (2005), "Exact and approximate stepdown methods for multiple hypothesis testing";
     Westfall and Young (1993), "Resampling-based multiple testing"; Davison and Hinkley (1997), section 5.2.
@@ -95,7 +95,7 @@ class Simultaneous(Percentile):
     takes_largest = True
 
     def levels(self, below: np.ndarray, block: slice) -> np.ndarray:
-        """None."""
+        """No quantiles."""
         return np.full_like(super().levels(below, block), np.nan)
 
     def with_all(self, found: np.ndarray, largest: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
@@ -108,10 +108,11 @@ class Simultaneous(Percentile):
 
 
 class JointDeltas(Simultaneous):
-    """Percentile intervals of scores, each by itself, and simultaneous ones of deltas.
+    """Percentile intervals of scores, which are not simultaneous, and simultaneous intervals of deltas.
 
-    Of a family of m pairs (`joint_pairs`), those of these k pairs hold together at the level 1 - alpha k / m, so that
-    by Bonferroni's inequality those of all do at 1 - alpha. The targets are all systems and pairs.
+    The family has m pairs (`joint_pairs`). The intervals of this problem's k pairs are simultaneous at the level 1 -
+    alpha k / m, so by Bonferroni's inequality the intervals of all m pairs are simultaneous at 1 - alpha. The targets
+    are all systems and pairs.
     """
 
     def __init__(self, problem: Problem, targets: Targets, joint_pairs: int) -> None:
@@ -120,27 +121,27 @@ class JointDeltas(Simultaneous):
         self.level = bonferroni_level(self.level, max(joint_pairs, num_pairs) / num_pairs)
 
     def levels(self, below: np.ndarray, block: slice) -> np.ndarray:
-        """Those of scores."""
+        """The quantile levels of scores."""
         levels = super().levels(below, block)
         levels[: max(0, self.targets.num_systems - block.start)] = quantile_levels(self.level_of_scores)
         return levels
 
     def with_all(self, found: np.ndarray, largest: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """The same with intervals of deltas."""
+        """Replace the intervals of deltas by joint ones."""
         num_systems = self.targets.num_systems
         return np.concatenate([found[:num_systems], super().with_all(found, largest)[num_systems:]])
 
     def groups(self) -> tuple[slice, ...]:
-        """Pairs alone."""
+        """Only the pairs."""
         return (super().groups()[1],)
 
 
 _ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
-"""Bound of the relative rounding error of a jackknife score."""
+"""Bound on the relative rounding error of a jackknife score."""
 
 
 class Bca(Percentile):
-    """BCa intervals."""
+    """BCa intervals, corrected for bias and acceleration."""
 
     takes_shares = True
 
@@ -149,7 +150,7 @@ class Bca(Percentile):
         self.accelerations = accelerations(problem, targets.members)
 
     def levels(self, below: np.ndarray, block: slice) -> np.ndarray:
-        """Corrected ones; none where all replicates are on one side of the observed score."""
+        """Corrected levels; NaN if all replicates are on one side of the observed score."""
         each = zip(below.tolist(), self.accelerations[block], strict=True)
         corrected = (bca_levels(share, acceleration, self.level) for share, acceleration in each)
         return np.array([ends or (math.nan, math.nan) for ends in corrected]).reshape(-1, 2)
@@ -168,13 +169,13 @@ def accelerations(problem: Problem, members: np.ndarray) -> np.ndarray:
 
 
 def acceleration(jackknife: np.ndarray, strata: np.ndarray, rounding: float = 0.0) -> float:
-    r"""How fast the standard error changes with the score, from the scores without one unit at a time.
+    r"""How fast the standard error changes with the score, from scores that leave out one unit at a time.
 
     With $U_i = (n_h - 1)(\bar\theta_h - \theta_{(i)})$ for unit i of stratum h, of $n_h$ units whose jackknife scores
-    have the mean $\bar\theta_h$: $a = \frac{1}{6} \sum_i U_i^3 n_h^{-3} / (\sum_i U_i^2 n_h^{-2})^{3/2}$, and 0 where
-    all scores are equal. Equivalent to `scipy.stats.bootstrap(method="BCa")`, whose samples are strata. Reference:
-    Efron and Tibshirani (1993), equation 14.15; for strata Davison and Hinkley (1997), section 5.4. `jackknife`
-    `[unit]` are the scores, whose smaller differences than `rounding` do not count; `strata` `[unit]` ascend from 0.
+    have the mean $\bar\theta_h$: $a = \frac{1}{6} \sum_i U_i^3 n_h^{-3} / (\sum_i U_i^2 n_h^{-2})^{3/2}$, and 0 if all
+    scores are equal. Equivalent to `scipy.stats.bootstrap(method="BCa")`, whose samples are strata. Reference: Efron
+    and Tibshirani (1993), equation 14.15; for strata Davison and Hinkley (1997), section 5.4. `jackknife` `[unit]` are
+    the scores; differences below `rounding` count as 0. `strata` `[unit]` ascend from 0.
 
     >>> round(acceleration(np.array([1.0, 1.0, 1.0, 0.0]), np.zeros(4, int)), 6)
     0.096225
@@ -193,7 +194,7 @@ def acceleration(jackknife: np.ndarray, strata: np.ndarray, rounding: float = 0.
 
 
 def bca_levels(below: float, acceleration: float, level: float) -> tuple[float, float] | None:
-    r"""Which quantiles of the replicates are the ends of the interval; None where there are none.
+    r"""The quantile levels of the ends of the interval; None if there is no interval.
 
     $\Phi(z_0 + \frac{z_0 + z}{1 - a (z_0 + z)})$ with $z_0 = \Phi^{-1}$ of the share `below`, for the two normal
     quantiles z of the level. With all replicates on one side of the observed score $z_0$ is infinite, and there is no
@@ -211,28 +212,28 @@ def bca_levels(below: float, acceleration: float, level: float) -> tuple[float, 
 
 
 def _corrected(bias: float, z: float, acceleration: float) -> float:
-    """The level for the normal quantile z; past the pole of the formula its limit there."""
+    """The level for the normal quantile z; beyond the pole of the formula, its limit at the pole."""
     shrink = 1.0 - acceleration * z
     return normal_below(bias + z / shrink) if shrink > 0.0 else float(z > 0.0)
 
 
 _LARGEST_SUM = 2.0**53
 _INFINITE, _LARGEST = 1e300, 1e200
-"""The t of a standard error of 0, and the largest t that is the end of an interval."""
+"""The t for a standard error of 0, and the largest t that may be the end of an interval."""
 _NUMBERS, _FEWEST_ROWS = 2**24, 64
-"""Sums that are held at a time, and resamples at least."""
+"""Most sums per block; fewest resamples per block."""
 
 Variables = list[tuple[int, int, float]]
-"""The statistics that a target depends on: system, statistic, and -1 for the second system of a pair."""
+"""The statistics that a target depends on: system, statistic, and a sign, -1 for the second system of a pair."""
 
 
 class Studentized(Percentile):
-    """Studentized intervals; their targets are the scores and deltas, then the t of each. All replicates are kept.
+    """Studentized intervals; targets are the scores and deltas, then the t of each target. All replicates are kept.
 
-    The sums of `columns` `[column, unit]` int64 give scores and standard errors: `totals` `[system, stat]` are those of
-    the statistics, `centred` those of each stratum less about its mean there, of each statistic that varies, and
-    `products` those of the products of two of them. A step of `centred` is so `coarse` `[stat]` that products have sums
-    that a double holds. Slopes are by differences of `steps` `[system, stat]`.
+    The sums of `columns` `[column, unit]` int64 give scores and standard errors. `totals` `[system, stat]` are the
+    columns of the statistics. `centred` are the columns of each varying statistic in each stratum, minus about its mean
+    there. `products` are the columns of products of two centred statistics. The steps of `centred`, `coarse` `[stat]`,
+    are so large that a double holds the sums of products. Slopes are differences over `steps` `[system, stat]`.
     """
 
     def __init__(self, problem: Problem, targets: Targets) -> None:
@@ -242,14 +243,14 @@ class Studentized(Percentile):
         self.num_rows += len(targets.members)
         _check_memory(problem, self.num_rows)
         self._lay_out()
-        # The t of all targets are rows after the scores, and "none" is one row later.
+        # Rows of t follow the rows of scores, so the index that means "none" moves up.
         rows, none = np.arange(targets.num_systems, self.num_rows), np.full(len(targets.members), self.num_rows)
         own = np.where(targets.members == targets.num_systems, self.num_rows, targets.members)
         of_t = np.stack([rows, none], axis=1)
         self.targets = targets._replace(members=np.concatenate([own, of_t]).astype(np.int32))
 
     def _lay_out(self) -> None:
-        """Make the columns for the scores and deltas; equal ones are kept once."""
+        """Make the columns for the scores and deltas; equal columns are kept once."""
         units, values = self.problem.units, self.problem.units.values
         self.sizes, kept = np.bincount(units.strata), dict[bytes, tuple[int, np.ndarray]]()
 
@@ -281,12 +282,12 @@ class Studentized(Percentile):
     def standard_errors(self) -> np.ndarray:
         r"""Standard errors by the delta method `[target]`: $\sqrt{\sum_h \sum_{i \in h} (g \cdot (s_i - \bar s_h))^2}$.
 
-        If the score were linear, infinitely many bootstrap resamples would give the same.
+        For a linear score, infinitely many bootstrap resamples have the same standard error.
         """
         return self._errors(self.columns.sum(axis=1, dtype=np.float64)[:, None])[:, 0]
 
     def pieces(self, pieces: Callable[[Run], Pieces]) -> Callable[[Run], Pieces]:
-        """Scores of all systems, then t of all targets: the distance from the observed score, by its standard error."""
+        """Scores of all systems, then t of all targets: (replicate - observed) / standard error."""
         del pieces
         return self._pieces
 
@@ -320,7 +321,7 @@ class Studentized(Percentile):
         """Standard errors `[target, row]` of resamples with these sums `[column, row]`."""
         with np.errstate(all="ignore"):
             gradients = self._gradients(sums)
-        # Squares of very large or very small numbers leave the range of a double; a power of two rounds nothing.
+        # Squares of very large or very small numbers leave the range of a double; scaling by a power of two is exact.
         sizes = (float(np.abs(each[np.isfinite(each)]).max(initial=0.0)) for each in gradients.values())
         exponent = math.frexp(max(sizes, default=0.0))[1]
         scaled = {each: np.ldexp(gradient, -exponent) for each, gradient in gradients.items()}
@@ -328,7 +329,7 @@ class Studentized(Percentile):
         return np.ldexp(np.sqrt([self._variance(sums, scaled, each) for each in variables]), exponent)
 
     def _gradients(self, sums: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
-        """How the score of a system changes with a coarse step of a statistic, `[row]`, for those that vary."""
+        """How the score of a system changes with a coarse step of each varying statistic, `[row]`."""
         found: dict[tuple[int, int], np.ndarray] = {}
         for system, stat in self.centred:
             at = sums[self.totals[system]]
@@ -339,7 +340,7 @@ class Studentized(Percentile):
     def _variance(
         self, sums: np.ndarray, gradients: dict[tuple[int, int], np.ndarray], variables: Variables
     ) -> np.ndarray:
-        """The variance `[row]` of a target, 0 where it is rounding."""
+        """The variance `[row]` of a target, 0 if it is only rounding."""
         total, size = np.zeros(sums.shape[1]), np.zeros(sums.shape[1])
         weighted = [(each[:2], each[2] * gradients[each[:2]]) for each in variables if each[:2] in gradients]
         for index, (one, weight) in enumerate(weighted):
@@ -363,7 +364,7 @@ def _in_order(first: tuple[int, int], second: tuple[int, int]) -> tuple[tuple[in
 
 
 def _check_memory(problem: SumsProblem, num_rows: int) -> None:
-    """Refuse what does not fit: all replicates, and products of statistics as whole numbers and as a matrix."""
+    """Refuse what does not fit into memory: all replicates, and products of statistics (integers and a matrix)."""
     num_systems, _, num_stats = problem.units.values.shape
     num_strata = int(problem.units.strata[-1]) + 1
     products = len(problem.hypotheses.members) * num_stats**2 + num_systems * num_stats * (num_stats + 1) // 2
@@ -378,7 +379,7 @@ def _check_memory(problem: SumsProblem, num_rows: int) -> None:
 
 
 def _centred(values: np.ndarray, strata: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Statistics `[system, unit, stat]` less about their mean in the stratum, in coarse steps `[stat]`."""
+    """Statistics `[system, unit, stat]` minus about their mean in the stratum, in coarse steps `[stat]`."""
     starts = np.searchsorted(strata, np.arange(len(sizes)))
     means = np.rint(np.add.reduceat(values.astype(np.float64), starts, axis=1) / sizes[:, None])
     apart = values - means[:, strata]

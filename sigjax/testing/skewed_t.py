@@ -1,18 +1,19 @@
-r"""Intervals by Student's t with a correction for skewness, of the errors of the `jackknife`.
+r"""Intervals by Student's t with a correction for skewness, from the errors of the `jackknife`.
 
-**Interval.** Student's t with Hall's transformation, $g = \sum_i u_i^3 / s^3$ in place of the skewness of $\hat\theta$:
-all $\theta$ with $|x + g x^2 / 3 + g^2 x^3 / 27 + g / 6| \le t$, $x = (\hat\theta - \theta) / s$. On the side of the
-long tail the end is kept between t s and 2 t s from $\hat\theta$, on the other, of a score, between t s / 2 and t s:
-the cubic has slope 0 at $x = -3 / g$, so its inverse is infinitely steep where |g| t is near 1, and one end of nine
-numbers could be 4.1 t s away. At 95%, bounds are met where the skewness of the units themselves, $g \sqrt n$, is above
-1.2 of 9 units, 2.4 of 30 and 4.5 of 100. Intervals are cut at the bounds of the metric.
+**Interval.** Student's t with Hall's transformation, with $g = \sum_i u_i^3 / s^3$ as the skewness of $\hat\theta$. The
+interval holds all $\theta$ with $|x + g x^2 / 3 + g^2 x^3 / 27 + g / 6| \le t$, $x = (\hat\theta - \theta) / s$. On the
+side of the long tail, the distance of the end from $\hat\theta$ is limited to t s to 2 t s. On the side of the short
+tail, the limits for a score are t s / 2 and t s. Limits are needed because the cubic has slope 0 at $x = -3 / g$: its
+inverse is infinitely steep if |g| t is near 1, and an end for nine units could be 4.1 t s away. At 95%, the limits
+apply if the skewness of the units, $g \sqrt n$, is above 1.2 for 9 units, 2.4 for 30 and 4.5 for 100. Intervals are cut
+at the bounds of the metric.
 
-Of a delta, the end on the other side stays t s away. Differences of two systems are often symmetric, with heavy tails,
-or few of them are not 0: g is noise then, and follows the outlier that has moved $\hat\delta$, too. Taking the other
-end nearer misses such deltas in 7 to 10% with 10 to 50 units, and of 50 units of which 3 differ in 20%, where t misses
-3 to 5%. Moved outwards only, intervals never miss more often than those of t, and of lognormal differences 10, 7 and 5%
-in place of 16, 12 and 9% (10, 30 and 100 units). Reference: Hall (1992), "On the removal of skewness by
-transformation".
+For a delta, the end on the side of the short tail stays t s away. Differences of two systems are often symmetric with
+heavy tails, or mostly 0. Then g is noise, and follows the same outlier that has moved $\hat\delta$. If the end on the
+short side moved nearer, intervals would miss such deltas in 7 to 10% of samples with 10 to 50 units, and in 20% with 50
+units of which 3 differ; t misses 3 to 5%. If ends move only outwards, intervals never miss more often than t. For
+lognormal differences they miss 10, 7 and 5% instead of 16, 12 and 9% (10, 30 and 100 units). Reference: Hall (1992),
+"On the removal of skewness by transformation".
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ from sigjax.testing.problem import SumsProblem
 from sigjax.testing.special import t_quantile, t_tail
 
 _STRETCH = 2.0
-"""How many times as far from the score as by t, or how many times nearer, an end corrected for skewness may be; of a
-delta no end is nearer."""
+"""By which factor the skewness correction may move an end away from the score or towards it, compared with t. An end
+for a delta never moves nearer."""
 
 
 def skewed_ends(skewness: np.ndarray, quantile: float, *, nearer: bool) -> tuple[np.ndarray, np.ndarray]:
-    """How many standard errors the low and the high end are below the score `[target]`, by t with Hall's correction.
+    """How many standard errors the low and the high end lie below the score `[target]`, by t with Hall's correction.
 
-    `skewness` `[target]` is g, and `quantile` t, above 0; `nearer`: the end on the side of the short tail may be nearer
-    than t.
+    `skewness` `[target]` is g, and `quantile` is t, above 0. With `nearer`, the end on the side of the short tail may
+    be nearer than by t.
 
     >>> [each.round(3) for each in skewed_ends(np.array([0.0, 0.3, 0.8]), 2.26, nearer=True)]
     [array([2.26 , 1.848, 1.473]), array([-2.26 , -3.254, -4.52 ])]
@@ -47,7 +48,7 @@ def skewed_ends(skewness: np.ndarray, quantile: float, *, nearer: bool) -> tuple
     third = np.where(is_small, 1.0, skewness) / 3.0
 
     def end(t: float) -> np.ndarray:
-        """The x with x + g x^2 / 3 + g^2 x^3 / 27 + g / 6 = t, between t and twice, or half, of it."""
+        """The x with x + g x^2 / 3 + g^2 x^3 / 27 + g / 6 = t, limited to a range from t to its double or half."""
         x = (np.cbrt(1.0 + 3.0 * third * (t - skewness / 6.0)) - 1.0) / third
         bound = np.where(t * skewness < 0.0, t * _STRETCH, t / _STRETCH if nearer else t)
         return np.clip(np.where(is_small, t, x), np.minimum(t, bound), np.maximum(t, bound))
@@ -65,7 +66,7 @@ def skewed_tail(
     *,
     nearer: bool,
 ) -> float:
-    """The p-value of the test against a value whose intervals have the ends `skewed_ends`.
+    """The p-value of the test that belongs to the intervals with the ends `skewed_ends`.
 
     >>> from sigjax.testing.special import t_quantile
     >>> for nearer in (True, False):
@@ -74,15 +75,16 @@ def skewed_tail(
     [0.05, 0.05]
     [0.05, 0.05]
     """
-    x = min(max((observed - value) / error, -1e90), 1e90)  # its cube is a double
+    x = min(max((observed - value) / error, -1e90), 1e90)  # so that its cube fits a double
     cubic = x + skewness * x**2 / 3.0 + skewness**2 * x**3 / 27.0 + skewness / 6.0
     inner = _STRETCH if nearer else 1.0
-    bound = x * inner if x * skewness > 0.0 else x / _STRETCH  # the value is nearer than an end, or farther
+    # whether the value is on the side that the correction moves nearer or farther
+    bound = x * inner if x * skewness > 0.0 else x / _STRETCH
     return t_tail(sorted((x, cubic, bound))[1], degrees, alternative)
 
 
 def skewness(influence: np.ndarray, errors: np.ndarray) -> np.ndarray:
-    r"""$g = \sum_i (u_i / s)^3$ `[...]` of influences `[..., unit]` with standard errors s; 0 where s is 0."""
+    r"""$g = \sum_i (u_i / s)^3$ `[...]` of influences `[..., unit]` with standard errors s; 0 if s is 0."""
     scaled = influence / np.where(errors > 0.0, errors, math.inf)[..., None]
     return total(np.square(scaled) * scaled)
 
@@ -90,9 +92,9 @@ def skewness(influence: np.ndarray, errors: np.ndarray) -> np.ndarray:
 def skewed_t_intervals(
     problem: SumsProblem, influence: np.ndarray, errors: tuple[np.ndarray, np.ndarray], levels: tuple[float, ...]
 ) -> np.ndarray:
-    """Intervals by t of all scores and deltas, corrected for skewness and cut at the bounds of the metric.
+    """Intervals by t for all scores and deltas, corrected for skewness and cut at the bounds of the metric.
 
-    There are none where no stratum has two units.
+    There are no intervals if no stratum has two units.
     """
     hypotheses, degrees = problem.hypotheses, degrees_of_freedom(problem.units.sizes, problem.units.strata)
     if degrees == 0.0:

@@ -1,16 +1,16 @@
 r"""Tails and quantiles of known distributions, accurate to 1e-12: tails by SciPy, quantiles by Newton's method.
 
-Quantiles are ours, with the same digits whatever is installed: small comparisons do without SciPy, whose import takes
-longer than they; two thirds of the last digits of `scipy.special.betaincinv` differ between SciPy 1.14 and 1.17, and
-1.17 is off by 2e-6 for 999 of 10,000,000.
+sigjax computes quantiles itself, so that digits do not depend on installed packages. Small comparisons then work
+without SciPy, whose import takes longer than the comparison. In `scipy.special.betaincinv`, two thirds of the last
+digits differ between SciPy 1.14 and 1.17, and 1.17 is off by 2e-6 for 999 of 10,000,000.
 
-So are the normal distribution and its quantiles, correctly rounded: `NormalDist.cdf` changes with Python 3.14 and
-with glibc.
+sigjax also computes the normal distribution and its quantiles, correctly rounded: `NormalDist.cdf` differs between
+versions of Python (3.14) and of glibc.
 
 Let $e^v = x / (1 - x)$ be the odds and $S = P(X \ge k) / P(X = k)$. Then $\log P(X \ge k)$ has the derivative $h = k (1
 - x) / S$ in v and the second derivative $h (k - (n + 1) x - h)$, which is negative, as the density of v is log-concave.
-Halley's method takes both. S is a continued fraction of positive terms: it loses no digits, and takes the operations of
-IEEE 754 alone, so that it is the same everywhere.
+Halley's method uses both. S is a continued fraction of positive terms: it loses no digits. It uses only IEEE 754
+operations, so the result is the same everywhere.
 """
 
 from __future__ import annotations
@@ -28,18 +28,20 @@ import numpy as np
 from sigjax.records import Alternative
 
 _CLOSE = 1e-9
-"""A relative step of Newton's method after which no other is needed, as its error is about the square."""
+"""A relative step of Newton's method after which no further step is needed, since the error is about its square."""
 _CLOSE_CUBED = 1e-5
-"""An error of the log probability from which one step of Halley's method suffices, as its error is about the cube."""
+"""An error of the log probability that needs only one more step of Halley's method, since the new error is about its
+cube."""
 _MOST_STEPS = 50
-"""Four or five suffice, but from 1e10 trials on, rounding may keep the log probability from being close."""
+"""Most steps. Four or five suffice, but from 1e10 trials on, rounding may keep the log probability from converging."""
 _NODES = [(math.exp(y - math.exp(-y)), 0.125 * (1.0 + math.exp(-y))) for y in (k / 8.0 for k in range(-28, 31))]
 """Points x at which an integral from 0 on is evaluated, and their weights divided by x."""
-_log1p, _exp = np.vectorize(math.log1p, otypes=[float]), np.vectorize(math.exp, otypes=[float])  # NumPy's own vary
+# NumPy's own functions vary between builds
+_log1p, _exp = np.vectorize(math.log1p, otypes=[float]), np.vectorize(math.exp, otypes=[float])
 _DIGITS = Context(prec=40)
 _ROOT = _DIGITS.sqrt(Decimal("6.28318530717958647692528676655900576839433879875021"))
 _FARTHEST = 8.0
-"""A normal variable is farther out with a probability of 1e-15."""
+"""The largest |z|: a normal variable is farther out with probability 1e-15."""
 
 
 def normal_below(z: float) -> float:
@@ -53,7 +55,7 @@ def normal_below(z: float) -> float:
 
 @lru_cache
 def normal_quantile(p: float) -> float:
-    """The z below which a normal variable is with probability p, correctly rounded up to |z| = 8.
+    """The z such that a normal variable is below z with probability p, correctly rounded up to |z| = 8.
 
     A step of Newton's method doubles the 15 digits of `NormalDist.inv_cdf`.
 
@@ -69,7 +71,7 @@ def normal_quantile(p: float) -> float:
 
 
 def _normal(z: float) -> tuple[Decimal, Decimal]:
-    r"""Density of the normal distribution at z and probability below it, by arithmetic alone.
+    r"""Density of the normal distribution at z, and probability below z, by basic arithmetic only.
 
     $\Phi(z) = 1/2 + \varphi(z) (z + z^3 / 3 + z^5 / (3 \cdot 5) + \dots)$. Reference: Marsaglia (2004), "Evaluating the
     normal distribution".
@@ -85,7 +87,7 @@ def _normal(z: float) -> tuple[Decimal, Decimal]:
 
 
 def scipy_special() -> Any:
-    """`scipy.special`, imported where it is needed: the import takes longer than small comparisons."""
+    """`scipy.special`, imported on demand: the import takes longer than small comparisons."""
     return import_module("scipy.special")
 
 
@@ -109,10 +111,11 @@ def t_tail(t: float, degrees: float, alternative: Alternative) -> float:
 
 @lru_cache
 def t_quantile(level: float, degrees: float) -> float:
-    r"""The t that a variable of Student's t exceeds in size with probability 1 - level.
+    r"""The t that the absolute value of a Student's t variable exceeds with probability 1 - level.
 
     With $t = \sqrt n \sinh u$ for n degrees of freedom, the density of u is in proportion to $\cosh^{-n} u$, so the
-    logarithm of the tail is concave in u: Newton's method from 0 is beyond the solution after one step, and then falls.
+    logarithm of the tail is concave in u: Newton's method from 0 passes the solution in the first step, and then falls
+    towards it.
 
     >>> round(t_quantile(0.95, 9.0), 4), round(t_quantile(0.95, 2.5), 4)
     (2.2622, 3.5747)
@@ -129,9 +132,10 @@ def t_quantile(level: float, degrees: float) -> float:
 
 
 def _t_ratio(slope: float, degrees: float) -> float:
-    """The tail of cosh^-n beyond u divided by its value there, where tanh u is `slope`.
+    """The tail of cosh^-n beyond u divided by the value of cosh^-n at u; tanh u is `slope`.
 
-    That is the integral over s of (cosh s + slope sinh s)^-n, by the double-exponential rule (Takahasi and Mori 1974).
+    The ratio is the integral over s of (cosh s + slope sinh s)^-n, by the double-exponential rule (Takahasi and Mori
+    1974).
     """
     scale = 1.0 / degrees + 1.0 / math.sqrt(degrees)
     return scale * math.fsum(
@@ -141,7 +145,7 @@ def _t_ratio(slope: float, degrees: float) -> float:
 
 
 def chi_square_tail(statistic: float) -> float:
-    """Probability of a chi-square variable of one degree of freedom at least as large.
+    """Probability that a chi-square variable with one degree of freedom is at least so large.
 
     >>> round(chi_square_tail(3.8415), 4)
     0.05
@@ -186,9 +190,9 @@ def clopper_pearson(successes: np.ndarray, trials: int, level: float) -> tuple[n
 
 
 def lower_odds(successes: np.ndarray, trials: int, tail: float) -> np.ndarray:
-    """The odds `[count]` at which so many successes (1 to `trials`, whole numbers) or more have the probability `tail`.
+    """The odds `[count]` at which so many successes (1 to `trials`, whole) or more have the probability `tail`.
 
-    Every element is computed by itself. The relative error is below 1e-11 up to 1e9 trials.
+    Elements do not affect each other. The relative error is below 1e-11 up to 1e9 trials.
 
     >>> odds = lower_odds(np.array([5, 10]), 10, 0.025)
     >>> (odds / (1.0 + odds)).round(6)
@@ -234,20 +238,21 @@ def log_upper(successes: int, trials: int, odds: float) -> float:
         return 0.0 if successes <= 0 else -math.inf
     if successes == trials:
         return -trials * math.log1p(1.0 / odds)
-    if successes * (1.0 + odds) <= trials * odds:  # the complement is the small number, and has more digits
+    if successes * (1.0 + odds) <= trials * odds:  # the complement is smaller, and has more digits
         return math.log1p(-math.exp(log_upper(trials - successes + 1, trials, 1.0 / odds)))
     k, rest, ratio = (np.array([float(each)]) for each in (successes, trials - successes, odds))
     return float(_log_tail(_log_highest(k, float(trials)), k, rest, ratio, _tail_ratio(k, rest, ratio))[0])
 
 
 _CELLS = 2**15
-"""Terms of continued fractions that are held at a time, so that they stay in the cache."""
+"""Most terms of continued fractions per block, so that they stay in the cache."""
 
 
 def _tail_ratio(k: np.ndarray, rest: np.ndarray, odds: np.ndarray) -> np.ndarray:
-    """P(X >= k) / P(X = k) `[count]`, for k from the mean on; each by itself, with as many terms as it needs.
+    """P(X >= k) / P(X = k) `[count]`, for k from the mean on; each element uses as many terms as it needs.
 
-    Measured up to 1e9 trials, for errors below 1e-14: at most 3 to a standard deviation, and 360 / z^2 at z of them.
+    Number of terms for errors below 1e-14, measured up to 1e9 trials: at most 3 per standard deviation of X, and at
+    most 360 / z^2 if k is z standard deviations above the mean.
     """
     above, variance = k - rest * odds, (k + rest) * odds
     with np.errstate(divide="ignore"):
@@ -285,7 +290,7 @@ def _fraction(k: np.ndarray, rest: np.ndarray, odds: np.ndarray, terms: np.ndarr
 
 
 def _log_highest(k: np.ndarray, trials: float) -> np.ndarray:
-    """Logarithm of the largest binomial probability of k successes, which it has at the proportion k / trials."""
+    """Logarithm of P(X = k) at the proportion k / trials, where it is largest."""
     rest = trials - k
     stirling = _stirling_error(np.full(1, trials)) - (_stirling_error(k) + _stirling_error(rest))
     return stirling + 0.5 * np.array([math.log(each) for each in (trials / (2.0 * math.pi * k * rest)).tolist()])
@@ -302,17 +307,17 @@ _SMALL = np.array(
     [math.nan]
     + [math.log(math.factorial(n)) - 0.5 * math.log(2.0 * math.pi * n) - n * (math.log(n) - 1.0) for n in range(1, 16)]
 )
-"""The same for few, where the series has fewer digits."""
+"""Values of `_stirling_error` for few trials, for which the series has fewer digits."""
 _FEW_TRIALS = 50
-"""Up to so many, tails are whole numbers of outcomes that a double can hold."""
+"""Up to so many trials, tails are whole numbers of outcomes that a double can hold."""
 
 
 def sign_ps(
     ahead: np.ndarray, behind: np.ndarray, alternative: Alternative, *, mid_p: bool = False
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The exact sign tests of whole numbers `[row]` of positive and of negative differences; p is 1 without any.
+    """Exact sign tests for counts `[row]` of positive and negative differences; p is 1 without differences.
 
-    That is p-values `[row]`, their decimal logarithms, and bounds on their relative errors: 0 up to 50 differences.
+    Returns p-values `[row]`, their base-10 logarithms, and bounds on their relative errors (0 up to 50 differences).
 
     >>> sign_ps(np.array([3, 2, 3, 0]), np.array([0, 2, 4, 0]), "two-sided")[0]
     array([0.25, 1.  , 1.  , 1.  ])
@@ -322,7 +327,7 @@ def sign_ps(
     few, outcomes = trials <= _FEW_TRIALS, _outcomes()
 
     def log_tail(n: np.ndarray, k: np.ndarray) -> np.ndarray:
-        """Above 1/2, of the complement, which has more digits."""
+        """Above 1/2 it is computed from the complement, which has more digits."""
         is_upper = 2 * k > n + two_sided
         log_upper = _log_upper_half(n, np.where(is_upper, k, n - k + 1))
         return np.where(
@@ -351,7 +356,7 @@ def sign_ps(
 
 @lru_cache
 def _outcomes() -> np.ndarray:
-    """How many of the outcomes of n fair coins have k heads or more, `[n, k]` int64; 0 for k = n + 1."""
+    """How many outcomes of n fair coins have k heads or more, `[n, k]` int64; 0 for k = n + 1."""
     found = np.zeros((_FEW_TRIALS + 1, _FEW_TRIALS + 2), np.int64)
     found[0, 0] = 1
     for n in range(1, _FEW_TRIALS + 1):
@@ -362,9 +367,9 @@ def _outcomes() -> np.ndarray:
 
 
 def _log_upper_half(trials: np.ndarray, k: np.ndarray) -> np.ndarray:
-    """Logarithms `[row]` of P(X >= k) of fair coins, for k above half of the trials.
+    """Logarithms `[row]` of P(X >= k) for fair coins, with k above half of the trials.
 
-    From the deviance, which vanishes where k is half of them: n / 2 (log(1 - d^2) + 2 d atanh d), d = 2 k / n - 1.
+    It uses the deviance, which is 0 if k is half of the trials: n / 2 (log(1 - d^2) + 2 d atanh d), d = 2 k / n - 1.
     """
     found, some = np.where(k > trials, -math.inf, -math.log(2.0) * trials), np.flatnonzero(k < trials)
     n, here = trials[some].astype(np.float64), k[some].astype(np.float64)
@@ -380,7 +385,7 @@ def _log_upper_half(trials: np.ndarray, k: np.ndarray) -> np.ndarray:
 
 
 def _start(k: np.ndarray, trials: float, tail: float) -> np.ndarray:
-    """Wilson's score interval, with a correction for continuity, of the log odds."""
+    """A start for the log odds: Wilson's score interval with a continuity correction."""
     z, share = NormalDist().inv_cdf(tail), (k - 0.5) / trials
     middle = share + z * z / (2.0 * trials)
     end = middle + z * np.sqrt(share * (1.0 - share) / trials + (z / (2.0 * trials)) ** 2)

@@ -1,10 +1,10 @@
-"""Counts, standard errors and intervals of bootstrap replicates, where the replicates are.
+"""Counts, standard errors and intervals from bootstrap replicates, computed on the device that has the replicates.
 
-Replicates of the host are kept where they fit, and each target's are summarised while they are in the cache. Those of a
+Replicates on the host are kept if they fit into memory, and summarised target by target in the cache. Replicates on a
 GPU stay there: programs count, add up and select (`resample.summaries`), and only results come back. Replicates that do
-not fit are drawn twice, piece by piece: the first time they are counted and added up, and the second time squares are
-added up, and those are kept that lie around a quantile. A sample, the first of them, says where that is. All three give
-the same numbers to the last bit: sums are added in one order (`units.total`), and order statistics do not round.
+not fit are drawn twice, piece by piece. The first draw counts them and adds them up. The second draw adds up squares,
+and keeps replicates near a quantile; the first replicates serve as a sample that locates the quantile. All three ways
+give the same numbers to the last bit: sums use one order (`units.total`), and order statistics do not round.
 """
 
 from __future__ import annotations
@@ -30,29 +30,29 @@ from sigjax.testing.replicates import kept_replicates, of_targets
 from sigjax.testing.uncertainty import Percentile, Pieces, between, standard_errors, unsafe
 
 _PIECE = {"cpu": 2**13, "gpu": 2**18}
-"""Resamples that compiled kernels count at a time: what stays in the cache, or few calls of a GPU."""
+"""Resamples that a compiled kernel counts in one block: they fit into the cache, or need few calls of a GPU."""
 _ALWAYS_KEPT = 2**15
-"""Fewer resamples are kept whatever the memory."""
+"""So many resamples are always kept, whatever the memory."""
 _MANY = 32
-"""Items from which threads pay."""
+"""Fewest items for which threads pay."""
 _COLUMNS = 2**11
-"""Resamples whose maxima are taken together, as many as stay in the cache."""
+"""Resamples per block of maxima, so that they stay in the cache."""
 _FEWEST = 64
 """Resamples whose counts are added up side by side."""
 _TOGETHER, _NUMBERS = 32, 2**25
-"""Targets whose replicates a GPU processes together, and how many replicates of theirs at most, if more than one's."""
+"""Most targets that a GPU processes in one block, and most replicates in a block of several targets."""
 
 
 def summarize(
     pieces: Callable[[Run], Pieces], tested: Deltas, by: Percentile, run: Run, settings: Settings
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """What replicates say, from the checkpoint on.
+    """Counts, standard errors and intervals from replicates, continued from the checkpoint.
 
-    Of a shard, which is a part, replicates and counts are kept, and no results computed of them. `pieces` gives
-    replicates `[row, resample]`, piece by piece, for a part of the run; `by` makes the standard errors and intervals of
-    its targets. The result is `[pair]` int64: for each pair `tested`, how many replicates speak against the observed
-    delta; `[target, 3]`, standard errors and intervals of the targets; and the replicates themselves, where all of them
-    were kept on the host in this run.
+    For a shard of several, replicates and counts are only kept, and results are not computed. `pieces` yields
+    replicates `[row, resample]`, piece by piece, for a part of the run. `by` makes the standard errors and intervals of
+    its targets. There are three results: `[pair]` int64, how many replicates count against the observed delta of each
+    pair `tested`; `[target, 3]`, standard errors and intervals of the targets; and the replicates, if all were kept on
+    the host in this run.
     """
     tally = run.checkpoint.tally(exceed=len(tested.delta), spreads=len(by.targets.members))
     if tally is not None:
@@ -95,7 +95,7 @@ def summarize(
 def _on_device(
     pieces: Callable[[Run], Pieces], tested: Deltas, by: Percentile, run: Run, settings: Settings
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Counts `[pair]` and columns `[target, 3]`, of replicates that stay on the device."""
+    """Counts `[pair]` and columns `[target, 3]`, from replicates that stay on the device."""
     values, count = _kept_on_device(pieces, by.num_rows, run)
     spreads = np.full((len(by.targets.members), 3), np.nan)
     if len(spreads):
@@ -107,11 +107,11 @@ def _on_device(
 
 
 def _kept_on_device(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) -> tuple[Any, np.ndarray]:
-    """Replicates `[row, place]`, NaN after the last of them, and how many there are."""
+    """Replicates `[row, column]`, with NaN after the last replicate, and their number."""
     values, finite, count = None, list[Any](), np.array(run.resamples)
     for start, part in pieces(replace(run, stays=True)):
         piece, most = part, max(run.resamples, 2 * _FEWEST)
-        if not hasattr(part, "sharding"):  # of the host: programs for few lengths
+        if not hasattr(part, "sharding"):  # of the host: padded, so that programs for few lengths are compiled
             length = 2 ** (part.shape[1] - 1).bit_length()
             piece, most = np.pad(part, ((0, 0), (0, length - part.shape[1]))), most + length
         if values is None:
@@ -166,7 +166,7 @@ def _largest_on_device(by: Percentile, values: Any, count: np.ndarray, size: int
 def bootstrap_exceed(
     replicates: np.ndarray, delta: float, tolerance: float, alternative: Alternative, variant: Variant
 ) -> int:
-    r"""Count bootstrap resamples that speak against the observed delta.
+    r"""Count bootstrap resamples that count against the observed delta.
 
     The null distribution is that of $\delta^* - \delta$ (`shift`, Berg-Kirkpatrick et al. 2012, section 2) or $\delta -
     \delta^*$ (`flip`). Two-sided: $|\delta^* - \delta| \ge |\delta|$, centred before the absolute value, the same for
@@ -182,9 +182,9 @@ def bootstrap_exceed(
 
 
 def _count_against(values: np.ndarray, tested: Deltas, settings: Settings, backend: Backend) -> np.ndarray:
-    """For each pair tested, how many replicates `[system, resample]` speak against its delta: `[pair]` int64."""
+    """How many replicates `[system, resample]` count against the delta of each tested pair: `[pair]` int64."""
     size = _PIECE.get(backend.platform, 0)
-    # For few pairs NumPy has counted before threads have started.
+    # For few pairs, NumPy finishes before threads have started.
     if not size or len(tested.delta) < _MANY or values.shape[1] < min(_PIECE.values()):
 
         def count(pair: int) -> int:
@@ -198,7 +198,7 @@ def _count_against(values: np.ndarray, tested: Deltas, settings: Settings, backe
     for start in range(0, values.shape[1], size):
         piece = values[:, start : start + size]
         if (lacking := size - piece.shape[1]) > 0:
-            piece = np.pad(piece, ((0, 0), (0, lacking)), constant_values=np.nan)  # no comparison with it holds
+            piece = np.pad(piece, ((0, 0), (0, lacking)), constant_values=np.nan)  # no comparison with NaN is true
         counts += (
             on_all_cores(kernel, piece, *tested) if backend.platform == "cpu" else np.asarray(kernel(piece, *tested))
         )
@@ -234,13 +234,15 @@ def _row(piece: np.ndarray, members: np.ndarray) -> np.ndarray:
 
 
 _SAMPLE, _FAR = 2**16, 6.0
-"""Replicates that say where quantiles are, and how many standard deviations around them are kept: 2e-9 are farther."""
+"""Size of the sample that locates quantiles; and half the width that is kept around them, in standard deviations (a
+quantile is farther away with probability 2e-9)."""
 _BYTES = 0.5
-"""Of each replicate of a target: sums of 32 in two draws, and those around quantiles, with room to sort them."""
+"""Bytes of memory per replicate of a target: sums of 32 in two draws, and replicates near quantiles, with room to
+sort."""
 
 
 class _Draw(Protocol):
-    """What takes the pieces of a draw."""
+    """An object that takes the pieces of a draw."""
 
     def add(self, start: int, piece: np.ndarray) -> None:
         """Take replicates `[row, resample]` from `start` on."""
@@ -248,10 +250,10 @@ class _Draw(Protocol):
 
 
 class _First:
-    """What the first draw says of a target: its sum, the largest, the share below what was observed, and a sample."""
+    """The first draw of a target: sum, largest absolute value, share below the observed value, and a sample."""
 
     def __init__(self, by: Percentile, target: int, resamples: int, exponent: int = 0) -> None:
-        """Numbers are summed in units of a power of two."""
+        """Numbers are summed in units of 2 ** `exponent`."""
         self.place, self.members, self.exponent, self.resamples = (
             target,
             by.targets.members[target],
@@ -287,7 +289,7 @@ class _First:
 
 
 class _Squares:
-    """The squares of a target's replicates about their mean."""
+    """The squared deviations of a target's replicates from their mean."""
 
     def __init__(self, first: _First) -> None:
         self._first, self._mean, self._added = first, first.mean, PiecewiseTotal(first.resamples)
@@ -302,7 +304,7 @@ class _Squares:
 
 
 class _Around:
-    """The replicates of a target around a rank: those between two of the sample, of which ends are counted."""
+    """The replicates of a target near a rank, between two values of the sample; equal values are only counted."""
 
     def __init__(self, first: _First, rank: int, far: float) -> None:
         self._members, self._resamples, self._rank = first.members, first.resamples, rank
@@ -322,7 +324,7 @@ class _Around:
         self._kept.append(row[(self._low < row) & (row < self._high)])
 
     def values(self) -> tuple[float, float]:
-        """Those of the rank and of the next one; NaN for one that is farther away."""
+        """The replicates of the rank and of the next rank; NaN if they lie outside."""
         inside = np.sort(np.concatenate(self._kept))
         first = self._below + self._at_low
         last = first + len(inside)
@@ -338,7 +340,7 @@ class _Around:
 
 
 class _DrawnAgain:
-    """Standard errors and intervals of replicates that do not fit, by two draws for as many targets as fit."""
+    """Standard errors and intervals from replicates that do not fit into memory: two draws per group of targets."""
 
     def __init__(self, pieces: Callable[[Run], Pieces], by: Percentile, run: Run, settings: Settings) -> None:
         self._pieces, self._by, self._run, self._settings = pieces, by, run, settings
@@ -358,7 +360,7 @@ class _DrawnAgain:
         return [_First(self._by, target, self._run.resamples) for target in group]
 
     def add(self, start: int, piece: np.ndarray) -> None:
-        """A piece of the draw in which replicates are counted: if it begins with the first one, a draw is saved."""
+        """Take a piece of the draw that counts replicates. If it starts with the first resample, this saves a draw."""
         if start == self._done:
             _add(self._first, start, piece)
             self._done += piece.shape[1]

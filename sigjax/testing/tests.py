@@ -1,9 +1,9 @@
-"""How a problem is tested, step by step, whatever kind its metric is of.
+"""How a problem is tested, step by step, for both kinds of metrics.
 
-What can be tested without sampling is (`exact_permutation`, `exact_bootstrap`), and the rest is sampled: swaps are
-counted (`swap_counter`), and bootstrap scores drawn (`replicates`, `drawn_bootstrap`). Metrics of sums and metrics of
-whole columns go different ways from here. **Spreads** are the standard error and the ends of the interval of each
-score, then of each delta, `[target, 3]`; NaN where there is none.
+Pairs are tested without sampling if possible (`exact_permutation`, `exact_bootstrap`). The other pairs are sampled:
+`swap_counter` counts swaps, `replicates` and `drawn_bootstrap` draw bootstrap scores. This module chooses the code for
+metrics of sums or for metrics of whole columns. **Spreads** are the standard error and the ends of the interval of each
+score, then of each delta, `[target, 3]`; NaN if there is none.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from sigjax.testing.uncertainty import Pieces
 
 
 def problem_of(evaluation: EvaluationRecord, settings: Settings, members: np.ndarray | None = None) -> Problem:
-    """What is asked of the units of an evaluation, with the observed scores: of all pairs, or `members` `[pair, 2]`."""
+    """The problem on the units of an evaluation, with the observed scores: all pairs, or `members` `[pair, 2]`."""
     members = pairs_of(evaluation, settings) if members is None else members
     kind = ColumnsProblem if isinstance(evaluation.metric, SampleMetric) else SumsProblem
     return kind.of_evaluation(evaluation, settings, members)
 
 
 def exact_permutation(problem: Problem, context: Context) -> Comparisons:
-    """The table of the exact tests of all pairs; where there is none, there is no p, and the reason says why."""
+    """The table of the exact tests of all pairs; a pair without an exact test has no p, and the reason explains why."""
     if isinstance(problem, ColumnsProblem):
         return _tested(problem, "permutation", columns.exact_permutation(problem, context))
     assert isinstance(problem, SumsProblem)
@@ -56,7 +56,7 @@ def _tested(problem: Problem, test: Test, columns: Columns) -> Comparisons:
 
 
 def swap_counter(problem: Problem, rows: np.ndarray, run: Run) -> ExceedCounter:
-    """Counts the swaps that are as extreme as observed, for the pairs at these positions."""
+    """A function that counts the swaps at least as extreme as observed, for the pairs at these positions."""
     if isinstance(problem, ColumnsProblem):
         return columns.swap_counter(problem, rows, run)
     assert isinstance(problem, SumsProblem)
@@ -72,7 +72,7 @@ def replicates(problem: Problem, run: Run) -> Pieces:
 
 
 def sized(problem: Problem, context: Context, num_swapped: int = 0, *, draws: bool) -> Context:
-    """The context for so many pairs to be swapped, and for draws; metrics that are not sums stay on the host."""
+    """The context for swaps of so many pairs, and for draws; metrics that are not sums stay on the host."""
     if isinstance(problem, ColumnsProblem):
         return context.sized(problem.plan.cost, on_host=True)
     assert isinstance(problem, SumsProblem)
@@ -81,7 +81,7 @@ def sized(problem: Problem, context: Context, num_swapped: int = 0, *, draws: bo
 
 
 def bootstrap_plan(problem: Problem) -> BootstrapPlan | NotEligible:
-    """How the bootstrap goes without sampling, or why it does not."""
+    """The plan of the bootstrap without sampling, or why it is impossible."""
     if problem.settings.method == "montecarlo":
         return NotEligible("as asked")
     if not isinstance(problem, SumsProblem):
@@ -90,7 +90,7 @@ def bootstrap_plan(problem: Problem) -> BootstrapPlan | NotEligible:
 
 
 def draws_jointly(problem: Problem, plan: BootstrapPlan | NotEligible | None) -> bool:
-    """Whether the bootstrap samples scores, which can be drawn with those of other metrics."""
+    """Whether the bootstrap samples scores that can be drawn together with other metrics."""
     of_scores = isinstance(problem, SumsProblem) and not INTERVALS[problem.settings.interval].samples
     return of_scores and isinstance(plan, NotEligible)
 
@@ -98,10 +98,11 @@ def draws_jointly(problem: Problem, plan: BootstrapPlan | NotEligible | None) ->
 def exact_bootstrap(
     problem: Problem, context: Context, plan: BootstrapPlan | NotEligible | None = None
 ) -> tuple[Comparisons | None, np.ndarray | None]:
-    """The bootstrap without sampling: its test, and the spreads of scores and deltas, where these are asked for.
+    """The bootstrap without sampling: its test, and the spreads of scores and deltas if requested.
 
-    Pairs that have to be sampled have no p-value, and the reason says why. Spreads are the standard error and the ends
-    of the interval of each score, then of each delta, `[target, 3]`; none where they take draws, or none at all.
+    Pairs that must be sampled have no p-value, and the reason explains why. Spreads are the standard error and the ends
+    of the interval of each score, then of each delta, `[target, 3]`. They are None if they need draws, or are not
+    requested.
     """
     settings, interval = problem.settings, INTERVALS[problem.settings.interval]
     if not bootstraps(problem):
@@ -129,12 +130,12 @@ def exact_bootstrap(
 
 
 def open_rows(pairs: Comparisons | None) -> np.ndarray:
-    """The pairs without a p-value so far."""
+    """The pairs that have no p-value yet."""
     return np.zeros(0, int) if pairs is None else np.flatnonzero(~pairs.column("p_value").where_present)
 
 
 def needs_draws(problem: Problem, tested: Comparisons | None, spreads: np.ndarray | None) -> bool:
-    """Whether bootstrap resamples are drawn, for the test or for the spreads."""
+    """Whether bootstrap resamples must be drawn, for the test or for the spreads."""
     return len(open_rows(tested)) > 0 or _spreads_need_draws(problem, spreads)
 
 
@@ -150,9 +151,9 @@ def drawn_bootstrap(
     context: Context,
     joint: int = 1,
 ) -> tuple[Comparisons | None, np.ndarray | None, np.ndarray | None]:
-    """The bootstrap test of all pairs and the spreads, with draws for what `exact_bootstrap` left open.
+    """The bootstrap test of all pairs and the spreads; draws complete what `exact_bootstrap` left open.
 
-    Also the scores `[system, resample]`, where all of them were drawn and kept.
+    It also returns the scores `[system, resample]`, if all were drawn and kept.
     """
     if not needs_draws(problem, tested, spreads):
         return tested, spreads, None
@@ -170,7 +171,7 @@ def drawn_bootstrap(
 
 
 def with_closed_intervals(problem: Problem, spreads: np.ndarray | None, context: Context, joint: int = 1) -> np.ndarray:
-    """The spreads `[target, 3]` in closed form where the settings ask for them, else those given; NaN for none."""
+    """The spreads `[target, 3]` in closed form if the settings ask for them, else the given spreads; NaN for none."""
     if not context.checkpoint.is_part:
         with context.progress_bar("intervals"):
             closed = closed_intervals(problem, joint)
@@ -180,7 +181,7 @@ def with_closed_intervals(problem: Problem, spreads: np.ndarray | None, context:
 
 
 def spreads_of(problem: Problem, context: Context) -> np.ndarray:
-    """The spreads `[target, 3]` of all scores, then of all deltas, where no test is asked for; NaN where none are."""
+    """The spreads `[target, 3]` of all scores, then of all deltas, if no test is requested; NaN for none."""
     tested, spreads = exact_bootstrap(problem, context)
     context = sized(problem, context, draws=needs_draws(problem, tested, spreads))
     _, spreads, _ = drawn_bootstrap(problem, tested, spreads, partial(replicates, problem), context)

@@ -1,19 +1,20 @@
-r"""Tilted swaps: p of the permutation test far below 1 / (resamples + 1), of any metric of sums (importance sampling).
+r"""Tilted swaps: permutation p-values far below 1 / (resamples + 1), for any metric of sums (importance sampling).
 
 **Tilts.** With $D_i$ the difference of the outputs of unit i, a swap e, one sign per unit, gives $S = \sum_i e_i D_i$,
-and delta is a function of S. Its slopes g at S = 0 say how much a unit counts, $x_i = g \cdot D_i$, and the sign of
-$D_i$ is chosen so that $x_i \ge 0$. So all of this is the same whichever swap was observed: swaps turn $D_i$
-round and keep the sum of both systems. By the tilt $\theta$, unit i has the sign + with probability
-$1 / (1 + e^{-2 \theta x_i})$. Tilts $\pm\theta_1, \dots, \pm\theta_J$ are a path outwards, to where all signs are
-equal. With $L = \sum e_i x_i$ and Q the equal mixture of the tilts, the weight of a swap is
+and delta is a function of S. With its slopes g at S = 0, unit i has the effect $x_i = g \cdot D_i$; the sign of $D_i$
+is chosen so that $x_i \ge 0$. So all of this is the same for every observed swap: a swap changes the sign of $D_i$ and
+keeps the sum of both systems. By the tilt $\theta$, unit i has the sign + with probability $1 / (1 + e^{-2 \theta
+x_i})$. Tilts $\pm\theta_1, \dots, \pm\theta_J$ are a path outwards, to where all signs are equal. With $L = \sum e_i
+x_i$ and Q the equal mixture of the tilts, the weight of a swap is
 
 $$w = dP / dQ = 1 \Big/ \frac1J \sum_j \frac{\cosh(\theta_j L)}{\prod_i \cosh(\theta_j x_i)}.$$
 
-Where delta bends (BLEU, where outputs get shorter than references), slopes elsewhere make more paths, all mixed in Q.
+If delta bends (for example BLEU, when outputs get shorter than references), slopes at other points give more paths. Q
+mixes all paths.
 
-**Draws.** A vector U of uniform numbers gives a swap e(c, U) for each tilt c: + where $U_i$ is below that probability.
-The observed swap gets a vector, too: $U_0$ is drawn, with a tilt, from all those that give the observed swap. With B
-other vectors and C tilts
+**Draws.** A vector U of uniform numbers gives a swap e(c, U) for each tilt c: the sign is + if $U_i$ is below the
+probability of +. The observed swap gets a vector, too: $U_0$ and a tilt are drawn from all vectors that give the
+observed swap. With B other vectors and C tilts
 
 $$p = \frac{1}{B + 1} \sum_{b=0}^B \frac{1}{C} \sum_c w(e(c, U_b)) \, 1\{|\delta(e(c, U_b))| \ge |\delta|\}.$$
 
@@ -25,18 +26,18 @@ over all c and over which vector is the 0-th, that is the mean of M{t: F(t) <= u
 one-sided p is half of this, if delta has its sign: with U and 1 - U taken together, every swap comes with its opposite.
 Tilts chosen by the observed delta would break the symmetry.
 
-*With the floor.* If no plain swap is extreme, the result is min(1 / (K + 1), p), else (exceed + 1) / (K + 1). For u
-from 1 / (K + 1) on, it is at most u where (exceed + 1) / (K + 1) is, and for smaller u only where p is: both with
-probability at most u, however the two depend on each other.
+*With the floor.* If no plain swap is extreme, the result is min(1 / (K + 1), p), else (exceed + 1) / (K + 1). For u >=
+1 / (K + 1), the result is at most u if (exceed + 1) / (K + 1) is. For smaller u, it is at most u only if p is. Both
+events have probability at most u, however the two numbers depend on each other.
 
-*Where it is refused.* p keeps its level for every statistic, but its interval does not hold where extreme swaps do not
-all lie outwards on the paths: those of a sine, or of the largest of two sums. So p stays at the floor if vectors differ
-by more than twice their mean, or if swaps beside the paths, which are likely enough to matter, are as extreme as the
-observed one and heavier than all that was drawn. That makes p larger, and keeps its level.
+*When it is refused.* p keeps its level for every statistic. But its interval is wrong if some extreme swaps lie off the
+paths, as for a sine, or for the larger of two sums. So p stays at the floor if vectors differ by more than twice their
+mean. It also stays there if swaps off the paths, likely enough to matter, are as extreme as the observed swap and have
+larger weights than all drawn swaps. Both make p larger, so it keeps its level.
 
-*All tilts for each vector*: where delta is about linear in L, and L about normal, the sum over c is p itself for any U.
-Some hundred vectors do, where independent draws from Q take 10^5. Reference: Harrison (2012), "Conservative hypothesis
-tests and confidence intervals using importance sampling".
+*All tilts for each vector*: if delta is about linear in L, and L about normal, the sum over c is nearly p for any U. A
+few hundred vectors then suffice, while independent draws from Q would need 10^5. Reference: Harrison (2012),
+"Conservative hypothesis tests and confidence intervals using importance sampling".
 """
 
 from __future__ import annotations
@@ -54,40 +55,41 @@ from sigjax.testing.problem import Pair, Problem, SumsProblem
 from sigjax.testing.special import t_quantile
 
 _MOST, _FEWEST, _NUMBERS = 512, 64, 2**21
-"""Vectors of a pair: as many as the budget and, for many units, so many random numbers allow."""
+"""Most and fewest vectors of a pair, and most random numbers. The budget may allow fewer vectors."""
 _INNERMOST, _STEPS = 3.0, (1.5, 0.075, 0.005)
-"""The reach of a tilt is about the normal deviate of what it leads to. The least; and from tilt to tilt: what -log p
-grows by, and at least what the reach grows by, alone and in proportion to itself."""
+"""The reach of a tilt is about the normal deviate of the swaps that it leads to. These are the least reach, and the
+steps between tilts: the growth of -log p, and the least growth of the reach, absolute and relative."""
 _BENDS, _BENT, _MOST_PATHS = (8.0, 14.0, 20.0, 30.0), 0.5, 4
-"""Reaches where slopes may make another path: if the sine of the angle to all others, times the reach, is so large."""
+"""Reaches whose slopes may add a path, if the sine of the angle to all other paths, times the reach, is at least the
+second number; and most paths."""
 _CHORD, _FAR = 0.3, 4.0
-"""In standard deviations of a sum: half the width of the differences that are slopes, and how far beside the path
-slopes are looked at, too (BLEU has a kink that paths do not meet)."""
+"""In standard deviations of a sum: half the width of the differences that give slopes; and how far off the path slopes
+are computed, too (BLEU has a kink that paths do not meet)."""
 _WIDER, _NOISIEST = 1.1, 2.2
-"""How many times as large the standard error is taken, since weights are skewed; and a p whose vectors differ, with it,
-by more than so many times their mean is refused: a few swaps would decide."""
+"""The factor that widens the standard error, since weights are skewed; and the limit of the widened error, relative to
+the mean of the vectors: beyond it, p is refused because a few swaps would decide it."""
 _PROBES, _PART, _MORE, _ROUNDS = (0.25, 0.5, 0.75, 1.0), 0.05, 10.0, 3
-"""Extreme swaps are looked for beside the paths: on these parts of the way to where so much of p lies farther out,
-with weights so many times as large as those of all that was drawn, and so often along new slopes."""
+"""The search for extreme swaps off the paths: parts of the way outwards; the share of p that lies beyond the end of the
+way; by which factor a weight must exceed all drawn weights; and how many rounds search along new slopes."""
 _FAINT = 20.0
-"""Swaps whose log weights are smaller by this than that of the observed one count as extreme without a look."""
+"""Swaps with log weights that are smaller than the observed swap's by this much count as extreme without a check."""
 _CANCELLED = 1e-9
-"""Effects of this part of their terms, which cancel, are rounding."""
+"""Effects below this share of their terms, which cancel, are rounding."""
 _CHUNK = 2**15
-"""Numbers that are worked on together, so that they stay in the cache."""
+"""Numbers per block, so that they stay in the cache."""
 
 
 def importance_sampled(problem: Problem, sampled: Columns, rows: np.ndarray, context: Context) -> Columns:
-    """The columns of the sampled pairs at the positions `rows`, by tilted swaps where no plain one was extreme.
+    """The columns of the sampled pairs at the positions `rows`; tilted swaps replace p-values at the floor.
 
-    All swaps are plain for metrics that are not sums, and where the settings need them to be. The number of vectors
-    depends on nothing observed: on the numbers of units, statistics and sampled pairs.
+    Swaps stay plain for metrics that are not sums, and if the settings require it. The number of vectors depends on the
+    numbers of units, statistics and sampled pairs, but on no observed value.
     """
     plain = problem.settings.method != "auto" or CORRECTIONS[problem.settings.correction].is_resampled
     if plain or not isinstance(problem, SumsProblem) or problem.studentizes or problem.exchanges != "units":
         return sampled
     if context.checkpoint.is_part:
-        return sampled  # shards leave it to the merge
+        return sampled  # a shard does not compute it: the merge of all shards does
     settings, (_, num_units, num_stats) = problem.settings, problem.units.values.shape
     affordable = _FEWEST * exact_budget(settings) / least_cost(len(rows), num_units, num_stats).seconds
     num_vectors = min(max(_NUMBERS // num_units, 2 * _FEWEST), int(affordable), _MOST)
@@ -128,14 +130,14 @@ def importance_sampled(problem: Problem, sampled: Columns, rows: np.ndarray, con
 
 
 def least_cost(num_pairs: int, num_units: int, num_stats: int) -> Cost:
-    """Without it the floor stays: the cost of the fewest vectors for each of so many sampled pairs."""
+    """The least cost: the fewest vectors for each of so many sampled pairs. Below it, p-values stay at the floor."""
     return (TILTED_VECTOR + TILTED_NUMBER * num_units) * (_FEWEST * num_pairs * num_stats)
 
 
 def draw_uniforms(seed: int, num_vectors: int, num_units: int) -> tuple[np.ndarray, np.ndarray]:
-    """Log U / (1 - U) `[vector, unit]`, and numbers `[unit + 1]` for the observed swap: the same for all pairs.
+    """Log U / (1 - U) `[vector, unit]`, and uniform numbers `[unit + 1]` for the observed swap, shared by all pairs.
 
-    The numbers are words of the cipher, in the middle of their steps of 2^-32.
+    The numbers are words of the cipher, as midpoints of steps of 2^-32.
     """
     rows = STREAMS["vectors"].keys(seed, np.arange(num_vectors + 1))
     numbers = (np.asarray(words(rows, num_units + 2 - num_units % 2)) + 0.5) * 2.0**-32
@@ -143,7 +145,7 @@ def draw_uniforms(seed: int, num_vectors: int, num_units: int) -> tuple[np.ndarr
 
 
 class TiltedSwaps:
-    """All swaps of two systems, of which one is observed: the units on which they differ, and the paths outwards."""
+    """All swaps of two systems, including the observed swap: the units on which the systems differ, and the paths."""
 
     def __init__(self, problem: SumsProblem, pair: Pair) -> None:
         a, b = problem.units.values[list(pair)]
@@ -172,11 +174,11 @@ class TiltedSwaps:
             return self._scores(self._half + 0.5 * sums) - self._scores(self._half - 0.5 * sums)
 
     def _unseen(self, log_p: float, least_delta: float, heaviest: float) -> bool:
-        """Whether swaps that matter to p, as extreme as the observed one, seem to lie where no path leads.
+        """Whether swaps that matter for p, as extreme as the observed swap, seem to lie off all paths.
 
-        Sums of likely swaps are looked at along each statistic, and then along the slopes that delta has there: of many
-        units they are normal, and the likeliest with an effect g . S is C g, with the covariances C of sums. Those that
-        are `heaviest` in log weight were drawn.
+        It tries likely sums along each statistic, and then along the slopes of delta at these sums. With many units,
+        sums are normal, so the likeliest sum with an effect g . S is C g, with the covariances C of sums. `heaviest` is
+        the largest log weight of the drawn swaps.
         """
         covariance = np.einsum("us,ut->st", self.apart, self.apart)
         spread, reach = np.sqrt(np.diag(covariance)), _normal_reach(log_p + math.log(0.5 * _PART))
@@ -207,7 +209,7 @@ class TiltedSwaps:
     def p(self, logits: np.ndarray, of_observed: np.ndarray, tolerance: float) -> tuple[float, float]:
         """Logarithm of the two-sided p, and its standard error; deltas closer than the tolerance are ties.
 
-        The error is infinite where swaps that matter seem to lie where no path leads.
+        The error is infinite if swaps that matter seem to lie off all paths.
         """
         logits = np.concatenate([self._through_observed(of_observed), logits[:, self.units]])
         least_delta = abs(float(self.deltas(self.apart.sum(axis=0)))) - tolerance
@@ -223,7 +225,8 @@ class TiltedSwaps:
     def _through_observed(self, uniforms: np.ndarray) -> np.ndarray:
         """Log U / (1 - U) `[1, unit]` of the vector of the observed swap.
 
-        U and 1 - U give the same p, so the swap is turned round if need be: p is that of the systems exchanged.
+        U and 1 - U give the same p, so the swap is mirrored if necessary: p does not depend on the order of the two
+        systems.
         """
         side = -1.0 if self.paths[0].effects.sum() < 0.0 else 1.0
         tilts: list[tuple[TiltMixture, float]] = [(path, each) for path in self.paths for each in path.thetas.tolist()]
@@ -239,10 +242,11 @@ class TiltedSwaps:
             return (side * path.signs * _logit(numbers))[None]
 
     def _log_sums(self, path: TiltMixture, logits: np.ndarray, least_delta: float) -> tuple[np.ndarray, float]:
-        """Logarithms `[vector]` of the mean, over all paths and tilts, of the weights of extreme swaps of one path.
+        """Logarithms `[vector]` of the mean weight of a path's extreme swaps, over all paths and tilts.
 
-        And the largest log weight. Faint swaps count with weights that are too large: those that Q would give if it
-        were of their tilt alone.
+        And the largest one.
+
+        Swaps with very small weights count with an upper bound: the weight under their own tilt alone.
         """
         observed, oriented = self.apart.sum(axis=0), self.apart * path.signs[:, None]
         log_tilts, width = math.log(len(path.thetas) * len(self.paths)), len(path.thetas) + 1
@@ -251,7 +255,7 @@ class TiltedSwaps:
         with np.errstate(divide="ignore"):
             scale = 0.5 / np.abs(path.effects)
         for block in (logits[start : start + rows] for start in range(0, len(logits), rows)):
-            first = np.searchsorted(path.thetas, block * scale, side="right")  # the tilt from which on a sign is +
+            first = np.searchsorted(path.thetas, block * scale, side="right")  # the first tilt at which a sign is +
             flat = (first + width * np.arange(len(block))[:, None]).ravel()
             sums = np.zeros((len(observed), len(block), width - 1))
             for stat in np.flatnonzero(oriented.any(axis=0)):
@@ -271,14 +275,14 @@ class TiltedSwaps:
 
 
 class TiltMixture:
-    """Tilts outwards, of swaps in one direction, and the ratio of their mixture to fair coins."""
+    """The tilts of a path, for swaps in one direction, and the ratio of their mixture to fair coins."""
 
     def __init__(self, apart: np.ndarray, slopes: np.ndarray, effects: np.ndarray) -> None:
-        """`effects` `[unit]` of the norm 1 are those of the observed swap."""
+        """`effects` `[unit]`, with norm 1, are the effects of the observed swap."""
         first = apart[np.arange(len(apart)), (apart != 0.0).argmax(axis=1)]
         self.slopes, self.effects, sizes = slopes, effects, np.abs(effects)
         self.signs = np.where((effects < 0.0) | ((effects == 0.0) & (first < 0.0)), -1.0, 1.0)
-        """[unit]: of the observed swap, where + is what counts for more."""
+        """[unit]: the signs of the observed swap, where + means a positive effect."""
         trial = np.geomspace(1.0, 4096.0, 49)
         entropy = np.array([(each * sizes * np.tanh(each * sizes) - _log_cosh(each * sizes)).sum() for each in trial])
         unsure = math.log(2.0) * np.count_nonzero(effects) - entropy > 0.5
@@ -296,7 +300,7 @@ class TiltMixture:
         means = np.array([(sizes * np.tanh(each * sizes)).sum() for each in between])
         least, largest, most = float(means[0]), float(means[-1]), float(sizes.sum())
         inner, outer = np.linspace(0.0, least, 128, endpoint=False), np.linspace(largest, most, 257)
-        # Where signs are all but sure, means coincide.
+        # If nearly all signs are certain, means coincide.
         self._nodes = np.unique(np.concatenate([inner, means, outer]))
         logs = _log_cosh(outwards * self._nodes[:, None]) - norms
         self._values = _log_sum(logs) - math.log(len(outwards))
@@ -304,12 +308,12 @@ class TiltMixture:
         self._rises = np.sum(np.exp(logs) * outwards * np.tanh(outwards * self._nodes[:, None]), axis=1)
 
     def mean(self, reach: float, apart: np.ndarray) -> np.ndarray:
-        """The mean of S `[stat]` of swaps by the tilt with this reach."""
+        """The mean of S `[stat]` over swaps of the tilt with this reach."""
         theta = np.interp(reach, self.reach, self.thetas[len(self.reach) :])
         return np.tanh(theta * self.effects) @ apart
 
     def log_ratios(self, sums: np.ndarray) -> np.ndarray:
-        """Logarithms of dQ/dP `[...]` of swaps whose L are `sums`: Hermite's cubics between nodes, to 1e-5."""
+        """Logarithms of dQ/dP `[...]` for swaps with L = `sums`: cubic Hermite interpolation between nodes, to 1e-5."""
         size = np.minimum(np.abs(sums), self._nodes[-1])
         k = np.clip(np.searchsorted(self._nodes, size) - 1, 0, len(self._nodes) - 2)
         width = self._nodes[k + 1] - self._nodes[k]
@@ -319,7 +323,7 @@ class TiltMixture:
 
 
 def _normal_reach(log_tail: float) -> float:
-    """The deviate that a normal variable exceeds with a probability whose log, below -3, is given; to 2%.
+    """The deviate that a normal variable exceeds with a probability whose log (below -3) is given; accurate to 2%.
 
     >>> round(_normal_reach(math.log(2.87e-7)), 2)
     5.01
@@ -335,7 +339,7 @@ def _logit(numbers: np.ndarray) -> np.ndarray:
 
 
 def _log_cosh(x: np.ndarray) -> np.ndarray:
-    """Log cosh of numbers from 0."""
+    """Log cosh of numbers that are not negative."""
     return x + np.log1p(np.exp(-2.0 * x)) - math.log(2.0)
 
 

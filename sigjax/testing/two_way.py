@@ -1,21 +1,21 @@
-r"""Two-way intervals, for new units and new runs, where runs are trained models.
+r"""Two-way intervals, for new units and new runs, if runs are trained models.
 
-x[u, r] is the influence g . s of run r of unit u. Its variance has a part that all runs of a unit share, one that all
-units of a run share, and a rest. With U units and R runs, row sums x[u, .] and column sums x[., r], and sums of squares
-about the means,
+x[u, r] is the influence g . s of run r of unit u. Its variance has three parts: a part that all runs of a unit share, a
+part that all units of a run share, and a rest. With U units, R runs, row sums x[u, .], column sums x[., r], and sums of
+squares about the means,
 
     V_units = U / (U - 1) sum_u (x[u, .] - mean)^2       V_rest = UR / ((U - 1) (R - 1)) sum_ur (residual of x[u, r])^2
     V_runs  = R / (R - 1) sum_r (x[., r] - mean)^2       V = max(V_units + V_runs - V_rest, V_units, V_runs)
 
 V_units and V_runs both contain the rest, so it is subtracted once: the estimate by the method of moments of a linear
 mixed model with crossed random effects. For a delta, x[u, .] are differences, since both systems saw the same units,
-while V_runs and V_rest are those of system a plus those of system b, whose runs are taken to be independent. V_units is
-a sum over strata, each with its own mean and number of units. The interval is score +- t sqrt(V), where t has the
+while V_runs and V_rest are sums over both systems, because runs of different systems are assumed independent. V_units
+is a sum over strata, each with its own mean and number of units. The interval is score +- t sqrt(V), where t has the
 degrees of freedom of Satterthwaite (1946), V^2 / sum_k V_k^2 / f_k over the parts: U - 1 for the units, R - 1 for the
-runs of each system, and (U - 1) (R - 1) for each rest; but at least the smaller of U - 1 and R - 1, which subtracting
-V_rest may fall short of where units are few. A two-way bootstrap (Owen 2007) has a variance that is (R - 1) / R times
-too small, and no t. References: Searle, Casella and McCulloch (1992), "Variance components"; Cameron, Gelbach and
-Miller (2011), "Robust inference with multiway clustering".
+runs of each system, and (U - 1) (R - 1) for each rest; but at least the smaller of U - 1 and R - 1, because subtracting
+V_rest can make them too small if there are few units. A two-way bootstrap (Owen 2007) has a variance that is (R - 1) /
+R times too small, and no t. References: Searle, Casella and McCulloch (1992), "Variance components"; Cameron, Gelbach
+and Miller (2011), "Robust inference with multiway clustering".
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from sigjax.testing.special import t_quantile
 def two_way_intervals(problem: SumsProblem, joint_pairs: int = 1) -> np.ndarray:
     """Standard error and ends of the interval of each score, then of each delta, `[target, 3]`.
 
-    Intervals of `joint_pairs` deltas hold together.
+    Intervals of `joint_pairs` deltas are simultaneous.
     """
     hypotheses, level = problem.hypotheses, problem.settings.confidence_level
     of_systems, of_pairs = two_way_errors(problem.units, problem.metric.score, hypotheses.pairs)
     check_finite(of_systems[:, :1])
 
     def around(observed: np.ndarray, found: np.ndarray, level: float) -> np.ndarray:
-        """The t intervals around the observed numbers."""
+        """The t intervals around the observed values."""
         widths = np.array([error * t_quantile(level, freedom) if error else 0.0 for error, freedom in found.tolist()])
         return np.stack([found[:, 0], observed - widths, observed + widths], axis=1)
 
@@ -53,9 +53,10 @@ def two_way_intervals(problem: SumsProblem, joint_pairs: int = 1) -> np.ndarray:
 
 @np.errstate(all="ignore")
 def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray]:
-    """Standard errors and their degrees of freedom, `[system, 2]` and `[pair, 2]`; every unit has every run.
+    """Standard errors and their degrees of freedom, `[system, 2]` and `[pair, 2]`; every unit must have every run.
 
-    An error is not finite where the slope of the score is not. A standard error of 0 has infinitely many degrees.
+    An error is not finite if the slope of the score is not. A standard error of 0 has infinitely many degrees of
+    freedom.
 
     >>> from sigjax import Evaluation
     >>> from sigjax.resample.units import make_units
@@ -75,14 +76,15 @@ def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[n
     freedom = len(strata) - len(np.unique(strata))
 
     def error(influence: np.ndarray, systems: list[int]) -> tuple[float, float]:
-        runs, rest = of_runs[systems], of_rest[systems]  # and V_units
+        runs, rest = of_runs[systems], of_rest[systems]  # the terms next to V_units
         own = float(total(np.square(influence - _stratum_means(influence, strata)) * sample_factors(strata)))
         square = max(own + runs.sum() - rest.sum(), own, runs.sum())
         if square <= NO_VARIANCE * (largest[systems].sum() / scale) ** 2:
             return 0.0, math.inf
-        less = max(freedom, 1)  # with one unit in each stratum, its part is 0
+        less = max(freedom, 1)  # with one unit in each stratum, V_units is 0
         spread = own**2 / less + (runs**2).sum() / (num_runs - 1) + (rest**2).sum() / (less * (num_runs - 1))
-        fewest = min(num_runs - 1, less)  # of a part by itself; below it, only because the rest was taken off
+        # the smallest degrees of freedom of a part; fewer would only come from subtracting the rest
+        fewest = min(num_runs - 1, less)
         return math.sqrt(square) * scale, max(float(square**2 / spread), float(fewest))
 
     of_systems = np.array([error(of_system, [system]) for system, of_system in enumerate(of_units)])
@@ -101,7 +103,7 @@ def _of_runs(table: np.ndarray, strata: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def _stratum_means(values: np.ndarray, strata: np.ndarray) -> np.ndarray:
-    """The mean over its stratum of each unit, `[..., unit]`."""
+    """The mean of each unit's stratum, `[..., unit]`."""
     ends = np.cumsum(np.bincount(strata))
     parts = np.split(values, ends[:-1], axis=-1)
     return np.stack([total(part) / part.shape[-1] for part in parts], axis=-1)[..., strata]

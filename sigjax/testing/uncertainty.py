@@ -1,4 +1,4 @@
-"""Standard errors and intervals from replicates: percentile and basic intervals, and what the other kinds build on."""
+"""Standard errors and intervals from replicates: percentile and basic intervals, and the base of the other kinds."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from sigjax.run.context import Run
 from sigjax.testing.problem import Hypotheses, Problem
 
 _SAFE = 1e-140
-"""Standard errors above this have squares that are as precise as any number."""
+"""Standard errors above this have squares with full precision."""
 
 Pieces = Iterable[tuple[int, np.ndarray]]
 """The first resample of a piece, and scores `[system, resample]`."""
 
 
 class Targets(NamedTuple):
-    """Scores and deltas whose intervals are needed: those of all systems, then those of all pairs."""
+    """Scores and deltas that need intervals: the scores of all systems, then the deltas of all pairs."""
 
     members: np.ndarray
-    """[target, 2] int32: (a, b) for the delta of two systems, (a, number of systems) for the score of a."""
+    """[target, 2] int32: (a, b) for the delta of two systems; (a, number of systems) for the score of a."""
     observed: np.ndarray
     """[target] float64: scores and deltas on all units."""
     tolerance: np.ndarray
-    """[target] float64: replicates closer than this are ties, and standard errors up to this are rounding."""
+    """[target] float64: replicates closer than this are ties, and standard errors up to this size are rounding."""
     num_systems: int
 
 
 def targets_of(hypotheses: Hypotheses, *, needed: bool = True) -> Targets:
-    """All systems and pairs, where they are needed."""
+    """All systems and pairs, if they are needed."""
     num_systems = len(hypotheses.scores)
     scores = np.stack([np.arange(num_systems), np.full(num_systems, num_systems)], axis=1)
     members = np.concatenate([scores, hypotheses.members]).astype(np.int32)[: None if needed else 0]
@@ -40,21 +40,22 @@ def targets_of(hypotheses: Hypotheses, *, needed: bool = True) -> Targets:
 
 
 class Percentile:
-    """Percentile intervals of targets from replicates; the other kinds are subclasses that change parts of this.
+    """Percentile intervals of targets from replicates; other kinds are subclasses that override parts.
 
-    Standard errors and ends of intervals are arrays `[target, 3]`, with NaN where there is none. Override `turned` for
-    what follows from percentile intervals (`Basic`), `levels` for other quantiles (`Bca`), `with_all` for what needs
-    all pairs at once (`Simultaneous`), `pieces` and `finished` for what needs more than scores (`Studentized`).
-    The exact bootstrap calls `turned`; a kind whose quantiles it does not know needs `samples=True` in the registry.
+    Standard errors and ends of intervals are arrays `[target, 3]`, with NaN if there is no interval. Override `turned`
+    for kinds that transform percentile intervals (`Basic`), `levels` for other quantiles (`Bca`), `with_all` for kinds
+    that need all pairs at once (`Simultaneous`), `pieces` and `finished` for kinds that need more than scores
+    (`Studentized`). The exact bootstrap calls `turned`. A kind with quantiles that the exact bootstrap does not know
+    needs `samples=True` in the registry.
 
     Quantiles interpolate linearly between order statistics, as `numpy.quantile` and
     `scipy.stats.bootstrap(method="percentile")` do. Reference: Efron and Tibshirani (1993), chapter 13.
     """
 
     takes_shares: ClassVar[bool] = False
-    """Whether `levels` takes the shares of replicates below what was observed."""
+    """Whether `levels` uses the shares of replicates below the observed values."""
     takes_largest: ClassVar[bool] = False
-    """Whether `with_all` takes the largest deviations."""
+    """Whether `with_all` uses the largest deviations."""
 
     def __init__(self, problem: Problem, targets: Targets) -> None:
         self.targets, self.level, self.num_rows = targets, problem.settings.confidence_level, targets.num_systems
@@ -64,15 +65,15 @@ class Percentile:
         return pieces
 
     def levels(self, below: np.ndarray, block: slice) -> np.ndarray:
-        """The levels `[target, 2]` of the quantiles of a block of targets, NaN for none; `below` `[target]` are shares.
+        """The quantile levels `[target, 2]` of a block of targets, NaN for none; `below` `[target]` are shares.
 
-        A share is that of the replicates below what was observed, ties counted half; NaN where none are taken.
+        A share is the share of replicates below the observed value, ties counted half; NaN if the kind uses no shares.
         """
         del block
         return np.tile(quantile_levels(self.level), (len(below), 1))
 
     def uncertainties(self, rows: np.ndarray, block: slice) -> np.ndarray:
-        """Those of a block of targets, from their replicates `[target, resample]`, which it may reorder."""
+        """Standard errors and ends of a block of targets, from replicates `[target, resample]`; may reorder them."""
         errors, below = standard_errors(rows), np.full(len(rows), np.nan)  # quantiles lose the order
         if self.takes_shares:
             limits = zip(self.targets.observed[block].tolist(), self.targets.tolerance[block].tolist(), strict=True)
@@ -86,25 +87,25 @@ class Percentile:
         return np.stack([errors, *ends], axis=1)
 
     def with_all(self, found: np.ndarray, largest: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """Those of all targets, once they are known.
+        """Standard errors and ends of all targets, once all blocks are done.
 
-        `largest` gives the largest deviations `[group, resample]` over `groups`, in units of standard errors
+        `largest` returns the largest deviations `[group, resample]` over `groups`, in units of standard errors
         `[target]`.
         """
         del largest
         return found
 
     def groups(self) -> tuple[slice, ...]:
-        """Systems and pairs among the targets: each group's intervals hold together."""
+        """Slices of the targets, systems and pairs: the intervals of a group are simultaneous."""
         return slice(0, self.targets.num_systems), slice(self.targets.num_systems, len(self.targets.members))
 
     def finished(self, found: np.ndarray) -> np.ndarray:
-        """Those of scores and deltas, from those of all targets."""
+        """Standard errors and ends of scores and deltas, from the results for all targets."""
         return np.concatenate([found[:, :1], self.turned(found[:, 1:], self.targets.observed[:, None])], axis=1)
 
     @staticmethod
     def turned(ends: np.ndarray, observed: np.ndarray | float) -> np.ndarray:
-        """The ends `[..., 2]` of this kind, from those of percentile intervals; by exact distributions, too."""
+        """The ends `[..., 2]` of this kind, from the ends of percentile intervals; the exact bootstrap uses it, too."""
         del observed
         return ends
 
@@ -112,13 +113,13 @@ class Percentile:
 class Basic(Percentile):
     r"""Basic (reverse percentile) intervals $[2 \hat\theta - q_{high}, 2 \hat\theta - q_{low}]$.
 
-    The distribution of $\theta^* - \hat\theta$ is taken to be that of $\hat\theta - \theta$. Equivalent to
+    They assume that $\theta^* - \hat\theta$ has the distribution of $\hat\theta - \theta$. Equivalent to
     `scipy.stats.bootstrap(method="basic")`. Reference: Davison and Hinkley (1997), section 5.2.
     """
 
     @staticmethod
     def turned(ends: np.ndarray, observed: np.ndarray | float) -> np.ndarray:
-        """Percentile intervals turned around the observed scores.
+        """Percentile intervals mirrored at the observed scores.
 
         >>> Basic.turned(np.array([0.25, 1.0]), 0.5)
         array([0.  , 0.75])
@@ -148,12 +149,12 @@ def standard_errors(replicates: np.ndarray) -> np.ndarray:
 
 
 def unsafe(errors: np.ndarray) -> np.ndarray:
-    """Which standard errors rest on squares that are out of the range of a double, or nearly."""
+    """Which standard errors depend on squares outside the range of a double, or nearly outside."""
     return ~((_SAFE < errors) & (errors < math.inf))
 
 
 def quantiles(values: np.ndarray, levels: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
-    """Two quantiles `[target]`, the lower first, of `values` `[target, resample]`, whose order is lost.
+    """Two quantiles `[target]`, the lower first, of `values` `[target, resample]`, which are reordered.
 
     >>> quantiles(np.arange(101.0)[None], quantile_levels(0.5))
     (array([25.]), array([75.]))
@@ -163,10 +164,11 @@ def quantiles(values: np.ndarray, levels: tuple[float, float]) -> tuple[np.ndarr
 
 
 def of_rank(values: np.ndarray, rank: float, start: int) -> np.ndarray:
-    """The values `[target]` of a rank from 0, interpolated as in `numpy.quantile`.
+    """The values `[target]` at a rank, counted from 0, interpolated as in `numpy.quantile`.
 
-    The values `[target, resample]` from `start` on have the ranks from `start` on; afterwards, those from `floor(rank)`
-    on have the ranks from there on. NumPy partitions by one rank several times faster than by two.
+    Before the call, the columns of `values` `[target, resample]` from `start` on hold the ranks from `start` on. After
+    it, the columns from `floor(rank)` on hold the ranks from `floor(rank)` on, for the next call. NumPy partitions by
+    one rank several times faster than by two.
     """
     whole = math.floor(rank)
     values[:, start:].partition(whole - start, axis=1)
@@ -176,7 +178,7 @@ def of_rank(values: np.ndarray, rank: float, start: int) -> np.ndarray:
 
 
 def between(low: np.ndarray, high: np.ndarray, part: np.ndarray | float) -> np.ndarray:
-    """Numbers between two others, as NumPy interpolates, to the last bit."""
+    """Numbers interpolated between two others exactly as NumPy does, to the last bit."""
     return np.where(np.less(part, 0.5), low + (high - low) * part, high - (high - low) * (1.0 - part))
 
 

@@ -83,7 +83,7 @@ def sample2(
     user: str = "u",
     **fields: Any,
 ) -> str:
-    """The same for tau2; None if there is no reward. With `index`, each simulation has its own file."""
+    """An example log of tau2; a value None means no reward. With `index`, each simulation has its own file."""
     info = {"git_commit": "0", "num_trials": 1, "max_steps": 9, "user_info": {"implementation": "u", "llm": user}}
     info |= {"agent_info": {"implementation": "a", "llm": model}, "environment_info": {"domain_name": domain}}
     trials = [
