@@ -410,6 +410,9 @@ def items_of(evaluation: EvaluationRecord, options: ItemsOptions) -> Items:
         raise InputError(f"items needs {_FEWEST_SYSTEMS} systems or more, got {len(names)}; add systems")
     if number < 3 or num_units < 2:
         raise InputError(f"items needs three instances or more, in two clusters or more, got {number} in {num_units}")
+    largest = float(np.abs(scores).max())  # a power of two near it rounds nothing, and keeps squares within range
+    scale = math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0
+    scores = scores / scale
     totals = scores.sum(axis=1)
     correlations = _item_rest_correlations(scores, totals)
     tested = np.flatnonzero(np.isfinite(correlations))
@@ -417,7 +420,7 @@ def items_of(evaluation: EvaluationRecord, options: ItemsOptions) -> Items:
         p_values, drawn = mis_keyed_p(scores[:, tested], totals, settings.fixed_resamples, options.seed, advance)
     adjusted = adjust(p_values, options.correction) if tested.size else p_values
     p_of = dict(zip(tested.tolist(), zip(p_values.tolist(), adjusted.tolist(), strict=True), strict=True))
-    variance, means = float(totals.var(ddof=1)), scores.mean(axis=0) / sizes
+    variance, means = float(totals.var(ddof=1)), scores.mean(axis=0) / sizes * scale
     shares = (scores * (totals - totals.mean())[:, None]).sum(axis=0) / (len(names) - 1)
     moves, alike = _moves(scores, totals), scores.min(axis=0) == scores.max(axis=0)
     shares[alike] = 0.0
@@ -426,13 +429,13 @@ def items_of(evaluation: EvaluationRecord, options: ItemsOptions) -> Items:
     reliability = _reliability(scores, unit, settings.confidence_level)
     better = 1.0 if metric.higher_is_better else -1.0
     order = np.argsort(-better * totals, kind="stable")
-    neighbours, detectable = _neighbours(scores[order] * better / sizes.sum(), unit, options, settings.alpha)
+    neighbours, detectable = _neighbours(scores[order] * (better * scale) / sizes.sum(), unit, options, settings.alpha)
     low, high = float((scores / sizes).min()), float((scores / sizes).max())
     return Items(
         metric=metric.name,
         lower_is_better=not metric.higher_is_better,
         systems=tuple(names[k] for k in order.tolist()),
-        scores=tuple((totals[order] / sizes.sum()).tolist()),
+        scores=tuple((totals[order] / sizes.sum() * scale).tolist()),
         items=tuple(
             ItemStatistics(
                 id=ids[i],

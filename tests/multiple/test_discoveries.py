@@ -2,12 +2,14 @@
 
 import itertools
 import json
+import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import sigjax
@@ -93,6 +95,18 @@ def test_it_keeps_its_level(kind):
         z = np.sqrt(rho) * shared + np.sqrt(1.0 - rho) * rng.standard_normal((sets, 30)) + truth
         null = truth == 0.0
     assert sets_in_error(z, null) < 0.05 * sets + 4.0 * np.sqrt(0.0475 * sets)
+
+
+def test_wins_of_many_pairs_of_equal_systems_are_rarely_false():
+    """The bounds of all pairs are right together: each pair alone would be wrong in most of these sets."""
+    rng, wrong, trials = np.random.default_rng(8), 0, 400
+    first, second = np.triu_indices(10, 1)
+    for _ in range(trials):
+        scores = rng.normal(size=(10, 5))
+        z = (scores[first] - scores[second]) / math.sqrt(2.0)
+        found = wins(2.0 * stats.norm.sf(np.abs(z)), np.sign(z), 0.05)
+        wrong += any(one.better_a or one.better_b for one in found)
+    assert wrong <= 0.05 * trials + 3.5 * math.sqrt(0.0475 * trials)
 
 
 def test_wins_are_one_sided_tests_at_half_the_error():

@@ -818,7 +818,7 @@ def test_at_the_end_closed_ebh_finds_more_than_is_settled():
     log_e = np.array([one.log10_e for one in monitor.pairs]) * math.log(10.0)
     assert finding.tolist() == (settled | closed_ebh(log_e, 0.05)).tolist()
     assert (more := int((finding & ~settled).sum())) > 0
-    said = f"{settled.sum()} of 45 pairs are settled, and {more} more differ if you stop now."
+    said = f"{settled.sum()} of 45 pairs are settled, and {more} more differ."
     assert said in " ".join(monitor.to_text().split())
     for one in monitor.pairs:
         if one.finding:

@@ -78,6 +78,7 @@ LAWS = {
     "unpaired": lambda x, c, _: studies.unpaired({"A": x["A"], "B": x["B"][:20]}, method="montecarlo", **DRAWN),
     "flips": lambda x, c, _: studies.flips(with_ids(x), **DRAWN),
     "slices": lambda x, c, _: studies.slices(with_ids(x, strata=GAMES), by="strata", **DRAWN),
+    "items": lambda x, c, _: studies.items(with_ids(x, "ABC"), resamples=199, progress=False),
     "rl": lambda x, c, _: studies.rl(in_games(x), resamples=199),
     "diff": lambda x, c, folder: studies.diff(*reports(x, folder), margin=0.25 * c),
     "gains": lambda x, c, _: studies.gains(with_ids(x, "ABC"), method="montecarlo", resamples=199),

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.special import ndtr
 from scipy.stats import norm
 
@@ -111,12 +112,42 @@ def test_one_sample_corrects_the_best_and_no_other():
     assert row.interval.low < plain[best].interval.low < plain[best].interval.high < row.interval.high
     influence = np.stack([(x - x.mean()) / math.sqrt(200.0 * 199.0) for x in map(np.asarray, data.values())])
     low, high = winner_levels(np.array(scores), influence, 0.95, 100_000, 12345)
-    for end, level in ((row.interval.low, low), (row.interval.high, high)):
-        (alone,) = one_sample({"x": data[f"s{best}"]}, confidence_level=level, **how)
-        assert end == pytest.approx(alone.interval.low if level == low and end < row.score else alone.interval.high)
+    right = stats.binomtest(int(data[f"s{best}"].sum()), 200)
+    for end, level, which in ((row.interval.low, low, "low"), (row.interval.high, high, "high")):
+        assert end == pytest.approx(getattr(right.proportion_ci(level, "exact"), which), rel=1e-9)
     text = " ".join(corrected.to_text().split())
     assert f"Best of 15 systems: s{best} ({row.score:.4f}). Its 95% interval for new instances, which counts" in text
     assert [each["best_of"] for each in json.loads(corrected.to_json())["systems"]].count(15) == 1
+
+
+@pytest.mark.parametrize(("size", "share"), [(100, 0.05), (50, 0.02), (500, 0.02), (50, 0.1), (100, 0.95)])
+@pytest.mark.slow
+def test_the_best_of_many_with_few_right_or_wrong_answers_misses_rarely(size, share):
+    """By enumeration: of 30 systems with independent answers, only the number of right ones of the best counts."""
+    counts, chosen = np.arange(size + 1), stats.binom(size, share)
+    of_best = np.diff(np.concatenate([[0.0], chosen.cdf(counts) ** 30]))
+    likely = np.flatnonzero(of_best > 1e-4)
+    missed = 0.0
+    for right in likely.tolist():
+        rows = {
+            f"s{k}": (np.arange(size) < (right if k == 0 else min(right, size // 50))).astype(int) for k in range(30)
+        }
+        rows = {name: np.roll(row, k) for k, (name, row) in enumerate(rows.items())}
+        (best,) = [row for row in one_sample(rows, best=True, read={"metric": "accuracy"}) if row.system == "s0"]
+        missed += of_best[right] * (not best.interval.low <= share <= best.interval.high)
+    assert missed <= 0.05
+
+
+def test_skewed_scores_and_equal_bests_are_named():
+    rng = np.random.default_rng(2)
+    losses = {f"s{k}": rng.lognormal(sigma=1.5, size=30) for k in range(5)}
+    losses["again"] = losses[max(losses, key=lambda name: losses[name].mean())]
+    (best,) = [row for row in one_sample(losses, best=True) if row.best_of]
+    assert any(note.startswith("warning: the scores of instances are skewed") for note in best.notes)
+    assert "again has the same score" in best.notes
+    even = {f"s{k}": rng.normal(size=100) for k in range(5)}
+    (best,) = [row for row in one_sample(even, best=True) if row.best_of]
+    assert not any("skewed" in note for note in best.notes)
 
 
 def test_lower_is_better_chooses_the_smallest_and_turns_the_ends():
