@@ -197,6 +197,8 @@ def extract(paths: Files, inputs: Inputs, saved: SaveOptions) -> None:
     `sigjax compare EVAL.npz` then takes all metrics that are in the file.
     """
     inputs.check(paths, saved)
+    if saved.output.suffix.lower() != ".npz":
+        raise InputError(f"{saved.output}: extract writes statistics as .npz; name the file so, such as eval.npz")
     from sigjax.readers.saved import save_evaluations
 
     evaluations = inputs.evaluations(paths, single=True)

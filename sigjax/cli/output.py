@@ -81,7 +81,7 @@ OUTPUTS = {
     "bibtex": OutputFormat((".bib",), lambda report, *_: [report.to_bibtex()], short="bib", of_reports=True),
 }
 """Each format by its name. If several endings match a file, the longest ending decides."""
-WRITTEN_BY = "written by compare, merge and show"
+WRITTEN_BY = "written by compare, merge, show and demo"
 REPORTS, STUDIES = tuple(OUTPUTS), tuple(name for name, each in OUTPUTS.items() if not each.of_reports)
 """The formats of reports, and the formats of all results."""
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _format_of(path: Path, chosen: str | None, known: Collection[str]) -> str:
         raise InputError(f"{path}: its ending names no format; expected one of {firsts}, or give --format")
     named = chosen or ending or "text"
     if named not in known:
-        expected = f"expected one of {', '.join(known)} ({named} is {WRITTEN_BY})"
+        expected = f"expected one of {', '.join(known)}" + f" ({named} is {WRITTEN_BY})" * OUTPUTS[named].of_reports
         raise InputError(f"{path}: this command does not write {named}; {expected}")
     return named
 

@@ -62,6 +62,15 @@ def test_json_by_the_contract(capsys, wide):
     assert report == json.loads(sigjax.compare(sigjax.read(wide, metric="accuracy"), resamples=500).to_json())
 
 
+def test_statistics_have_one_ending(capsys, wide, tmp_path):
+    """Another name would hide what the file is from every command that reads it."""
+    for name in ("eval.csv", "eval.md", "eval"):
+        code, out, err = run(capsys, "extract", wide, "-o", tmp_path / name)
+        assert (code, out) == (2, "")
+        assert "extract writes statistics as .npz; name the file so" in err
+        assert not (tmp_path / name).exists()
+
+
 @pytest.mark.slow
 def test_the_ending_of_each_output_is_its_format(capsys, wide, tmp_path):
     files = {f"results{end}": name for name in REPORTS for end in OUTPUTS[name].endings} | {"R.HTML": "html"}

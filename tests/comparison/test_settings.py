@@ -76,6 +76,7 @@ def test_p_is_that_of_functions_and_of_distributions(test, name):
 SAMPLED = {"method": "montecarlo", "resamples": 300}
 PATHS = {
     "exact": ("mean", {"test": "permutation", "method": "exact", "interval": "none"}),
+    "right or wrong": ("accuracy", {"test": "permutation", "method": "exact", "interval": "none"}),
     "sampled": ("ratio", {"test": "permutation", "interval": "none", **SAMPLED}),
     "maxt": ("ratio", {"test": "permutation", "interval": "none", "correction": "maxt", **SAMPLED}),
     "studentized": ("ratio", {"test": "permutation", "interval": "none", "statistic": "studentized", **SAMPLED}),
@@ -94,6 +95,7 @@ _EXACT, _DRAWN = {"family", "variant", "resamples", "seed"}, {"family", "variant
 NO_EFFECT = dict.fromkeys(PATHS, _DRAWN)
 NO_EFFECT |= {
     "exact": {*_EXACT, "statistic"},
+    "right or wrong": {*_EXACT, "memory", "statistic"},
     "exact bootstrap": _EXACT - {"resamples"},
     "one-sided bootstrap": _DRAWN - {"variant"},
 }
@@ -110,6 +112,8 @@ def path_data(metric):
         for name, rate in {"A": 0.6, "B": 0.45, "C": 0.4}.items()
     }
     columns = counts if metric == "ratio" else {name: own[:, 0] for name, own in counts.items()}
+    if metric == "accuracy":
+        columns = {name: (own > 4).astype(int) for name, own in columns.items()}
     return Evaluation.from_arrays(columns, metric=metric)
 
 
