@@ -146,7 +146,7 @@ def test_help_finds_words_in_all_pages_those_that_answer_and_titles_first(asked,
         ("F1 sentences documents", "-m fscore --cluster document --statistic studentized"),
         ("significant but small", "A small p does not mean a large effect size."),
         ("five tasks", "p is then adjusted over all tasks."),
-        ("zebra baseline adjust", "there is nothing to adjust. If several, yes: --baseline NAME."),
+        ("zebra baseline adjust", "there is nothing to adjust. If you compare several systems with it"),
     ],
 )
 def test_a_question_in_the_words_of_users_is_answered_where_it_is_searched(asked, answer, capsys):
