@@ -63,7 +63,7 @@ LAWS = {
     "classical, 5x2cv": lambda x, c, _: studies.classical_tests(
         of(x, ids=GAMES, runs=[f"{i % 10 // 2} | {i % 2}" for i in range(SIZE)]), design="folds"
     ),
-    "power": lambda x, c, _: studies.power(of(x), instances=[20, 40], repetitions=20, resamples=99),
+    "power": lambda x, c, _: studies.power(of(x), instances=[20, 40], repetitions=5, resamples=99),
     "power, difference": lambda x, c, _: studies.power(
         of(x, ids=GAMES, runs=RUNS), instances=[20], repetitions=5, resamples=99, detect=0.25 * c, instance_cost=1
     ),
