@@ -191,7 +191,7 @@ def test_a_report_of_several_metrics_counts_its_families():
         apart.true_discoveries()
     with pytest.raises(InputError, match="no metric 'bleu'"):
         apart.true_discoveries(metric="bleu")
-    with pytest.raises(InputError, match="no test 'bootstrap'"):
+    with pytest.raises(InputError, match="needs p-values of the permutation test, not the bootstrap test"):
         apart.true_discoveries(metric="mean", test="bootstrap")
     with pytest.raises(InputError, match="comes twice"):
         apart.true_discoveries([("A", "B"), ("B", "A")], metric="mean")
