@@ -229,10 +229,10 @@ def test_damaged_gzip_data_are_taken_or_refused(tmp_path_factory, changes):
 
 @pytest.mark.slow
 def test_very_many_columns_are_refused_in_one_line(tmp_path):
-    names = [f"n{i}" for i in range(100_000)]
+    names = [f"n{i}" for i in range(30_000)]
     (tmp_path / "t.csv").write_text(",".join(names) + "\n" + ",".join("1" * len(names)) + "\n")
-    with pytest.raises(InputError, match="has 100000 columns of systems, expected at most 10000: one row per inst"):
+    with pytest.raises(InputError, match="has 30000 columns of systems, expected at most 10000: one row per inst"):
         read(tmp_path / "t.csv")
     with pytest.raises(InputError, match="id_column: no column 'nn'"):
         read(tmp_path / "t.csv", id_column="nn")
-    assert read(tmp_path / "t.csv", only=["n5", "n99999"]).stats.shape == (2, 1, 2)
+    assert read(tmp_path / "t.csv", only=["n5", "n29999"]).stats.shape == (2, 1, 2)

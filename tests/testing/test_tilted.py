@@ -85,7 +85,7 @@ def test_p_keeps_every_level_over_all_swaps(name, alternative, vectors):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "units"), [("bleu", 12), ("macro", 10), ("skewed", 10)])
+@pytest.mark.parametrize(("name", "units"), [("bleu", 10), ("macro", 10), ("skewed", 10)])
 def test_p_keeps_every_level_over_all_swaps_of_many_units(name, units):
     check_levels(name, "two-sided", 4, units=units, seeds=1)
 
