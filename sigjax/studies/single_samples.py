@@ -356,13 +356,12 @@ def _with_best(
                 f"{Hint('best')} needs the same instances of all systems, and those of {name!r} are others; compare "
                 f"them on common ones, with {Hint('missing', 'drop')}"
             )
-    sign, spreads = 1.0 if first.metric.higher_is_better else -1.0, list[np.ndarray]()
-    for sample in every:
-        problem = spread_of(sample, settings, binary=binary)[0]
-        spreads.append(influences(problem.shifted.alone if problem.shifted else problem)[0])
+    sign = 1.0 if first.metric.higher_is_better else -1.0
+    problems = [spread_of(sample, settings, binary=binary)[0] for sample in every]
+    spreads = [influences(problem.shifted.alone if problem.shifted else problem)[0] for problem in problems]
     scores, influence = sign * np.array([row.score for row in results]), sign * np.stack(spreads)
     best = int(np.argmax(scores))
-    row, problem = results[best], spread_of(every[best], settings, binary=binary)[0]
+    row, problem = results[best], problems[best]
     right = round(row.score * row.units) if binary and right_or_wrong(problem) else None
     levels = winner_levels(scores, influence, settings.confidence_level, settings.fixed_resamples, settings.seed)
     if right is not None and min(right, row.units - right) < _FEW_ANSWERS:

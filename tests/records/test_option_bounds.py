@@ -38,7 +38,7 @@ def kinds(annotation):
 
 
 def outside(about, kind):
-    """Numbers just outside the bounds, and those that are no numbers."""
+    """Numbers just outside the bounds, NaN, infinities, and a truth value."""
     bounds = about.bounds(kind)
     if kind is int:
         return [bounds["least"] - 1, bounds["most"] + 1, 2.5, True]

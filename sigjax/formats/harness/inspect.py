@@ -143,14 +143,14 @@ def read_members(file: str, data: bytes, choose: Callable[[str], bool]) -> Itera
             # No member gives more than the size it declares: zipfile stops there, and its checksum is then wrong.
             for member in chosen:
                 yield member.filename, _unpacked(archive, member)
+    except InputError:
+        raise
+    except NotImplementedError:
+        raise InputError(
+            f"{file}: is packed by a method that this Python cannot read (install zstandard, or take Python "
+            "3.14); or write the log as .json, with inspect log convert"
+        ) from None
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        if isinstance(error, NotImplementedError):
-            raise InputError(
-                f"{file}: is packed by a method that this Python cannot read (install zstandard, or take Python "
-                "3.14); or write the log as .json, with inspect log convert"
-            ) from None
         raise InputError(f"{file}: damaged or locked zip archive ({error}); write the log again, as .json") from None
 
 
