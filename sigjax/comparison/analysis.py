@@ -26,8 +26,16 @@ import numpy as np
 from sigjax.comparison.checks import check_units, named_errors
 from sigjax.exact.lattice import NotEligible
 from sigjax.metrics import shifted
-from sigjax.multiple.adjustment import adjusted_pairs, count_until_decided, known_bounds, maxt, most_resamples
-from sigjax.multiple.ranks import DECIDED, bootstrap_ranks, significance_ranks
+from sigjax.multiple.decisions import (
+    DECIDED,
+    adjusted_pairs,
+    bootstrap_ranks,
+    count_until_decided,
+    known_bounds,
+    maxt,
+    most_resamples,
+    significance_ranks,
+)
 from sigjax.records import (
     CORRECTIONS,
     Column,
@@ -45,13 +53,20 @@ from sigjax.records.settings import IntervalName
 from sigjax.resample.units import make_units, units_of_instances
 from sigjax.run.context import Context, Run
 from sigjax.run.costs import Cost
-from sigjax.testing.bootstrap import BootstrapPlan, bootstraps, draw_all
-from sigjax.testing.budget import draw_cost, exact_budget
+from sigjax.testing.bootstrap import BootstrapPlan, draw_all
 from sigjax.testing.delta_method import delta_method_errors, delta_method_influences, sample_factors
-from sigjax.testing.intervals import interval_names, joint_pairs
+from sigjax.testing.intervals import bootstraps, interval_names, joint_pairs
 from sigjax.testing.jackknife import degrees_of_freedom
-from sigjax.testing.p_values import completed, montecarlo_p, sampled_columns
-from sigjax.testing.problem import Problem, SumsProblem, pairs_of
+from sigjax.testing.problem import (
+    Problem,
+    SumsProblem,
+    completed,
+    draw_cost,
+    exact_budget,
+    montecarlo_p,
+    pairs_of,
+    sampled_columns,
+)
 from sigjax.testing.tests import (
     bootstrap_plan,
     drawn_bootstrap,

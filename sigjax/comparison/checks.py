@@ -14,15 +14,22 @@ from operator import attrgetter
 
 from sigjax.metrics.ratios import TrialShares
 from sigjax.metrics.suites import in_suite
-from sigjax.multiple.adjustment import LOOKS
+from sigjax.multiple.decisions import LOOKS
 from sigjax.readers.options import suggest
 from sigjax.records import CORRECTIONS, DESIGNS, Design, EvaluationRecord, Hint, InputError, SampleMetric, Settings
 from sigjax.run import costs
 from sigjax.run.context import NotTraceable, gib
 from sigjax.run.costs import Cost
-from sigjax.testing.budget import exact_budget, free_seconds
 from sigjax.testing.intervals import INTERVALS, draws_intervals, in_closed_form
-from sigjax.testing.problem import NotExact, NotFinite, differing_stats, num_problems, ones_of
+from sigjax.testing.problem import (
+    NotExact,
+    NotFinite,
+    differing_stats,
+    exact_budget,
+    free_seconds,
+    num_problems,
+    ones_of,
+)
 
 _frame = attrgetter("systems", "num_instances", "ids", "clusters", "strata", "runs", "unit")
 """Properties that all evaluations of one comparison must share."""

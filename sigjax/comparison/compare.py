@@ -25,7 +25,7 @@ from sigjax.comparison.options import (
 from sigjax.formats.reading import read_data
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.metrics.suites import in_suite
-from sigjax.multiple.adjustment import LOOKS
+from sigjax.multiple.decisions import LOOKS
 from sigjax.records import (
     FIELDS,
     Comparison,

@@ -18,16 +18,15 @@ import numpy as np
 from sigjax.comparison.analysis import complete_subsets, run_variances
 from sigjax.metrics import METRICS
 from sigjax.metrics.suites import is_pooled
-from sigjax.multiple.adjustment import most_resamples
+from sigjax.multiple.decisions import most_resamples
 from sigjax.multiple.discoveries import family_discoveries, wins
 from sigjax.records import CORRECTIONS, DESIGNS, Columns, Comparisons, EvaluationRecord, Metric, Note, Settings, Test
 from sigjax.records.settings import adjust
 from sigjax.report.words import IDENTICAL, count, first_of, percent
 from sigjax.resample.units import count_units, units_of_instances
 from sigjax.run.context import gib, memory_for
-from sigjax.testing.budget import exact_budget
 from sigjax.testing.intervals import INTERVALS
-from sigjax.testing.problem import in_common
+from sigjax.testing.problem import exact_budget, in_common
 from sigjax.testing.special import scipy_special, t_quantile, t_tail
 from sigjax.testing.tilted import least_cost
 

@@ -24,7 +24,6 @@ from zipfile import ZipFile
 import numpy as np
 
 from sigjax.metrics.registry import LARGEST_WHOLE
-from sigjax.readers.grid import table_of
 from sigjax.readers.join import directed
 from sigjax.readers.json_files import JsonObject, entries_of, item_at, parse_json, parse_json_lines
 from sigjax.readers.layouts import read_table, read_tables
@@ -41,6 +40,7 @@ from sigjax.readers.table import (
     check_filled,
     is_missing,
     is_text,
+    table_of,
     with_numbers,
 )
 from sigjax.records import EvaluationRecord, Hint, InputError

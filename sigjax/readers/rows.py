@@ -16,8 +16,20 @@ import numpy as np
 import sigjax.readers.lexicon as lexicon
 import sigjax.readers.roles as roles
 from sigjax.metrics import MEAN, known_metric
-from sigjax.readers.evidence import Evidence, Question, Role, TableReading, note_reading, role, with_parts
-from sigjax.readers.ids import chosen_ids, ids_from, numbers_rows, step_notes, unused
+from sigjax.readers.evidence import (
+    Evidence,
+    Question,
+    Role,
+    TableReading,
+    chosen_ids,
+    ids_from,
+    note_reading,
+    numbers_rows,
+    role,
+    step_notes,
+    unused,
+    with_parts,
+)
 from sigjax.readers.join import Reading, Sheet, join_sheets, refuse_texts, score_named
 from sigjax.readers.options import ROWS, Options, chosen_metric, listing, quote, with_score
 from sigjax.readers.predictions import label_columns, read_labelled

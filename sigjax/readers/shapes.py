@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from sigjax.metrics.registry import LARGEST_WHOLE
-from sigjax.readers.evidence import FILE
-from sigjax.readers.ids import find_ids, tells_apart, unused
+from sigjax.readers.evidence import FILE, find_ids, tells_apart, unused
 from sigjax.readers.lexicon import is_data_set, is_fold, is_trial, lexicon, may_be_system, metrics_in
 from sigjax.readers.options import Options, check_named, listing, quote
 from sigjax.readers.table import DataColumn, DataTable, as_float

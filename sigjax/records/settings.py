@@ -145,7 +145,7 @@ def adjust(p_values: np.ndarray, correction: Correction, counts: np.ndarray | No
     under any dependence. `bh`: false discovery rate (Benjamini and Hochberg 1995), under independence or positive
     dependence. `by`: the same under any dependence (Benjamini and Yekutieli 2001). `none`: as they are.
 
-    `maxt` is not a function of p-values; see `sigjax.multiple.adjustment`.
+    `maxt` is not a function of p-values; see `sigjax.multiple.decisions`.
 
     >>> adjust(np.array([0.04, 0.01, 0.03]), "holm")
     array([0.06, 0.03, 0.06])

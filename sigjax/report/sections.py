@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from sigjax.metrics import MEAN
-from sigjax.multiple.adjustment import MOST_RESAMPLES
+from sigjax.multiple.decisions import MOST_RESAMPLES
 from sigjax.records import (
     CORRECTIONS,
     DESIGNS,

@@ -20,18 +20,28 @@ from sigjax.run.costs import Cost
 from sigjax.testing import columns, permutation
 from sigjax.testing.bootstrap import (
     BootstrapPlan,
-    bootstraps,
     exact_bootstrap_tests,
     linear_intervals,
     plan_bootstrap,
     replicate_pieces,
     sampled_bootstrap,
 )
-from sigjax.testing.budget import draw_cost, exact_budget, swap_cost
 from sigjax.testing.columns import NOT_SUMS, ColumnsProblem
-from sigjax.testing.intervals import INTERVALS, closed_intervals, draws_intervals
-from sigjax.testing.p_values import ExceedCounter, completed, exact_columns, montecarlo_p, sampled_columns
-from sigjax.testing.problem import NotExact, Problem, SumsProblem, pairs_of
+from sigjax.testing.intervals import INTERVALS, bootstraps, closed_intervals, draws_intervals
+from sigjax.testing.problem import (
+    ExceedCounter,
+    NotExact,
+    Problem,
+    SumsProblem,
+    completed,
+    draw_cost,
+    exact_budget,
+    exact_columns,
+    montecarlo_p,
+    pairs_of,
+    sampled_columns,
+    swap_cost,
+)
 from sigjax.testing.uncertainty import Pieces
 
 

@@ -50,8 +50,7 @@ from sigjax.records import CORRECTIONS, Column, Columns
 from sigjax.resample.draws import STREAMS, words
 from sigjax.run.context import Context, ahead, num_cores
 from sigjax.run.costs import TILTED_NUMBER, TILTED_VECTOR, Cost
-from sigjax.testing.budget import exact_budget
-from sigjax.testing.problem import Pair, Problem, SumsProblem
+from sigjax.testing.problem import Pair, Problem, SumsProblem, exact_budget
 from sigjax.testing.special import t_quantile
 
 _MOST, _FEWEST, _NUMBERS = 512, 64, 2**21
