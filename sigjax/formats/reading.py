@@ -17,7 +17,7 @@ from typing import Any, cast
 
 import sigjax.formats.declarations as table
 from sigjax.metrics import is_number_text, unknown_metric
-from sigjax.metrics.suites import in_suite, of_tasks, suite_of
+from sigjax.metrics.suites import of_tasks, suite_of
 from sigjax.readers.evaluation import Evaluation
 from sigjax.readers.join import Sources, directed, select
 from sigjax.readers.options import (
@@ -35,7 +35,7 @@ from sigjax.readers.options import (
 )
 from sigjax.readers.table import DataTable, is_missing, is_text
 from sigjax.records import EvaluationRecord, Hint, InputError, Missing
-from sigjax.records.metric import AnyMetric
+from sigjax.records.metric import AnyMetric, in_suite
 from sigjax.records.options import StrPath, check, options_of, takes, values
 from sigjax.run.context import progress_bar
 from sigjax.run.files import folder_refusal, is_spreadsheet, keeping_pipes, read_head, read_text
@@ -172,8 +172,7 @@ def _unknown(files: Sequence[str], outputs: Sequence[str], fitting: Sequence[tab
     if document := next((file for file in files if file.lower().endswith(table.DOCUMENTS)), None):
         return InputError(f"{document}: holds neither results, nor gold labels or texts, by its name; leave it out")
     if not outputs and head.lstrip().startswith(b"{") and not name.endswith(".jsonl"):
-        from sigjax.readers.json_files import parse_json
-        from sigjax.readers.shapes import record_paths, records_question
+        from sigjax.readers.json_files import parse_json, record_paths, records_question
 
         with suppress(InputError):  # it is no JSON
             if paths := record_paths(parse_json(first, read_text(first))):
@@ -270,7 +269,7 @@ def read(*data: Any, options: ReadOptions) -> Evaluation:
 
 def refuse_several_tasks(evaluations: Sequence[EvaluationRecord]) -> None:
     """Refuse evaluations of several tasks."""
-    tasks = [each.title or "" for each in evaluations if in_suite(each)]
+    tasks = [each.title or "" for each in evaluations if in_suite(each.metric.name, each.title)]
     if tasks:
         raise InputError(
             f"the files are of several tasks ({listing(tasks[1:])}); only compare takes several at once: "
@@ -499,6 +498,8 @@ def _evaluations(
             with_metric = replace(options, metric=first if metric is None else metric)
             for task, evaluation in readings[each.name](with_metric).items():
                 tasks.setdefault(task, []).extend([] if evaluation is None else [directed(evaluation, options)])
+        if len(tasks) == 1:
+            return tasks.popitem()[1]
         return of_tasks(tasks, [str(metric) for metric in metrics])
 
 

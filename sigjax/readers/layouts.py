@@ -60,9 +60,10 @@ from sigjax.readers.rows import (
     read_rows,
     read_several,
     score_columns,
+    shaped,
     sheet_of,
+    together,
 )
-from sigjax.readers.shapes import shaped, together
 from sigjax.readers.table import DataTable, LazyColumns, is_missing, is_text, locate, number_column
 from sigjax.records import EvaluationRecord, Hint, InputError, Line
 from sigjax.run.files import is_file

@@ -29,7 +29,7 @@ from sigjax.records import (
     Test,
 )
 from sigjax.records.display import visible
-from sigjax.records.report import Headline
+from sigjax.records.results import Headline
 from sigjax.report.words import (
     ALTERNATIVES,
     BEST,

@@ -182,7 +182,7 @@ def drawn_bootstrap(
 
 def with_closed_intervals(problem: Problem, spreads: np.ndarray | None, context: Context, joint: int = 1) -> np.ndarray:
     """The spreads `[target, 3]` in closed form if the settings ask for them, else the given spreads; NaN for none."""
-    if not context.checkpoint.is_part:
+    if not context.is_part:
         with context.progress_bar("intervals"):
             closed = closed_intervals(problem, joint)
         spreads = spreads if closed is None else closed

@@ -87,7 +87,7 @@ def importance_sampled(problem: Problem, sampled: Columns, rows: np.ndarray, con
     plain = problem.settings.method != "auto" or CORRECTIONS[problem.settings.correction].is_resampled
     if plain or not isinstance(problem, SumsProblem) or problem.studentizes or problem.exchanges != "units":
         return sampled
-    if context.checkpoint.is_part:
+    if context.is_part:
         return sampled  # a shard does not compute it: the merge of all shards does
     settings, (_, num_units, num_stats) = problem.settings, problem.units.values.shape
     affordable = _FEWEST * exact_budget(settings) / least_cost(len(rows), num_units, num_stats).seconds

@@ -10,7 +10,7 @@ from sigjax import Evaluation, InputError, Report, compare, read
 from sigjax.__main__ import main
 from sigjax.comparison.analysis import FACTS, analyse
 from sigjax.records import FIELDS, SystemScore
-from sigjax.records.comparison import Column
+from sigjax.records.results import Column
 from sigjax.records.settings import adjust
 from sigjax.run.context import Context
 
