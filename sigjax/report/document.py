@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
 from sigjax.records import ReportRecord
 from sigjax.records.display import visible
+from sigjax.records.options import StrPath
 from sigjax.report.html import blocks_page
 from sigjax.report.latex import document_latex
 from sigjax.report.markup import MARKDOWN, Dialect, escape_markdown, render_table
@@ -122,7 +122,7 @@ def to_html(document: Document) -> str:
     return blocks_page(document.title, document.about, first, [part for part in document.details if part != ""])
 
 
-def to_latex(document: Document, path: str | os.PathLike[str] | None = None) -> str:
+def to_latex(document: Document, path: StrPath | None = None) -> str:
     """The tables of the document, with captions; all other parts become comments, for the text of the paper."""
     return document_latex(document.about or document.title, document.verdict, document.parts, path)
 

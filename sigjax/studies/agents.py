@@ -17,10 +17,11 @@ from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Setting
 from sigjax.records.options import check, same, takes
 from sigjax.report.document import Block, Document
 from sigjax.report.panels import GREY, LOOKS, PALETTE, label_rows, plain, row_height, set_words
+from sigjax.report.report import Result
 from sigjax.report.words import count, format_interval, number_spec, percent
 from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys
 from sigjax.resample.units import units_of_instances
-from sigjax.studies.study import PANEL, Study, study_signature, table_of
+from sigjax.studies.study import PANEL, plot_panels, study_signature, table_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,7 +94,7 @@ class Profile:
 
 
 @dataclass(frozen=True, repr=False)
-class RL(Study):
+class RL(Result):
     """Runs of systems on games that are fixed.
 
     Attributes:
@@ -139,6 +140,8 @@ class RL(Study):
         first = max(by_iqm, key=lambda each: each.score)
         verdict = f"{first.system} has the highest IQM: {first.score:{spec}} {format_interval(first.interval, spec)}"
         return Document("Reliable comparison of runs", scores, verdict, lines)
+
+    plot = plot_panels
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         """The profiles, and the probabilities of improvement."""

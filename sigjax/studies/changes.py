@@ -37,13 +37,12 @@ from sigjax.records.metric import data_hash
 from sigjax.records.options import check, option, same, takes, values
 from sigjax.report.data import PAIR_KEYS, SYSTEM_KEYS, report_fields
 from sigjax.report.document import Block, Document
-from sigjax.report.report import Report
+from sigjax.report.report import Report, Result
 from sigjax.report.sections import Table
 from sigjax.report.words import DASH, count, first_of, format_interval, format_p, metric_title, number_spec, percent
 from sigjax.run.backend import host_scope
 from sigjax.run.context import with_progress
 from sigjax.run.shards import difference
-from sigjax.studies.study import StudyResult
 from sigjax.studies.subsets import Flips, FlipsOptions, flips_of, instance_names
 from sigjax.studies.tost import equivalence
 from sigjax.testing.closed import wilson_interval
@@ -106,7 +105,7 @@ class ChangedDecision:
 
 
 @dataclass(frozen=True, repr=False)
-class Diff(StudyResult):
+class Diff(Result):
     """What changed between two reports, or two evaluations.
 
     Attributes:
@@ -601,7 +600,7 @@ _ROUNDING = {"rel_tol": 1e-9, "abs_tol": 1e-12}
 
 
 @dataclass(frozen=True, repr=False)
-class Verification(StudyResult):
+class Verification(Result):
     """Whether a report is that of some data.
 
     Attributes:

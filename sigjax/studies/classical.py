@@ -33,10 +33,11 @@ from sigjax.records.options import check, option, same, takes, values
 from sigjax.report import Report
 from sigjax.report.data import PAIR_KEYS
 from sigjax.report.document import Block, Document
+from sigjax.report.report import Result
 from sigjax.resample.units import Units, make_units, units_of_instances
 from sigjax.run.context import with_progress
 from sigjax.studies.datasets import FoldTest, RankTests, fold_tests, rank_tests
-from sigjax.studies.study import StudyResult, StudyRows, caption, table_of
+from sigjax.studies.study import StudyRows, caption, table_of
 from sigjax.studies.tests import (
     BINOMIAL_Z,
     CHI_SQUARE,
@@ -185,7 +186,7 @@ NO_SAMPLE = "responses are not a random sample of instances"
 
 
 @dataclass(frozen=True, repr=False)
-class ClassicalTests(StudyResult):
+class ClassicalTests(Result):
     """All tests of two systems by one metric. Iterating gives the classical tests.
 
     Attributes:
@@ -435,7 +436,7 @@ _LEAST = 24
 
 
 @dataclass(frozen=True, repr=False)
-class ByMetrics(StudyResult):
+class ByMetrics(Result):
     """The tests by several metrics, one after another."""
 
     results: tuple[ClassicalTests, ...]

@@ -17,6 +17,7 @@ from sigjax.records.display import ShortRepr
 from sigjax.records.options import check, same, takes
 from sigjax.report.document import Block, Document
 from sigjax.report.panels import PALETTE, label_rows, set_words
+from sigjax.report.report import Result
 from sigjax.report.sections import Table
 from sigjax.report.words import count, format_p, metric_title, middle_cut, percent
 from sigjax.run.context import with_progress
@@ -96,7 +97,7 @@ class AuditedTest(ShortRepr):
 
 
 @dataclass(frozen=True, repr=False)
-class Audit(study.Study):
+class Audit(Result):
     """Type-I errors of tests on pairs of which neither system is better.
 
     Attributes:
@@ -144,6 +145,8 @@ class Audit(study.Study):
         ]
         verdict, *others = _verdicts(self.tests)
         return Document("Audit", size, verdict, [*others, *lines])
+
+    plot = study.plot_panels
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         """Distributions of p on the left, type-I errors test by test on the right."""

@@ -34,6 +34,7 @@ from sigjax.records.options import check, option, same, takes, values
 from sigjax.records.settings import CORRECTIONS, PValueCorrection, adjust
 from sigjax.report.document import Block, Document
 from sigjax.report.plots import BLUE, TWO_COLUMNS, VERMILION, label_rows, row_height, set_words
+from sigjax.report.report import Result
 from sigjax.report.sections import Table
 from sigjax.resample.draws import STREAMS
 from sigjax.resample.units import codes, units_of_instances
@@ -41,7 +42,7 @@ from sigjax.run.context import progress_bar, with_progress
 from sigjax.studies.association import shuffled
 from sigjax.studies.formulas import detectable_effect, instances_needed
 from sigjax.studies.power_analysis import PowerOptions
-from sigjax.studies.study import Study, caption, more_in_json, study_signature
+from sigjax.studies.study import caption, more_in_json, plot_panels, study_signature
 from sigjax.studies.subsets import all_assignments
 from sigjax.studies.tost import EquivalencePairsOptions
 from sigjax.studies.trials import by_one_metric, instance_ids, shown_fields, texts_by_id
@@ -125,7 +126,7 @@ class Neighbours:
 
 
 @dataclass(frozen=True, repr=False)
-class Items(Study):
+class Items(Result):
     """The audit of a test set by the results of several systems.
 
     Attributes:
@@ -337,6 +338,8 @@ class Items(Study):
     @property
     def _width(self) -> float:
         return TWO_COLUMNS
+
+    plot = plot_panels
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         yield max(len(self.systems), 4) * row_height(len(self.systems)), self._draw

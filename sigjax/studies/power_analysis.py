@@ -22,6 +22,7 @@ from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Metric,
 from sigjax.records.options import check, option, same, takes
 from sigjax.report.document import Block, Document
 from sigjax.report.panels import GREY, set_words
+from sigjax.report.report import Result
 from sigjax.report.sections import Table
 from sigjax.report.words import DASH, count, format_interval, format_number, metric_title, number_spec, percent
 from sigjax.run.context import with_progress
@@ -37,10 +38,9 @@ from sigjax.studies.formulas import (
 from sigjax.studies.study import (
     COLORS,
     PANEL,
-    Study,
-    StudyResult,
     in_methods,
     in_units,
+    plot_panels,
     study_signature,
     table_of,
     unit_of,
@@ -180,7 +180,7 @@ class Allocation:
 
 
 @dataclass(frozen=True, repr=False)
-class Power(Study):
+class Power(Result):
     """Power of tests at several numbers of instances.
 
     Attributes:
@@ -320,6 +320,8 @@ class Power(Study):
 
     def _points(self, metric: str, test: Test) -> list[PowerAt]:
         return [at for at in self.points if (at.metric, at.test) == (metric, test)]
+
+    plot = plot_panels
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         for pilot in self.pilots:
@@ -596,7 +598,7 @@ class PlannedAt:
 
 
 @dataclass(frozen=True, repr=False)
-class PlannedPower(StudyResult):
+class PlannedPower(Result):
     """Which difference of accuracies test sets of several sizes find, without a pilot.
 
     Attributes:

@@ -25,6 +25,7 @@ from sigjax.records import Array, Device, InputError, Interval, Settings
 from sigjax.records.options import check, same, takes
 from sigjax.records.settings import CORRECTIONS, PValueCorrection, adjust
 from sigjax.report.document import Block, Document
+from sigjax.report.report import Result
 from sigjax.report.sections import Table
 from sigjax.report.words import (
     best_sentence,
@@ -40,7 +41,7 @@ from sigjax.run.backend import Backend, Kernel, choose_backend, compiled, on_all
 from sigjax.run.context import ahead, gib, num_cores
 from sigjax.run.costs import RIGHT_OR_WRONG_PRODUCT
 from sigjax.run.loops import WORDS, differing, look_up, map_items, scan, slice_at
-from sigjax.studies.study import StudyResult, more_in_json, study_signature
+from sigjax.studies.study import more_in_json, study_signature
 from sigjax.studies.tost import EquivalencePairsOptions
 from sigjax.studies.trials import by_one_metric
 from sigjax.testing.closed import wilson_interval
@@ -100,7 +101,7 @@ class RankedSystem:
 
 
 @dataclass(frozen=True, repr=False)
-class Ranking(StudyResult):
+class Ranking(Result):
     """All pairs of a board, decided.
 
     Attributes:

@@ -29,13 +29,13 @@ from sigjax.records import Hint, InputError, Interval, Settings
 from sigjax.records.options import check, option, same, takes
 from sigjax.records.settings import PValueCorrection, adjust
 from sigjax.report.document import Block, Document
+from sigjax.report.report import Result
 from sigjax.report.sections import Table
 from sigjax.run.files import read_text
 from sigjax.run.shards import CHECKSUM, checksum_of
 from sigjax.studies.best import Goal, SystemStanding, best_words, evidence_against, standings_of
 from sigjax.studies.eprocess import bernstein, log_e_values, mixture, one_sided_log_e, running, sides
 from sigjax.studies.study import (
-    StudyResult,
     more_in_json,
     signature_line,
 )
@@ -114,7 +114,7 @@ class MonitoredPair:
     finding: bool
 
 
-class Monitor(StudyResult):
+class Monitor(Result):
     r"""Compare systems while their results come in: which pairs are settled, and which systems may stop?
 
     For each pair, E is the evidence against the null hypothesis of `permutation_test`: that on each instance the

@@ -34,13 +34,14 @@ from sigjax.records.options import check, option, same, takes, values
 from sigjax.report.document import Block, Document
 from sigjax.report.panels import LOOKS, set_words
 from sigjax.report.plots import draw_points, limit_gains
+from sigjax.report.report import Result
 from sigjax.report.sections import Table
 from sigjax.report.words import count, format_interval, format_number, metric_title, number_spec, percent
 from sigjax.resample.units import units_of_instances
 from sigjax.run.context import progress_bar, with_progress
 from sigjax.run.files import naming
 from sigjax.studies.formulas import PROPORTION_LEVEL, paired_proportion
-from sigjax.studies.study import PANEL, Study, grouped, in_units, table_of, unit_of
+from sigjax.studies.study import PANEL, grouped, in_units, plot_panels, table_of, unit_of
 from sigjax.studies.trials import checked_settings, on_instances
 from sigjax.testing.problem import Hypotheses
 from sigjax.testing.tests import problem_of
@@ -152,7 +153,7 @@ class GainsAt:
 
 
 @dataclass(frozen=True, repr=False)
-class Gains(Study):
+class Gains(Result):
     """Gain against 1 - p for all pairs of systems, the gains that are needed, and whether winners win elsewhere.
 
     Attributes:
@@ -228,6 +229,8 @@ class Gains(Study):
             for at in points
         ]
         return table_of(header, [row[: len(header)] for row in rows])
+
+    plot = plot_panels
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         """One panel per metric and test."""

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import math
-import os
 import re
-from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
-from sigjax.records import InputError, Library
-from sigjax.records.display import ShortRepr, html_text
+from sigjax.records import InputError
 from sigjax.records.options import options_of
 from sigjax.records.settings import Correction, adjust
-from sigjax.report import document
-from sigjax.report.data import json_lines, rows_csv, rows_to_dataframe
 from sigjax.report.document import Document
-from sigjax.report.markup import MARKDOWN, RST
 from sigjax.report.panels import BLUE, ONE_COLUMN, VERMILION, draw_panels
+from sigjax.report.report import Result
 from sigjax.report.sections import Table
 from sigjax.report.words import LOWER, METHODS, count, metric_title, size_text
-from sigjax.run.files import text_or_file
 from sigjax.version import __version__
 
 if TYPE_CHECKING:
@@ -37,115 +31,10 @@ COLORS = {"permutation": BLUE, "bootstrap": VERMILION}
 PANEL = 2.0
 """Inches of the inside of a panel from top to bottom."""
 _SHORT = {"read": "only", "resamples": "n", "alternative": "alt", "confidence_level": "level"}
-_USUAL = frozenset(
-    "a b id part slice system winner loser name other null metric test by claim margin against alpha instances size "
-    "low high score old new delta change gain interval_low interval_high limits_low limits_high rate power detectable "
-    "threshold pairs tests statistic correlation p_value p_adjusted moves settled_at better needed found kept saved "
-    "holds verdict wins_elsewhere text".split()
-)
-"""The columns of data frames that most people use."""
-
-
-class StudyResult(ShortRepr):
-    """The base class of results: all outputs are made from their document and records."""
-
-    rows: ClassVar[str] = ""
-    """The field whose records are the rows of the data frame; empty if there is one row."""
-    exit_code = 0
-    """The exit code of the command."""
-
-    @abstractmethod
-    def document(self) -> Document:
-        """The document of the result."""
-
-    def whole_document(self) -> Document:
-        """The document for files, with long lists in full."""
-        return self.document()
-
-    @property
-    def headline(self) -> str:
-        """The answer in one sentence."""
-        return self.document().verdict
-
-    def _fields(self) -> dict[str, Any]:
-        return asdict(self)  # pyright: ignore[reportArgumentType]
-
-    def __str__(self) -> str:
-        """Return the result as text for a terminal."""
-        return self.to_text()
-
-    def to_text(self, *, width: int | None = None, color: bool = False, whole: bool = False) -> str:
-        """The result as text in lines of `width` columns (those of the terminal, or of files, when left out).
-
-        `color`: the headline is bold; `whole`: long lists are not cut, as in files.
-        """
-        made = self.whole_document() if whole else self.document()
-        return document.to_text(made, width=width, color=color)
-
-    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The same sentences and tables as Markdown, with the whole of long lists.
-
-        As in all these methods, `path` is a file to write, whose path is then returned instead of the text.
-        """
-        return text_or_file(document.to_markup(self.whole_document(), MARKDOWN), path)
-
-    def to_rst(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The same as reStructuredText."""
-        return text_or_file(document.to_markup(self.whole_document(), RST), path)
-
-    def to_latex(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The tables for a paper (packages booktabs and longtable); the sentences stand in comments."""
-        return text_or_file(document.to_latex(self.whole_document(), path), path)
-
-    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The same as a web page that loads nothing from anywhere, with the details folded."""
-        return text_or_file(document.to_html(self.whole_document()), path)
-
-    def to_github(self, path: str | os.PathLike[str] | None = None) -> str:
-        """A comment for a pull request: the headline, the first rows of what everyone reads, and the details folded."""
-        return text_or_file(document.to_github(self.document()), path)
-
-    def _repr_html_(self) -> str:
-        """The same text for notebooks."""
-        return html_text(str(self))
-
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """All of it as JSON, of the schema `sigjax-KIND/1`, such as `sigjax-audit/1`."""
-        return text_or_file(json_lines(f"sigjax-{self._schema}/1", self._fields()), path)
-
-    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """One row per result, such as a pair, as CSV; texts that a spreadsheet would run are escaped."""
-        return text_or_file(rows_csv(self._rows()), path)
-
-    if not TYPE_CHECKING:  # type checkers would take any name for an attribute
-
-        def __getattr__(self, name: str) -> Any:
-            """Tell users of other libraries where p-values and tables are."""
-            said = ""
-            if name in ("pvalue", "p_value") and (rows := self._records()) and rows[0] is not self:
-                names = [own for own in asdict(rows[0]) if own.endswith(("p_value", "_p", "p_adjusted"))]
-                said = f"; each row has {' and '.join(names)}: see {self.rows or 'its rows'}" if names else ""
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{said}", name=name, obj=self)
-
-    @property
-    def _schema(self) -> str:
-        return type(self).__name__.lower()
-
-    def to_dataframe(self, library: Library | None = None, *, columns: Literal["usual", "all"] = "usual") -> Any:
-        """A data frame with one row per result, such as a pair or a number of instances; see `Report.to_dataframe`."""
-        return rows_to_dataframe(self._rows(), library, columns, _USUAL)
-
-    def _rows(self) -> list[dict[str, Any]]:
-        return [{key: value for key, value in asdict(row).items() if key != "settings"} for row in self._records()]
-
-    def _records(self) -> Sequence[Any]:
-        return getattr(self, self.rows) if self.rows else [self]
-
-
 Row = TypeVar("Row")
 
 
-class StudyRows(tuple[Row, ...], StudyResult):
+class StudyRows(tuple[Row, ...], Result):
     """Results that have their settings in common, one per system or pair: a tuple with a text and JSON of all."""
 
     _about: tuple[str, str, Callable[[Sequence[Any]], Document]]
@@ -168,7 +57,8 @@ class StudyRows(tuple[Row, ...], StudyResult):
         for row in (rows := self._rows()):
             if not math.isfinite(row.get("log10_p") or 0.0):
                 row["log10_p"] = None
-        return {"settings": asdict(self[0].settings), self._about[1]: rows}  # pyright: ignore[reportAttributeAccessIssue]
+        settings = getattr(self[0], "settings", None)
+        return ({} if settings is None else {"settings": asdict(settings)}) | {self._about[1]: rows}
 
     def _records(self) -> Sequence[Any]:
         return self
@@ -178,50 +68,38 @@ class StudyRows(tuple[Row, ...], StudyResult):
         return self._about[0]
 
 
-@dataclass(frozen=True, repr=False)
-class Study(StudyResult):
-    """The base of all results of studies, which have a `signature` besides: one line that reproduces the numbers."""
+@overload
+def plot_panels(
+    study: Any, ax: None = None, *, figsize: tuple[float, float] | None = None, title: str | None = None
+) -> Figure: ...
+@overload
+def plot_panels(study: Any, ax: _Axes, *, title: str | None = None) -> _Axes: ...
+def plot_panels(
+    study: Any,
+    ax: Axes | Sequence[Axes] | None = None,
+    *,
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+) -> Figure | Axes | Sequence[Axes]:
+    """The study as a matplotlib figure (extra `plot`).
 
-    @abstractmethod
-    def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
-        """The panels of the figure in reading order: the height of each in inches, and what draws it."""
+    Args:
+        study: the study, whose `_panels` are the height of each panel in inches, and what draws it, in reading order.
+        ax: the axes to draw into, as many as the study has panels (row by row), which are returned; a new figure when
+            left out.
+        figsize: its width and height in inches; when left out, for a column of a paper, and as high as it needs.
+        title: a title of your own, in place of that of a single panel, or above several.
 
-    @property
-    def _width(self) -> float:
-        """Inches of a panel."""
-        return ONE_COLUMN
-
-    @overload
-    def plot(
-        self, ax: None = None, *, figsize: tuple[float, float] | None = None, title: str | None = None
-    ) -> Figure: ...
-    @overload
-    def plot(self, ax: _Axes, *, title: str | None = None) -> _Axes: ...
-    def plot(
-        self,
-        ax: Axes | Sequence[Axes] | None = None,
-        *,
-        figsize: tuple[float, float] | None = None,
-        title: str | None = None,
-    ) -> Figure | Axes | Sequence[Axes]:
-        """The study as a matplotlib figure (extra `plot`).
-
-        Args:
-            ax: the axes to draw into, as many as the study has panels (row by row), which are returned; a new figure
-                when left out.
-            figsize: its width and height in inches; when left out, for a column of a paper, and as high as it needs.
-            title: a title of your own, in place of that of a single panel, or above several.
-
-        Raises:
-            InputError: matplotlib is not installed, or another number of axes.
-        """
-        panels = [(self._width, *panel) for panel in self._panels()]
-        into = None if ax is None else np.ravel(np.asarray(ax, object)).tolist()
-        if into is not None and len(into) != len(panels):
-            raise InputError(f"ax must be {len(panels)} axes of matplotlib, one per panel, got {len(into)}")
-        signature: str = self.signature  # pyright: ignore[reportAttributeAccessIssue]
-        figure = draw_panels(panels, into, signature, figsize=figsize, title=title)
-        return figure if ax is None else ax
+    Raises:
+        InputError: matplotlib is not installed, or another number of axes.
+    """
+    width = getattr(study, "_width", ONE_COLUMN)
+    panels = [(width, *panel) for panel in study._panels()]
+    into = None if ax is None else np.ravel(np.asarray(ax, object)).tolist()
+    if into is not None and len(into) != len(panels):
+        raise InputError(f"ax must be {len(panels)} axes of matplotlib, one per panel, got {len(into)}")
+    figure = draw_panels(panels, into, study.signature, figsize=figsize, title=title)
+    return figure if ax is None else ax
 
 
 def signature_line(**values: object) -> str:

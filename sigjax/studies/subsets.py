@@ -35,13 +35,14 @@ from sigjax.records.options import check, given_as, option, same, takes, values
 from sigjax.records.settings import CORRECTIONS, PValueCorrection
 from sigjax.report.document import Block, Document
 from sigjax.report.panels import BLUE, BLUES, GREY, intervals, label_rows, row_height, set_words
+from sigjax.report.report import Result
 from sigjax.report.sections import Table
 from sigjax.resample.draws import STREAMS
 from sigjax.resample.units import make_units, units_of_instances
 from sigjax.run.backend import host_scope
 from sigjax.run.context import with_progress
 from sigjax.studies.association import shuffled
-from sigjax.studies.study import Study, StudyResult, caption, grouped, study_signature, with_adjusted_p
+from sigjax.studies.study import caption, grouped, plot_panels, study_signature, with_adjusted_p
 from sigjax.studies.tost import EquivalencePairsOptions
 from sigjax.studies.trials import (
     by_one_metric,
@@ -113,7 +114,7 @@ class WithoutTop:
 
 
 @dataclass(frozen=True, repr=False)
-class Flips(StudyResult):
+class Flips(Result):
     """The instances that decide between two systems.
 
     Attributes:
@@ -425,7 +426,7 @@ class SliceWins:
 
 
 @dataclass(frozen=True, repr=False)
-class Slices(Study):
+class Slices(Result):
     """A comparison in every slice.
 
     Attributes:
@@ -515,6 +516,8 @@ class Slices(Study):
         if len(pairs) > _SHOWN_PAIRS:
             notes.append(f"JSON has {words.count(len(pairs) - _SHOWN_PAIRS, 'more pair')}.")
         return Document("Slices", caption(self), self.headline, blocks, [*notes, self.signature], holds_texts=True)
+
+    plot = plot_panels
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         pairs = self._pairs()
