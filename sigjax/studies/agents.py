@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sigjax.comparison.options import CompareOptions
-from sigjax.formats.reading import read_data
 from sigjax.metrics.columns import iqm
 from sigjax.metrics.ratios import MEAN
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Settings
@@ -22,6 +21,7 @@ from sigjax.report.words import count, format_interval, number_spec, percent
 from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys
 from sigjax.resample.units import units_of_instances
 from sigjax.studies.study import PANEL, plot_panels, study_signature, table_of
+from sigjax.studies.trials import ALL, study_data
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -195,7 +195,7 @@ def rl(data: Any, options: RLOptions) -> RL:
         (0.75, 'iqm', 5.0)
     """
     check(options)
-    (evaluation, *others) = read_data(data, options.read, progress=options.progress)
+    (evaluation, *others) = study_data(data, options.read, ALL, progress=options.progress)
     if others or evaluation.metric.stat_names != MEAN.stat_names:
         raise InputError(f"rl takes one score per run, and aggregates them itself; leave {Hint('metric')} out")
     if evaluation.strata is None or evaluation.runs is not None or evaluation.clusters is not None:

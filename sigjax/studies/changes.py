@@ -19,7 +19,6 @@ import numpy as np
 
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
-from sigjax.formats.reading import read_data
 from sigjax.metrics import meant_among
 from sigjax.readers.options import ReadOptions, listing, reading
 from sigjax.records import (
@@ -45,6 +44,7 @@ from sigjax.run.context import with_progress
 from sigjax.run.shards import difference
 from sigjax.studies.subsets import Flips, FlipsOptions, flips_of, instance_names
 from sigjax.studies.tost import equivalence
+from sigjax.studies.trials import ALL, study_data
 from sigjax.testing.closed import wilson_interval
 from sigjax.testing.special import t_quantile
 from sigjax.testing.tests import problem_of
@@ -404,7 +404,9 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
 
 def _side(given: Any, name: str) -> Report | list[EvaluationRecord]:
     if isinstance(given, str | os.PathLike):
-        return read_data(given, metrics=()) if os.fspath(given).endswith(".npz") else Report.from_json(given)
+        return (
+            study_data(given, None, ALL, metrics=()) if os.fspath(given).endswith(".npz") else Report.from_json(given)
+        )
     if isinstance(given, Report):
         return given
     evaluations = given if isinstance(given, list | tuple) else [given]
@@ -663,7 +665,7 @@ def verify(report: Any, data: Any, options: VerifyOptions) -> Verification:
     report = report if isinstance(report, Report) else Report(**report_fields(report, unchanged=False))
     given = reading(options.read)
     metrics = None if given.metric else metrics_of(report)
-    evaluations = read_data(data, given, metrics=metrics, tasks=True, progress=options.progress)
+    evaluations = study_data(data, given, ALL, metrics=metrics, tasks=True, progress=options.progress)
     again = partial(compare, evaluations, **values(report.settings, device=options.device, progress=options.progress))
     if data_hash(evaluations) != report.data:
         differences = tuple(_other_data(report, evaluations, again))

@@ -14,7 +14,7 @@ import numpy as np
 import sigjax.report.words as words
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
-from sigjax.formats.reading import is_array, read_data
+from sigjax.formats.reading import is_array
 from sigjax.metrics import METRICS, evaluation_from_arrays, shifted, shifted_by
 from sigjax.readers.options import metric_of_arrays, reading
 from sigjax.records import (
@@ -57,6 +57,7 @@ from sigjax.studies.tests import (
     paired_tests,
     two_sample_t,
 )
+from sigjax.studies.trials import ALL, study_data
 
 _ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 
@@ -420,7 +421,7 @@ def _systems(systems: Sequence[Any], options: ClassicalOptions) -> EvaluationRec
     if len(systems) != 1 or is_array(systems[0]):
         raise InputError(f"expected what compare takes, of two systems, or two arrays a and b; got {len(systems)}")
     folds = options.design == "folds"
-    evaluation, *others = read_data(systems[0], options.read, folds=folds, progress=options.progress)
+    evaluation, *others = study_data(systems[0], options.read, ALL, folds=folds, progress=options.progress)
     if others:
         raise InputError(f"classical tests take one metric, got {1 + len(others)}; name one ({Hint('metric', 'NAME')})")
     if len(evaluation.systems) < 2:

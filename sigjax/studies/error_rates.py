@@ -11,7 +11,6 @@ import numpy as np
 
 import sigjax.studies.study as study
 import sigjax.studies.trials as trials
-from sigjax.formats.reading import read_data
 from sigjax.records import Interval, Settings, Test
 from sigjax.records.display import ShortRepr
 from sigjax.records.options import check, same, takes
@@ -187,7 +186,7 @@ def audit(data: Any, options: AuditOptions) -> Audit:
         0.0
     """
     check(options)
-    evaluations = read_data(data, options.read, progress=options.progress)
+    evaluations = trials.study_data(data, options.read, trials.ALL, progress=options.progress)
     settings = trials.checked_settings(evaluations, options, min(ALPHAS))
     audited, pilots = [], [trials.make_pilot(trials.check_pair(each)) for each in evaluations]
     for pilot in pilots:

@@ -399,7 +399,7 @@ def items(data: Any, options: ItemsOptions) -> Items:
     check(options)
     read = reading(options.read)
     texts = shown_fields(data, options.show, read, progress=options.progress)
-    found = items_of(by_one_metric(data, read, progress=options.progress), options)
+    found = items_of(by_one_metric(data, read, ("clusters", "runs"), progress=options.progress), options)
     return found.with_texts(texts) if texts else found
 
 

@@ -16,7 +16,6 @@ import numpy as np
 import sigjax.studies.trials as trials
 from sigjax.comparison.analysis import run_variances
 from sigjax.comparison.compare import compare
-from sigjax.formats.reading import read_data
 from sigjax.metrics.ratios import ACCURACY
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Metric, Settings, Test
 from sigjax.records.options import check, option, same, takes
@@ -391,7 +390,7 @@ def power(data: Any, options: PowerOptions) -> Power:
         ([0.3, 0.9], [0.5, 1.0])
     """
     check(options)
-    evaluations = read_data(data, options.read, progress=options.progress)
+    evaluations = trials.study_data(data, options.read, trials.ALL, progress=options.progress)
     level = (1.0 - options.confidence_level) / options.pairs
     settings = trials.checked_settings(evaluations, options, level, drawing="power")
     if not settings.alpha < options.target:

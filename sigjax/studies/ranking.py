@@ -43,7 +43,7 @@ from sigjax.run.costs import RIGHT_OR_WRONG_PRODUCT
 from sigjax.run.loops import WORDS, differing, look_up, map_items, scan, slice_at
 from sigjax.studies.study import more_in_json, study_signature
 from sigjax.studies.tost import EquivalencePairsOptions
-from sigjax.studies.trials import by_one_metric
+from sigjax.studies.trials import LABELS, by_one_metric
 from sigjax.testing.closed import wilson_interval
 from sigjax.testing.permutation import settled_signs, sign_ps
 
@@ -234,7 +234,7 @@ def _answers(data: Any, options: RankOptions) -> tuple[list[str], np.ndarray, st
             )
         answers = np.stack([np.asarray(each) for each in arrays.values()]).view(np.uint8)
     else:
-        evaluation = by_one_metric(data, options.read, progress=options.progress)
+        evaluation = by_one_metric(data, options.read, LABELS, progress=options.progress)
         for name in ("clusters", "strata", "runs", "present"):
             if getattr(evaluation, name) is not None:
                 raise InputError(f"rank takes one answer per system and instance, without {name}; see compare")

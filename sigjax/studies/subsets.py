@@ -45,6 +45,7 @@ from sigjax.studies.association import shuffled
 from sigjax.studies.study import caption, grouped, plot_panels, study_signature, with_adjusted_p
 from sigjax.studies.tost import EquivalencePairsOptions
 from sigjax.studies.trials import (
+    LABELS,
     by_one_metric,
     check_pair,
     instance_ids,
@@ -262,7 +263,7 @@ def flips(data: Any, options: FlipsOptions) -> Flips:
     check(options)
     read, how = reading(options.read), {"progress": options.progress}
     texts = shown_fields(data, options.show, read, **how)
-    found = flips_of(check_pair(by_one_metric(data, read, **how)), options)
+    found = flips_of(check_pair(by_one_metric(data, read, LABELS, **how)), options)
     return found.with_texts(texts) if texts else found
 
 
@@ -579,7 +580,7 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
         raise InputError(f"slices are strata: give {Hint('by')} or {Hint('strata')}, not both")
     changes = {} if is_read or options.by is None else {"strata": options.by}
     with given_as("strata", "by" if changes else "strata"):
-        evaluation = by_one_metric(data, replace(read, **changes), progress=options.progress, sliced=True)
+        evaluation = by_one_metric(data, replace(read, **changes), LABELS, progress=options.progress, sliced=True)
     evaluation.check_complete()
     if evaluation.strata is None:
         raise InputError(f"slices needs a label for each instance: give {Hint('by')}, a field or a file of labels")
