@@ -88,7 +88,7 @@ def random_counts(rng: np.random.Generator, num_systems: int, num_instances: int
     return tables
 
 
-def swapped_deltas(a: np.ndarray, b: np.ndarray, score: Score, masks: np.ndarray | None = None) -> np.ndarray:
+def table_deltas(a: np.ndarray, b: np.ndarray, score: Score, masks: np.ndarray | None = None) -> np.ndarray:
     """The differences of swaps of tables `[instance, column]`, of all swaps or of masks; the score is of a whole table.
 
     In the list of all swaps, the other system's table stands as far from the end as this system's from the beginning.
@@ -106,4 +106,4 @@ def enumerate_tables(
     a: np.ndarray, b: np.ndarray, score: Score, alternative: str, masks: np.ndarray | None = None
 ) -> float:
     """The permutation p-value over all swaps of tables, or over masks."""
-    return float(extreme(swapped_deltas(a, b, score, masks), float(score(a) - score(b)), alternative).mean())
+    return float(extreme(table_deltas(a, b, score, masks), float(score(a) - score(b)), alternative).mean())

@@ -6,7 +6,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 import scipy.stats
-from oracles import extreme, f1, montecarlo_error, random_counts, swapped_deltas
+from oracles import extreme, f1, montecarlo_error, random_counts, table_deltas
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
@@ -326,7 +326,7 @@ def test_permutation_p_is_that_of_all_masks(name):
     evaluation, score = make(name, num_instances=10, seed=3), REGISTRY[name][2]
     tables = {each: exchanged(name, table) for each, table in zip(evaluation.systems, evaluation.stats, strict=True)}
     resamples = 40_000 if isinstance(evaluation.metric, Metric) else 10_000
-    deltas = {(a, b): swapped_deltas(tables[a], tables[b], score) for a, b in itertools.combinations(tables, 2)}
+    deltas = {(a, b): table_deltas(tables[a], tables[b], score) for a, b in itertools.combinations(tables, 2)}
     for method, alternative in itertools.product(("auto", "montecarlo"), ("two-sided", "greater", "less")):
         options = {"alternative": alternative, "resamples": resamples, "interval": "none"}
         for c in run(evaluation, method=method, test="permutation", **options):
