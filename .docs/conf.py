@@ -28,7 +28,7 @@ from sphinx.util.nodes import make_refnode
 from sphinx.writers.html5 import HTML5Translator
 
 import sigjax
-from sigjax.cli.app import EXAMPLES, app
+from sigjax.cli import EXAMPLES, app
 from sigjax.formats import Format
 from sigjax.guide import TOPICS, markdown, words_of
 from sigjax.report.text import to_text
@@ -207,7 +207,7 @@ TASKS: Mapping[str, Sequence[str]] = {
         "classical",
         "tests",
         "association",
-        "comparison",
+        "results",
         "settings",
     ),
     "Plan": ("power_analysis", "error_rates", "item_analysis"),

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 import sigjax
-from sigjax.cli import _run
-from sigjax.cli.app import COMMANDS
-from sigjax.cli.output import OUTPUTS
+from sigjax.cli import COMMANDS, _run
+from sigjax.cli.options import OUTPUTS
 from sigjax.formats import FORMATS
 from sigjax.guide import TOPICS, markdown, page, title, words_of
 from sigjax.metrics import CLASS_METRICS, METRICS

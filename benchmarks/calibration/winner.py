@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import ndtr
 from shared import begin, finish, markdown_table, require_at_most, share_of
 
-from sigjax.testing.proportions import wilson_interval
+from sigjax.testing.closed import wilson_interval
 from sigjax.testing.winner import winner_levels, winner_radii
 
 LEVEL, DRAWS = 0.95, 4000

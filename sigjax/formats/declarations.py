@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sigjax.metrics import ANSWERS, CLASS_METRICS, TEXT_METRICS, canonical, parameterized
 from sigjax.metrics.ratios import FBETA
-from sigjax.readers.grid import is_rule
 from sigjax.readers.join import Sources, Tasks
 from sigjax.readers.options import Options, quote
-from sigjax.readers.table import DataTable, is_missing, is_text
+from sigjax.readers.table import DataTable, is_missing, is_rule, is_text
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import meant
 from sigjax.records.options import Parameters, check_parameters, split_parameters
@@ -441,7 +440,7 @@ def _table(name: str, title: str, reader: str, names: str, **more: Any) -> Forma
 
 
 _gold, _systems, _file = (partial(_format, takes) for takes in ("gold", "systems", "file"))
-_PLAIN, _FRAMES, _MARKED = (f"sigjax.readers.{room}:read_" for room in ("plain", "frames", "marked"))
+_PLAIN, _FRAMES = (f"sigjax.readers.{room}:read_" for room in ("plain", "frames"))
 _TABLE = (
     # Files of one system each; logs of harnesses are in `formats.harness`
     _systems(
@@ -551,8 +550,8 @@ _TABLE = (
         ("score", "mean"),
         options=_FILTER,
     ),
-    _table("markdown", "table of Markdown, pipes between columns", _MARKED + "markdown", r"(?!.*\.(csv|tsv)$).*"),
-    _table("latex", "table of LaTeX (tabular)", _MARKED + "latex", r"(?!.*\.(csv|tsv)$).*"),
+    _table("markdown", "table of Markdown, pipes between columns", _PLAIN + "markdown", r"(?!.*\.(csv|tsv)$).*"),
+    _table("latex", "table of LaTeX (tabular)", _PLAIN + "latex", r"(?!.*\.(csv|tsv)$).*"),
     _table("jsonl", "table, one JSON object per line", _FRAMES + "jsonl", rf"{_NO_ENDING}|.*\.jsonl"),
     _table(
         "json",

@@ -17,7 +17,7 @@ from typing import Any, cast
 
 import sigjax.formats.declarations as table
 from sigjax.metrics import is_number_text, unknown_metric
-from sigjax.metrics.suites import in_suite, of_tasks, suite_of
+from sigjax.metrics.suites import of_tasks, suite_of
 from sigjax.readers.evaluation import Evaluation
 from sigjax.readers.join import Sources, directed, select
 from sigjax.readers.options import (
@@ -35,7 +35,7 @@ from sigjax.readers.options import (
 )
 from sigjax.readers.table import DataTable, is_missing, is_text
 from sigjax.records import EvaluationRecord, Hint, InputError, Missing
-from sigjax.records.metric import AnyMetric
+from sigjax.records.metric import AnyMetric, in_suite
 from sigjax.records.options import StrPath, check, options_of, takes, values
 from sigjax.run.context import progress_bar
 from sigjax.run.files import folder_refusal, is_spreadsheet, keeping_pipes, read_head, read_text
@@ -66,7 +66,7 @@ def choose_formats(
             f"{files[1]}: a .seg.score file has all systems in it; compare one at a time, or several annotators in one "
             f"table with the columns system, id, annotator and score ({Hint('runs', 'COLUMN')})"
         )
-    formats = likely_formats(files, outputs)
+    formats = likely_formats(files, outputs, (name, head))
     if not formats:
         raise _unknown(files or outputs, outputs, formats_taking(files, outputs))
     likely = formats[0]
@@ -95,13 +95,17 @@ def choose_formats(
     return formats
 
 
-def likely_formats(files: Sequence[str], outputs: Sequence[str]) -> list[table.Format]:
+def likely_formats(
+    files: Sequence[str], outputs: Sequence[str], head_of_first: tuple[str, bytes] | None = None
+) -> list[table.Format]:
     """The formats that the first file looks like, the particular before the general; none if it looks like none.
+
+    `head_of_first` is what `read_head` found in it, if it has been read.
 
     A file that is certainly of one format is of no other, whatever the metric.
     """
     first = (*files, *outputs)[0]
-    name, head = read_head(first)
+    name, head = head_of_first or read_head(first)
     alone = len(files) == 1 and not outputs
 
     def is_likely(format: table.Format) -> bool:
@@ -172,8 +176,7 @@ def _unknown(files: Sequence[str], outputs: Sequence[str], fitting: Sequence[tab
     if document := next((file for file in files if file.lower().endswith(table.DOCUMENTS)), None):
         return InputError(f"{document}: holds neither results, nor gold labels or texts, by its name; leave it out")
     if not outputs and head.lstrip().startswith(b"{") and not name.endswith(".jsonl"):
-        from sigjax.readers.json_files import parse_json
-        from sigjax.readers.shapes import record_paths, records_question
+        from sigjax.readers.json_files import parse_json, record_paths, records_question
 
         with suppress(InputError):  # it is no JSON
             if paths := record_paths(parse_json(first, read_text(first))):
@@ -270,7 +273,7 @@ def read(*data: Any, options: ReadOptions) -> Evaluation:
 
 def refuse_several_tasks(evaluations: Sequence[EvaluationRecord]) -> None:
     """Refuse evaluations of several tasks."""
-    tasks = [each.title or "" for each in evaluations if in_suite(each)]
+    tasks = [each.title or "" for each in evaluations if in_suite(each.metric.name, each.title)]
     if tasks:
         raise InputError(
             f"the files are of several tasks ({listing(tasks[1:])}); only compare takes several at once: "
@@ -278,7 +281,6 @@ def refuse_several_tasks(evaluations: Sequence[EvaluationRecord]) -> None:
         )
 
 
-@keeping_pipes()
 def read_data(
     data: Any,
     options: ReadOptions | Mapping[str, Any] | None = None,
@@ -298,31 +300,34 @@ def read_data(
     columns named fold and repeat; `sliced`, without tasks that lack the field of `strata`; another default for
     `missing` results in files and frames; and no `progress`.
     """
-    options = reading(options)
-    options = replace(options, progress=options.progress and progress)
-    more = {"single": single, "folds": folds, "sliced": sliced}
-    more |= {"missing": missing if options.missing == "error" else options.missing}
-    own = Options(**values(options, Options, **more))
-    check(own)
-    by = listed_metrics(options.metric) if metrics is None else list(metrics)
-    if are_paths(data):
-        return _of_files(data, options, own, by, tasks=tasks)
-    if isinstance(data, Mapping):
-        if given := _tasks(data):
-            return suite_of({name: _chosen(own, options) for name, own in given.items()})
-        check_meant(options, "arrays, which Evaluation.from_arrays takes with ids and clusters", _OF_ARRAYS)
-        own = replace(own, missing=options.missing)  # a caller's `missing` is for files and frames only
-        return [_of_arrays(data, replace(own, metric="mean" if each is None else each)) for each in by]
-    if isinstance(data, EvaluationRecord | Sequence):
-        return _chosen(list_evaluations(data), options)
-    if not hasattr(type(data), "columns"):  # as data frames have
-        raise InputError(
-            "data must be an Evaluation, a dict of one array per system, a data frame, or the path of a table, "
-            f"got {type(data).__name__}"
-        )
-    from sigjax.readers.frames import read_frame
+    if not options and isinstance(data, list) and all(isinstance(each, EvaluationRecord) for each in data):
+        return data
+    with keeping_pipes():
+        options = reading(options)
+        options = replace(options, progress=options.progress and progress)
+        more = {"single": single, "folds": folds, "sliced": sliced}
+        more |= {"missing": missing if options.missing == "error" else options.missing}
+        own = Options(**values(options, Options, **more))
+        check(own)
+        by = listed_metrics(options.metric) if metrics is None else list(metrics)
+        if are_paths(data):
+            return _of_files(data, options, own, by, tasks=tasks)
+        if isinstance(data, Mapping):
+            if given := _tasks(data):
+                return suite_of({name: _chosen(own, options) for name, own in given.items()})
+            check_meant(options, "arrays, which Evaluation.from_arrays takes with ids and clusters", _OF_ARRAYS)
+            own = replace(own, missing=options.missing)  # a caller's `missing` is for files and frames only
+            return [_of_arrays(data, replace(own, metric="mean" if each is None else each)) for each in by]
+        if isinstance(data, EvaluationRecord | Sequence):
+            return _chosen(list_evaluations(data), options)
+        if not hasattr(type(data), "columns"):  # as data frames have
+            raise InputError(
+                "data must be an Evaluation, a dict of one array per system, a data frame, or the path of a table, "
+                f"got {type(data).__name__}"
+            )
+        from sigjax.readers.frames import read_frame
 
-    return [read_frame(data, each, options, **more) for each in by]
+        return [read_frame(data, each, options, **more) for each in by]
 
 
 def _of_files(
@@ -435,7 +440,7 @@ def sources_of(paths: Sequence[StrPath], input: Sequence[StrPath] | Mapping[str,
         outputs = {str(name): os.fsdecode(path) for name, path in input.items()}
         sources = Sources(files, outputs, frozenset(outputs))
     else:
-        sources = Sources(files, *name_systems([os.fsdecode(path) for path in input]))
+        sources = Sources(files, *name_systems([os.fsdecode(path) for path in input])) if input else Sources(files, {})
     if not (sources.files or sources.systems):
         raise InputError("no file is given; expected a table, one file per system, or gold files and systems")
     return sources
@@ -499,6 +504,8 @@ def _evaluations(
             with_metric = replace(options, metric=first if metric is None else metric)
             for task, evaluation in readings[each.name](with_metric).items():
                 tasks.setdefault(task, []).extend([] if evaluation is None else [directed(evaluation, options)])
+        if len(tasks) == 1:
+            return tasks.popitem()[1]
         return of_tasks(tasks, [str(metric) for metric in metrics])
 
 

@@ -25,7 +25,7 @@ from sigjax.report.document import Document
 from sigjax.report.words import ALTERNATIVES, METHODS, count, format_p, format_p_interval, p_is
 from sigjax.resample.draws import row_keys, words
 from sigjax.studies.study import StudyResult, signature_line
-from sigjax.testing.p_values import montecarlo_p
+from sigjax.testing.problem import montecarlo_p
 from sigjax.testing.special import clopper_pearson
 
 _STEP_COST = 5_000

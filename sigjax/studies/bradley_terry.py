@@ -27,11 +27,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from sigjax.formats.reading import read_rows
-from sigjax.multiple.ranks import rank_intervals
+from sigjax.multiple.decisions import rank_intervals
 from sigjax.readers.frames import frame_table
 from sigjax.readers.layouts import battle_columns, battle_rows
 from sigjax.readers.options import Options, ReadOptions, listing, quote, suggest
-from sigjax.readers.shapes import shaped
+from sigjax.readers.rows import shaped
 from sigjax.readers.table import DataColumn, DataTable
 from sigjax.records import Hint, InputError, Interval, Settings
 from sigjax.records.options import check, option, same, takes, values

@@ -33,6 +33,7 @@ from sigjax.records import (
     Settings,
     SystemScore,
 )
+from sigjax.records.metric import data_hash
 from sigjax.records.options import check, option, same, takes, values
 from sigjax.report.data import PAIR_KEYS, SYSTEM_KEYS, report_fields
 from sigjax.report.document import Block, Document
@@ -41,11 +42,11 @@ from sigjax.report.sections import Table
 from sigjax.report.words import DASH, count, first_of, format_interval, format_p, metric_title, number_spec, percent
 from sigjax.run.backend import host_scope
 from sigjax.run.context import with_progress
-from sigjax.run.shards import data_hash, difference
+from sigjax.run.shards import difference
 from sigjax.studies.study import StudyResult
 from sigjax.studies.subsets import Flips, FlipsOptions, flips_of, instance_names
 from sigjax.studies.tost import equivalence
-from sigjax.testing.proportions import wilson_interval
+from sigjax.testing.closed import wilson_interval
 from sigjax.testing.special import t_quantile
 from sigjax.testing.tests import problem_of
 

@@ -43,9 +43,8 @@ from sigjax.run.loops import WORDS, differing, look_up, map_items, scan, slice_a
 from sigjax.studies.study import StudyResult, more_in_json, study_signature
 from sigjax.studies.tost import EquivalencePairsOptions
 from sigjax.studies.trials import by_one_metric
-from sigjax.testing.permutation import settled_signs
-from sigjax.testing.proportions import wilson_interval
-from sigjax.testing.special import sign_ps
+from sigjax.testing.closed import wilson_interval
+from sigjax.testing.permutation import settled_signs, sign_ps
 
 _TILE = {"numpy": 1024, "cpu": 1024, "gpu": 4096}
 """Systems that are compared with as many others at a time."""

@@ -49,11 +49,10 @@ from sigjax.studies.study import (
     StudyRows,
     with_adjusted_p,
 )
-from sigjax.testing.closed import bonferroni_level
+from sigjax.testing.closed import bonferroni_level, right_or_wrong
 from sigjax.testing.columns import ColumnsProblem
 from sigjax.testing.jackknife import degrees_of_freedom, influences
 from sigjax.testing.problem import SumsProblem
-from sigjax.testing.proportions import right_or_wrong
 from sigjax.testing.skewed_t import skewed_tail, skewness
 from sigjax.testing.special import log_upper
 from sigjax.testing.tests import problem_of

@@ -27,12 +27,10 @@ from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, with_progress
 from sigjax.studies.formulas import proportion_interval
 from sigjax.studies.study import StudyRows, adjusted_p, signature_line, with_adjusted_p
-from sigjax.testing.closed import jackknife_intervals
+from sigjax.testing.closed import jackknife_intervals, tango_tail
 from sigjax.testing.intervals import in_closed_form, interval_names
 from sigjax.testing.jackknife import degrees_of_freedom, influences, of_pairs
-from sigjax.testing.p_values import montecarlo_p
-from sigjax.testing.problem import Problem, SumsProblem
-from sigjax.testing.proportions import tango_tail
+from sigjax.testing.problem import Problem, SumsProblem, montecarlo_p
 from sigjax.testing.replicates import kept_replicates
 from sigjax.testing.skewed_t import skewed_tail, skewness
 from sigjax.testing.tests import problem_of, replicates, sized
