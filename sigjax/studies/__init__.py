@@ -50,7 +50,7 @@ class StudySpec:
             same, but one system is enough. "samples": systems whose instances may differ. "growing": all results so
             far. "labels": two files of labels. "reports": reports. "battles": a table of battles.
         files: the help text for the files; the usual text if empty.
-        alone: whether `sigjax.NAME` exists, too, for its functions in `sigjax.studies.NAME`.
+        alone: whether its functions are also exported by `sigjax` itself, beside `sigjax.studies.NAME`.
         constructed: whether users construct the result class themselves; then `sigjax` exports that class, too.
         research: whether its command is `sigjax research NAME`.
     """
