@@ -303,7 +303,7 @@ EPSILON = float(np.finfo(np.float64).eps)
 _NEGLIGIBLE = 42.0
 """Frequencies where the characteristic function is below exp(-42) = 6e-19 are left out."""
 _STRIDE_GROWTH = 1.0
-"""With two axes, the bound is first computed on a coarse grid; between its points, its root grows by at most this."""
+"""With two axes, frequencies are first searched on a grid; the bound's root changes by at most this between points."""
 _WEIGHT_AT_FIRST = 256.0
 """Weight of the rows that are used first; it suffices to make most frequencies negligible."""
 _ON_ONE_THREAD, _FEWEST = 2**18, 32

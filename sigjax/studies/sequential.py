@@ -58,7 +58,7 @@ _ROUNDING, _IN_MEMORY, _SHOWN = 2.0**-50, 2**21, 50
 _LOOK = 32
 """Most units in one step for the goal best, because each dropped system ends a step."""
 _LONGEST, _HALVINGS = 20.0, 30
-"""`more_units` looks ahead to 2^20 times the units so far, by a bisection with this many steps."""
+"""`more_units` looks ahead to 2^`_LONGEST` times the units so far, by a bisection of `_HALVINGS` steps."""
 _MADE = (
     "systems",
     "alpha",
@@ -208,7 +208,7 @@ class Monitor(StudyResult):
         self._members = np.array([[*map(self.systems.index, pair)] for pair in pairs])
         halvings = math.log2(largest or _MANY) / 2.0
         self._effects = _STEEP * 2.0 ** (np.arange(math.ceil(halvings) + 1) - halvings)
-        self._columns = np.zeros((16 + len(self._effects), len(self._members)))  # these are views of it:
+        self._columns = np.zeros((16 + len(self._effects), len(self._members)))  # the next line makes views of it
         self._state, self._bounded, self._evidence = _State(*self._columns[:8]), self._columns[8:13], self._columns[13:]
         self._dropped_at, self._against = self._of_systems = np.zeros((2, len(self.systems)))
         self._ids, self._clusters, self.unit = dict[str, str](), dict[str, None](), "instance"
