@@ -2,6 +2,7 @@
 
 import math
 import re
+from typing import get_args
 from unittest import mock
 
 import numpy as np
@@ -13,10 +14,13 @@ from scipy.stats import binomtest, wilcoxon
 
 from sigjax import InputError, permutation_test
 from sigjax.exact import plans
+from sigjax.records.settings import Alternative, Method
 
 pytestmark = pytest.mark.slow
 
-ALTERNATIVES = ("two-sided", "greater", "less")
+ALTERNATIVES = get_args(Alternative)
+METHODS = [method for method in get_args(Method) if method not in ("auto", "montecarlo")]
+"""A new one is tested against enumeration below."""
 
 
 def wavy(sums):
@@ -42,7 +46,7 @@ ROWS = st.lists(st.tuples(*[st.integers(0, 6)] * 4), min_size=1, max_size=10)
 
 
 @settings(max_examples=80, deadline=None)
-@given(ROWS, st.sampled_from(ALTERNATIVES), st.sampled_from(SCORES), st.sampled_from(["exact", "dp", "tree"]))
+@given(ROWS, st.sampled_from(ALTERNATIVES), st.sampled_from(SCORES), st.sampled_from(METHODS))
 def test_two_statistics_are_enumeration(rows, alternative, score, method):
     a, b = np.array(rows)[:, :2], np.array(rows)[:, 2:]
     with not_all_signs():
@@ -51,7 +55,7 @@ def test_two_statistics_are_enumeration(rows, alternative, score, method):
     assert result.p_value == pytest.approx(enumerate_swaps(a, b, score, alternative), rel=1e-9)
 
 
-@pytest.mark.parametrize("method", ["exact", "dp", "tree"])
+@pytest.mark.parametrize("method", METHODS)
 def test_a_score_need_not_be_a_number_where_no_swap_leads(method):
     """One axis at its end would need the other at 2 + s_1 = 0."""
     a, b = np.array([[0, 0], [0, 0], [1, 0]]), np.array([[0, 3], [1, 0], [0, 5]])
@@ -149,7 +153,7 @@ def test_mid_p_counts_ties_half(alternative):
     assert permutation_test(a, a, method="exact", mid_p=True).p_value == 1.0
 
 
-@pytest.mark.parametrize("method", ["exact", "dp", "tree"])
+@pytest.mark.parametrize("method", METHODS)
 def test_mid_p_of_two_statistics(method):
     a, b = random_counts(np.random.default_rng(3), 2, 9).values()
     masks = np.array(np.meshgrid(*[[0, 1]] * 9)).reshape(9, -1).T[:, :, None]
@@ -244,7 +248,7 @@ def test_a_score_that_is_not_monotone_has_no_bounds():
 
 @pytest.mark.parametrize("size", [2, 4, 12, 30])
 @pytest.mark.parametrize("largest", [10**7, 3 * 10**8, 10**12])
-@pytest.mark.parametrize("method", ["auto", "exact", "dp", "tree"])
+@pytest.mark.parametrize("method", ["auto", *METHODS])
 def test_large_counts_end_in_a_p_value_or_a_refusal(size, largest, method):
     rng = np.random.default_rng(size)
     gold = rng.integers(1, largest, size)

@@ -23,7 +23,9 @@ from sigjax.testing.uncertainty import quantile_levels, quantiles, standard_erro
 
 def test_every_correction_has_its_record_and_its_name_in_statsmodels():
     assert get_args(Correction) == tuple(CORRECTIONS)
-    assert {*STATSMODELS, "none"} == {name for name, each in CORRECTIONS.items() if not each.is_resampled}
+    resampled = {name for name, each in CORRECTIONS.items() if each.is_resampled}
+    assert {*STATSMODELS, "none"} == {*CORRECTIONS} - resampled, "add what statsmodels calls it to oracles.STATSMODELS"
+    assert resampled == {"maxt"}, "give a new one a definition by enumeration, as that of maxt in test_maxt.py"
 
 
 @settings(max_examples=80, deadline=None)
