@@ -267,7 +267,11 @@ REGISTRY = {
     "brier": ("brier", with_probabilities, of_sums(lambda sums: sums[0] / sums[1])),
     "log-loss": ("log-loss", with_probabilities, of_sums(lambda sums: sums[0] / sums[1])),
     "macro-fscore": (class_metric("macro-fscore", "abc"), confusions("macro-fscore"), of_sums(macro_f1)),
-    "macro-precision": (class_metric("macro-precision", "abc"), confusions("macro-precision"), of_sums(macro_precision)),
+    "macro-precision": (
+        class_metric("macro-precision", "abc"),
+        confusions("macro-precision"),
+        of_sums(macro_precision),
+    ),
     "macro-recall": (class_metric("macro-recall", "abc"), confusions("macro-recall"), of_sums(macro_recall)),
     "balanced-accuracy": (
         class_metric("balanced-accuracy", "abc"),
