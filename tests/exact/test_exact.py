@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 from oracles import enumerate_swaps, f1, random_counts
 from scipy.stats import binomtest, wilcoxon
 
-from sigjax import InputError, permutation_test
+from sigjax import InputError, SampleMetric, permutation_test
 from sigjax.exact import plans
+from sigjax.records import Column
 from sigjax.records.settings import Alternative, Method
+from sigjax.resample.extreme import Extreme
+from sigjax.testing.p_values import exact_columns
 
 pytestmark = pytest.mark.slow
 
@@ -301,3 +304,25 @@ def test_dp_and_tree_refuse_what_they_cannot_hold():
         permutation_test(np.ones(1500), np.zeros(1500), method="dp")
     with pytest.raises(InputError, match="rounding error of the exact test may exceed 1% of p"):
         permutation_test(np.ones(200), np.zeros(200), method="tree")
+
+
+WHOLE = SampleMetric("mean of all", lambda x: x.mean(axis=-1), ("value",))
+
+
+@pytest.mark.parametrize(("method", "metric"), [*((method, "mean") for method in METHODS), ("exact", WHOLE)])
+def test_a_criterion_that_leaves_out_ties_is_an_internal_error(method, metric):
+    """p of an exact test cannot be 0: what was observed is one of the outcomes."""
+    for size in (3, 12, 60) if metric == "mean" else (3,):
+        result = permutation_test(np.arange(size) + 1, np.zeros(size), metric=metric, method="exact")
+        assert result.log10_p == pytest.approx((1 - size) * math.log10(2))
+        with (
+            mock.patch.object(Extreme, "met", lambda self, values: abs(values) > abs(self.observed)[..., None]),
+            pytest.raises(RuntimeError, match="internal error of sigjax: the observed outcome is not at least as extr"),
+        ):
+            permutation_test(np.arange(size) + 1, np.zeros(size), metric=metric, method=method)
+
+
+def test_an_exact_test_whose_p_is_0_is_an_internal_error():
+    with pytest.raises(RuntimeError, match="internal error of sigjax: an exact test left out the observed outcome"):
+        exact_columns([(0.5, -0.3, 0.0), (0.0, -math.inf, 0.0)], Column.constant("few units", 2))
+    assert exact_columns([(0.0, -400.0, 0.0)], Column.constant("few units", 1)).column("log10_p").tolist() == [-400.0]
