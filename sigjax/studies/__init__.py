@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from sigjax.studies.agents import rl as rl
     from sigjax.studies.association import association_test as association_test
+    from sigjax.studies.boards import board as board
     from sigjax.studies.bradley_terry import battles as battles
     from sigjax.studies.changes import diff as diff
     from sigjax.studies.changes import verify as verify
@@ -45,7 +46,8 @@ class StudySpec:
         functions: the public functions; the first one is the command's.
         result: the class of its result.
         takes: what the command reads: the evaluations of the files, one per metric; systems one by one, of which one is
-            enough or which have instances of their own; two files of labels; reports; or a table of battles.
+            enough or which have instances of their own; two files of labels; reports; a table of battles; or the TOML
+            file of a board.
         files: the help of its files; the usual one when left out.
         alone: whether its functions are names of sigjax, beside `sigjax.studies.NAME`.
         constructed: whether people construct its result themselves, which is then a name of sigjax, too.
@@ -59,7 +61,9 @@ class StudySpec:
     functions: tuple[str, ...]
     result: str
     options: str
-    takes: Literal["evaluations", "systems", "samples", "growing", "labels", "reports", "battles"] = "evaluations"
+    takes: Literal["evaluations", "systems", "samples", "growing", "labels", "reports", "battles", "config"] = (
+        "evaluations"
+    )
     files: str = ""
     alone: bool = True
     constructed: bool = False
@@ -236,6 +240,19 @@ _ALL = (
         alone=False,
         research=True,
         module="replays",
+    ),
+    _study(
+        "board",
+        "Make a board of record from a TOML file: its page, tables and figures, with source and licence.",
+        "The comparison, the differences that are real at least, what the test set resolves, and its audit. "
+        "-o board.json is read by `show`, `diff` and `verify`.",
+        result="BoardOfRecord",
+        options="BoardOptions",
+        takes="config",
+        files="BOARD.toml: title, source, licence, files, and options of `compare`; see `sigjax help boards`.",
+        alone=False,
+        research=True,
+        module="boards",
     ),
 )
 STUDIES = {study.name: study for study in _ALL}
