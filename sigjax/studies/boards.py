@@ -183,7 +183,12 @@ class BoardOfRecord(StudyResult):
     def _document(self, details: Sequence[Block]) -> Document:
         compared = self._compared()
         blocks: list[Block] = [f"Source: {self.source}", f"Licence of the results: {self.licence}", ""]
-        blocks += [part.without(part.details) if isinstance(part, Table) else part for part in compared.blocks]
+        repeated = (compared.about, *([] if self.ranking is None else self.ranking.real_sentence()))
+        blocks += [
+            part.without(part.details) if isinstance(part, Table) else part
+            for part in compared.blocks
+            if part not in repeated
+        ]
         blocks += ["", *self._real_sentences(), *self._resolution()]
         for one in self.items:
             of_metric, audit = f" ({metric_title(one.metric)})" * (len(self.items) > 1), one.document()

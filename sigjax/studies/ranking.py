@@ -136,7 +136,7 @@ class Ranking(StudyResult):
             size,
             f"{self.num_significant:,} of {count(self.num_pairs, 'pair')} differ significantly: exact permutation "
             f"test, two-sided, p adjusted by {title} over all pairs, at {alpha:.3g}",
-            *self._real(),
+            *self.real_sentence(),
             "",
         ]
         lines += [self.table(shown), *more_in_json(len(self.systems) - len(shown), "system")]
@@ -160,7 +160,7 @@ class Ranking(StudyResult):
         }
         return Table.of(columns, names=(1,), optional=("not significant",))
 
-    def _real(self) -> list[Block]:
+    def real_sentence(self) -> list[Block]:
         """At least how many differences are real, if that is another number."""
         if self.num_significant < 2:
             return []
