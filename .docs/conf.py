@@ -106,7 +106,7 @@ CONTENTS: Mapping[str, Mapping[str, Sequence[str]]] = {
         "Runs, agents, judges": ("runs", "trials", "judges", "arena", "data-sets"),
         "Plan, stop, compute": ("size", "stopping", "best", "long-runs", "gpu", "distributed"),
         "Other questions": ("margin", "discoveries", "one-system", "other-instances", "deciding", "instances"),
-        "Publish, continuous integration": ("reporting", "leaderboard", "regressions", "integrations"),
+        "Publish, continuous integration": ("reporting", "leaderboard", "boards", "regressions", "integrations"),
     },
     "Understand": {
         "": ("guide/p-values", "guide/exact", "guide/intervals", "guide/corrections", "guide/designs"),
@@ -213,7 +213,7 @@ TASKS: Mapping[str, Sequence[str]] = {
     "Plan": ("power_analysis", "error_rates", "item_analysis"),
     "Watch": ("sequential",),
     "Report": ("report", "changes"),
-    "Research": ("ranking", "bradley_terry", "subsets", "significant_gains", "agents", "replays"),
+    "Research": ("ranking", "bradley_terry", "subsets", "significant_gains", "agents", "replays", "boards"),
 }
 """The pages of the reference, by what people want to do."""
 

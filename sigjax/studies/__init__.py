@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from sigjax.studies.agents import rl as rl
     from sigjax.studies.association import association_test as association_test
+    from sigjax.studies.boards import board as board
     from sigjax.studies.bradley_terry import battles as battles
     from sigjax.studies.changes import diff as diff
     from sigjax.studies.changes import verify as verify
@@ -49,6 +50,7 @@ class StudySpec:
         takes: what the command reads. "evaluations": files as for `compare`, one evaluation per metric. "systems": the
             same, but one system is enough. "samples": systems whose instances may differ. "growing": all results so
             far. "labels": two files of labels. "reports": reports. "battles": a table of battles.
+            "config": the TOML file of a board.
         files: the help text for the files; the usual text if empty.
         alone: whether its functions are also exported by `sigjax` itself, beside `sigjax.studies.NAME`.
         constructed: whether users construct the result class themselves; then `sigjax` exports that class, too.
@@ -62,7 +64,9 @@ class StudySpec:
     functions: tuple[str, ...]
     result: str
     options: str
-    takes: Literal["evaluations", "systems", "samples", "growing", "labels", "reports", "battles"] = "evaluations"
+    takes: Literal["evaluations", "systems", "samples", "growing", "labels", "reports", "battles", "config"] = (
+        "evaluations"
+    )
     files: str = ""
     alone: bool = True
     constructed: bool = False
@@ -239,6 +243,19 @@ _ALL = (
         alone=False,
         research=True,
         module="replays",
+    ),
+    _study(
+        "board",
+        "Make a board of record from a TOML file: its page, tables and figures, with source and licence.",
+        "The comparison, the differences that are real at least, what the test set resolves, and its audit. "
+        "-o board.json is read by `show`, `diff` and `verify`.",
+        result="BoardOfRecord",
+        options="BoardOptions",
+        takes="config",
+        files="BOARD.toml: title, source, licence, files, and options of `compare`; see `sigjax help boards`.",
+        alone=False,
+        research=True,
+        module="boards",
     ),
 )
 STUDIES = {study.name: study for study in _ALL}

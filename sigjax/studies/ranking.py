@@ -12,7 +12,7 @@ counts the decisions of each system. So memory holds only the answers and these 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, cast
@@ -22,6 +22,7 @@ import numpy as np
 from sigjax.comparison.options import CompareOptions
 from sigjax.metrics import canonical
 from sigjax.metrics.ratios import mean_score
+from sigjax.multiple.discoveries import least_true
 from sigjax.readers.options import check_meant, reading
 from sigjax.records import Array, Device, InputError, Interval, Settings
 from sigjax.records.options import check, same, takes
@@ -107,6 +108,7 @@ class Ranking(StudyResult):
 
     Attributes:
         systems: the best first; systems with equal scores in the order of the data.
+        num_real: at least this number of the significant differences are real, at `confidence_level` (closed testing).
         threshold: the largest unadjusted p-value that is significant; None if no pair is significant.
         correction: how p is adjusted for all pairs.
         confidence_level: confidence level of the intervals; differences are significant at 1 - confidence_level.
@@ -119,6 +121,7 @@ class Ranking(StudyResult):
     num_instances: int
     num_pairs: int
     num_significant: int
+    num_real: int
     threshold: float | None
     correction: PValueCorrection
     confidence_level: float
@@ -134,8 +137,16 @@ class Ranking(StudyResult):
             size,
             f"{self.num_significant:,} of {count(self.num_pairs, 'pair')} differ significantly: exact permutation "
             f"test, two-sided, p adjusted by {title} over all pairs, at {alpha:.3g}",
+            *self.real_sentence(),
             "",
         ]
+        lines += [self.table(shown), *more_in_json(len(self.systems) - len(shown), "system")]
+        lines += ["", "one pair: sigjax compare, with the same files and --only A B", self.signature]
+        return Document("Ranks", size, self._verdict(spec), lines)
+
+    def table(self, shown: Sequence[RankedSystem]) -> Table:
+        """A row for each of these systems."""
+        alpha, spec = 1.0 - self.confidence_level, number_spec([each.score for each in self.systems])
         next_p = [each.p_adjusted for each in shown]
         columns = {
             "rank": [format_ranks(each.rank_interval) for each in shown],
@@ -148,10 +159,14 @@ class Ranking(StudyResult):
             "p to next": ["" if p is None else format_p(p, threshold=round(alpha, 12)) for p in next_p],
             "group": ["best" if each.in_top_group else str(each.cluster) for each in shown],
         }
-        table = Table.of(columns, names=(1,), optional=("not significant",))
-        lines += [table, *more_in_json(len(self.systems) - len(shown), "system")]
-        lines += ["", "one pair: sigjax compare, with the same files and --only A B", self.signature]
-        return Document("Ranks", size, self._verdict(spec), lines)
+        return Table.of(columns, names=(1,), optional=("not significant",))
+
+    def real_sentence(self) -> list[Block]:
+        """At least how many differences are real, if that is another number."""
+        if self.num_significant < 2:
+            return []
+        level = percent(self.confidence_level)
+        return [f"at least {self.num_real:,} of them are real ({level} confidence; sigjax help discoveries)"]
 
     def _verdict(self, spec: str) -> str:
         """The best system, and the systems that are not significantly worse; worded as in `compare`."""
@@ -196,7 +211,7 @@ def rank(data: Any, options: RankOptions) -> Ranking:
     right = np.count_nonzero(answers, axis=1)
     order = np.argsort(-right, kind="stable")
     right = right[order].astype(np.int32)
-    better, worse, clusters, to_next, threshold = _decided(answers[order], right, options)
+    better, worse, clusters, to_next, real, threshold = _decided(answers[order], right, options)
     intervals: list[Interval | None] = [None] * len(names)
     if answers.shape[1] > 1:
         ends = wilson_interval(right.astype(np.float64), answers.shape[1], options.confidence_level)
@@ -214,6 +229,7 @@ def rank(data: Any, options: RankOptions) -> Ranking:
         num_instances=answers.shape[1],
         num_pairs=number * (number - 1) // 2,
         num_significant=sum(better),
+        num_real=real,
         threshold=threshold,
         correction=options.correction,
         confidence_level=options.confidence_level,
@@ -379,8 +395,8 @@ def _decided(answers: np.ndarray, right: np.ndarray, options: RankOptions) -> tu
 
     `answers` `[system, instance]` and `right` `[system]` (numbers of right answers) are sorted, best system first.
     Returns, for each system: the number of systems that it is better than, the number of systems that are better, and
-    its cluster from 1. Then, for each system but the last: delta, p and adjusted p against the next system. Last, the
-    largest significant p.
+    its cluster from 1. Then, for each system but the last: delta, p and adjusted p against the next system. Last, at
+    least how many of the significant differences are real, and the largest significant p.
     """
     number, num_instances = answers.shape
     width = int(right[0] - right[-1]) // 2 + 1
@@ -394,7 +410,8 @@ def _decided(answers: np.ndarray, right: np.ndarray, options: RankOptions) -> tu
     m, k = cells // width, 2 * (cells % width) + cells // width % 2
     p = sign_ps((m + k) // 2, (m - k) // 2, "two-sided")[0]
     adjusted = adjust(p, options.correction, counts[cells])
-    significant = adjusted < Settings(confidence_level=options.confidence_level).alpha
+    alpha = Settings(confidence_level=options.confidence_level).alpha
+    significant = adjusted < alpha
     least = np.full(num_instances + 1, num_instances + 1, np.int32)
     np.minimum.at(least, m[significant], k[significant].astype(np.int32))
     better, worse, last = np.zeros((3, len(tiles.board.right)), np.int64)
@@ -414,4 +431,5 @@ def _decided(answers: np.ndarray, right: np.ndarray, options: RankOptions) -> tu
     *p_next, largest = settled_signs((m + k)[shown] // 2, (m - k)[shown] // 2, "two-sided")[0].tolist()
     to_next = zip((next_k / num_instances).tolist(), p_next, adjusted[at].tolist(), strict=True)
     threshold = largest if significant.any() else None
-    return better.tolist(), worse.tolist(), np.cumsum([1, *begins]).tolist(), list(to_next), threshold
+    real = least_true(p, significant, alpha, counts[cells])
+    return better.tolist(), worse.tolist(), np.cumsum([1, *begins]).tolist(), list(to_next), real, threshold

@@ -20,7 +20,7 @@ from test_renderings import Page
 
 from sigjax import Evaluation, Report, audit, classical_tests, compare, equivalence, power
 from sigjax.cli import _run, main
-from sigjax.cli.output import OUTPUTS
+from sigjax.cli.options import OUTPUTS
 from sigjax.records import Settings
 from sigjax.records.display import visible
 from sigjax.report import markup
