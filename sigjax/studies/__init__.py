@@ -238,7 +238,7 @@ _ALL = (
         module="replays",
     ),
 )
-STUDIES = {study.name: study for study in _ALL}
+STUDIES: dict[str, StudySpec] = {study.name: study for study in _ALL}
 """Each study by the name of its command; some are those of `sigjax research`."""
 _FUNCTIONS = {function: study for study in STUDIES.values() for function in study.functions}
 """The study of each public function."""
