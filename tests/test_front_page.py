@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -413,6 +414,7 @@ def test_the_wheel_alone_runs_the_demo_and_writes_the_examples(tmp_path):
     subprocess.run([*pip, "wheel", source, "--no-deps", "-w", tmp_path], check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     site = tmp_path / "site"
+    assert {"sigjax/py.typed", "sigjax/__init__.pyi"} <= set(zipfile.ZipFile(wheel).namelist())
     subprocess.run([*pip, "install", wheel, "--no-deps", "--target", site], check=True, capture_output=True)
     script = 'python -c "import sigjax; print(sigjax.__file__)"; sigjax demo; sigjax demo --write e; sigjax help gpu'
     done = in_shell(script.replace("python", f'"{sys.executable}"', 1), tmp_path, PYTHONPATH=str(site))

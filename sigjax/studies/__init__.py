@@ -258,7 +258,7 @@ _ALL = (
         module="boards",
     ),
 )
-STUDIES = {study.name: study for study in _ALL}
+STUDIES: dict[str, StudySpec] = {study.name: study for study in _ALL}
 """Command name -> study; some commands belong to `sigjax research`."""
 _FUNCTIONS = {function: study for study in STUDIES.values() for function in study.functions}
 """Public function -> its study."""
