@@ -262,6 +262,7 @@ SEE_ALSO: Mapping[str, str] = {
     "permutation_test": "compare bootstrap_test equivalence_test | p-values exact",
     "bootstrap_test": "compare permutation_test | intervals p-values",
     "true_discoveries": "compare Report.true_discoveries | discoveries corrections",
+    "board": "compare items power Report | boards discoveries",
     "equivalence": "equivalence_test compare diff | margin",
     "equivalence_test": "equivalence permutation_test | margin",
     "one_sample": "compare unpaired | one-system best",
