@@ -69,8 +69,8 @@ EXAMPLES: Mapping[str, Mapping[str, str]] = {
     "verify": {"the same files as were compared": "sigjax verify report.json scores.tsv"},
     "diff": {
         "what changed between two reports": "sigjax diff old.json new.json",
-        "is it worse? exit code 0 (no), 3 (yes), 4 (cannot tell)": "sigjax diff old.npz new.npz --margin 0.01",
-        "a comment for a pull request": "sigjax diff old.json new.json --margin 0.01 --format github",
+        "is it worse? exit code 0 (no), 3 (yes), 4 (cannot tell)": "sigjax diff old.npz new.npz --margin 0.03",
+        "a comment for a pull request": "sigjax diff old.json new.json --margin 0.03 --format github",
     },
     "classical": {"t-test, Wilcoxon and others": "sigjax classical scores.tsv --only A B"},
     "research audit": {
@@ -80,7 +80,7 @@ EXAMPLES: Mapping[str, Mapping[str, str]] = {
         "with 2 to 8 times the data": "sigjax power scores.tsv --only A B --instances 80 160 320",
         "how many instances for a difference of 0.3?": "sigjax power scores.tsv --only A B --detect 0.3",
     },
-    "equivalence": {"alike within 5 points?": "sigjax equivalence scores.tsv --margin 0.05"},
+    "equivalence": {"alike within 2 points?": "sigjax equivalence scores.tsv --margin 0.02"},
     "one-sample": {
         "is the accuracy above 0.5?": "sigjax one-sample scores.tsv -m accuracy --against 0.5 --alternative greater"
     },

@@ -481,6 +481,26 @@ class Figure:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """Where to write the figures of a board."""
+
+    figure: Sequence[Path] = option(
+        (),
+        "Draw scores.pdf, or forest, estimation, heatmap, groups, gain, items (png, svg); repeat for more.",
+        "The kind stands before the ending, as in board.heatmap.png; without a kind, the usual figure of the board.",
+        group="Output",
+    )
+
+    @staticmethod
+    def kind(path: Path) -> str | None:
+        """The kind in the name of a file; None if there is none."""
+        from sigjax.report.plots import FIGURES
+
+        name = path.stem.rpartition(".")[2]
+        return name if name in (*FIGURES, "items") else None
+
+
 def check_outputs(read: Sequence[str | Path], *records: object) -> None:
     """Refuse, before the work, files that cannot be written, or that would overwrite an input or each other.
 

@@ -194,7 +194,7 @@ def compare(data: Any, options: CompareOptions) -> Report:
         options: see `CompareOptions`.
 
     Returns:
-        A `Report`: iterate over its `Comparison` records, print it, or use its `to_...` methods.
+        A `Report`. Iterate over its `Comparison` records, print it, or use its `to_...` methods.
 
     Raises:
         InputError: an option or the data cannot be used; the message says which and what to do.

@@ -50,20 +50,20 @@ _USUAL = frozenset(
     "threshold pairs tests statistic correlation p_value p_adjusted moves settled_at better needed found kept saved "
     "holds verdict wins_elsewhere text".split()
 )
-"""The columns of data frames that most people use."""
+"""Columns of data frames with columns="usual"."""
 
 
 class Result(ShortRepr):
-    """The base of all results: one method for each output, made from the document and the records of the result."""
+    """Base class of all results: one method for each output, made from the document and the records of the result."""
 
     rows: ClassVar[str] = ""
-    """The field whose records are the rows of the data frame; empty if there is one row."""
+    """Name of the field whose records are the rows of data frames and CSV; empty if the result is one row."""
     exit_code = 0
     """The exit code of the command."""
 
     @abstractmethod
     def document(self) -> Document:
-        """The document of the result."""
+        """The document (title, verdict, texts, tables) from which all text outputs are made."""
 
     def whole_document(self) -> Document:
         """The document for files, with long lists in full."""
@@ -89,10 +89,11 @@ class Result(ShortRepr):
         color: bool = False,
         whole: bool | None = None,
     ) -> str:
-        """The result as text in lines of `width` columns (those of the terminal, or of files, when left out).
+        """The result as text with lines of `width` columns; by default the width of the terminal, or of files.
 
-        `color`: the headline is bold; `whole`: long lists are not cut (when left out, they are cut unless `path` is
-        given). As in all these methods, `path` is a file to write, whose path is then returned instead of the text.
+        `color`: print the headline in bold. `whole`: show long lists in full (default: only in files).
+        In this and the following methods, if `path` is given, the text is written to this file, and the path is
+        returned.
         """
         return text_or_file(self._text(width, color=color, whole=path is not None if whole is None else whole), path)
 
@@ -102,13 +103,13 @@ class Result(ShortRepr):
         return to_text(self.whole_document() if whole else self.document(), width=width, color=color)
 
     def to_markdown(self, path: StrPath | None = None) -> str:
-        """The same sentences and tables as Markdown, with the whole of long lists."""
+        """The result as Markdown, with long lists in full."""
         from sigjax.report.markup import MARKDOWN
 
         return text_or_file(self._markup(MARKDOWN), path)
 
     def to_rst(self, path: StrPath | None = None) -> str:
-        """The same as reStructuredText."""
+        """The result as reStructuredText, with long lists in full."""
         from sigjax.report.markup import RST
 
         return text_or_file(self._markup(RST), path)
@@ -119,13 +120,13 @@ class Result(ShortRepr):
         return to_markup(self.whole_document(), dialect)
 
     def to_latex(self, path: StrPath | None = None) -> str:
-        """The tables for a paper (packages booktabs and longtable); the sentences stand in comments."""
+        """The tables as LaTeX for a paper (packages booktabs and longtable); sentences become comments."""
         from sigjax.report.document import to_latex
 
         return text_or_file(to_latex(self.whole_document(), path), path)
 
     def to_html(self, path: StrPath | None = None) -> str:
-        """The same as a web page that loads nothing from anywhere, with the details folded."""
+        """The result as a self-contained web page, with the details folded."""
         return text_or_file(self._page(), path)
 
     def _page(self) -> str:
@@ -134,27 +135,27 @@ class Result(ShortRepr):
         return to_html(self.whole_document())
 
     def to_github(self, path: StrPath | None = None) -> str:
-        """A comment for a pull request: the headline, the first rows of what everyone reads, and the details folded."""
+        """The result as a comment for a pull request: the headline, the main rows, and the details folded."""
         from sigjax.report.document import to_github
 
         return text_or_file(to_github(self.document()), path)
 
     def _repr_html_(self) -> str:
-        """The same text for notebooks."""
+        """Show the text in notebooks."""
         return html_text(str(self))
 
     def to_json(self, path: StrPath | None = None) -> str:
-        """All of it as JSON, of the schema `sigjax-KIND/1`, such as `sigjax-audit/1`."""
+        """The whole result as JSON, with the schema `sigjax-KIND/1`, such as `sigjax-audit/1`."""
         return text_or_file(json_lines(f"sigjax-{self._schema}/1", self._fields()), path)
 
     def to_csv(self, path: StrPath | None = None) -> str:
-        """One row per result, such as a pair, as CSV; texts that a spreadsheet would run are escaped."""
+        """The result as CSV, one row per record, such as a pair; texts that a spreadsheet would run are escaped."""
         return text_or_file(rows_csv(self._rows()), path)
 
     if not TYPE_CHECKING:  # type checkers would take any name for an attribute
 
         def __getattr__(self, name: str) -> Any:
-            """Tell users of other libraries where p-values and tables are."""
+            """Tell users of other libraries where to find p-values."""
             said = ""
             if name in ("pvalue", "p_value") and (rows := self._records()) and rows[0] is not self:
                 names = [own for own in asdict(rows[0]) if own.endswith(("p_value", "_p", "p_adjusted"))]
@@ -166,7 +167,7 @@ class Result(ShortRepr):
         return type(self).__name__.lower()
 
     def to_dataframe(self, library: Library | None = None, *, columns: Literal["usual", "all"] = "usual") -> Any:
-        """A data frame with one row per result, such as a pair or a number of instances; see `Report.to_dataframe`."""
+        """The result as a data frame, one row per record, such as a pair; see `Report.to_dataframe`."""
         return rows_to_dataframe(self._rows(), library, columns, _USUAL)
 
     def _rows(self) -> list[dict[str, Any]]:

@@ -37,6 +37,8 @@ from sigjax.version import __version__
 _LOG = logging.getLogger("sigjax")
 SCHEMA = "sigjax/1"
 """The schema of JSON reports."""
+BOARD_SCHEMA = "sigjax-board/1"
+"""The schema of boards of record, which hold a report."""
 DEFAULTS: Mapping[str, Any] = MappingProxyType(json.loads(json.dumps(asdict(Settings()))))
 """Default settings, as in JSON: the values for runs that are older than a setting."""
 CHECKSUM = "checksum"
@@ -472,6 +474,8 @@ def parse_report(name: str, content: str | bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise InputError(f"{name}: not JSON; give a report that was written as JSON") from None
     schema = report.get("schema") if hasattr(report, "get") else None
+    if schema == BOARD_SCHEMA and isinstance(report.get("report"), dict):
+        return report["report"]  # the comparison of a board of record
     if schema != SCHEMA:
         of = "no schema" if schema is None else f"the schema {schema!r}"
         raise InputError(f"{name}: has {of}, expected {SCHEMA!r}: the JSON of `sigjax compare`")

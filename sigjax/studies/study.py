@@ -1,4 +1,4 @@
-"""Code that all studies share: results as text, JSON, a data frame and a figure, and the words of their tables."""
+"""Base classes of study results with all their outputs, and helpers for the text of studies."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ if TYPE_CHECKING:
 _Axes = TypeVar("_Axes", bound="Axes | Sequence[Axes]")
 COLORS = {"permutation": BLUE, "bootstrap": VERMILION}
 PANEL = 2.0
-"""Inches of the inside of a panel from top to bottom."""
+"""Height of the plotting area of a panel, in inches."""
 _SHORT = {"read": "only", "resamples": "n", "alternative": "alt", "confidence_level": "level"}
 Row = TypeVar("Row")
 
 
 class StudyRows(tuple[Row, ...], Result):
-    """Results that have their settings in common, one per system or pair: a tuple with a text and JSON of all."""
+    """A tuple of results with the same settings, one per system or pair; it has one document and JSON for all."""
 
     _about: tuple[str, str, Callable[[Sequence[Any]], Document]]
 
     def __new__(cls, rows: Iterable[Row] = (), *about: Any) -> StudyRows[Row]:
-        """Take the results, then their schema, their name in JSON, and the function that makes the document."""
+        """Make the tuple; `about`: the schema, the key of the rows in JSON, the function that makes the document."""
         made = super().__new__(cls, rows)
         made._about = about  # pyright: ignore[reportAttributeAccessIssue]
         return made
 
     def __repr__(self) -> str:
-        """The rows as a tuple."""
+        """Show the rows as a tuple."""
         return tuple.__repr__(self)
 
     def document(self) -> Document:
-        """The document of the results."""
+        """The document of all results."""
         return self._about[2](self)
 
     def _fields(self) -> dict[str, Any]:
@@ -81,17 +81,18 @@ def plot_panels(
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
 ) -> Figure | Axes | Sequence[Axes]:
-    """The study as a matplotlib figure (extra `plot`).
+    """Draw the study as a matplotlib figure (needs the extra `plot`).
 
     Args:
-        study: the study, whose `_panels` are the height of each panel in inches, and what draws it, in reading order.
-        ax: the axes to draw into, as many as the study has panels (row by row), which are returned; a new figure when
-            left out.
-        figsize: its width and height in inches; when left out, for a column of a paper, and as high as it needs.
-        title: a title of your own, in place of that of a single panel, or above several.
+        study: the study; its `_panels` are the height of each panel in inches and the function that draws the panel, in
+            reading order.
+        ax: the axes to draw into, one per panel (row by row). They are returned. By default a new figure is made.
+        figsize: width and height of the figure in inches; by default the width of a column of a paper, and the height
+            that the panels need.
+        title: your own title; it replaces the title of a single panel, or stands above several panels.
 
     Raises:
-        InputError: matplotlib is not installed, or another number of axes.
+        InputError: matplotlib is not installed, or the number of axes is not the number of panels.
     """
     width = getattr(study, "_width", ONE_COLUMN)
     panels = [(width, *panel) for panel in study._panels()]
@@ -103,7 +104,7 @@ def plot_panels(
 
 
 def signature_line(**values: object) -> str:
-    """One line that reproduces the numbers, from named values; None is left out.
+    """Join named values to a signature, one line that reproduces the numbers; None is left out.
 
     >>> signature_line(study="power", seed=1, strata=None).rpartition(":")[0]
     'study:power|seed:1|sigjax'
@@ -112,7 +113,7 @@ def signature_line(**values: object) -> str:
 
 
 def study_signature(study: str, options: object, *, metric: str, **more: object) -> str:
-    """The signature of a study: its options that change numbers; values given here replace them in their places.
+    """The signature of a study: the options that change numbers; values in `more` replace options of the same name.
 
     >>> from sigjax.studies.trials import StudyOptions
     >>> study_signature("power", StudyOptions(seed=1), metric="mean", only="A,B").rpartition("|")[0]
@@ -122,7 +123,7 @@ def study_signature(study: str, options: object, *, metric: str, **more: object)
     for name in options_of(type(options)):
         value = None if name == "read" else getattr(options, name)
         if name in ("device", "progress", "show") or value is False:
-            continue  # None stays, to keep the position of a value that `more` gives
+            continue  # None is kept: `more` may give a value at this position
         value = ",".join(map(str, value)) if isinstance(value, list | tuple) else value
         given[_SHORT.get(name, name)] = f"{value:g}" if isinstance(value, float) else value
     return signature_line(**{"study": study, "metric": metric, **given, **more})
@@ -131,38 +132,38 @@ def study_signature(study: str, options: object, *, metric: str, **more: object)
 def table_of(
     header: Sequence[str], rows: Sequence[Sequence[str]], names: tuple[int, ...] = (), optional: tuple[int, ...] = ()
 ) -> Table:
-    """A table of rows; if the terminal is too narrow, `optional` columns are left out in this order."""
+    """Make a table of rows; if the terminal is too narrow, `optional` columns are dropped in this order."""
     return Table(tuple(header), list(map(tuple, rows)), names, optional)
 
 
 def more_in_json(number: int, noun: str) -> list[str]:
-    """How many results a table does not show, and where they are; nothing if there are none."""
+    """A line that says how many results a table omits, and where to find them; empty if it omits none."""
     return ["", f"{count(number, f'more {noun}')}: -o FILE.json has all of them."] if number > 0 else []
 
 
 def caption(result: Any) -> str:
-    """The metric of a result, with a remark if lower is better."""
+    """The metric's name, with a remark if lower scores are better."""
     return f"{metric_title(result.metric)}{LOWER * result.lower_is_better}"
 
 
 def grouped(records: Iterable[Row], *names: str) -> list[list[Row]]:
-    """Records one after another that have the same values of these fields."""
+    """Group consecutive records with the same values of these fields."""
     return [list(some) for _, some in groupby(records, key=attrgetter(*names))]
 
 
 def in_methods(methods: Mapping[str, int]) -> str:
-    """The method, with numbers if there are several."""
+    """The method in words; if there are several methods, each with its number."""
     texts = [METHODS.get(name, name) + f" {number:,}" * (len(methods) > 1) for name, number in sorted(methods.items())]
     return ", ".join(texts)
 
 
 def unit_of(study: Any) -> str:
-    """The unit that is resampled, in words."""
+    """The unit that is resampled: "instance" or "cluster"."""
     return "instance" if study.num_units == study.num_instances else "cluster"
 
 
 def in_units(study: Any) -> str:
-    """The numbers of instances, runs and clusters in words."""
+    """The numbers of instances, runs and clusters, in words."""
     found = re.search(r"\|runs:(\d+)(?:-(\d+))?\|", study.signature)
     runs = found and (int(found[1]), int(found[2] or found[1]))
     clusters = f" in {count(study.num_units, 'cluster')}" * (unit_of(study) == "cluster")
@@ -170,11 +171,11 @@ def in_units(study: Any) -> str:
 
 
 def adjusted_p(results: Sequence[Any]) -> str:
-    """The heading of adjusted p-values; just p if nothing is adjusted for."""
+    """The heading of the column of adjusted p-values; just "p" for a single result."""
     return "p" if len(results) == 1 else f"p ({results[0].settings.correction})"
 
 
 def with_adjusted_p(results: Sequence[Any], correction: Correction) -> list[Any]:
-    """Results with their p-values adjusted together."""
+    """Adjust the p-values of all results together."""
     p_adjusted = adjust(np.array([result.p_value for result in results]), correction).tolist()
     return [replace(result, p_adjusted=p) for result, p in zip(results, p_adjusted, strict=True)]

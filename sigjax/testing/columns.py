@@ -208,7 +208,7 @@ def _exact(problem: ColumnsProblem, pair: Pair) -> tuple[PValue, str]:
     check_finite((a - b)[None], [pair])
     # The same program computes the observed delta, so that the observed swap counts as extreme.
     observed, tolerance = a[:1] - b[:1], np.array([problem.swap_tolerance(pair)])
-    criterion = Extreme(observed, tolerance, problem.settings.alternative, problem.settings.mid_p)
+    criterion = Extreme(observed, tolerance, problem.settings.alternative, problem.settings.mid_p).checked()
     found = outcomes_p((a - b)[None], criterion, differing.size)
     first, second = problem.units.columns[list(pair)]
     names = np.array(problem.metric.inputs)[(first != second).any(axis=1)]

@@ -351,7 +351,8 @@ def plan_exact(
 
 
 def _criterion(problem: SumsProblem, pairs: Sequence[Pair] | np.ndarray) -> Extreme:
-    return Extreme(*problem.hypotheses.observed(pairs), problem.settings.alternative, problem.settings.mid_p)
+    settings = problem.settings
+    return Extreme(*problem.hypotheses.observed(pairs), settings.alternative, settings.mid_p).checked()
 
 
 def pair_deltas(problem: SumsProblem, pairs: Sequence[Pair] | np.ndarray, bases: np.ndarray) -> Delta:

@@ -654,6 +654,8 @@ def exact_columns(p_values: Sequence[PValue] | np.ndarray, reasons: Column, meth
             bounds[row] = (*low, high) if low else np.nan
         p_values = np.array([each[:3] for each in p_values], np.float64)
     p_value, log10_p, error_bound = p_values.reshape(-1, 3).T
+    if np.isneginf(log10_p).any():  # the observed outcome is one of those that are at least as extreme
+        raise RuntimeError("internal error of sigjax: an exact test left out the observed outcome, so that p = 0")
     none = Column(never.astype(np.int64), never)
     return Columns(
         {

@@ -199,3 +199,10 @@ def test_announced_work_of_clustered_boards_counts_exact_tests():
     evaluation, _ = clustered(300, 40)
     seconds = work(evaluation, 300 * 299 // 2, Settings())[0].seconds
     assert seconds == pytest.approx(300 * 299 // 2 * (7e-5 + 1e-5), rel=0.2)
+
+
+@pytest.mark.parametrize(("alternative", "ahead", "behind"), [("two-sided", 1000, 1000), ("greater", 0, 5000)])
+def test_a_certain_p_of_many_units_has_no_error_but_rounding(alternative, ahead, behind):
+    p_value, log10_p, error = (each[0] for each in sign_ps(np.array([ahead]), np.array([behind]), alternative))
+    assert (p_value, log10_p) == (1.0, 0.0)
+    assert error <= np.finfo(float).eps
