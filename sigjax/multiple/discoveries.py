@@ -96,16 +96,17 @@ def _mask(chosen: Any, count: int) -> np.ndarray:
 def least_true(p_values: np.ndarray, chosen: np.ndarray, alpha: float, counts: np.ndarray | None = None) -> int:
     """The bound d for the tests `chosen` `[test]` bool, from the p-values `[test]` of all tests.
 
-    With `counts` `[test]`, each p-value is that of so many tests, which are all chosen or all not.
+    With `counts` `[test]`, each p-value belongs to this number of tests, which are chosen together or not at all.
     """
     counts = np.ones(len(p_values), np.int64) if counts is None else counts
     return _bound(p_values[chosen], counts[chosen], largest_accepted(p_values, alpha, counts), alpha)
 
 
 def _bound(p_values: np.ndarray, counts: np.ndarray, accepted: int, alpha: float) -> int:
-    """D of tests with these p-values, each of so many tests, where Simes' test accepts so many of all tests together.
+    """The bound d for tests with these p-values, of which each belongs to `counts` tests.
 
-    The largest d is at the least u for which another p-value is below its limit.
+    `accepted` is h, the size of the largest intersection that Simes' test accepts. The maximum over u is reached at the
+    least u for which a further p-value satisfies h p < u alpha.
     """
     number = int(counts.sum())
     if accepted == 0 or not number:
@@ -113,15 +114,15 @@ def _bound(p_values: np.ndarray, counts: np.ndarray, accepted: int, alpha: float
     order = np.argsort(p_values)
     limits, below = accepted * p_values[order], np.cumsum(counts[order])
     least = np.floor(limits / alpha).astype(np.int64) + 1
-    least -= (least > 1) & (limits < (least - 1) * alpha)  # the quotient was rounded up
-    least += limits >= least * alpha  # or down
+    least -= (least > 1) & (limits < (least - 1) * alpha)  # if the quotient was rounded up
+    least += limits >= least * alpha  # if it was rounded down
     return max(0, int((1 - least + below).max()))
 
 
 def largest_accepted(p_values: np.ndarray, alpha: float, counts: np.ndarray | None = None) -> int:
     """h: the largest number for which Simes' test accepts the intersection of this many largest p-values.
 
-    With `counts`, each p-value is that of so many tests.
+    With `counts` `[test]`, each p-value belongs to this number of tests.
 
     >>> largest_accepted(np.array([0.001, 0.004, 0.01, 0.02, 0.03, 0.6]), 0.05)
     2
@@ -134,7 +135,7 @@ def largest_accepted(p_values: np.ndarray, alpha: float, counts: np.ndarray | No
     low, high = 0, number
     while low < high:
         size = (low + high + 1) // 2
-        ranks = below - (number - size)  # of the last test with each p-value
+        ranks = below - (number - size)  # the rank of the last test with each p-value
         among = ranks > 0
         accepts = bool((size * ordered[among] >= ranks[among] * alpha).all())
         low, high = (size, high) if accepts else (low, size - 1)
