@@ -1,8 +1,8 @@
 r"""Closed testing: a lower bound on the number of real differences in a chosen set; and closed e-BH.
 
 **The bound.** Take m hypotheses with p-values. Simes' test rejects an intersection of k of them if its j-th smallest
-p-value is below $j \alpha / k$ for any j. Closed testing rejects it if all intersections that hold more are rejected,
-too (Marcus, Peritz and Gabriel 1976). A set S then has at least
+p-value is below $j \alpha / k$ for any j. Closed testing rejects an intersection if all larger sets of hypotheses that
+contain it are rejected, too (Marcus, Peritz and Gabriel 1976). A set S then has at least
 
 $$d(S) = \max_{1 \le u \le |S|} \big(1 - u + |\{i \in S: h\, p_i < u \alpha\}|\big)$$
 

@@ -150,7 +150,7 @@ class BootstrapPlan(NamedTuple):
     pairs: dict[Pair, DrawLattice]
     """The distribution for the first pair of each problem."""
     which: np.ndarray
-    """[pair]: the index of the pair's problem."""
+    """`[pair]`: the index of the pair's problem."""
 
 
 def plan_bootstrap(problem: SumsProblem, equivalent: EquivalentPairs, budget: float) -> BootstrapPlan | NotEligible:

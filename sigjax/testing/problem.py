@@ -417,12 +417,11 @@ class EquivalentPairs:
     """Pairs grouped by problem."""
 
     first: np.ndarray
-    """[problem]: the index of the first pair of each problem."""
+    """`[problem]` the index of the first pair of each problem."""
     which: np.ndarray
-    """[pair]: the index of the pair's problem."""
+    """`[pair]` the index of the pair's problem."""
     counts: np.ndarray | None = None
-    """[problem, 2] int64: the number of units on which only the first, or only the second, system has the higher
-    value."""
+    """`[problem, 2]` int64: numbers of units on which only the first system (or second) has the higher value."""
     slope: float = 0.0
     """The slope of the score in the number of units with the higher value, if there are counts."""
     stat_name: str = ""

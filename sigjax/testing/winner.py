@@ -5,15 +5,15 @@ score is too large on average. Let $\Delta_i = \max_j \theta_j - \theta_i$ be th
 + \max_j \sigma_j)$. A test accepts the vector $\theta$ if each error $|x_i - \theta_i| / \sigma_i$ is at most the
 larger of r and $g_i$. So the limit is wider for a system that is far behind. r is the least radius with
 
-$$P(|x_i - \theta_i| \le \max(r, g_i)\, \sigma_i \text{ for all } i) \ge 1 - \alpha,$$
+$$P(|x_i - \theta_i| \le \max(r, g_i)\, \sigma_i \text{ for all } i) \ge 1 - \alpha.$$
 
-It is at most the radius of simultaneous intervals. With this probability the winner w is within $r \sigma_w$ of its
-true score. Otherwise, if $g_w$ were above r, its score would be below $\max_j \theta_j - r \max_j \sigma_j$, and so
-below the score of the truly best system, whose gap is 0. The interval holds every t that is the winner's true score in
-some accepted $\theta$. For each t, the least favourable gaps give $g_i = \max(0, t - x_i) / (2 \sigma_i + \max_j
-\sigma_j)$, and $g_w = 0$. The reason: if $g_i > r$, then $\theta_i \le x_i + g_i \sigma_i$ and $\max_j \theta_j \ge t$
-show that the limit is at least this large; if not, both numbers are at most r. So t is in the interval if $|x_w - t|
-\le r(t)\, \sigma_w$. For equal $\sigma$ this is the method of Zrnic and Fithian, whose slack is $\Delta_i / 2$.
+r is at most the radius of simultaneous intervals. With this probability the winner w is within $r \sigma_w$ of its true
+score. Otherwise, if $g_w$ were above r, its score would be below $\max_j \theta_j - r \max_j \sigma_j$, and so below
+the score of the truly best system, whose gap is 0. The interval holds every t that is the winner's true score in some
+accepted $\theta$. For each t, the least favourable gaps give $g_i = \max(0, t - x_i) / (2 \sigma_i + \max_j \sigma_j)$,
+and $g_w = 0$. The reason: if $g_i > r$, then $\theta_i \le x_i + g_i \sigma_i$ and $\max_j \theta_j \ge t$ show that
+the limit is at least this large; if not, both numbers are at most r. So t is in the interval if $|x_w - t| \le r(t)\,
+\sigma_w$. For equal $\sigma$ this is the method of Zrnic and Fithian, whose slack is $\Delta_i / 2$.
 
 From below, $t_0$ is the end of the simultaneous interval, and $t_{k+1} = x_w - r(t_k)\, \sigma_w$: r falls as t rises,
 so no t before the limit is in the interval. From above, $t - r(t)\, \sigma_w$ rises, and the end is the t at which it
