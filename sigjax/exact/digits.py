@@ -166,7 +166,7 @@ class _ExtremePoints(NamedTuple):
     values: tuple[np.ndarray, np.ndarray]
     """Values of S on each axis."""
     times: np.ndarray
-    """[first, second] int8: twice the number of times that a point counts."""
+    """`[first, second]` int8: twice the number of times that a point counts."""
     outside: float
     """Bound on the probability outside the box."""
 

@@ -35,11 +35,11 @@ _MOST_LACKING = 10
 @dataclass(frozen=True, eq=False)
 class _Links:
     keys: np.ndarray
-    """[link] int64: sentence, source and target (each from 0), packed into the bits of one number."""
+    """`[link]` int64: sentence, source and target (each from 0), packed into the bits of one number."""
     is_sure: np.ndarray
-    """[link] bool: whether the link is sure, not only possible."""
+    """`[link]` bool: whether the link is sure, not only possible."""
     lines: np.ndarray
-    """[link] int64: the line number in the file."""
+    """`[link]` int64: the line number in the file."""
     num_sentences: int | None
     """Number of sentences; None if the format need not mention every sentence."""
 

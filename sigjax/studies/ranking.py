@@ -146,7 +146,7 @@ class Ranking(Result):
         return Document("Ranks", size, self._verdict(spec), lines)
 
     def table(self, shown: Sequence[RankedSystem]) -> Table:
-        """A row for each of these systems."""
+        """A table with a row for each of the given systems."""
         alpha, spec = 1.0 - self.confidence_level, number_spec([each.score for each in self.systems])
         next_p = [each.p_adjusted for each in shown]
         columns = {
@@ -163,7 +163,7 @@ class Ranking(Result):
         return Table.of(columns, names=(1,), optional=("not significant",))
 
     def real_sentence(self) -> list[Block]:
-        """At least how many differences are real, if that is another number."""
+        """A sentence with the lower bound on real differences; empty if fewer than two pairs differ significantly."""
         if self.num_significant < 2:
             return []
         level = percent(self.confidence_level)

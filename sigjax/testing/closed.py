@@ -1,18 +1,18 @@
 r"""Intervals in closed form: score intervals of right-or-wrong answers, else t of the jackknife, at a joint level.
 
-**Score intervals** are Wilson's interval of a score and Tango's of a delta. A bootstrap of 20 right answers out of 20
-never draws a wrong one, so all its intervals are [1, 1]. A score test takes the variance that the proportion in
-question would have, not the observed one, and has no such end: both intervals invert it. References: Wilson (1927),
-"Probable inference, the law of succession, and statistical inference"; Tango (1998), "Equivalence test and confidence
-interval for the difference in proportions for the paired-sample design"; Fagerland, Lydersen and Laake (2014),
-"Recommended tests and confidence intervals for paired binomial proportions".
+**Score intervals** are Wilson's interval of a score and Tango's interval of a delta. If 20 of 20 answers are right, the
+bootstrap never draws a wrong answer, so its intervals are [1, 1]. A score test uses the variance under the tested
+proportion, not the observed variance. Both intervals invert a score test, so they have a positive length. References:
+Wilson (1927), "Probable inference, the law of succession, and statistical inference"; Tango (1998), "Equivalence test
+and confidence interval for the difference in proportions for the paired-sample design"; Fagerland, Lydersen and Laake
+(2014), "Recommended tests and confidence intervals for paired binomial proportions".
 
 **The joint level** is the level of each single interval that makes all intervals simultaneous. Scores and deltas are
 nearly jointly normal, with covariances $\sum_i u_{ki} u_{li}$ of systems k and l. Draws of such normal variables,
 shared by all pairs, give c, the quantile of the largest $|Z|$ at the requested level. Each interval then has the level
-$P(|Z| \le c)$ of a single Z. It is narrower than Bonferroni's interval by some 3%. Covariances are taken as known, so
-intervals would be too narrow with fewer than ten units, or with fewer units than systems (with 25 systems and ten units
-of normal numbers, 9% of reports missed some delta). Bonferroni's level is used in such cases. Reference: Hothorn, Bretz
+$P(|Z| \le c)$ of a single Z. It is narrower than Bonferroni's interval by some 3%. Covariances are taken as known. So
+intervals would be too narrow with fewer than ten units, or with fewer units than systems: with 25 systems and ten units
+of normal numbers, 9% of reports missed some delta. Bonferroni's level is used in such cases. Reference: Hothorn, Bretz
 and Westfall (2008), "Simultaneous inference in general parametric models".
 """
 
@@ -33,9 +33,9 @@ from sigjax.testing.special import normal_quantile, scipy_special
 _FEW_UNITS = 10
 """With fewer units, or fewer units than systems, correlations of deltas are too uncertain to be used."""
 _ROWS = 2**10
-"""Normal draws per block."""
+"""Number of normal draws per block."""
 _RIDGE = 1e-12
-"""Share of each variance that is added to it, so that covariances have a root even if a system is a sum of others."""
+"""Each variance grows by this share, so that covariances have a Cholesky root even if a system is a sum of others."""
 
 
 def jackknife_intervals(problem: SumsProblem, joint_pairs: int = 1, *, proportions: bool = True) -> np.ndarray:
@@ -75,8 +75,8 @@ def _joint_level(
 ) -> float:
     """The level of each interval that makes the intervals of some targets `[target, 2]` simultaneous.
 
-    The score interval of a proportion has a length even if no answer varies; it then counts as independent of the other
-    intervals. With few answers, score intervals are long enough although correlations are uncertain.
+    The score interval of a proportion has a positive length even if no answer varies. It then counts as independent of
+    the other intervals. With few answers, score intervals are long enough, although correlations are uncertain.
     """
     settings, num_units = problem.settings, len(problem.units.strata)
     if num_units < max(_FEW_UNITS, len(influence)) and not proportions:
@@ -91,7 +91,7 @@ def _joint_level(
 
 
 def bonferroni_level(level: float, count: float) -> float:
-    """The level of each of so many intervals that makes them simultaneous, however they depend on each other.
+    """The level of each of `count` intervals that makes all of them simultaneous, whatever their dependence.
 
     >>> round(bonferroni_level(0.95, 10), 6), bonferroni_level(0.95, 1)
     (0.995, 0.95)
@@ -164,9 +164,9 @@ def joint_level(maxima: np.ndarray, level: float, others: int = 0) -> float:
 
 
 _CACHED = 2**12
-"""Intervals whose ends are computed in one block."""
+"""Number of intervals whose ends are computed in one block."""
 _TANGO_WIDTH = 1e-14
-"""Precision of their ends, for differences from -1 to 1."""
+"""Precision of the ends of Tango's intervals, for differences from -1 to 1."""
 
 
 def right_or_wrong(problem: SumsProblem) -> bool:
@@ -181,7 +181,7 @@ def right_or_wrong(problem: SumsProblem) -> bool:
 def proportion_intervals(
     problem: SumsProblem, errors: tuple[np.ndarray, np.ndarray], levels: tuple[float, ...]
 ) -> np.ndarray:
-    """Wilson's intervals of all scores and Tango's of all deltas."""
+    """Wilson's intervals of all scores, and Tango's intervals of all deltas."""
     num_units, (only_a, only_b, which) = problem.units.values.shape[1], _only(problem)
     pairs = [ends[which] for ends in tango_interval(only_a, only_b, num_units, levels[1])]
     systems = wilson_interval(problem.units.totals[:, 0].astype(np.float64), num_units, levels[0])
@@ -189,7 +189,7 @@ def proportion_intervals(
 
 
 def _only(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Numbers of instances on which only a, and only b, is right, `[problem]` float64; and the problem of each pair."""
+    """Numbers of instances `[problem]` on which only a is right, and only b, both float64; and each pair's problem."""
     counted = problem.counted
     if counted is None:  # no two systems differ
         return np.zeros(1), np.zeros(1), np.zeros(len(problem.hypotheses.members), np.int64)
@@ -199,7 +199,7 @@ def _only(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def errors_of_proportions(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray]:
-    """Standard errors from counts; the sums of squares of differences, and of their mean, are whole numbers."""
+    """Standard errors from counts; sums of squares are then integers, without rounding."""
     num_units, (only_a, only_b, which) = float(problem.units.values.shape[1]), _only(problem)
     right = problem.units.totals[:, 0]
     scale = num_units**2 * max(num_units - 1.0, 1.0)
@@ -210,8 +210,8 @@ def errors_of_proportions(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray]
 def wilson_interval(successes: np.ndarray, trials: float, level: float) -> tuple[np.ndarray, np.ndarray]:
     r"""Wilson's score interval of a proportion.
 
-    All $p$ with $|\hat p - p| \le z \sqrt{p (1 - p) / n}$, for $\hat p$ = successes / $n$ and the normal quantile $z$.
-    Successes and both ends are `[...]`; trials are 1 or more, and ends in [0, 1].
+    The interval holds all $p$ with $|\hat p - p| \le z \sqrt{p (1 - p) / n}$, for $\hat p$ = successes / $n$ and the
+    normal quantile $z$. Successes and both ends are `[...]`; trials are 1 or more, and ends in [0, 1].
 
     >>> low, high = wilson_interval(np.array([10, 20]), 20, 0.95)
     >>> low.round(4), high.round(4)
@@ -230,11 +230,12 @@ def wilson_interval(successes: np.ndarray, trials: float, level: float) -> tuple
 def tango_interval(only_a: np.ndarray, only_b: np.ndarray, trials: int, level: float) -> tuple[np.ndarray, np.ndarray]:
     r"""Tango's score interval of the difference of two proportions on the same instances.
 
-    All $\delta$ with $|b - c - n \delta| \le z \sqrt{n (2 q + \delta (1 - \delta))}$, where $b$ and $c$ are the numbers
-    of instances on which only a, and only b, is right. $q$ is the maximum-likelihood probability that only b is right,
-    given $\delta$: the root of $2 n q^2 - (b + c - (2 n - b + c) \delta) q - c \delta (1 - \delta)$ that is a
-    probability. The interval excludes 0 exactly if McNemar's chi-square test, uncorrected, rejects. Counts and both
-    ends are `[...]`; trials n are 1 or more, and ends, of a - b, in [-1, 1].
+    The interval holds all $\delta$ with $|b - c - n \delta| \le z \sqrt{n (2 q + \delta (1 - \delta))}$. Here $b$ is
+    the number of instances on which only system a is right, and $c$ the number on which only system b is right. $q$ is
+    the maximum-likelihood probability that only system b is right, given $\delta$: the root of $2 n q^2 - (b + c - (2 n
+    - b + c) \delta) q - c \delta (1 - \delta)$ that is a probability. The interval excludes 0 exactly if McNemar's
+    chi-square test, uncorrected, rejects. Counts and both ends are `[...]`; trials n are 1 or more, and ends, of a - b,
+    in [-1, 1].
 
     >>> low, high = tango_interval(np.array([0, 1]), np.array([0, 7]), 21, 0.95)
     >>> low.round(4), high.round(4)
@@ -251,7 +252,7 @@ def tango_interval(only_a: np.ndarray, only_b: np.ndarray, trials: int, level: f
 
 
 def _tango_low(b: np.ndarray, c: np.ndarray, n: int, z: float) -> np.ndarray:
-    """The least delta that is not rejected: the test statistic falls as delta grows.
+    """The least delta that Tango's test does not reject; the test statistic falls as delta grows.
 
     The method is inverse quadratic interpolation if it is safe, else bisection. Reference: Chandrupatla (1997), "A new
     hybrid quadratic/bisection algorithm for finding the zero of a nonlinear function without using derivatives".
@@ -295,8 +296,8 @@ def _tango_deviation(b: np.ndarray | float, c: np.ndarray | float, n: int, delta
 def tango_tail(only_a: int, only_b: int, trials: int, delta: float) -> float:
     r"""The one-sided p-value of Tango's score test of the null hypothesis that the difference is at most delta.
 
-    $1 - \Phi((b - c - n \delta) / \sqrt{n (2 q + \delta (1 - \delta))})$, as in `tango_interval`; 0 for a delta
-    below -1, which no difference can have, and 1 for one above 1.
+    $1 - \Phi((b - c - n \delta) / \sqrt{n (2 q + \delta (1 - \delta))})$, with the symbols of `tango_interval`. No
+    difference is below -1 or above 1, so p is 0 if delta is below -1, and 1 if delta is above 1.
 
     >>> round(tango_tail(1, 7, 21, -0.5172), 3), tango_tail(0, 0, 21, 0.0)
     (0.025, 1.0)

@@ -67,7 +67,7 @@ def delta_method_errors(
 
 
 def delta_method_influences(values: np.ndarray, strata: np.ndarray, score: Score) -> tuple[np.ndarray, np.ndarray]:
-    """The influence of each unit on each score, `[system, unit]`; and the norm that each row has if no terms cancel."""
+    """The influence of each unit on each score, `[system, unit]`; and the norm of each row if no terms cancelled."""
     starts = np.searchsorted(strata, np.arange(int(strata[-1]) + 1))
     # Measured from the first unit of each stratum, values that do not vary are exactly 0.
     apart = values - values[:, starts][:, strata]
@@ -95,7 +95,7 @@ def _errors(influence: np.ndarray, largest: np.ndarray) -> np.ndarray:
 def sample_factors(strata: np.ndarray) -> np.ndarray:
     """The factor n / (n - 1) for each unit, with n units in its stratum, `[unit]`.
 
-    1 for a single unit, whose term is 0.
+    The factor of a single unit is 1, because its term is 0.
     """
     sizes = np.bincount(strata)[strata]
     return sizes / np.maximum(sizes - 1, 1)

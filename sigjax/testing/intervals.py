@@ -2,8 +2,8 @@
 
 From these records follow the refusals of options, the notes and the methods paragraph of a report, and the help page.
 
-To add a kind from bootstrap replicates, add its name to `records.settings.IntervalKind`, a subclass of `Percentile`
-(example: `Basic`), its record, and the BibTeX entry that it cites in `data/references.bib`.
+To add a kind that uses bootstrap replicates, add its name to `records.settings.IntervalKind`, and write a subclass of
+`Percentile` (example: `Basic`) and its record. Add the BibTeX entry that the record cites to `data/references.bib`.
 
 **The rule** for `auto`, and for `simultaneous`, which takes the same intervals at a joint level:
 
@@ -42,21 +42,23 @@ from sigjax.testing.uncertainty import Basic, Percentile
 
 @dataclass(frozen=True, slots=True)
 class IntervalMethod:
-    """One kind of intervals.
+    """A kind of intervals.
 
     Attributes:
-        name: the user's name for it; for the kinds that `auto` chooses among, the name in reports.
-        words: for the methods paragraph, with its citations.
-        about: for the help page; empty if users cannot choose this kind.
-        needs: of metrics that are not sums, and in design nested, replicates replace the jackknife.
-        closed: a function without resamples, given how many deltas are simultaneous: standard error and ends of the
-            interval of each score, then of each delta, `[target, 3]`.
-        fits_correction: intervals of deltas are simultaneous if the correction bounds the family-wise error.
-        of_sums: only for metrics of sums.
-        whole: needs whole instances, so that runs cannot be drawn within instances (design nested).
-        samples: needs resamples even if the distribution of all resamples is known.
+        name: the name of the kind for users; for kinds that only `auto` chooses, the name in reports.
+        words: words for the methods paragraph, with citations.
+        about: text of the help page; empty if users cannot choose this kind.
+        needs: the source of the intervals. For metrics that are not sums, and in design nested, replicates replace the
+            jackknife.
+        of_replicates: the class that makes the intervals from replicates.
+        closed: a function that needs no resamples: problem and number of simultaneous deltas -> standard error and ends
+            of the interval of each score, then of each delta, `[target, 3]`.
+        fits_correction: whether intervals of deltas are simultaneous if the correction bounds the family-wise error.
+        of_sums: whether the kind is only for metrics of sums.
+        whole: whether the kind needs whole instances, so that runs cannot be drawn within instances (design nested).
+        samples: whether the kind needs resamples even if the distribution of all resamples is known.
         missing: why a score or a delta may have no such interval.
-        note: a sentence about it for every report.
+        note: a sentence about the kind for every report.
     """
 
     name: str
@@ -73,7 +75,7 @@ class IntervalMethod:
     note: str = ""
 
     def reason_against(self, design: DesignMethod) -> str | None:
-        """Why it does not fit a design; None if it does."""
+        """Why the kind does not fit a design; None if it fits."""
         if self.whole and design.draws == "outputs":
             return f"interval {self.name} takes whole instances; use percentile with design {design.name}"
         if design.draws is None and self.needs not in ("runs", "nothing"):
