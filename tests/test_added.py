@@ -333,7 +333,7 @@ def test_an_added_markup_language_is_a_format_of_files_and_a_flag(tmp_path):
     folder = copied(
         tmp_path,
         ("report/markup.py", made, made + TYPST),
-        ("cli/output.py", entry, f'    "typst": OutputFormat((".typ",), dialect="TYPST"),\n{entry}'),
+        ("cli/options.py", entry, f'    "typst": OutputFormat((".typ",), dialect="TYPST"),\n{entry}'),
     )
     source, again, signature, names = run_in(folder, WRITTEN)
     assert again == source

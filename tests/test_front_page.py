@@ -6,14 +6,14 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
 
 import sigjax
-from sigjax.cli import _run
-from sigjax.cli.app import COMMANDS
-from sigjax.cli.output import OUTPUTS
+from sigjax.cli import COMMANDS, _run
+from sigjax.cli.options import OUTPUTS
 from sigjax.formats import FORMATS
 from sigjax.guide import TOPICS, markdown, page, title, words_of
 from sigjax.metrics import CLASS_METRICS, METRICS
@@ -253,7 +253,7 @@ def test_examples_are_written_and_nothing_is_written_over(tmp_path, capsys):
     (folder / "board.tsv").write_text("mine")
     before = files(folder)
     assert run("demo", "--write", folder) == 2
-    assert re.search(r"board\.tsv: exists, and is not written over", capsys.readouterr().err)
+    assert re.search(r"board\.toml: exists, and is not written over", capsys.readouterr().err)
     assert files(folder) == before
     (tmp_path / "file").write_text("")
     assert run("demo", "--write", tmp_path / "file") == 2
@@ -414,6 +414,7 @@ def test_the_wheel_alone_runs_the_demo_and_writes_the_examples(tmp_path):
     subprocess.run([*pip, "wheel", source, "--no-deps", "-w", tmp_path], check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     site = tmp_path / "site"
+    assert {"sigjax/py.typed", "sigjax/__init__.pyi"} <= set(zipfile.ZipFile(wheel).namelist())
     subprocess.run([*pip, "install", wheel, "--no-deps", "--target", site], check=True, capture_output=True)
     script = 'python -c "import sigjax; print(sigjax.__file__)"; sigjax demo; sigjax demo --write e; sigjax help gpu'
     done = in_shell(script.replace("python", f'"{sys.executable}"', 1), tmp_path, PYTHONPATH=str(site))

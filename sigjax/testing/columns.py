@@ -42,11 +42,17 @@ from sigjax.resample.gathered import (
 from sigjax.resample.units import Sample, make_sample
 from sigjax.run.context import Context, Run
 from sigjax.run.costs import CALL, CALLED_NUMBER, CALLED_NUMBER_TOGETHER, Cost
-from sigjax.testing.bootstrap import bootstraps
-from sigjax.testing.budget import over_budget
-from sigjax.testing.p_values import ExceedCounter, exact_columns
+from sigjax.testing.intervals import bootstraps
 from sigjax.testing.permutation import add_up
-from sigjax.testing.problem import Hypotheses, NotExact, Problem, check_finite
+from sigjax.testing.problem import (
+    ExceedCounter,
+    Hypotheses,
+    NotExact,
+    Problem,
+    check_finite,
+    exact_columns,
+    over_budget,
+)
 from sigjax.testing.uncertainty import Pieces
 
 NOT_SUMS = "the metric is not a function of sums"

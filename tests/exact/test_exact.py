@@ -17,7 +17,7 @@ from sigjax.exact import plans
 from sigjax.records import Column
 from sigjax.records.settings import Alternative, Method
 from sigjax.resample.extreme import Extreme
-from sigjax.testing.p_values import exact_columns
+from sigjax.testing.problem import exact_columns
 
 pytestmark = pytest.mark.slow
 

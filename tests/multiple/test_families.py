@@ -7,12 +7,12 @@ import pytest
 from oracles import STATSMODELS, adjusted_p, random_counts, swapped_deltas
 
 from sigjax import Evaluation, InputError, compare
-from sigjax.multiple.adjustment import ERROR, LOOKS, count_until_decided, known_bounds
+from sigjax.multiple.decisions import ERROR, LOOKS, count_until_decided, known_bounds
 from sigjax.records import Column, Comparisons, Metric, Settings
 from sigjax.records.settings import adjust
 from sigjax.resample.draws import draws_from_strata, row_keys, swap
 from sigjax.run import context
-from sigjax.testing.p_values import exact_columns, sampled_columns
+from sigjax.testing.problem import exact_columns, sampled_columns
 
 pytestmark = pytest.mark.slow
 

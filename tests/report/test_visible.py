@@ -20,7 +20,7 @@ from test_renderings import Page
 
 from sigjax import Evaluation, Report, audit, classical_tests, compare, equivalence, power
 from sigjax.cli import _run, main
-from sigjax.cli.output import OUTPUTS
+from sigjax.cli.options import OUTPUTS
 from sigjax.records import Settings
 from sigjax.records.display import visible
 from sigjax.report import markup
@@ -306,7 +306,7 @@ def test_a_closed_standard_output_is_refused_before_the_work(tmp_path, monkeypat
     assert _run(["compare", str(table), "-o", str(tmp_path / "out"), "-q"], debug=False) == 0
     assert (tmp_path / "out").read_text().startswith("warning: permutation test: 2 units are too few")
     assert str(compare(Evaluation.from_arrays({"A": [1, 0], "B": [0, 1]}))) != ""
-    monkeypatch.setattr("sigjax.cli.output.read_data", None)
+    monkeypatch.setattr("sigjax.cli.options.read_data", None)
     monkeypatch.setattr("sigjax.cli.info.read", None)
     for command in (["compare", str(table)], ["demo"], ["classical", str(table)], ["research", "audit", str(table)]):
         assert _run(command, debug=False) == 2

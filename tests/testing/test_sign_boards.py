@@ -15,9 +15,8 @@ from sigjax import Evaluation, compare
 from sigjax.comparison.checks import work
 from sigjax.records import Settings
 from sigjax.run.context import Context
-from sigjax.testing.permutation import exact_tests
+from sigjax.testing.permutation import exact_tests, sign_ps
 from sigjax.testing.problem import SumsProblem, pairs_of
-from sigjax.testing.special import sign_ps
 
 
 def expected(ahead, behind, alternative, mid_p):
@@ -184,7 +183,7 @@ def swapped(differences):
 
 
 def test_clustered_boards_past_the_budget_are_exact_where_sampling_costs_more(monkeypatch):
-    monkeypatch.setattr("sigjax.testing.budget.AUTO_BUDGET", 1e-9)
+    monkeypatch.setattr("sigjax.testing.problem.AUTO_BUDGET", 1e-9)
     evaluation, sums = clustered(8, 40)
     report = compare(evaluation, device="numpy")
     for one in report:
