@@ -38,7 +38,7 @@ def main() -> None:
     print(f"\na best system is missing, %, for n = {' / '.join(map(str, UNITS))} units\n\n{table}")
     finish(chosen, resamples=RESAMPLES, misses=[each._asdict() for each in found])
     valid = [each for each in found if not WORLDS[each.world]]
-    require_at_most(0.05, ((each, each.number, each.trials) for each in valid))
+    require_at_most(0.05, valid)
 
 
 def measured(name: str, units: int, boards: int) -> Iterator[Share]:

@@ -137,7 +137,7 @@ def main() -> None:
     print(cells_table({(str(each["world"]), "ranks of a system", ""): f"{each['ranks']:.1f}" for each in widths}))
     finish(chosen, resamples=RESAMPLES, shares=[each._asdict() for each in found], widths=widths)
     right = [each for each in found if each.by == "clusters" or not WORLDS[each.world].users]
-    require_at_most(ALLOWED, [((each.world, each.what), each.number, each.trials) for each in right])
+    require_at_most(ALLOWED, right)
 
 
 if __name__ == "__main__":

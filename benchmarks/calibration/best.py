@@ -148,7 +148,7 @@ def main() -> None:
     found = [each for name in WORLDS for each in of_world(name, QUICK_TRIALS if chosen.quick else TRIALS)]
     print(cells_table({(each.world, each.what, 0): f"{100.0 * each.share:.2f}%" for each in found}))
     finish(chosen, alpha=ALPHA, units=UNITS, shares=[each._asdict() for each in found])
-    require_at_most(ALPHA, ((each.world, each.number, each.trials) for each in found if each.interval))
+    require_at_most(ALPHA, (each for each in found if each.interval))
 
 
 if __name__ == "__main__":

@@ -128,7 +128,7 @@ def main() -> None:
     print(f"\nsome delta of normal numbers is missed, %\n\n{table(crowds)}")
     finish(chosen, level=LEVEL, resamples=RESAMPLES, misses=[each._asdict() for each in found + crowds])
     valid = [each for each in found if each.by == "permutation, holm" and WORLDS[each.world].exchangeable]
-    require_at_most(1.0 - LEVEL, ((each, each.number, each.trials) for each in valid))
+    require_at_most(1.0 - LEVEL, valid)
 
 
 def measured(name: str, units: int, groups: int) -> Iterator[Share]:

@@ -65,7 +65,7 @@ def main() -> None:
     header = ("", "bound wrong, %", "also of directions, %", "found by Holm", "bound for all")
     print(f"\n{sets:,} sets\n\n{markdown_table(header, lines)}")
     finish(chosen, alpha=ALPHA, errors=[each._asdict() for each in found])
-    require_at_most(ALPHA, ((each, each.number, each.trials) for each in found))
+    require_at_most(ALPHA, found)
 
 
 def measured(world: World, sets: int, number: int) -> np.ndarray:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from shared import Share, begin, cells_table, finish, require_at_most, share_of
+from shared import Share, begin, cells_table, finish, require_at_most, share_of, summed
 
 import sigjax
 from sigjax.comparison.analysis import run_tests
@@ -105,23 +105,20 @@ def main() -> None:
         for each in found
         if each.what == "misses" and (WORLDS[each.world].symmetric or (each.units >= 1000 and "F1" in each.world))
     ]
-    require_at_most(ALLOWED, ((each, each.number, each.trials) for each in held))
+    require_at_most(ALLOWED, held)
 
 
 def measured(name: str, units: int, groups: int) -> Iterator[Share]:
     """How often tests reject, and intervals miss 0, in a world with so many units."""
-    counts: dict[tuple[str, str], int] = {}
-    for group in range(groups):
-        rng = np.random.default_rng((_SEED, list(WORLDS).index(name), units, group))
-        inputs = WORLDS[name].draw(rng, units)
-        for key, number in _of_group(inputs, WORLDS[name].metric, int(rng.integers(2**62))):
-            counts[key] = counts.get(key, 0) + number
+    generators = (np.random.default_rng((_SEED, list(WORLDS).index(name), units, group)) for group in range(groups))
+    counts = summed(each for rng in generators for each in _of_group(WORLDS[name], units, rng))
     for (what, by), number in counts.items():
         yield share_of(name, units, what, by, number, groups * GROUP)
 
 
-def _of_group(inputs: np.ndarray, metric: str, seed: int) -> Iterator[tuple[tuple[str, str], int]]:
+def _of_group(world: World, units: int, rng: np.random.Generator) -> Iterator[tuple[tuple[str, str], int]]:
     """How many of the data sets each test rejects, and how many default intervals miss 0."""
+    inputs, metric, seed = world.draw(rng, units), world.metric, int(rng.integers(2**62))
     tests: tuple[Test, ...] = ("permutation", "bootstrap")
     for test in tests:
         settings = Settings(

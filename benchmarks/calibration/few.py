@@ -134,7 +134,7 @@ def main() -> None:
         print(f"\n{what}: misses, %\n\n{table(found, what)}")
     finish(chosen, level=LEVEL, resamples=RESAMPLES, misses=[each._asdict() for each in found])
     exact = [each for each in found if (each.world, each.what, each.by) == ("normal", "equivalence", "auto")]
-    require_at_most(1.0 - LEVEL, ((each, each.number, each.trials) for each in exact))
+    require_at_most(1.0 - LEVEL, exact)
 
 
 def measured(name: str, units: int, trials: int) -> Iterator[Share]:

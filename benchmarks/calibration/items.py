@@ -91,7 +91,7 @@ def main() -> None:
     found = [*level, *planted, *(of_reliability(*size, boards) for size in sizes)]
     print(cells_table({(each.world, each.what, each.by): f"{100.0 * each.share:.1f}%" for each in found}))
     finish(chosen, alpha=ALPHA, instances=INSTANCES, shares=[each._asdict() for each in found])
-    require_at_most(ALPHA, ((each.world, each.number, each.trials) for each in level))
+    require_at_most(ALPHA, level)
 
 
 if __name__ == "__main__":

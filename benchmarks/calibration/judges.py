@@ -99,9 +99,9 @@ def main() -> None:
     print(cells_table({(str(each["world"]), f"n = {each['labels']}", ""): f"{each['ratio']:.2f}" for each in lengths}))
     finish(chosen, alpha=ALPHA, resamples=RESAMPLES, shares=[each._asdict() for each in found], lengths=lengths)
     held = [each for each in found if each.by == "ppi" and each.units >= ENOUGH]
-    require_at_most(ALLOWED, [((each.world, each.units, each.what), each.number, each.trials) for each in held])
+    require_at_most(ALLOWED, held)
     tests = [each for each in found if each.what == "test" and WORLDS[each.world].exchangeable]
-    require_at_most(ALPHA, [((each.world, each.units, each.by), each.number, each.trials) for each in tests])
+    require_at_most(ALPHA, tests)
 
 
 def measured(name: str, size: tuple[int, int], groups: int) -> tuple[list[Share], dict[str, object]]:

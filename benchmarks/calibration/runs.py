@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
-from shared import Share, begin, cells_table, finish, require_at_most, share_of
+from shared import Share, begin, cells_table, finish, require_at_most, share_of, summed
 
 import sigjax
 from sigjax.comparison.analysis import run_tests
@@ -84,20 +84,15 @@ def main() -> None:
     about = {"instances": INSTANCES, "group": GROUP, "worlds": {k: v._asdict() for k, v in WORLDS.items()}}
     finish(chosen, alpha=ALPHA, resamples=RESAMPLES, **about, shares=[each._asdict() for each in found])
     own = [each for each in found if each.by == "models" and len(set(WORLDS[each.world].models)) == 1]
-    require_at_most(ALPHA, ((each, each.number, each.trials) for each in own))
+    require_at_most(ALPHA, own)
 
 
 def measured(name: str, runs: int, groups: int) -> Iterator[Share]:
     """The shares of all designs in a world with so many runs."""
-    counts: dict[tuple[str, str], int] = {}
-    for group in range(groups):
-        rng = np.random.default_rng((_SEED, list(WORLDS).index(name), runs, group))
-        values = WORLDS[name].draw(rng, runs)
-        for key, number in _of_group(values, rng):
-            counts[key] = counts.get(key, 0) + number
-    trials = groups * GROUP
+    generators = (np.random.default_rng((_SEED, list(WORLDS).index(name), runs, group)) for group in range(groups))
+    counts = summed(each for rng in generators for each in _of_group(WORLDS[name].draw(rng, runs), rng))
     for (what, by), number in counts.items():
-        yield share_of(name, runs, what, by, number, trials)
+        yield share_of(name, runs, what, by, number, groups * GROUP)
 
 
 def _of_group(values: np.ndarray, rng: np.random.Generator) -> Iterator[tuple[tuple[str, str], int]]:

@@ -27,6 +27,7 @@ __all__ = [
     "require_at_most",
     "share_of",
     "shares",
+    "summed",
 ]
 FALSE_ALARMS = 0.001
 """Probability that a script fails though what it checks is right, at most."""
@@ -88,14 +89,22 @@ def cells_table(cells: Mapping[tuple[str, str, object], str]) -> str:
     return markdown_table(["", *columns], lines)
 
 
-def require_at_most(share: float, found: Iterable[tuple[object, int, int]]) -> None:
-    """Check that each (what, number, trials) happens in at most this share of its trials, within binomial error.
+def summed(counts: Iterable[tuple[tuple[str, str], int]]) -> dict[tuple[str, str], int]:
+    """The sum of the numbers of each (what, by), in the order in which these come first."""
+    found: dict[tuple[str, str], int] = {}
+    for key, number in counts:
+        found[key] = found.get(key, 0) + number
+    return found
+
+
+def require_at_most(share: float, found: Iterable[Share]) -> None:
+    """Check that each happens in at most this share of its trials, within binomial error.
 
     Raises:
         AssertionError: one happens too often.
     """
     every = list(found)
-    for what, number, trials in every:
-        if (tail := binom.sf(number - 1, trials, share)) < FALSE_ALARMS / len(every):
-            raise AssertionError(f"{what}: the chance of that is {tail:.2g}")
+    for each in every:
+        if (tail := binom.sf(each.number - 1, each.trials, share)) < FALSE_ALARMS / len(every):
+            raise AssertionError(f"{each}: the chance of that is {tail:.2g}")
     print(f"\n{len(every)} shares are at most {share:.0%}, within binomial error")

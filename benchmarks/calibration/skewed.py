@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
-from shared import begin, cells_table, finish, require_at_most
+from shared import begin, cells_table, finish, require_at_most, share_of
 
 from sigjax.testing.jackknife import degrees_of_freedom
 from sigjax.testing.skewed_t import skewed_ends, skewness
@@ -182,7 +182,8 @@ def main() -> None:
         print(f"\n{title}: 95% quantiles of lengths, in median lengths by t\n\n{table(held, what, _long)}")
     finish(chosen, level=LEVEL, held=[each._asdict() for each in held])
     own = [each for each in held if each.by == "auto" and (each.world == "normal" or WORLDS[each.world].symmetric)]
-    require_at_most(ALLOWED, ((each, each.above + each.below, each.trials) for each in own))
+    missed = (share_of(each.world, each.units, "misses", each.by, each.above + each.below, each.trials) for each in own)
+    require_at_most(ALLOWED, missed)
 
 
 def measured(name: str, units: int, trials: int) -> list[Held]:

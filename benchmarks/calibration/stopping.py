@@ -69,7 +69,7 @@ def main() -> None:
     )
     monitors = [each for each in level if each.by == "monitor" and each.world != list(NULLS)[-1]]
     held = [*monitors, *(each for each in boards if each.what != "power"), *(each for each, _ in misses)]
-    require_at_most(ALPHA, ((each, each.number, each.trials) for each in held))
+    require_at_most(ALPHA, held)
 
 
 def table(found: list[Share]) -> str:

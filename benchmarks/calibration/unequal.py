@@ -176,7 +176,7 @@ def main() -> None:
         print(f"\n{what}: rejections at 5%, %\n\n{table([each for each in found if each.what == what])}")
     finish(chosen, alpha=ALPHA, resamples=RESAMPLES, group=GROUP, shares=[each._asdict() for each in found])
     swapped = [each for each in found if each.what == EXCHANGEABLE and each.by != "bootstrap"]
-    require_at_most(ALPHA, [((each.world, each.units, each.by), each.number, each.trials) for each in swapped])
+    require_at_most(ALPHA, swapped)
 
 
 def measured(name: str, size: int, groups: int) -> list[Share]:

@@ -69,7 +69,7 @@ def main() -> None:
     header = ("", "alone misses, %", "zoom", "simultaneous", "length of zoom", "of simultaneous")
     print(f"\nlengths are in those of the interval alone\n\n{markdown_table(header, lines)}")
     finish(chosen, level=LEVEL, misses=[each._asdict() for each in found])
-    require_at_most(1.0 - LEVEL, ((each, each.number, each.trials) for each in found))
+    require_at_most(1.0 - LEVEL, found)
 
 
 def of_scores(world: World, boards: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -663,10 +663,9 @@ class Monitor(Result):
             digests = state["ids"].values()
             labels = [held["unit"], *held["waiting"], *state["ids"], *state["clusters"]]
             shapes = (monitor._columns.shape, monitor._of_systems.shape)
-            finite = np.isfinite(columns).all() and np.isfinite(of_systems).all()
             if not all(isinstance(label, str) for label in labels) or not all(map(_DIGEST.fullmatch, digests)):
                 raise ValueError
-            if (columns.shape, of_systems.shape) != shapes or not finite:
+            if (columns.shape, of_systems.shape) != shapes:  # all are finite, or there is no checksum
                 raise ValueError
             monitor._columns[:], monitor._of_systems[:] = columns, of_systems
             monitor.unit, monitor.waiting = held["unit"], tuple(held["waiting"])

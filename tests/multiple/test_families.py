@@ -7,11 +7,12 @@ import pytest
 from oracles import STATSMODELS, adjusted_p, random_counts, swapped_deltas
 
 from sigjax import Evaluation, InputError, compare
-from sigjax.multiple.decisions import ERROR, LOOKS, count_until_decided
-from sigjax.records import Column, Metric, Settings
+from sigjax.multiple.decisions import ERROR, LOOKS, count_until_decided, known_bounds
+from sigjax.records import Column, Comparisons, Metric, Settings
 from sigjax.records.settings import adjust
 from sigjax.resample.draws import draws_from_strata, row_keys, swap
 from sigjax.run import context
+from sigjax.testing.problem import exact_columns, sampled_columns
 
 pytestmark = pytest.mark.slow
 
@@ -174,6 +175,14 @@ def test_every_metric_has_its_part_of_the_error():
     none = lambda places, start, end: np.zeros(len(places), int)  # noqa: E731
     (found,) = count_until_decided(none, Column.constant("", 1), np.zeros(0), Settings(), others).values("p_interval")
     assert found.high == pytest.approx(1 - (ERROR / 4 / len(LOOKS) / 2) ** (1 / LOOKS[0]), rel=1e-6)
+
+
+def test_bounds_of_other_metrics_are_those_at_which_they_stopped_or_an_exact_p():
+    reason, ends = Column.constant("", 2), np.array([[0.02, 0.05], [0.6, 0.7]])
+    stopped = sampled_columns(np.array([30, 650]), np.array([31, 651]) / 1001, 1000, reason, ends)
+    exact = exact_columns([(0.3, -0.5, 0.0), (0.002, -2.7, 0.0)], reason)
+    found = known_bounds(Comparisons.joined([exact, stopped]))
+    assert found.tolist() == [[0.3, 0.3], [0.002, 0.002], *ends.tolist()]
 
 
 def test_resamples_auto_settles_the_decisions_of_the_family():

@@ -587,6 +587,6 @@ def test_ids_may_have_another_name_in_each_file(write):
     gold = write("gold.csv", "id,label\nx1,Y\nx2,N\nx3,Y\n")
     a = write("a.csv", "example_id,prediction\nx1,Y\nx2,Y\nx3,Y\n")
     b = write("b.csv", "key,prediction\nx3,Y\nx1,N\nx2,N\n")
-    evaluation = read(gold, input=[a, b])
-    by_id = dict(zip(evaluation.ids, evaluation.stats[:, :, 0].T.tolist(), strict=True))
-    assert by_id == {"x1": [1, 0], "x2": [0, 1], "x3": [1, 1]}
+    for evaluation in (read(gold, input=[a, b]), read(a, b, gold=str(gold))):
+        by_id = dict(zip(evaluation.ids, evaluation.stats[:, :, 0].T.tolist(), strict=True))
+        assert by_id == {"x1": [1, 0], "x2": [0, 1], "x3": [1, 1]}

@@ -200,3 +200,20 @@ def test_an_index_of_pandas_is_no_system(tmp_path, kind):
     repeated = made(pandas.Index([*range(6)] * 2))  # of frames that were put together
     assert (repeated.systems, repeated.ids) == (("A", "B"), tuple(map(str, range(1, ROWS + 1))))
     assert made(pandas.RangeIndex(ROWS)).ids == repeated.ids
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [1, 0, 2]])
+def test_ids_are_the_words_that_most_rows_of_two_files_share(write, order):
+    """One of three visits is common to both files, and all words are."""
+    head = ("visit", "words", "score")
+    rows = (
+        [("u1", "x", "1"), ("u2", "y", "0"), ("u3", "z", "0")],
+        [("u3", "z", "1"), ("u4", "y", "1"), ("u5", "x", "0")],
+    )
+    files = [
+        write(f"{k}.csv", "".join(",".join(row[i] for i in order) + "\n" for row in [head, *own]))
+        for k, own in enumerate(rows)
+    ]
+    evaluation = read(*files)
+    assert evaluation.ids == ("x", "y", "z")
+    assert evaluation.stats[:, :, 0].tolist() == [[1, 0, 0], [0, 1, 1]]

@@ -71,6 +71,19 @@ def test_all_exchanges_are_listed_where_they_are_few(data, options):
     assert sum(found.extreme) == pytest.approx(report[0].p_value, abs=5e-9)
 
 
+@pytest.mark.parametrize(
+    ("values", "method"), [(RNG.integers(0, 2000, (2, 300)), "exact"), (RNG.random((2, 60)), "montecarlo")]
+)
+def test_exchanges_are_drawn_where_they_cannot_be_listed_or_are_too_many(values, method):
+    """An exact test may take seconds, a figure may not."""
+    labels = {"ids": [str(i // 3) for i in range(values.shape[1])], "runs": [*"xyz"] * (values.shape[1] // 3)}
+    data = Evaluation.from_arrays(dict(zip("AB", values, strict=True)), **labels)
+    report = compare(data, design="crossed", resamples=999, interval="none")
+    found = report.distribution("A", "B")
+    assert (report[0].method, found.resamples) == (method, 999)
+    assert sum(found.extreme) == pytest.approx(report[0].p_value, abs=0.06)
+
+
 def test_mid_p_counts_ties_half():
     report = compare(RIGHT, read={"metric": "accuracy"}, method="exact", mid_p=True)
     assert sum(report.distribution("A", "B").extreme) == pytest.approx(report[0].p_value, abs=5e-9)

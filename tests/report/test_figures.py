@@ -156,6 +156,9 @@ def test_a_heat_map_has_a_shade_and_a_number_for_every_pair():
         shade = mark(REPORTS[9][NAMES[i], NAMES[j]])
         if shade in colors:
             assert image[i, j].tolist() == list(to_rgba(colors[shade]))
+    white = [np.array(each) for lines in axes.collections for each in lines.get_segments()]
+    across = [segment[:, 0].tolist() for segment in white if segment[0, 1] == segment[1, 1]]
+    assert across == [list(axes.get_xlim())] * 10
 
 
 def test_bars_of_groups_join_those_that_share_a_letter_and_lines_lead_from_scores_to_names():
@@ -177,6 +180,7 @@ def test_bars_of_groups_join_those_that_share_a_letter_and_lines_lead_from_score
     names = [label.get_text() for label in axes.child_axes[0].get_yticklabels()]
     assert [name.split("  ")[1] for name in names] == [one.name for one in report.systems[:15]]
     assert names[0].startswith(f"{scores[0]:.4f}")
+    assert axes.get_ylim()[0] == 14.5  # half a row below the last of 15
     with pytest.raises(InputError, match="at most 60 systems can be read, and these are 143; use scores, or heatmap"):
         REPORTS[143].plot("groups")
 

@@ -813,3 +813,15 @@ def test_scores_of_tasks_have_as_many_systems_as_fit(name, width):
     assert ["task", *map(str, range(1, most + 1))] in lines
     said = f"Scores of the first {most} of 25 systems"
     assert said in " ".join(itertools.chain.from_iterable(lines))
+
+
+@pytest.mark.parametrize(("width", "fits"), [(71, True), (70, False)])
+def test_scores_of_tasks_are_below_names_if_all_names_fit(width, fits):
+    """The longest title has 15 cells, and each of seven systems 6 and a gap of 2."""
+    rng = np.random.default_rng(0)
+    systems = {f"sys{k}ab": rng.integers(0, 2, 9) for k in range(7)}
+    suite = {f"t{k}": Evaluation.from_arrays(systems, metric="accuracy") for k in range(2)}
+    report = compare(suite, interval="none", device="numpy", test="permutation", resamples=99)
+    lines = [line.split() for line in to_text(report, width=width).splitlines()]
+    assert (["task", *(one.name for one in report.systems[:7])] in lines) == fits
+    assert (["Scores", "of", "all", "tasks"] in lines) == fits

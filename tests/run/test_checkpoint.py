@@ -19,7 +19,7 @@ from runs import COUNTS, FSCORE, OTHERS, RUNS, report
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import _run
 from sigjax.records.metric import data_hash
-from sigjax.run import shards
+from sigjax.run import files, shards
 from sigjax.run.shards import Shard, ShardFile, kept_in
 
 pytestmark = pytest.mark.slow
@@ -39,16 +39,18 @@ def expected():
 
 def stopped_after(monkeypatch, saves):
     """The run ends when it has written so many states: what remains is what a kill leaves."""
-    write, left = ShardFile._write, [saves]
+    left = [saves]
 
-    def count(self):
-        write(self)
+    @contextlib.contextmanager
+    def counted(path):
+        with files.replacing(path) as file:
+            yield file
         left[0] -= 1
         if left[0] < 0:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(ShardFile, "_write", count)
-    return lambda: monkeypatch.setattr(ShardFile, "_write", write)
+    monkeypatch.setattr(shards, "replacing", counted)
+    return lambda: monkeypatch.setattr(shards, "replacing", files.replacing)
 
 
 def header(path):
@@ -117,7 +119,7 @@ def test_what_is_done_is_not_done_again(tmp_path, monkeypatch, expected):
 KILLED = """
 import os, random, signal, sys
 import numpy as np
-from sigjax.run import shards
+from sigjax.run import files, shards
 from sigjax.cli import main
 shards._SECONDS, shards._FRACTION = 0.0, 1e9
 if sys.argv[1] == "in the middle of a write":
@@ -275,7 +277,7 @@ def test_a_full_disk_does_not_end_the_run(tmp_path, monkeypatch, expected):
 
 SHARED = """
 import sys
-from sigjax.run import shards
+from sigjax.run import files, shards
 from sigjax.cli import main
 shards._SECONDS, shards._FRACTION = 0.0, 1e9
 main(sys.argv[1:])

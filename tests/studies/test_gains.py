@@ -253,6 +253,9 @@ def test_refusals(options, message):
 
 def test_few_pairs_are_noted():
     assert "fewer than 20 pairs" in str(gains(tagged(), test="permutation"))
+    first = next(at for at in gains(tagged(), test="permutation").points if at.threshold)
+    said = f"For 95% of these pairs, a gain above {first.threshold:.4f}"
+    assert gains(tagged(), test="permutation").headline.startswith(said)
     study = gains({"a": [1, 2, 3, 4], "b": [1, 2, 3, 4]})
     assert (study.points[0].num_pairs, study.points[0].threshold) == (0, None)
     assert "no threshold where no pair has p from 0.001 to 0.25" in " ".join(str(study).split())

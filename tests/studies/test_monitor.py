@@ -341,7 +341,9 @@ def test_damaged_states_are_refused():
     monitor.update(board(3, 30))
     held = json.loads(monitor.to_json())
     state, columns = held["state"], held["state"]["columns"]
-    states = [state | {"columns": some} for some in (0, columns[:1], [[math.nan, *row[1:]] for row in columns])]
+    states = [state | {"columns": some} for some in (0, columns[:1])]
+    for bad in (math.nan, math.inf):
+        states += [state | {key: [[bad, *row[1:]] for row in state[key]]} for key in ("columns", "systems")]
     ids = [state | {"ids": each} for each in ({"q1": 5}, {"q1": "z:1"}, ["q1"], "q1", None)]
     more = [state | {"clusters": [1]}, state | {"columns": columns[:-1]}]
     others = ({**held, "state": each} for each in (*states, *ids, *more))

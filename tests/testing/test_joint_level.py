@@ -259,3 +259,19 @@ def test_a_pair_that_still_contradicts_is_named():
     (note,) = [note for note in report.notes if "interval without 0" in note]
     assert "adjusted p not below 0.05: s0 - s1, " in note
     assert not [note for note in compare(values, correction="bh").notes if "interval without 0" in note]
+
+
+def test_intervals_and_p_that_are_adjusted_alike_contradict_and_others_do_not():
+    """Five units: the least p is 1/16. Percentile intervals are of one pair each, adjusted p of three."""
+    rng = np.random.default_rng(5)
+    values = {f"s{k}": 10.0 * k + rng.normal(size=5) for k in range(3)}
+    two = {name: values[name] for name in ("s0", "s1")}
+
+    def noted(data, **options):
+        report = compare(data, device="numpy", progress=False, **options)
+        assert all(one.interval.high < 0 and one.p_adjusted >= 1 / 16 for one in report)
+        return sum("interval without 0, but" in note for note in report.notes)
+
+    assert noted(two) == noted(two, interval="percentile") == 1
+    assert noted(values) == 1
+    assert noted(values, interval="percentile") == 0
