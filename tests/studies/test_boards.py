@@ -204,7 +204,7 @@ def test_a_metric_without_audit_says_so_and_what_the_test_set_resolves(folder):
     assert "What this test set resolves (MCC)" in str(board)
     assert "Best by MCC: A" in str(board).splitlines()[0]
     assert len(board.real) == 2
-    (scores,) = [line for line in board.to_text().splitlines() if line.startswith("A  ")]
+    scores, *_ = [line for line in board.to_text().splitlines() if line.startswith("A  ")]
     assert scores.split()[1].endswith("a")  # the mark of the group
 
 
