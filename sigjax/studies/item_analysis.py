@@ -12,7 +12,8 @@ coefficient of systems x instances. For clusters, V sums deviations within clust
 is Feldt's, by the F distribution. The dependability $\Phi$ also counts how much instances differ in difficulty.
 
 **Resolution.** A paired test detects a true difference of $(z_{1-\alpha/2} + z_{power})$ standard errors of delta. For
-neighbours in the ranking q = N / (instances needed for their difference); q of 1 or more is enough.
+neighbours in the ranking q = N / (instances needed for their difference); q of 1 or more is enough. For right or wrong
+answers the instances needed are those of the exact test (see `power_analysis.planned_power`).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from sigjax.resample.units import codes, units_of_instances
 from sigjax.run.context import progress_bar, with_progress
 from sigjax.studies.association import shuffled
 from sigjax.studies.formulas import detectable_effect, instances_needed
-from sigjax.studies.power_analysis import PowerOptions
+from sigjax.studies.power_analysis import PowerOptions, instances_to_detect
 from sigjax.studies.study import Study, caption, more_in_json, study_signature
 from sigjax.studies.subsets import all_assignments
 from sigjax.studies.tost import EquivalencePairsOptions
@@ -57,6 +58,8 @@ _NUMBERS = 2**22
 """Statistics in memory at a time."""
 _FIRST_LOOK, _ENOUGH = 2_000, 200
 """After so many orders, an instance stops of which so many go as badly with the rest."""
+_MOST_EXACT = 2_000
+"""Most instances that the exact power is computed for: beyond, the normal approximation needs 1 to 5% fewer."""
 _ROUNDING = 2.0**-40
 """Relative error of a sum of products, which counts as a tie."""
 
@@ -112,6 +115,8 @@ class Neighbours:
         detectable: the smallest true difference of theirs that a test of the pair alone detects with the target power;
             None if all instances differ alike.
         needed: units (instances, or clusters) that detect a true difference as large as delta; None for equal scores.
+            Up to 2,000 right or wrong answers are those of the exact test, as for `power --detect`; other numbers are by
+            the normal approximation.
         q: units of this test set / needed; 0 for equal scores.
     """
 
@@ -429,7 +434,8 @@ def items_of(evaluation: EvaluationRecord, options: ItemsOptions) -> Items:
     reliability = _reliability(scores, unit, settings.confidence_level)
     better = 1.0 if metric.higher_is_better else -1.0
     order = np.argsort(-better * totals, kind="stable")
-    neighbours, detectable = _neighbours(scores[order] * (better * scale) / sizes.sum(), unit, options, settings.alpha)
+    parts, answers = scores[order] * (better * scale) / sizes.sum(), binary and num_units == int(sizes.sum())
+    neighbours, detectable = _neighbours(parts, unit, options, settings.alpha, answers=answers)
     low, high = float((scores / sizes).min()), float((scores / sizes).max())
     return Items(
         metric=metric.name,
@@ -602,11 +608,12 @@ def _error(deviations: np.ndarray, unit: np.ndarray) -> float:
 
 
 def _neighbours(
-    parts: np.ndarray, unit: np.ndarray, options: ItemsOptions, alpha: float
+    parts: np.ndarray, unit: np.ndarray, options: ItemsOptions, alpha: float, *, answers: bool
 ) -> tuple[list[tuple[Any, ...]], tuple[float | None, float | None]]:
     """Records of pairs of neighbours, and the median detectable difference, alone and for all pairs of systems.
 
-    `parts` `[system, instance]` add up to the scores, the best system first.
+    `parts` `[system, instance]` add up to the scores, the best system first. `answers`: whether units are right or
+    wrong answers, so that the units needed are those of the exact test, as for `power --detect`.
     """
     differences = parts[:-1] - parts[1:]
     deltas = differences.sum(axis=1)
@@ -617,12 +624,18 @@ def _neighbours(
     errors = np.sqrt([_error(row[None], unit) for row in centred])
     errors = np.where(errors <= slack, 0.0, errors)
     detect = partial(detectable_effect, power=options.target, alternative="two-sided")
-    rows = list[tuple[Any, ...]]()
-    for delta, error in zip(deltas.tolist(), errors.tolist(), strict=True):
+    rows, differ = list[tuple[Any, ...]](), (np.abs(differences) * units > 0.5).sum(axis=1)  # of answers
+    exact = lru_cache(None)(
+        lambda ahead, number: instances_to_detect(
+            ahead / units, options.target, number / units, (0.0, number / units), alpha
+        )
+    )
+    for delta, error, number in zip(deltas.tolist(), errors.tolist(), differ.tolist(), strict=True):
         needed = None
         if delta > 0.0:
             variance = np.array([units * error**2])
             needed = int(instances_needed(variance, delta, alpha, options.target, "two-sided")[0])
+            needed = exact(round(delta * units), number) if answers and needed <= _MOST_EXACT else needed
         found = detect(error, alpha) if error > 0.0 else None
         rows.append((delta, error, found, needed, units / needed if needed else 0.0))
     if not errors.any():
