@@ -9,14 +9,18 @@ Notebooks are run, and their outputs kept in `build/notebooks` until cells chang
 outputs that they have.
 """
 
+import ast
 import inspect
+import itertools
 import json
 import re
 import sys
+import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 from cyclopts.docs.markdown import generate_markdown_docs
 from docutils import nodes
@@ -28,9 +32,10 @@ from sphinx.util.nodes import make_refnode
 from sphinx.writers.html5 import HTML5Translator
 
 import sigjax
-from sigjax.cli.app import EXAMPLES, app
+from sigjax.cli import EXAMPLES, app
 from sigjax.formats import Format
 from sigjax.guide import TOPICS, markdown, words_of
+from sigjax.records.options import options_of
 from sigjax.report.text import to_text
 from sigjax.studies import STUDIES
 
@@ -207,7 +212,7 @@ TASKS: Mapping[str, Sequence[str]] = {
         "classical",
         "tests",
         "association",
-        "comparison",
+        "results",
         "settings",
     ),
     "Plan": ("power_analysis", "error_rates", "item_analysis"),
@@ -245,6 +250,117 @@ def reference_page(found: Mapping[str, object]) -> str:
         kind = ["autoclass", "   :members:", "   :inherited-members:"] if isinstance(thing, type) else ["autofunction"]
         lines += [f".. {kind[0]}:: {name}", *kind[1:], ""]
     return "\n".join([*lines, "```", ""])
+
+
+SEE_ALSO: Mapping[str, str] = {
+    "read": "doctor Evaluation | reading tables formats",
+    "doctor": "read | reading formats",
+    "Evaluation": "read compare Metric | python own-metric",
+    "Metric": "SampleMetric Evaluation | own-metric metrics",
+    "SampleMetric": "Metric | own-metric",
+    "compare": "permutation_test bootstrap_test Report equivalence power | first p-values corrections intervals",
+    "permutation_test": "compare bootstrap_test equivalence_test | p-values exact",
+    "bootstrap_test": "compare permutation_test | intervals p-values",
+    "true_discoveries": "compare Report.true_discoveries | discoveries corrections",
+    "board": "compare items power Report | boards discoveries",
+    "equivalence": "equivalence_test compare diff | margin",
+    "equivalence_test": "equivalence permutation_test | margin",
+    "one_sample": "compare unpaired | one-system best",
+    "unpaired": "compare one_sample | other-instances",
+    "classical_tests": "compare permutation_test | choosing data-sets",
+    "association_test": "compare | studies",
+    "power": "planned_power compare equivalence | size",
+    "planned_power": "power | size",
+    "audit": "compare power | calibrated studentized",
+    "items": "power flips compare | instances",
+    "monitor": "Monitor stopping power | stopping",
+    "Monitor": "monitor stopping | stopping",
+    "Report": "compare Comparison diff | output fields reporting",
+    "Comparison": "compare Report | fields",
+    "diff": "verify Report equivalence | regressions integrations",
+    "verify": "diff Report | reproducibility",
+    "rank": "compare battles | leaderboard",
+    "battles": "rank compare | arena",
+    "rl": "compare | trials runs",
+    "flips": "slices items compare | deciding",
+    "slices": "flips compare | deciding",
+    "gains": "power compare | studies size",
+    "stopping": "monitor Monitor | stopping",
+    "InputError": "read doctor | python",
+    "Format": "read doctor | own-format formats",
+}
+"""Public name -> what people also look for: public names, and pages of the manual after the bar."""
+
+
+@cache
+def types_written() -> dict[str, dict[str, str]]:
+    """The options of each function, with types and defaults as the stubs have them: function -> option -> text."""
+    found: dict[str, dict[str, str]] = {}
+    for file in ("__init__.pyi", "studies/__init__.pyi", "readers/evaluation.pyi"):
+        for node in ast.walk(ast.parse((ROOT / "sigjax" / file).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                options = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+                found[node.name] = {
+                    each.arg: ast.unparse(cast("ast.expr", each.annotation))
+                    + (f" = {ast.unparse(value)}" if value else "")
+                    for each, value in options
+                }
+    return found
+
+
+def takes_options(thing: object) -> bool:
+    """Whether the options of a record are the keywords of this function."""
+    return inspect.isroutine(thing) and hasattr(thing, "__signature__")
+
+
+def options_listed(function: types.FunctionType) -> Iterator[str]:
+    """The options of a function by group, one a line, with their types and defaults; details are folded."""
+    record = list(typing.get_type_hints(inspect.unwrap(function)).items())[-2][1]
+    written = types_written()[function.__name__]
+    for group, some in itertools.groupby(options_of(record).items(), lambda item: item[1].metadata["option"].group):
+        yield from (f".. rubric:: {group}", "")
+        for name, each in some:
+            about = each.metadata["option"]
+            doc = prose(about.shown(lambda hint: f"`{hint.option}`"))
+            kind = re.sub(r"Literal\[(.*?)\]", lambda found: found[1].replace("', '", "' | '"), written[name])
+            yield from (f"* **{prose(name)}**: ``{kind}``: {doc}", "")
+            if about.more:
+                opened, closed = (("  .. raw:: html", "", f"     {tag}", "") for tag in DETAILS)
+                yield from (*opened, f"  {prose(about.more)}", "", *closed)
+
+
+DETAILS = ('<details class="more"><summary>More</summary>', "</details>")
+
+
+def with_options(name: str, thing: object, lines: list[str]) -> None:
+    """After napoleon: the options of a function, and what people also look for, below its docstring."""
+    if takes_options(thing):
+        lines += ["", *options_listed(cast("types.FunctionType", getattr(thing, "__func__", thing)))]
+    if also := SEE_ALSO.get(name.rpartition(".")[2] if name.count(".") < 3 else ""):
+        names, _, topics = also.partition(" | ")
+        shown = [*(f"`{each}`" for each in names.split()), *(f"`sigjax help {each}`" for each in topics.split())]
+        lines += ["", ".. seealso::", "", f"   {', '.join(shown)}", ""]
+
+
+def without_options(thing: object, lines: list[str]) -> None:
+    """Before napoleon: the docstring of a function as it is written, without the line for its options."""
+    if takes_options(thing):
+        text = inspect.cleandoc(inspect.unwrap(cast("types.FunctionType", thing)).__doc__ or "")
+        lines[:] = re.sub(
+            r"^Args:\n(?=\n)", "", re.sub(r"^ *options: .*\n", "", text, flags=re.M), flags=re.M
+        ).splitlines()
+
+
+def short_signature(thing: object, signature: str, returned: str) -> tuple[str, str] | None:
+    """The signature without the options, which stand below it."""
+    if not takes_options(thing):
+        return None
+    kept = [
+        each.name if each.kind is each.POSITIONAL_OR_KEYWORD else f"*{each.name}"
+        for each in inspect.signature(cast("types.FunctionType", thing)).parameters.values()
+        if each.kind is not each.KEYWORD_ONLY and each.name != "cls"
+    ]
+    return f"({', '.join([*kept, '**options'])})", returned
 
 
 def path(record: type) -> str:
@@ -582,7 +698,10 @@ def setup(app: Sphinx) -> None:
     app.connect("env-get-outdated", outdated)
     app.connect("source-read", fill_page)
     app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))
+    app.connect("autodoc-process-signature", lambda *given: short_signature(given[3], *given[5:]))
+    app.connect("autodoc-process-docstring", lambda *given: without_options(given[3], given[-1]), priority=90)
     app.connect("autodoc-process-docstring", lambda *given: mark_up(given[-1]), priority=100)  # before napoleon
+    app.connect("autodoc-process-docstring", lambda *given: with_options(given[2], given[3], given[-1]), priority=900)
     app.connect("autodoc-skip-member", leave_out)
     app.connect("doctree-resolved", link_names)
     app.connect("doctree-resolved", link_terms)

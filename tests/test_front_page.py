@@ -6,14 +6,14 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
 
 import sigjax
-from sigjax.cli import _run
-from sigjax.cli.app import COMMANDS
-from sigjax.cli.output import OUTPUTS
+from sigjax.cli import COMMANDS, _run
+from sigjax.cli.options import OUTPUTS
 from sigjax.formats import FORMATS
 from sigjax.guide import TOPICS, markdown, page, title, words_of
 from sigjax.metrics import CLASS_METRICS, METRICS
@@ -414,6 +414,7 @@ def test_the_wheel_alone_runs_the_demo_and_writes_the_examples(tmp_path):
     subprocess.run([*pip, "wheel", source, "--no-deps", "-w", tmp_path], check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     site = tmp_path / "site"
+    assert {"sigjax/py.typed", "sigjax/__init__.pyi"} <= set(zipfile.ZipFile(wheel).namelist())
     subprocess.run([*pip, "install", wheel, "--no-deps", "--target", site], check=True, capture_output=True)
     script = 'python -c "import sigjax; print(sigjax.__file__)"; sigjax demo; sigjax demo --write e; sigjax help gpu'
     done = in_shell(script.replace("python", f'"{sys.executable}"', 1), tmp_path, PYTHONPATH=str(site))

@@ -11,7 +11,7 @@ import pytest
 from docutils import nodes
 
 import sigjax
-from sigjax.cli.app import COMMANDS
+from sigjax.cli import COMMANDS
 from sigjax.guide import TOPICS
 from sigjax.studies import STUDIES
 
@@ -93,7 +93,7 @@ def test_every_public_name_and_command_has_a_place(conf):
     names = {name for name in sigjax.__all__ if not inspect.ismodule(getattr(sigjax, name))}
     assert {f"sigjax.{name}" for name in names} < public
     assert {f"sigjax.studies.{name}" for name in dir(sigjax.studies) if name not in names} < public
-    assert {"sigjax.records.comparison.SystemScore", "sigjax.studies.significant_gains.Gains"} < public
+    assert {"sigjax.records.results.SystemScore", "sigjax.studies.significant_gains.Gains"} < public
     commands = set(re.findall(r"^## `sigjax ([^`]+)`", "\n".join(conf.command_line()), re.MULTILINE))
     research = {f"research {name}" for name, study in STUDIES.items() if study.research}
     assert commands == {*COMMANDS, "--install-completion"} | research
@@ -115,6 +115,37 @@ def test_the_reference_has_each_page_once_and_each_public_name_in_a_line_below_i
         assert f"- [`{name}`]" in below[task]
     assert "`verify`" in below["Report"]
     assert "`studies.gains`" in below["Research"]
+
+
+def test_every_public_name_leads_to_others_that_exist(conf):
+    public = {name.rpartition(".")[2] for found in conf.public().values() for name in found if name.count(".") < 3}
+    called = {name for name in public if inspect.isfunction(getattr(sigjax.studies, name, getattr(sigjax, name, None)))}
+    assert len(called) > 20
+    assert called <= set(conf.SEE_ALSO)
+    assert set(conf.SEE_ALSO) <= public
+    for name, also in conf.SEE_ALSO.items():
+        names, _, topics = also.partition(" | ")
+        assert topics.split(), name
+        assert set(topics.split()) <= set(TOPICS), name
+        assert {each.partition(".")[0] for each in names.split()} <= public - {name}, name
+
+
+@pytest.mark.parametrize("function", [sigjax.compare, sigjax.studies.gains, sigjax.Evaluation.from_dataframe])
+def test_the_reference_has_each_option_in_a_line_with_type_and_default(conf, function):
+    lines = list(conf.options_listed(getattr(function, "__func__", function)))
+    options = inspect.signature(function).parameters.values()
+    names = [each.name for each in options if each.kind is each.KEYWORD_ONLY]
+    listed = [line for line in lines if line.startswith("* **")]
+    assert [line.split("**")[1].replace("\\", "") for line in listed] == names
+    assert all(re.fullmatch(r"\* \*\*\S+\*\*: ``[^`]+( = [^`]+)``: \S.*", line) for line in listed)
+    if function is sigjax.compare:
+        assert "* **seed**: ``int = 12345``: The same seed gives the same report on every device." in listed
+        assert any("``'auto' | 'exact' | 'montecarlo' | 'dp' | 'tree' = 'auto'``" in line for line in listed)
+    described = ["Build it.", "", "Args:", *(f"    {name}: it." for name in names)]
+    conf.without_options(function, described)
+    assert not any("options:" in line for line in described)
+    assert conf.short_signature(function, "", "")[0].endswith(", **options)")
+    assert conf.short_signature(sigjax.true_discoveries, "", "") is None
 
 
 def prose(*pieces):

@@ -10,9 +10,8 @@ from typing import Any
 
 from cyclopts import App
 
-from sigjax.cli.app import FLAGS
-from sigjax.cli.flags import Command, flags
-from sigjax.cli.output import Figure, Figures, Files, Inputs, Results, check_outputs, write_figure
+from sigjax.cli import FLAGS
+from sigjax.cli.options import Command, Figure, Figures, Files, Inputs, Results, check_outputs, flags, write_figure
 from sigjax.formats.labels import read_labels
 from sigjax.readers.options import Options, name_systems, select_systems
 from sigjax.records import EvaluationRecord, Hint, InputError

@@ -1,15 +1,19 @@
 """Power without a pilot: against sums over all outcomes, simulated test sets, and the normal approximation."""
 
 import json
+import math
 import re
+from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import binom, norm
+from scipy.stats import binom, binomtest, nct, norm, t
 
 import sigjax
 from sigjax import InputError, studies
 from sigjax.cli import _run
+from sigjax.guide import markdown
 
 
 def power_of(instances, disagree, difference, level):
@@ -162,3 +166,102 @@ def test_without_sizes_there_is_a_table_of_usual_ones(capsys):
     ]  # fmt: skip
     assert _run(["power", "--disagree", "0.2", "--detect", "0.03"], debug=True) == 0
     assert capsys.readouterr().out.startswith("You need 1,800 instances to find a true difference of 0.03 in 80%")
+
+
+ROOT = Path(sigjax.__file__).parents[1]
+
+
+def test_what_published_boards_need_is_as_measured(data):
+    """The table of `sigjax help size`; the board by F1 again, by the bootstrap in plain NumPy."""
+    rows = json.loads((ROOT / "benchmarks" / "results" / "pilots.json").read_text(encoding="utf-8"))
+    factor = norm.ppf(0.975) + norm.ppf(0.8)
+    shown = re.findall(r"\| ([\d.]+) \| ([\d,]+) (\w+) \(([\d,]+) to ([\d,]+)\) \|", markdown("size"))
+    assert len(shown) == len(rows)
+    for difference, middle, unit, low, high in shown:
+        (row,) = (
+            each
+            for each in rows
+            if each["unit"] == unit
+            and [*map(round2, each["needed"].get(difference, [0]))]
+            == [int(each.replace(",", "")) for each in (low, middle, high)]
+        )
+        for deviation, needed in zip(row["deviation"], row["needed"][difference], strict=True):
+            assert needed == pytest.approx((factor * deviation / float(difference)) ** 2, rel=0.01)
+        rows.remove(row)
+    counts = {"tp": "tp", "predicted": "n_sys", "gold": "n_gold"}
+    file = data / "hipe_fr_coarse" / "per_sentence_stats.tsv.gz"
+    evaluation = sigjax.read(
+        file, metric="fscore", counts=counts, only=sigjax.read(file, metric="fscore", counts=counts).systems[3:5]
+    )
+    stats, rng = evaluation.stats, np.random.default_rng(0)
+    draws = rng.multinomial(stats.shape[1], np.full(stats.shape[1], 1 / stats.shape[1]), size=2000)
+    tp, predicted, gold = np.moveaxis(draws @ stats.astype(float), -1, 0)
+    scores = 2 * tp / (predicted + gold)
+    pair = sigjax.compare(evaluation, progress=False)[0]
+    assert pair.standard_error == pytest.approx((scores[0] - scores[1]).std(ddof=1), rel=0.08)
+
+
+def round2(number):
+    """Two significant digits."""
+    return int(float(f"{number:.2g}"))
+
+
+def table_below(topic, head):
+    """The cells of a table of a page, by rows."""
+    text = markdown(topic).partition(head)[2].partition("\n\n")[0]
+    return [[cell.strip() for cell in line.strip("| ").split("|")] for line in text.splitlines()[2:]]
+
+
+def number(cell):
+    return float(cell.replace(",", ""))
+
+
+@pytest.mark.parametrize("row", table_below("runs", "| runs of each system | smallest p | pairs | difference found |"))
+def test_how_many_runs_are_needed(row):
+    """The smallest p by counting splits; the difference by tests of all splits of simulated normal runs."""
+    runs, smallest, pairs, difference = row
+    runs, splits = int(runs), math.comb(2 * int(runs), int(runs))
+    assert number(smallest) == pytest.approx(2 / splits, rel=0.06)
+    if runs < 20:
+        assert pairs == (f"{splits // 40:,}" if splits >= 40 else "none")  # 2 pairs / splits <= 0.05
+    if splits < 40:
+        assert difference == "none"
+    elif runs <= 6:
+        chosen = np.array([np.isin(range(2 * runs), each) for each in combinations(range(2 * runs), runs)], float)
+        values = np.random.default_rng(0).normal(size=(2 * runs, 4000))
+        values[:runs] += number(difference)
+        sums = np.abs(2 * chosen @ values - values.sum(axis=0))
+        power = ((sums >= sums[:1] - 1e-9).mean(axis=0) <= 0.05).mean()
+        assert power == pytest.approx(0.8, abs=0.03)
+    else:
+        freedom = 2 * runs - 2
+        power = nct.sf(t.ppf(0.975, freedom), freedom, number(difference) * math.sqrt(runs / 2))
+        assert power == pytest.approx(0.8, abs=0.02)
+
+
+def test_the_smallest_p_of_few_runs_is_that_of_sigjax():
+    """All runs of one procedure are better than all of the other."""
+    for runs in (3, 4, 5):
+        rows = {"id": [], "run": [], "A": [], "B": []}
+        for run in range(runs):
+            rows["id"] += [*range(4)]
+            rows["run"] += [run] * 4
+            rows["A"] += [10 + run, 11, 12, 13 + run]
+            rows["B"] += [run, 1, 2, 3]
+        table = sigjax.Evaluation.from_arrays(
+            {name: np.array(rows[name]) for name in "AB"}, ids=rows["id"], runs=rows["run"]
+        )
+        assert sigjax.compare(table, design="models", progress=False)[0].p_value == pytest.approx(
+            2 / math.comb(2 * runs, runs)
+        )
+
+
+def test_how_many_instances_must_differ():
+    text = markdown("runs").partition("p is at least 2 / 2^k.")[2].partition("\n\n")[0]
+    shown = [(int(count), int(pairs)) for count, pairs in re.findall(r"(\d+)(?: are enough)? for (\d+) pair", text)]
+    assert [count for count, _ in shown] == [6, 7, 8, 10, 15]
+    for count, pairs in shown:
+        exact = binomtest(0, count).pvalue
+        assert pairs == int(0.05 / exact + 1e-9)
+        instances = {"A": [1] * count + [1, 0], "B": [0] * count + [1, 0]}
+        assert sigjax.compare(instances, read={"metric": "accuracy"}, progress=False)[0].p_value == pytest.approx(exact)
