@@ -16,10 +16,21 @@ from itertools import combinations
 import numpy as np
 
 from sigjax.comparison.analysis import complete_subsets, run_variances
+from sigjax.comparison.chosen import best_of_many
 from sigjax.metrics import METRICS
 from sigjax.multiple.decisions import most_resamples
 from sigjax.multiple.discoveries import family_discoveries, wins
-from sigjax.records import CORRECTIONS, DESIGNS, Columns, Comparisons, EvaluationRecord, Metric, Note, Settings, Test
+from sigjax.records import (
+    CORRECTIONS,
+    DESIGNS,
+    Columns,
+    Comparisons,
+    EvaluationRecord,
+    Metric,
+    Note,
+    Settings,
+    Test,
+)
 from sigjax.records.metric import is_pooled
 from sigjax.records.settings import adjust
 from sigjax.report.words import IDENTICAL, count, first_of, percent
@@ -757,5 +768,5 @@ NOTES: tuple[Rule, ...] = (
     _without_bootstrap_ranks,
 )
 """The rules on the tested data, in the order of the notes; `_reach` comes after them."""
-NOTES_OF_RESULTS: tuple[Rule, ...] = (_stops, _intervals, _few_differences, _contradictions)
+NOTES_OF_RESULTS: tuple[Rule, ...] = (_stops, _intervals, _few_differences, _contradictions, best_of_many)
 """The rules on the results."""
