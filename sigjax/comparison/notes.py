@@ -16,10 +16,21 @@ from itertools import combinations
 import numpy as np
 
 from sigjax.comparison.analysis import complete_subsets, run_variances
+from sigjax.comparison.chosen import best_of_many
 from sigjax.metrics import METRICS
 from sigjax.multiple.decisions import most_resamples
 from sigjax.multiple.discoveries import family_discoveries, wins
-from sigjax.records import CORRECTIONS, DESIGNS, Columns, Comparisons, EvaluationRecord, Metric, Note, Settings, Test
+from sigjax.records import (
+    CORRECTIONS,
+    DESIGNS,
+    Columns,
+    Comparisons,
+    EvaluationRecord,
+    Metric,
+    Note,
+    Settings,
+    Test,
+)
 from sigjax.records.metric import is_pooled
 from sigjax.records.settings import adjust
 from sigjax.report.words import IDENTICAL, count, first_of, percent
@@ -42,8 +53,8 @@ _FEW_LABELS = 20
 """Fewest human labels with which intervals of `ppi` keep their level in simulations (benchmarks/README.md)."""
 _FEW_UNITS, _FEW_DIFFERENCES = 30, 5
 _FEW_DEGREES = 10.0
-_FEW_SIGNIFICANT = 3
-"""Fewest significant differences, or tasks, for which a note counts how many are real."""
+_FEW_TASKS = 3
+"""Fewest tasks for which a note counts on how many a system is better."""
 
 
 Rule = Callable[[EvaluationRecord, Settings, Mapping[Test, Comparisons], Columns], Iterable[str]]
@@ -698,7 +709,7 @@ def _discoveries(
         family = Comparisons.joined([groups[name, "permutation"] for name in members])
         significant = family.column("p_adjusted").values < settings.alpha
         number, every = int(significant.sum()), np.ones(len(family), bool)
-        if number < _FEW_SIGNIFICANT:
+        if number < 2:
             continue
         real, of_all = (family_discoveries(family, chosen, settings) for chosen in (significant, every))
         pairs = "pairs of all metrics" if len(members) > 1 else "pairs"
@@ -727,7 +738,7 @@ def _wins(
         if each.metric.name.rpartition(": ")[2] == score and not is_pooled(each.metric.name, each.title)
     ]
     pairs = groups[evaluations[0].metric.name, "permutation"]
-    if len(tasks) < _FEW_SIGNIFICANT or (settings.baseline is None and len(pairs) > 1):
+    if len(tasks) < _FEW_TASKS or (settings.baseline is None and len(pairs) > 1):
         return
     of_tasks = [groups[each.metric.name, "permutation"] for each in tasks]
     p_values = np.stack([each.column("p_value").values for each in of_tasks], axis=1)
@@ -755,5 +766,5 @@ NOTES: tuple[Rule, ...] = (
     _without_bootstrap_ranks,
 )
 """The rules on the tested data, in the order of the notes; `_reach` comes after them."""
-NOTES_OF_RESULTS: tuple[Rule, ...] = (_stops, _intervals, _few_differences, _contradictions)
+NOTES_OF_RESULTS: tuple[Rule, ...] = (_stops, _intervals, _few_differences, _contradictions, best_of_many)
 """The rules on the results."""

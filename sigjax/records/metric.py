@@ -144,8 +144,8 @@ class Note(str):
     Attributes:
         about: the metric or task of the note; its name and a colon precede the text.
         text: the sentence without this prefix.
-        code: the kind of the note, for programs: "discoveries", "dropped", "exchangeable", "filled", "fixed", "labels",
-            "noise", "pairwise", "sacrebleu", "trained", "trec_eval", "wins"; "" if only people read it.
+        code: the kind of the note, for programs: "best", "discoveries", "dropped", "exchangeable", "filled", "fixed",
+            "labels", "noise", "pairwise", "sacrebleu", "trained", "trec_eval", "wins"; "" if only people read it.
         values: the numbers in it.
 
     >>> note = Note("dropped 2 of 9 instances", code="dropped", values={"instances": 9, "dropped": 2})

@@ -85,6 +85,10 @@ class Page:
         return f"\x1b[{style}m{text}\x1b[0m" if self.color else text
 
 
+_SHOWN_NOTES = ("noise", "discoveries", "wins")
+"""The codes of notes that a screen shows, too."""
+
+
 def to_text(
     report: ReportRecord,
     *,
@@ -119,7 +123,7 @@ def to_text(
                 page.sentence(f"note: {note}", style=DIM)
             page.add(visible(report.signature), style=DIM)
             return
-        shown = [note for note in notes if getattr(note, "code", "") == "noise" or words.IDENTICAL in note]
+        shown = [note for note in notes if getattr(note, "code", "") in _SHOWN_NOTES or words.IDENTICAL in note]
         if 0 < len(shown) <= MAX_LINES:  # one for each task
             notes = [note for note in notes if note not in shown]
             for note in shown:

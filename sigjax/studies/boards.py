@@ -41,7 +41,7 @@ from sigjax.records.settings import CORRECTIONS
 from sigjax.report.document import Block, Document, document_of
 from sigjax.report.plots import FIGURES
 from sigjax.report.report import Report, Result
-from sigjax.report.sections import Table
+from sigjax.report.sections import Table, blocks
 from sigjax.report.words import count, metric_title, number_spec, percent
 from sigjax.run.context import with_progress
 from sigjax.run.files import read_bytes
@@ -157,7 +157,7 @@ class BoardOfRecord(Result):
             if isinstance(part, Table) and part.details:
                 shown = {part.names[0], *part.details}
                 details += ["More columns:", part.without({*range(len(part.header))} - shown)]
-        details += compared.details
+        details += [*self._keys(), *compared.details]
         if self.ranking is not None:
             details += ["All systems:", self.ranking.table(self.ranking.systems)]
         for one in self.items:
@@ -182,18 +182,22 @@ class BoardOfRecord(Result):
 
     def _document(self, details: Sequence[Block]) -> Document:
         compared = self._compared()
-        blocks: list[Block] = [f"Source: {self.source}", f"Licence of the results: {self.licence}", ""]
-        repeated = (compared.about, *([] if self.ranking is None else self.ranking.real_sentence()))
-        blocks += [
+        shown: list[Block] = [f"Source: {self.source}", f"Licence of the results: {self.licence}", ""]
+        repeated = [compared.about, *self._keys(), *([] if self.ranking is None else self.ranking.real_sentence())]
+        shown += [
             part.without(part.details) if isinstance(part, Table) else part
             for part in compared.blocks
             if part not in repeated
         ]
-        blocks += ["", *self._real_sentences(), *self._resolution()]
+        shown += ["", *self._real_sentences(), *self._resolution()]
         for one in self.items:
             of_metric, audit = f" ({metric_title(one.metric)})" * (len(self.items) > 1), one.document()
-            blocks += ["", f"The test set{of_metric}: {audit.verdict}", *audit.blocks]
-        return Document(self.title, compared.about, compared.verdict, blocks, details, compared.alert)
+            shown += ["", f"The test set{of_metric}: {audit.verdict}", *audit.blocks]
+        return Document(self.title, compared.about, compared.verdict, shown, details, compared.alert)
+
+    def _keys(self) -> list[str]:
+        """The keys of the columns that only details have."""
+        return [] if self.report is None else list(dict.fromkeys(each.key for each in blocks(self.report) if each.key))
 
     def _real_sentences(self) -> Iterator[str]:
         for one in self.real:

@@ -486,7 +486,7 @@ def _sample_sizes(
                 # A one-sided test at level alpha is a two-sided test at 2 alpha, but for the negligible tail on the
                 # other side.
                 level = alpha if options.alternative == "two-sided" else min(2.0 * alpha, 1.0)
-                number = _instances_to_detect(options.detect, options.target, observed.differ, (0.0, most), level)
+                number = instances_to_detect(options.detect, options.target, observed.differ, (0.0, most), level)
             elif test == "permutation" and observed.differ < 1.0:
                 number = max(number, _units_until_enough_differ(observed.differ, alpha, options))
         yield SampleSizeNeeded(observed.metric, test, options.detect, number)
@@ -707,7 +707,7 @@ def planned_power(options: PlannedPowerOptions) -> PlannedPower:
     if accuracy is not None:
         ends = max(0.0, disagree - 2.0 * (1.0 - accuracy)), min(disagree, 2.0 * accuracy - disagree)
     needed = (
-        None if options.detect is None else _instances_to_detect(options.detect, options.target, disagree, ends, level)
+        None if options.detect is None else instances_to_detect(options.detect, options.target, disagree, ends, level)
     )
     sizes = sorted(options.instances or ([needed] if needed else _USUAL_SIZES))
     points = tuple(PlannedAt(size, _detectable(size, disagree, ends, level, options.target)) for size in sizes)
@@ -726,7 +726,7 @@ _USUAL_SIZES = [100, 200, 500, 1000, 2000, 5000, 10_000]
 _MOST_PLANNED = 10_000_000
 
 
-def _instances_to_detect(detect: float, target: float, disagree: float, ends: tuple[float, float], level: float) -> int:
+def instances_to_detect(detect: float, target: float, disagree: float, ends: tuple[float, float], level: float) -> int:
     """A number of instances that reaches the target power while one fewer does not, found by bisection."""
     if not ends[0] <= detect <= ends[1]:
         differ = f"systems that disagree so differ by {ends[0]:.6g} to {ends[1]:.6g}"

@@ -464,6 +464,15 @@ class Slices(Result):
     confidence_level: float
     signature: str
 
+    def _rows(self) -> list[dict[str, Any]]:
+        """The rows; those of all instances also say in how many slices each system is better."""
+        won = {(each.a, each.b): each for each in self.wins}
+        names = ("ahead_a", "better_a", "ahead_b", "better_b")
+        return [
+            row | {name: None if row["slice"] is not None else getattr(won[row["a"], row["b"]], name) for name in names}
+            for row in super()._rows()
+        ]
+
     def _pairs(self) -> list[list[SliceDelta]]:
         return grouped(self.slices, "a", "b")
 

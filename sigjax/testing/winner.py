@@ -28,14 +28,53 @@ against the winner's curse".
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
+from sigjax.records import Interval
 from sigjax.testing.closed import bonferroni_level, normal_errors
+from sigjax.testing.special import clopper_pearson
 
 _FEW_UNITS, _MOST = 10, 2**24
 """Fewest units for which correlations are used (and there must be as many units as systems); most normal numbers."""
 _HALVINGS, _STEPS = 24, 1000
+_FEW_ANSWERS, SKEWED = 30, 0.2
+"""If the best system has fewer right or wrong answers, its score is not nearly normal; nor is a mean that is so
+skewed."""
+
+
+def winner_interval(
+    scores: np.ndarray,
+    influence: np.ndarray,
+    level: float,
+    interval_at: Callable[[float], Interval | None],
+    *,
+    sign: float = 1.0,
+    right: int | None = None,
+    draws: int,
+    seed: int,
+) -> Interval | None:
+    """The interval of the best score, which also counts that its system was chosen.
+
+    `scores` `[system]` have the influences `[system, unit]`; if `sign` is -1, the lowest score is the best.
+    `interval_at` gives the usual interval of the best score at a level. If the units of the best system are answers, of
+    which so many are `right`, Clopper and Pearson's interval is taken: at such levels, Wilson's is too short if few
+    answers are right.
+    """
+    levels, units = winner_levels(sign * scores, sign * influence, level, draws, seed), influence.shape[1]
+    if right is not None and min(right, units - right) < _FEW_ANSWERS:
+        levels = (bonferroni_level(level, len(scores)),) * 2
+    ends = list[Interval]()
+    for own in levels if sign > 0.0 else levels[::-1]:
+        if right is None:
+            found = interval_at(own)
+        else:
+            found = Interval(*(float(end[0]) for end in clopper_pearson(np.array([right]), units, own)))
+        if found is None:
+            return None
+        ends.append(found)
+    return Interval(ends[0].low, ends[1].high)
 
 
 def winner_levels(
