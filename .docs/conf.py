@@ -32,7 +32,7 @@ from sphinx.util.nodes import make_refnode
 from sphinx.writers.html5 import HTML5Translator
 
 import sigjax
-from sigjax.cli.app import EXAMPLES, app
+from sigjax.cli import EXAMPLES, app
 from sigjax.formats import Format
 from sigjax.guide import TOPICS, markdown, words_of
 from sigjax.records.options import options_of
@@ -111,7 +111,7 @@ CONTENTS: Mapping[str, Mapping[str, Sequence[str]]] = {
         "Runs, agents, judges": ("runs", "trials", "judges", "arena", "data-sets"),
         "Plan, stop, compute": ("size", "stopping", "best", "long-runs", "gpu", "distributed"),
         "Other questions": ("margin", "discoveries", "one-system", "other-instances", "deciding", "instances"),
-        "Publish, continuous integration": ("reporting", "leaderboard", "regressions", "integrations"),
+        "Publish, continuous integration": ("reporting", "leaderboard", "boards", "regressions", "integrations"),
     },
     "Understand": {
         "": ("guide/p-values", "guide/exact", "guide/intervals", "guide/corrections", "guide/designs"),
@@ -212,13 +212,13 @@ TASKS: Mapping[str, Sequence[str]] = {
         "classical",
         "tests",
         "association",
-        "comparison",
+        "results",
         "settings",
     ),
     "Plan": ("power_analysis", "error_rates", "item_analysis"),
     "Watch": ("sequential",),
     "Report": ("report", "changes"),
-    "Research": ("ranking", "bradley_terry", "subsets", "significant_gains", "agents", "replays"),
+    "Research": ("ranking", "bradley_terry", "subsets", "significant_gains", "agents", "replays", "boards"),
 }
 """The pages of the reference, by what people want to do."""
 
@@ -262,6 +262,7 @@ SEE_ALSO: Mapping[str, str] = {
     "permutation_test": "compare bootstrap_test equivalence_test | p-values exact",
     "bootstrap_test": "compare permutation_test | intervals p-values",
     "true_discoveries": "compare Report.true_discoveries | discoveries corrections",
+    "board": "compare items power Report | boards discoveries",
     "equivalence": "equivalence_test compare diff | margin",
     "equivalence_test": "equivalence permutation_test | margin",
     "one_sample": "compare unpaired | one-system best",

@@ -23,7 +23,7 @@ from timing import Row, machine, markdown_table, options, print_verdicts, save, 
 from workloads import tables
 
 import sigjax
-from sigjax.cli.app import COMMANDS
+from sigjax.cli import COMMANDS
 
 RESAMPLES = 10_000
 REPEATS = 9

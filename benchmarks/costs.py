@@ -34,11 +34,10 @@ from sigjax.run.context import Context
 from sigjax.run.costs import Cost
 from sigjax.studies import rank, unpaired
 from sigjax.testing.bootstrap import BootstrapPlan, draws_cost, plan_bootstrap
-from sigjax.testing.budget import draw_cost, swap_cost
 from sigjax.testing.columns import ColumnsProblem
 from sigjax.testing.deltas import null_deltas
 from sigjax.testing.permutation import exact_table, exchanged_tests, plan_exact, plan_exchange
-from sigjax.testing.problem import SumsProblem
+from sigjax.testing.problem import SumsProblem, draw_cost, swap_cost
 from sigjax.testing.tests import problem_of
 from sigjax.testing.tilted import least_cost
 

@@ -121,8 +121,19 @@ def _sample(number: int, story: str, question: str, answer: int, given: int) -> 
     return json.dumps(line | {"exact_match": float(given == answer)}) + "\n"
 
 
+BOARD_FILE = """\
+title = "Made-up questions"
+source = "the examples of sigjax"
+licence = "MIT"
+files = ["board.tsv"]
+metric = "accuracy"
+cluster = "document"
+correction = "holm"
+"""
+
+
 def board(rng: np.random.Generator) -> dict[str, str]:
-    """A table of right and wrong answers, with the document of each question."""
+    """A table of right and wrong answers, with the document of each question; and the file that makes it a board."""
     rows = ["\t".join(["id", "document", *BOARD])]
     for document in range(24):
         hard = rng.normal(0.0, 0.7)
@@ -130,7 +141,7 @@ def board(rng: np.random.Generator) -> dict[str, str]:
             harder = rng.normal(0.0, 1.6)
             right = [rng.random() < 1.0 / (1.0 + np.exp(hard + harder - 1.6 * skill)) for skill in BOARD.values()]
             rows.append("\t".join([f"q{question + 1:03d}", f"d{document + 1:02d}", *(f"{each:d}" for each in right)]))
-    return {"board.tsv": "\n".join(rows) + "\n"}
+    return {"board.tsv": "\n".join(rows) + "\n", "board.toml": BOARD_FILE}
 
 
 def main(folder: Path) -> None:

@@ -88,11 +88,22 @@ def random_counts(rng: np.random.Generator, num_systems: int, num_instances: int
     return tables
 
 
+def table_deltas(a: np.ndarray, b: np.ndarray, score: Score, masks: np.ndarray | None = None) -> np.ndarray:
+    """The differences of swaps of tables `[instance, column]`, of all swaps or of masks; the score is of a whole table.
+
+    In the list of all swaps, the other system's table stands as far from the end as this system's from the beginning.
+    """
+    every = masks is None
+    if masks is None:
+        masks = np.array(list(itertools.product([0, 1], repeat=len(a))))
+    first = np.array([score(np.where(mask[:, None] == 1, b, a)) for mask in masks], float)
+    if every:
+        return first - first[::-1]
+    return first - np.array([score(np.where(mask[:, None] == 1, a, b)) for mask in masks], float)
+
+
 def enumerate_tables(
     a: np.ndarray, b: np.ndarray, score: Score, alternative: str, masks: np.ndarray | None = None
 ) -> float:
-    """The permutation p-value over all swaps of tables `[instance, column]` whose score is of the whole table."""
-    if masks is None:
-        masks = np.array(list(itertools.product([0, 1], repeat=len(a))))
-    swapped = [[score(np.where(mask[:, None] == 1, *pair)) for mask in masks] for pair in ((b, a), (a, b))]
-    return float(extreme(np.subtract(*swapped), float(score(a) - score(b)), alternative).mean())
+    """The permutation p-value over all swaps of tables, or over masks."""
+    return float(extreme(table_deltas(a, b, score, masks), float(score(a) - score(b)), alternative).mean())

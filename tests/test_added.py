@@ -30,11 +30,10 @@ RECORD = (
 )
 ENTRY = "\n@article{sidak1967, author = {Šidák, Zbyněk}, title = {Rectangular Confidence Regions}, year = {1967}}\n"
 SCORES = {name: [int((i * k) % 7 < 4 + k) for i in range(60)] for k, name in enumerate("ABCD", 1)}
-CORRECTED = """
+COMMANDS = """
 import contextlib, io, json, sys
 import sigjax
 from sigjax.cli import main
-from sigjax.records.settings import log10_adjusted
 scores = json.loads(sys.argv[1])
 
 def run(*words):
@@ -44,6 +43,9 @@ def run(*words):
         except SystemExit as error:
             code = error.code
     return code, out.getvalue(), err.getvalue()
+"""
+CORRECTED = """
+from sigjax.records.settings import log10_adjusted
 
 def of(results):
     return {"p": [one.p_value for one in results], "adjusted": [one.p_adjusted for one in results]}
@@ -119,19 +121,6 @@ OPTION = (
     '    design: Design = option(\n        "together",',
 )
 CHOSEN = """
-import contextlib, io, json, sys
-import sigjax
-from sigjax.cli import main
-scores = json.loads(sys.argv[1])
-
-def run(*words):
-    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
-        try:
-            code = main(list(words)) or 0
-        except SystemExit as error:
-            code = error.code
-    return code, out.getvalue(), err.getvalue()
-
 def refused(**options):
     try:
         compared(**options)
@@ -177,7 +166,7 @@ print(json.dumps({
 def rounding(tmp_path_factory):
     """Every output with an option, added where the page says."""
     folder = copied(tmp_path_factory.mktemp("rounding"), ("records/settings.py", *OPTION))
-    return run_in(folder, CHOSEN, json.dumps(SCORES))
+    return run_in(folder, COMMANDS + CHOSEN, json.dumps(SCORES))
 
 
 def test_an_added_option_is_in_the_signature(rounding):
@@ -235,7 +224,7 @@ def sidak(tmp_path_factory):
         (corrections, *RECORD),
         ("data/references.bib", last, f"{last}\n{ENTRY}"),
     )
-    return run_in(folder, CORRECTED, json.dumps(SCORES), "scores forest heatmap groups null")
+    return run_in(folder, COMMANDS + CORRECTED, json.dumps(SCORES), "scores forest heatmap groups null")
 
 
 @pytest.mark.parametrize("kind", ["report", "few", "auto", "equivalence", "one_sample", "unpaired"])
@@ -344,7 +333,7 @@ def test_an_added_markup_language_is_a_format_of_files_and_a_flag(tmp_path):
     folder = copied(
         tmp_path,
         ("report/markup.py", made, made + TYPST),
-        ("cli/output.py", entry, f'    "typst": OutputFormat((".typ",), dialect="TYPST"),\n{entry}'),
+        ("cli/options.py", entry, f'    "typst": OutputFormat((".typ",), dialect="TYPST"),\n{entry}'),
     )
     source, again, signature, names = run_in(folder, WRITTEN)
     assert again == source

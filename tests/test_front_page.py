@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 import sigjax
-from sigjax.cli import _run
-from sigjax.cli.app import COMMANDS
-from sigjax.cli.output import OUTPUTS
+from sigjax.cli import COMMANDS, _run
+from sigjax.cli.options import OUTPUTS
 from sigjax.formats import FORMATS
 from sigjax.guide import TOPICS, markdown, page, title, words_of
 from sigjax.metrics import CLASS_METRICS, METRICS
@@ -254,7 +253,7 @@ def test_examples_are_written_and_nothing_is_written_over(tmp_path, capsys):
     (folder / "board.tsv").write_text("mine")
     before = files(folder)
     assert run("demo", "--write", folder) == 2
-    assert re.search(r"board\.tsv: exists, and is not written over", capsys.readouterr().err)
+    assert re.search(r"board\.toml: exists, and is not written over", capsys.readouterr().err)
     assert files(folder) == before
     (tmp_path / "file").write_text("")
     assert run("demo", "--write", tmp_path / "file") == 2

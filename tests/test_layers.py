@@ -58,7 +58,8 @@ def _imports(tree):
         inside = inside or isinstance(node, ast.FunctionDef)
         checking = checking or (isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING")
         for child in ast.iter_child_nodes(node):
-            visit(child, inside=inside, checking=checking)
+            if not isinstance(child, ast.expr):  # no expression holds an import
+                visit(child, inside=inside, checking=checking)
 
     visit(tree, inside=False, checking=False)
     return found

@@ -137,7 +137,7 @@ def test_no_file_of_studies_takes_the_place_of_a_function():
 
 
 def test_naming_a_study_imports_none():
-    named = "import sys, sigjax; from sigjax.studies import STUDIES; from sigjax.cli.app import COMMANDS; dir(sigjax)"
+    named = "import sys, sigjax; from sigjax.studies import STUDIES; from sigjax.cli import COMMANDS; dir(sigjax)"
     assert "sigjax.studies." not in run_python(f"{named}; print(*sys.modules)")
     run_python("import sigjax.studies.agents; from sigjax.studies import power, rl; power.__doc__, rl.__doc__")
 

@@ -11,7 +11,7 @@ import pytest
 from docutils import nodes
 
 import sigjax
-from sigjax.cli.app import COMMANDS
+from sigjax.cli import COMMANDS
 from sigjax.guide import TOPICS
 from sigjax.studies import STUDIES
 
@@ -93,7 +93,7 @@ def test_every_public_name_and_command_has_a_place(conf):
     names = {name for name in sigjax.__all__ if not inspect.ismodule(getattr(sigjax, name))}
     assert {f"sigjax.{name}" for name in names} < public
     assert {f"sigjax.studies.{name}" for name in dir(sigjax.studies) if name not in names} < public
-    assert {"sigjax.records.comparison.SystemScore", "sigjax.studies.significant_gains.Gains"} < public
+    assert {"sigjax.records.results.SystemScore", "sigjax.studies.significant_gains.Gains"} < public
     commands = set(re.findall(r"^## `sigjax ([^`]+)`", "\n".join(conf.command_line()), re.MULTILINE))
     research = {f"research {name}" for name, study in STUDIES.items() if study.research}
     assert commands == {*COMMANDS, "--install-completion"} | research

@@ -20,7 +20,7 @@ from shared import Share, begin, cells_table, finish, require_at_most, share_of
 
 import sigjax
 from sigjax.comparison.analysis import run_tests, spreads_of
-from sigjax.multiple.ranks import rank_intervals, top_group
+from sigjax.multiple.decisions import rank_intervals, top_group
 from sigjax.records import Correction, Settings, Test
 from sigjax.records.settings import adjust
 from sigjax.run.context import Context

@@ -2,8 +2,9 @@
 
     python benchmarks/calibration/winner.py [--quick] [--output FILE.json]
 
-Boards of normal scores with known errors, and of right or wrong answers: the interval of the best system alone, that of
-the zoom correction (`sigjax one-sample --best`), and simultaneous ones. Nothing is timed. Exits with 1 where the zoom
+Boards of normal scores with known errors, and of right or wrong answers: the interval of the best system alone
+(Wilson's, of answers), that of the zoom correction (`sigjax one-sample --best`; of answers Clopper and Pearson's), and
+simultaneous ones. Nothing is timed. Exits with 1 where the zoom
 interval misses in more than 5%, beyond binomial error.
 """
 
@@ -16,10 +17,13 @@ import numpy as np
 from scipy.special import ndtr
 from shared import begin, finish, markdown_table, require_at_most, share_of
 
-from sigjax.testing.proportions import wilson_interval
+from sigjax.testing.closed import bonferroni_level, wilson_interval
+from sigjax.testing.special import clopper_pearson
 from sigjax.testing.winner import winner_levels, winner_radii
 
 LEVEL, DRAWS = 0.95, 4000
+FEW_ANSWERS = 30
+"""With fewer right or wrong answers of the best, the command takes Bonferroni's level."""
 BOARDS, QUICK_BOARDS = {"scores": 2000, "answers": 500}, 20
 _SEED = 2048
 
@@ -103,10 +107,15 @@ def of_answers(ahead: float, boards: int, rng: np.random.Generator) -> tuple[np.
         influence = (right - scores[:, None]) / math.sqrt(size * (size - 1.0))
         best, ends = int(scores.argmax()), []
         lower, upper = winner_levels(scores, influence, LEVEL, DRAWS, board)
-        joint = LEVEL ** (1.0 / systems)
-        for low, high in ((LEVEL, LEVEL), (lower, upper), (joint, joint)):
-            count = np.array(int(right[best].sum()))
-            ends.append((float(wilson_interval(count, size, low)[0]), float(wilson_interval(count, size, high)[1])))
+        count, joint = np.array(int(right[best].sum())), LEVEL ** (1.0 / systems)
+        if min(count, size - count) < FEW_ANSWERS:
+            lower = upper = bonferroni_level(LEVEL, systems)
+        for interval, low, high in (
+            (wilson_interval, LEVEL, LEVEL),
+            (clopper_pearson, lower, upper),
+            (clopper_pearson, joint, joint),
+        ):
+            ends.append((float(interval(count, size, low)[0]), float(interval(count, size, high)[1])))
         missed += [not low <= truth[best] <= high for low, high in ends]
         lengths = np.subtract(*np.array(ends).T[::-1])
         widths += lengths[1:] / lengths[0]

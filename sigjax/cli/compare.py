@@ -14,8 +14,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
-from sigjax.cli.flags import flags
-from sigjax.cli.output import Files, Inputs, Output, WriteOptions, caption, check_outputs, say_written
+from sigjax.cli.options import Files, Inputs, Output, WriteOptions, caption, check_outputs, flags, say_written
 from sigjax.comparison.options import CompareOptions
 from sigjax.records import EvaluationRecord, InputError, Settings
 from sigjax.records.display import visible

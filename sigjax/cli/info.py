@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from sigjax.cli.compare import run
-from sigjax.cli.flags import flags
-from sigjax.cli.output import Files, Inputs, Output, WriteOptions, text_options, text_width, write_text
+from sigjax.cli.options import Files, Inputs, Output, WriteOptions, flags, text_options, text_width, write_text
 from sigjax.comparison.options import CompareOptions
 from sigjax.formats import read
 from sigjax.readers.options import ReadOptions

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sigjax.cli.flags import flags
-from sigjax.cli.output import Files, Inputs, Output, Results, check_outputs, write_text
+from sigjax.cli.options import Files, Inputs, Output, Results, check_outputs, flags, write_text
 from sigjax.records import InputError
 from sigjax.records.display import visible
 from sigjax.records.options import option, values

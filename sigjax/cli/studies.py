@@ -10,9 +10,8 @@ from typing import Any
 
 from cyclopts import App
 
-from sigjax.cli.app import FLAGS
-from sigjax.cli.flags import Command, flags
-from sigjax.cli.output import Figure, Files, Inputs, Results, check_outputs, write_figure
+from sigjax.cli import FLAGS
+from sigjax.cli.options import Command, Figure, Figures, Files, Inputs, Results, check_outputs, flags, write_figure
 from sigjax.formats.labels import read_labels
 from sigjax.readers.options import Options, name_systems, select_systems
 from sigjax.records import EvaluationRecord, Hint, InputError
@@ -115,6 +114,18 @@ def _battles(paths: Files, options: Any, results: Results, figure: Figure) -> No
     results.write(result, _drawn(result, figure))
 
 
+def _board(paths: Files, options: Any, results: Results, figures: Figures) -> None:
+    if len(paths) != 1:
+        raise InputError(f"expected one file, BOARD.toml, got {count(len(paths), 'file')}")
+    load = STUDIES["board"].load
+    check_outputs(load("config_files")(paths[0]), results, figures)
+    made = load("board")(paths[0], **values(options))
+    with progress_bar("board", visible=not results.quiet):
+        for path in figures.figure:
+            write_figure(made.plot(figures.kind(path)), path)
+    results.write(made, [*figures.figure])
+
+
 def _drawing(study: StudySpec) -> Callable[[Files, Inputs, Any, Results, Figure], int]:
     """The steps of a study on files: read the files, compute, write and draw."""
 
@@ -178,6 +189,7 @@ _COMMANDS: dict[str, tuple[Callable[..., int | None], tuple[type, ...], tuple[ty
     "classical": (_tests, (Inputs,), (Results, Figure)),
     "association": (_association, (), (Results,)),
     "battles": (_battles, (), (Results, Figure)),
+    "board": (_board, (), (Results, Figures)),
     "power": (_power, (Inputs,), ("PlannedOptions", Results, Figure)),
 }
 """Commands with their own way of reading or writing, with their options before and after the options of the study.

@@ -16,7 +16,7 @@ of a test, so it covers a table of several metrics.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -26,8 +26,16 @@ import numpy as np
 from sigjax.comparison.checks import check_units, named_errors
 from sigjax.exact.lattice import NotEligible
 from sigjax.metrics import shifted
-from sigjax.multiple.adjustment import adjusted_pairs, count_until_decided, known_bounds, maxt, most_resamples
-from sigjax.multiple.ranks import DECIDED, bootstrap_ranks, significance_ranks
+from sigjax.multiple.decisions import (
+    DECIDED,
+    adjusted_pairs,
+    bootstrap_ranks,
+    count_until_decided,
+    known_bounds,
+    maxt,
+    most_resamples,
+    significance_ranks,
+)
 from sigjax.records import (
     CORRECTIONS,
     Column,
@@ -41,18 +49,24 @@ from sigjax.records import (
     Settings,
     Test,
 )
-from sigjax.records.settings import IntervalName
 from sigjax.resample.units import make_units, units_of_instances
 from sigjax.run.context import Context, Run
 from sigjax.run.costs import Cost
-from sigjax.testing.bootstrap import BootstrapPlan, bootstraps, draw_all
-from sigjax.testing.budget import draw_cost, exact_budget
+from sigjax.testing.bootstrap import BootstrapPlan, draw_all
 from sigjax.testing.delta_method import delta_method_errors, delta_method_influences, sample_factors
-from sigjax.testing.intervals import interval_names, joint_pairs
-from sigjax.testing.jackknife import degrees_of_freedom
-from sigjax.testing.p_values import completed, montecarlo_p, sampled_columns
-from sigjax.testing.problem import Problem, SumsProblem, pairs_of
+from sigjax.testing.intervals import bootstraps, joint_pairs
+from sigjax.testing.problem import (
+    Problem,
+    SumsProblem,
+    completed,
+    draw_cost,
+    exact_budget,
+    montecarlo_p,
+    pairs_of,
+    sampled_columns,
+)
 from sigjax.testing.tests import (
+    Tested,
     bootstrap_plan,
     drawn_bootstrap,
     draws_jointly,
@@ -62,6 +76,7 @@ from sigjax.testing.tests import (
     open_rows,
     problem_of,
     replicates,
+    result_tables,
     sized,
     spreads_of,
     swap_counter,
@@ -97,13 +112,6 @@ class Subset:
             return self.whole
         bits = np.unpackbits(np.frombuffer(self.instances, np.uint8), count=self.whole.num_instances)
         return _on(self.whole, self.systems, np.flatnonzero(bits))
-
-
-Tested = tuple[dict[Test, Comparisons], Columns]
-"""The pairs by test (empty without pairs), and the systems, of one subset or of one evaluation."""
-FACTS = ("units", "degrees", "draws")
-"""Extra columns of pairs and systems: the number of units, the degrees of freedom of t intervals (infinite for other
-intervals), and whether numbers depend on random resamples."""
 
 
 def analyse(
@@ -259,8 +267,9 @@ def _test(
         context = context.at(evaluation.metric.name)
         if not is_whole:
             context = context.at(f"instances {subset.number + 1}")
-        by_name = sorted(range(len(scores)), key=evaluation.systems.__getitem__)
-        context.checkpoint.at("scores").check_scores(scores[by_name])
+        if context.file is not None:
+            by_name = sorted(range(len(scores)), key=evaluation.systems.__getitem__)
+            context.checkpoint("scores").check_scores(scores[by_name])
         if "bootstrap" in subset.settings.tests:
             num_units = len(problem.units.strata)
             check_units(num_units, "the bootstrap test", f"; use {Hint('test', 'permutation')}")
@@ -317,7 +326,7 @@ def run_tests(
         of_scores = slice(0, len(offsets))
         spreads[of_scores] = alone[of_scores] + np.stack([np.zeros(len(offsets)), offsets, offsets], axis=1)
     is_random = num_swapped > 0 or is_drawn or ranks is not None
-    return _tables(problem, pairs, spreads, ranks, joint, is_random=is_random)
+    return result_tables(problem, pairs, spreads, ranks, joint, is_random=is_random)
 
 
 def _by_swaps(problem: Problem, pairs: Comparisons, context: Context, others: np.ndarray | None) -> Comparisons:
@@ -347,43 +356,6 @@ def _ranks(
     settings, context = problem.settings, sized(problem, context, draws=True)
     with context.run("leaderboard", settings.fixed_resamples, settings.seed) as run:
         return bootstrap_ranks(problem, run, replicates, pieces)
-
-
-def _tables(
-    problem: Problem,
-    pairs: Mapping[Test, Comparisons],
-    spreads: np.ndarray,
-    ranks: Sequence[tuple[int, int]] | None,
-    joint: int,
-    *,
-    is_random: bool,
-) -> Tested:
-    """The columns of the tests with the columns that all tests share; and the systems."""
-    kinds, degrees = interval_names(problem, joint), math.inf
-    if isinstance(problem, SumsProblem) and kinds.pairs == "conservative-t":
-        degrees = degrees_of_freedom(problem.units.sizes, problem.units.strata)
-    facts = dict(zip(FACTS, (len(problem.units.strata), degrees, is_random), strict=True))
-
-    def of_rows(spreads: np.ndarray, kind: IntervalName | None) -> dict[str, Column]:
-        interval = Column.unless_nan(spreads[:, 1:])
-        return {
-            "standard_error": Column.unless_nan(spreads[:, 0]),
-            "interval": interval,
-            "interval_kind": Column(np.zeros(len(spreads), np.int8), interval.present, (kind,)),
-            **{name: Column.constant(value, len(spreads)) for name, value in facts.items()},
-        }
-
-    num_systems = len(problem.hypotheses.scores)
-    of_pairs = of_rows(spreads[num_systems:], kinds.pairs)
-    of_pairs["joint_pairs"] = Column(np.full(len(spreads) - num_systems, joint), of_pairs["interval"].present)
-    systems = {
-        "name": Column(np.arange(num_systems), None, problem.hypotheses.systems),
-        "metric": Column.constant(problem.metric.name, num_systems),
-        "score": Column(np.array(problem.observed_scores)),
-        "bootstrap_ranks": Column.of(ranks or [None] * num_systems),
-    }
-    tables: dict[Test, Comparisons] = {test: each.with_columns(of_pairs) for test, each in pairs.items()}
-    return tables, Columns({**of_rows(spreads[:num_systems], kinds.systems), **systems})
 
 
 def rests_on_draws(pairs: Comparisons, systems: Columns, settings: Settings) -> bool:

@@ -13,16 +13,23 @@ from contextlib import contextmanager
 from operator import attrgetter
 
 from sigjax.metrics.ratios import TrialShares
-from sigjax.metrics.suites import in_suite
-from sigjax.multiple.adjustment import LOOKS
+from sigjax.multiple.decisions import LOOKS
 from sigjax.readers.options import suggest
 from sigjax.records import CORRECTIONS, DESIGNS, Design, EvaluationRecord, Hint, InputError, SampleMetric, Settings
+from sigjax.records.metric import in_suite
 from sigjax.run import costs
 from sigjax.run.context import NotTraceable, gib
 from sigjax.run.costs import Cost
-from sigjax.testing.budget import exact_budget, free_seconds
 from sigjax.testing.intervals import INTERVALS, draws_intervals, in_closed_form
-from sigjax.testing.problem import NotExact, NotFinite, differing_stats, num_problems, ones_of
+from sigjax.testing.problem import (
+    NotExact,
+    NotFinite,
+    differing_stats,
+    exact_budget,
+    free_seconds,
+    num_problems,
+    ones_of,
+)
 
 _frame = attrgetter("systems", "num_instances", "ids", "clusters", "strata", "runs", "unit")
 """Properties that all evaluations of one comparison must share."""
@@ -88,7 +95,7 @@ def check_evaluations(evaluations: Sequence[EvaluationRecord], settings: Setting
     first, names = evaluations[0], [each.metric.name for each in evaluations]
     joint = settings.family == "report" and CORRECTIONS[settings.correction].is_resampled
     differ = any(_frame(other) != _frame(first) for other in evaluations[1:])
-    if (joint or differ) and all(map(in_suite, evaluations)):
+    if (joint or differ) and all(in_suite(each.metric.name, each.title) for each in evaluations):
         if joint:
             raise InputError(f"correction {settings.correction} needs the same instances; use holm, or family metric")
     elif differ:
@@ -196,6 +203,7 @@ def _check_models(evaluation: EvaluationRecord) -> None:
 
 def check_complete(evaluations: Sequence[EvaluationRecord], settings: Settings, *, extends: bool) -> None:
     """Refuse options that need all pairs on the same instances."""
+    first = evaluations[0]
     if all(each.present is None for each in evaluations):
         return
     for refused, instead in (
@@ -204,7 +212,7 @@ def check_complete(evaluations: Sequence[EvaluationRecord], settings: Settings, 
         (settings.leaderboard and "the leaderboard", "leave it out"),
         (settings.design != "together" and f"design {settings.design}", "use together"),
         (extends and "an extended report", "compare anew"),
-        (in_suite(evaluations[0]) and "a suite of tasks", "read one task"),
+        (in_suite(first.metric.name, first.title) and "a suite of tasks", "read one task"),
     ):
         if refused:
             raise InputError(

@@ -24,8 +24,7 @@ from sigjax.comparison.options import (
 )
 from sigjax.formats.reading import read_data
 from sigjax.metrics import evaluation_from_arrays
-from sigjax.metrics.suites import in_suite
-from sigjax.multiple.adjustment import LOOKS
+from sigjax.multiple.decisions import LOOKS
 from sigjax.records import (
     FIELDS,
     Comparison,
@@ -38,21 +37,18 @@ from sigjax.records import (
     SystemScore,
     Test,
 )
-from sigjax.records.metric import AnyMetric
+from sigjax.records.metric import AnyMetric, data_hash, in_suite
 from sigjax.records.options import StrPath, check, takes, values
 from sigjax.report import Report
 from sigjax.resample.units import count_units
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, num_cores, progress_bar, with_progress
 from sigjax.run.shards import (
-    NO_CHECKPOINT,
-    Checkpoint,
     Key,
     Shard,
     ShardFile,
     Tally,
     check_count,
-    data_hash,
     difference,
     identity_of,
     merge_shards,
@@ -212,15 +208,16 @@ def compare(data: Any, options: CompareOptions) -> Report:
     check(options)
     evaluations = read_data(data, options.read, tasks=True, progress=options.progress)
     settings = settle(Settings(**values(options, Settings)), evaluations, options)
-    return _report(evaluations, settings, options, _checkpoint(evaluations, settings, options))
+    return _report(evaluations, settings, options, _shard_file(evaluations, settings, options))
 
 
 def _report(
-    evaluations: Sequence[EvaluationRecord], settings: Settings, options: CompareOptions, checkpoint: Checkpoint
+    evaluations: Sequence[EvaluationRecord], settings: Settings, options: CompareOptions, file: ShardFile | None
 ) -> Report:
-    """The report; resamples that are missing in the checkpoint are drawn."""
-    context = Context(options.device, options.progress, checkpoint)
-    of_suite, hashed = in_suite(evaluations[0]), data_hash(evaluations)
+    """The report; resamples that are missing in the file of a shard are drawn."""
+    context = Context(options.device, options.progress, file)
+    first = evaluations[0]
+    of_suite, hashed = in_suite(first.metric.name, first.title), data_hash(evaluations)
     with host_scope():
         pairs, systems = analyse(evaluations, settings, context, of_suite=of_suite)
         units, draws = [count_units(each) for each in evaluations], rests_on_draws(pairs, systems, settings)
@@ -261,14 +258,16 @@ def settle(settings: Settings, evaluations: Sequence[EvaluationRecord], options:
     return settings
 
 
-def _checkpoint(evaluations: Sequence[EvaluationRecord], settings: Settings, options: CompareOptions) -> Checkpoint:
-    """The checkpoint of a run: from a file, from an earlier report, or from shards that an executor makes."""
+def _shard_file(
+    evaluations: Sequence[EvaluationRecord], settings: Settings, options: CompareOptions
+) -> ShardFile | None:
+    """What is known of a run: from its checkpoint, from an earlier report, or from shards that an executor makes."""
     if options.checkpoint is None and options.extend is None and options.executor is None:
-        return NO_CHECKPOINT
+        return None
     if options.executor is None:
         return _begun(evaluations, settings, options, options.checkpoint)
     parts = _by_executor(evaluations, settings, options)
-    return Checkpoint(ShardFile(merge_shards([(f"shard {each.index}", each) for each in parts]), keeps=True))
+    return ShardFile(merge_shards([(f"shard {each.index}", each) for each in parts]), keeps=True)
 
 
 def _begun(
@@ -277,7 +276,7 @@ def _begun(
     options: CompareOptions,
     path: StrPath | None,
     **of: Any,
-) -> Checkpoint:
+) -> ShardFile:
     """A shard in a file (by default of all resamples), which begins with the tallies of the extended report, if any."""
     shard, earlier = Shard(identity_of(evaluations, settings), **of), dict[Key, Tally]()
     if options.extend is not None:
@@ -285,7 +284,7 @@ def _begun(
         pairs = [(names[a], names[b]) for a, b in pairs_of(evaluations[0], settings)]
         earlier = tallies_of_report(options.extend, shard.identity, pairs)
     check_count(settings, shard.count)
-    return Checkpoint(ShardFile(shard, path, "shard" if of else "checkpoint", earlier=earlier))
+    return ShardFile(shard, path, "shard" if of else "checkpoint", earlier=earlier)
 
 
 def _by_executor(evaluations: Sequence[EvaluationRecord], settings: Settings, options: CompareOptions) -> list[Shard]:
@@ -295,7 +294,7 @@ def _by_executor(evaluations: Sequence[EvaluationRecord], settings: Settings, op
     if options.checkpoint is not None:
         raise InputError("checkpoint is for a run in one process; leave it out, or the executor")
     count = options.shards or min(num_cores(), settings.fixed_resamples)
-    earlier = _begun(evaluations, settings, options, None, count=count).file.earlier
+    earlier = _begun(evaluations, settings, options, None, count=count).earlier
     submit = partial(options.executor.submit, make_shard, evaluations, settings)
     futures = [submit(index, count, options.device, earlier) for index in range(1, count + 1)]
     parts: list[Shard] = []
@@ -321,22 +320,30 @@ def make_shard(
 ) -> Shard:
     """Shard `index` of `count` (counted from 1), of complete settings: the task that an executor runs."""
     file = ShardFile(Shard(identity_of(evaluations, settings), index, count), earlier=earlier, keeps=True)
-    return _made(evaluations, settings, Context(device, checkpoint=Checkpoint(file)))
+    return _made(evaluations, settings, device, file)
 
 
 def write_shard(evaluations: Sequence[EvaluationRecord], options: CompareOptions, path: StrPath, **of: Any) -> None:
     """Make a shard in a file, or continue it; `of` gives its index, count and origin, see `Shard`."""
     check(options)
     settings = settle(Settings(**values(options, Settings)), evaluations, options)
-    checkpoint = _begun(evaluations, settings, options, path, **of)
-    _made(evaluations, settings, Context(options.device, options.progress, checkpoint))
+    file = _begun(evaluations, settings, options, path, **of)
+    _made(evaluations, settings, options.device, file, progress=options.progress)
 
 
-def _made(evaluations: Sequence[EvaluationRecord], settings: Settings, context: Context) -> Shard:
-    """The finished shard of a context; p-values that come from only a part of the resamples are discarded."""
+def _made(
+    evaluations: Sequence[EvaluationRecord],
+    settings: Settings,
+    device: Device,
+    file: ShardFile,
+    *,
+    progress: bool = False,
+) -> Shard:
+    """The finished shard in a file; p-values that come from only a part of the resamples are discarded."""
+    first, context = evaluations[0], Context(device, progress, file)
     with host_scope():
-        analyse_pairs(evaluations, settings, context, of_suite=in_suite(evaluations[0]))
-    return context.checkpoint.file.finish()
+        analyse_pairs(evaluations, settings, context, of_suite=in_suite(first.metric.name, first.title))
+    return file.finish()
 
 
 def merged_report(evaluations: Sequence[EvaluationRecord], options: CompareOptions, shard: Shard, name: str) -> Report:
@@ -344,7 +351,7 @@ def merged_report(evaluations: Sequence[EvaluationRecord], options: CompareOptio
     settings = settle(Settings(**values(options, Settings)), evaluations, options)
     if differs := difference(shard.identity, identity_of(evaluations, settings)):
         raise InputError(f"{name}: the shard is of another run: {differs}; give the data that shards were made of")
-    return _report(evaluations, settings, options, Checkpoint(ShardFile(shard, keeps=True)))
+    return _report(evaluations, settings, options, ShardFile(shard, keeps=True))
 
 
 @takes(PermutationOptions)

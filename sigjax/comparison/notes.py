@@ -17,17 +17,16 @@ import numpy as np
 
 from sigjax.comparison.analysis import complete_subsets, run_variances
 from sigjax.metrics import METRICS
-from sigjax.metrics.suites import is_pooled
-from sigjax.multiple.adjustment import most_resamples
+from sigjax.multiple.decisions import most_resamples
 from sigjax.multiple.discoveries import family_discoveries, wins
 from sigjax.records import CORRECTIONS, DESIGNS, Columns, Comparisons, EvaluationRecord, Metric, Note, Settings, Test
+from sigjax.records.metric import is_pooled
 from sigjax.records.settings import adjust
 from sigjax.report.words import IDENTICAL, count, first_of, percent
 from sigjax.resample.units import count_units, units_of_instances
 from sigjax.run.context import gib, memory_for
-from sigjax.testing.budget import exact_budget
 from sigjax.testing.intervals import INTERVALS
-from sigjax.testing.problem import in_common
+from sigjax.testing.problem import exact_budget, in_common
 from sigjax.testing.special import scipy_special, t_quantile, t_tail
 from sigjax.testing.tilted import least_cost
 
@@ -426,6 +425,8 @@ def _reach(
         joined: dict[Test, Comparisons] = {}
         for test in settings.tests:
             joined[test] = Comparisons.joined([groups[each.metric.name, test] for each in family])
+        if not any(table.has_method("montecarlo").any() for table in joined.values()):
+            continue
         seconds = [_tilted_budget(each, settings, groups.get((each.metric.name, "permutation"))) for each in family]
         budget = None if None in seconds else max(each for each in seconds if each is not None)
         if budget is not None and budget <= exact_budget(settings):
@@ -722,7 +723,11 @@ def _wins(
     if "permutation" not in settings.tests or settings.mid_p or settings.alternative != "two-sided":
         return
     score = evaluations[0].metric.name.rpartition(": ")[2]
-    tasks = [each for each in evaluations if each.metric.name.rpartition(": ")[2] == score and not is_pooled(each)]
+    tasks = [
+        each
+        for each in evaluations
+        if each.metric.name.rpartition(": ")[2] == score and not is_pooled(each.metric.name, each.title)
+    ]
     pairs = groups[evaluations[0].metric.name, "permutation"]
     if len(tasks) < _FEW_SIGNIFICANT or (settings.baseline is None and len(pairs) > 1):
         return

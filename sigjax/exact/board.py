@@ -1,13 +1,14 @@
-r"""The exact tests of all pairs of a board at once: one matrix product, then tails.
+r"""A board: pairs of systems that share their difference rows, so that one matrix product tests all pairs exactly.
 
-Pairs share their distinct difference rows v. With counts C `[pair, row]`, the logarithm of the characteristic function
-of every pair at every frequency is `C @ log|cos(w.v)|`, or, under a tilt, `C @ log|cos + i tanh(theta.v) sin|`, its
-angle `C @ arctan(tanh(theta.v) tan)` plus a whole number of parts of a turn. So logarithms and arctangents are computed
-once per row and frequency of the board. `Board` holds rows and counts. `characteristic` makes these tables, `tails` the
-tail probabilities, and `board_tests` the p-values.
+Pairs share their distinct difference rows v. Let C `[pair, row]` be the numbers of units with each row, and w a
+frequency. Then `C @ log|cos(w.v)|` is the logarithm of the modulus of every pair's characteristic function. Under a
+tilt theta it is `C @ log|cos(w.v) + i tanh(theta.v) sin(w.v)|`, and the angle is `C @ arctan(tanh(theta.v) tan(w.v))`
+plus a known part of a turn. So logarithms and arctangents are computed only once per row and frequency of the board.
+`Board` holds rows and counts. `characteristic` makes these tables, `tails` the tail probabilities, and `board_tests`
+the p-values.
 
-**Which pairs.** A board takes pairs that differ in one statistic, or in two statistics of few values. The score must be
-monotone in each statistic: then the extreme sums lie beyond an edge. The distribution of delta is symmetric. So every
+**Which pairs.** A board takes pairs that differ in one statistic, or in two statistics of few values. If the score is
+monotone in each statistic, the extreme sums lie beyond an edge. The distribution of delta is symmetric. So every
 p-value is a tail $P(\Delta \ge t)$ or $P(\Delta > t)$ with $t \ge 0$, twice such a tail, or 1 minus one.
 
 References: Zmigrod, Vieira and Cotterell (2022). Tails by tilted transforms: Peres, Lee and Keich (2020), "Exactly
@@ -26,11 +27,11 @@ from sigjax.run import costs
 from sigjax.run.costs import Cost
 
 _MOST_CODES = 2**13
-"""Most possible difference rows: beyond, there is no board."""
+"""Most possible difference rows of a board."""
 _TOGETHER = 2**17
-"""Differences that are counted at a time, to stay in the cache."""
+"""Most differences that are counted at a time, to stay in the cache."""
 _MOST_PARTS = 2.0**50
-"""Most parts of a turn, times the largest sum: float64 holds these whole numbers exactly."""
+"""Largest product of the parts of a turn and the largest sum: below this, integers are exact in float64."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,25 +39,25 @@ class Board:
     """Pairs that share their distinct difference rows."""
 
     rows: np.ndarray
-    """[row, axis] int64: distinct differences up to their sign, without 0."""
+    """`[row, axis]` int64: distinct nonzero differences; a row stands for itself and its negative."""
     counts: np.ndarray
-    """[pair, row] int32: how many units have this difference."""
+    """`[pair, row]` int32: number of units with this difference."""
     observed: np.ndarray
-    """[pair, axis] int64: sums of the differences."""
+    """`[pair, axis]` int64: observed sums of the differences."""
     basis: np.ndarray
-    """[axis, stat] int64: the differences of the statistics are S @ basis."""
+    """`[axis, stat]` int64: S @ basis are the differences of the statistics."""
 
     @property
     def axes(self) -> int:
-        """One or two."""
+        """Number of axes: 1 or 2."""
         return self.rows.shape[1]
 
     def subset(self, pairs: np.ndarray) -> "Board":
-        """Some of the pairs."""
+        """The board of some of the pairs."""
         return replace(self, counts=self.counts[pairs], observed=self.observed[pairs])
 
     def without_unused_rows(self) -> "Board":
-        """The same pairs, without rows that no pair has."""
+        """The board without rows that no pair has."""
         some = self.counts.any(axis=0)
         return replace(self, rows=self.rows[some], counts=self.counts[:, some])
 
@@ -66,9 +67,9 @@ class Board:
 
 
 def make_board(values: np.ndarray, pairs: np.ndarray) -> Board | None:
-    """The board of some pairs `[pair, 2]`, from the statistics `[system, unit, stat]` (int64) of all systems.
+    """Make the board of some pairs `[pair, 2]`, from the statistics `[system, unit, stat]` (int64) of all systems.
 
-    None if more than two statistics differ, or these have many values.
+    None if more than two statistics differ, or if they have too many values.
 
     >>> answers = np.array([[[1], [1], [0]], [[0], [1], [4]], [[0], [3], [0]]])
     >>> board = make_board(answers, np.array([[0, 1], [0, 2]]))
@@ -83,7 +84,7 @@ def make_board(values: np.ndarray, pairs: np.ndarray) -> Board | None:
     scale = np.gcd.reduce(columns.reshape(len(columns), -1), axis=1)
     columns = columns // scale[:, None, None]
     spans = [int(np.ptp(column)) for column in columns]
-    # A row is one whole number, whose sign is that of its first part.
+    # Encode a difference row as one integer, whose sign is the sign of its first nonzero number.
     radix = 2 * spans[1] + 1 if len(spans) == 2 else 1
     width = spans[0] * radix + (spans[1] if len(spans) == 2 else 0) + 1
     if width > _MOST_CODES:
@@ -109,10 +110,10 @@ def make_board(values: np.ndarray, pairs: np.ndarray) -> Board | None:
 
 
 def eligible_pairs(board: Board) -> np.ndarray:
-    """Which pairs the board serves, `[pair]` bool: with two axes, their rows span a plane."""
+    """Mask `[pair]` of pairs that the board can test; with two axes, a pair's rows must span a plane."""
     num_signs, reach = board.counts.sum(axis=1), board.counts @ np.abs(board.rows)
     deviation: np.ndarray = np.sqrt(board.counts @ board.rows.astype(np.float64) ** 2)
-    # Angles are whole numbers of parts of a turn, which float64 has to hold.
+    # Angles are integers (parts of a turn), which must be exact in float64.
     box = math.prod((2.0 * DEVIATIONS * deviation.max(axis=0, initial=0.0) + 16.0).tolist())
     parts: np.ndarray = box * (num_signs + reach.sum(axis=1))
     held: np.ndarray = (num_signs > 0) & (parts < _MOST_PARTS)
@@ -125,14 +126,14 @@ def eligible_pairs(board: Board) -> np.ndarray:
 
 
 class Tails(NamedTuple):
-    """Logarithms of probabilities `[pair]` and bounds on their relative errors."""
+    """Logarithms of tail probabilities `[pair]`, and bounds on the relative errors of the probabilities."""
 
     log_p: np.ndarray
     error: np.ndarray
 
 
 def pair_cost(board: Board, units: int, *, monotone: bool = True) -> Cost:
-    """The cost of a pair on its board, with `units` differences to count."""
+    """The cost to test one pair on its board, with `units` differences to count."""
     deviation = np.sqrt((board.counts @ board.rows.astype(np.float64) ** 2).max(axis=0))
     widths = DEVIATIONS * deviation
     counted = (costs.BOARD_LINE if board.axes == 1 else costs.BOARD_PLANE) + costs.BOARD_UNIT * units
@@ -142,17 +143,17 @@ def pair_cost(board: Board, units: int, *, monotone: bool = True) -> Cost:
 
 
 _FEW_WAVES = 200
-"""Frequencies that count for a single pair with one axis."""
+"""Typical number of significant frequencies for a single pair with one axis."""
 _MOST_LONG = 0.1
-"""Seconds that a pair may take in long doubles."""
+"""Most seconds for a pair in long doubles."""
 
 
 def grid_is_faster(board: Board, deviation: np.ndarray, frequencies: int, tilts: int, real: Any) -> bool:
     """Whether pairs with two axes are faster on a common grid than one by one (`planes`).
 
-    If most differences are common to all pairs and tilts are small, few frequencies count: 300 pairs by F1 of 2,000
-    units take 0.3 s instead of 4.6 s. If sums of clusters differ in every pair, or p is tiny, nearly all frequencies
-    count, on a grid that no tilt shrinks: 10 such pairs take 5.2 s instead of 0.17 s.
+    If most differences are common to all pairs and tilts are small, few frequencies are significant: 300 pairs by F1 of
+    2,000 units take 0.3 s instead of 4.6 s. If each pair has other differences (sums of clusters), or p is tiny, nearly
+    all frequencies are significant: 10 such pairs take 5.2 s instead of 0.17 s.
     """
     count, terms = len(board), frequencies * (len(board.rows) * tilts + len(board))
     if real == np.longdouble:

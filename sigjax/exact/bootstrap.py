@@ -1,12 +1,13 @@
-r"""The bootstrap without sampling, for sums of one statistic of whole numbers.
+r"""The exact bootstrap distribution, without sampling, for sums of one integer statistic.
 
 A bootstrap resample draws from each stratum, with replacement, as many units as the stratum has. The resampled sum X*
-is a constant plus a step times K. K is a sum of independent draws of small whole numbers k >= 0 (`draw_lattice`). Equal
-numbers of a stratum are one row; strata without variation are part of the constant.
+is a constant plus a step times K, where K is a sum of independent draws of small integers k >= 0 (`draw_lattice`).
+Equal numbers in a stratum are one row; strata without variation are part of the constant.
 
-The characteristic function of the sum is $\prod_h (\sum_v c_{hv} / N_h\, e^{iwv})^{N_h}$. One inverse FFT on a window
-gives its distribution, and from that come p-values and quantiles. The FFT errs by about 1e-16 whatever the size of a
-probability. So tails are computed under an exponential tilt that puts the mean of the sum at their edge.
+Stratum h has $N_h$ units, $c_{hv}$ of them with the value v. The characteristic function of the sum is $\prod_h (\sum_v
+c_{hv} / N_h\, e^{iwv})^{N_h}$. One inverse FFT on a window gives the distribution, from which p-values and quantiles
+follow. An FFT has an absolute error of about 1e-16, which is too large for small probabilities. So tails are computed
+under an exponential tilt that moves the mean of the sum to the edge of the tail.
 
 References: Davison and Hinkley (1988), "Saddlepoint approximations in resampling methods" (the same tilt; here nothing
 is approximated); Clark and Warr (2021), "Bootstrapping through discrete convolutional methods" (arXiv 2107.08019).
@@ -26,20 +27,20 @@ from sigjax.records import Alternative, Variant
 WINDOW_LOSS = 1e-17
 """Bound on the probability outside the window of a distribution."""
 _NEGLIGIBLE = -60.0
-"""Logarithm of the size below which the characteristic function is taken as 0: all grids together stay below 1e-17."""
+"""Log modulus below which the characteristic function is set to 0; on any grid the total error is below 1e-17."""
 _BLOCK = 2**16
-"""Terms of the characteristic function that are computed at a time, to stay in the cache."""
+"""Most terms of the characteristic function computed at a time, to stay in the cache."""
 
 
 class DrawLattice(NamedTuple):
-    """The bootstrap sum X* = offset + scale K, with K the sum of all draws, from 0 to `top`."""
+    """The bootstrap sum X* = offset + scale K, where K is the sum of all draws, from 0 to `top`."""
 
     values: np.ndarray
     """[row] int64: distinct k = (x - smallest x of the stratum) / scale, ascending from 0 within each stratum."""
     counts: np.ndarray
-    """[row] int64: units of the stratum with this value."""
+    """[row] int64: number of units of the stratum with this value."""
     strata: np.ndarray
-    """[row] int64: ascending codes 0, 1, ... of strata; those without variation are left out."""
+    """[row] int64: ascending codes 0, 1, ... of strata; strata without variation are left out."""
     offset: int
     """The smallest value of X*."""
     scale: int
@@ -52,12 +53,12 @@ class DrawLattice(NamedTuple):
 
     @property
     def sizes(self) -> np.ndarray:
-        """Units, and so draws, of each stratum, `[stratum]`."""
+        """Number of units (and so of draws) of each stratum, `[stratum]`."""
         return np.add.reduceat(self.counts, self.starts) if self.counts.size else self.counts
 
     @property
     def tops(self) -> np.ndarray:
-        """The largest value of one draw of each stratum, `[stratum]`."""
+        """The largest value of one draw from each stratum, `[stratum]`."""
         return np.maximum.reduceat(self.values, self.starts) if self.values.size else self.values
 
     @property
@@ -72,14 +73,14 @@ class DrawLattice(NamedTuple):
 
     def mirrored(self) -> DrawLattice:
         """The lattice of -X*, whose upper tail is the lower tail of X*."""
-        # Reversed rows ascend again; their strata are numbered from the other end.
+        # Reversed and negated, rows ascend again; strata are numbered from the other end.
         values = (self.tops[self.strata] - self.values)[::-1]
         strata = len(self.sizes) - 1 - self.strata[::-1]
         return DrawLattice(values, self.counts[::-1], strata, -(self.offset + self.scale * self.top), self.scale)
 
 
 def draw_lattice(values: np.ndarray, strata: np.ndarray) -> DrawLattice:
-    """Reduce one whole number per unit, `[unit]` int64; `strata` `[unit]` holds ascending codes from 0.
+    """Make the lattice of one integer per unit, `[unit]` int64; `strata` `[unit]` are ascending codes from 0.
 
     >>> draw_lattice(np.array([5, 1, 5, 9, 7, 7]), np.array([0, 0, 0, 0, 1, 1]))
     DrawLattice(values=array([0, 1, 2]), counts=array([1, 2, 1]), strata=array([0, 0, 0]), offset=18, scale=4)
@@ -103,28 +104,28 @@ def draw_lattice(values: np.ndarray, strata: np.ndarray) -> DrawLattice:
 
 
 class Tilt(NamedTuple):
-    """Draws with chances proportional to c_v exp(theta v) within each stratum; theta = 0 is the bootstrap itself."""
+    """A tilt: draws with probabilities proportional to c_v exp(theta v) in each stratum; theta = 0 is the bootstrap."""
 
     theta: float
     chances: np.ndarray
-    """[row]: chance of the row's value in one draw."""
+    """[row]: probability of the row's value in one draw."""
     mean: float
     """Mean of K."""
     variance: float
     """Variance of K."""
     centres: np.ndarray
-    """[stratum] int64: whole number nearest to the mean of one draw."""
+    """[stratum] int64: the mean of one draw, rounded to an integer."""
 
 
 def tilt(lattice: DrawLattice, theta: float = 0.0) -> Tilt:
-    """Chances and moments under a tilt by `theta`; the lattice has rows.
+    """The probabilities and moments under the tilt `theta`; the lattice must have rows.
 
     >>> lattice = draw_lattice(np.array([0, 0, 1]), np.zeros(3, int))
     >>> tilt(lattice, np.log(2.0)).chances
     array([0.5, 0.5])
     """
     sizes, starts, strata = lattice.sizes, lattice.starts, lattice.strata
-    # Measured from the end that the tilt favours, no exponential overflows.
+    # Values are measured from the end that the tilt favours, so that no exponential overflows.
     favoured = lattice.tops if theta > 0 else np.zeros_like(sizes)
     weights = lattice.counts * np.exp(theta * (lattice.values - favoured[strata]))
     chances = weights / np.add.reduceat(weights, starts)[strata]
@@ -135,10 +136,10 @@ def tilt(lattice: DrawLattice, theta: float = 0.0) -> Tilt:
 
 
 def standard_error(lattice: DrawLattice) -> float:
-    r"""Bootstrap standard error of X*: $\sqrt{\sum_h N_h \sigma_h^2}$, with the population variance of each stratum.
+    r"""Bootstrap standard error of X*: $\sqrt{\sum_h N_h \sigma_h^2}$.
 
-    The limit of the standard deviation (ddof = 1) for infinitely many resamples. Reference: Efron and Tibshirani
-    (1993), chapter 5.
+    Stratum h has $N_h$ units and the population variance $\sigma_h^2$. The result is the limit of the resamples'
+    standard deviation (ddof = 1) for infinitely many resamples. Reference: Efron and Tibshirani (1993), chapter 5.
 
     >>> standard_error(draw_lattice(np.array([1, 5, 1, 5]), np.zeros(4, int)))
     4.0
@@ -147,8 +148,8 @@ def standard_error(lattice: DrawLattice) -> float:
 
 
 def tilt_to(lattice: DrawLattice, mean: int) -> Tilt:
-    """The tilt, theta >= 0, under which K has this mean (at the ends 0, or nearly `top`), by bisection."""
-    # At this theta the mean is within 1 of the top: each draw falls short by at most R n exp(-theta).
+    """The tilt theta >= 0 under which K has the mean `mean`, by bisection; approximate if `mean` is at an end."""
+    # At the upper theta, the mean is within 1 of the top: each draw falls short by at most R n exp(-theta).
     units = int(lattice.sizes.sum())
     low, high = 0.0, 2.0 * math.log(units) + math.log(int(lattice.tops.max())) + 1.0
     for _ in range(60):
@@ -160,23 +161,23 @@ def tilt_to(lattice: DrawLattice, mean: int) -> Tilt:
 def log_moment(lattice: DrawLattice, tilted: Tilt, edge: int) -> float:
     """The logarithm of E exp(theta (K - edge)) under the bootstrap.
 
-    Terms are measured from the centres of the draws, so they have the size of the result, not of theta times the sum.
+    Terms are measured from the centres of the draws. So they are as small as the result, and few digits cancel.
     """
     sizes, starts, theta = lattice.sizes, lattice.starts, tilted.theta
     chances = lattice.counts / sizes[lattice.strata]
     exponents = theta * (lattice.values - tilted.centres[lattice.strata])
     excess = np.add.reduceat(chances * np.expm1(exponents), starts)
     direct = np.log(np.add.reduceat(chances * np.exp(exponents), starts))
-    # log1p keeps the digits of weak tilts, the plain logarithm those of strong ones.
+    # log1p is accurate for weak tilts, the plain logarithm for strong tilts.
     log_moments = np.where(excess > -0.5, np.log1p(np.maximum(excess, -0.5)), direct)
     return float(sizes @ log_moments) - theta * (edge - int(sizes @ tilted.centres))
 
 
 def window(lattice: DrawLattice, tilted: Tilt) -> tuple[int, int]:
-    """First and last value of K to keep: around the mean, or the whole range if that is smaller.
+    """First and last value of K in the window: a range around the mean, or all values if these are fewer.
 
-    Bernstein's inequality: P(|K - mean| >= x) <= 2 exp(-x^2 / (2 V + 2/3 R x)), with V the variance and R the range of
-    one draw. The half-width is the x at which this is WINDOW_LOSS.
+    Bernstein's inequality: P(|K - mean| >= x) <= 2 exp(-x^2 / (2 V + 2/3 R x)), where V is the variance of K and R is
+    the range of one draw. The half-width is the x for which this bound is WINDOW_LOSS.
     """
     exponent = math.log(2.0 / WINDOW_LOSS)
     linear = int(lattice.tops.max()) * exponent / 3.0
@@ -185,7 +186,7 @@ def window(lattice: DrawLattice, tilted: Tilt) -> tuple[int, int]:
 
 
 def grid_length(lattice: DrawLattice, tilted: Tilt) -> int:
-    """Length of the FFT of a distribution: the least that holds the window, with no prime factors but 2, 3 and 5."""
+    """Length of the FFT: the smallest fast length that holds the window (prime factors 2, 3 and 5)."""
     import scipy.fft  # pyright: ignore[reportMissingTypeStubs]
 
     first, last = window(lattice, tilted)
@@ -196,8 +197,9 @@ def grid_length(lattice: DrawLattice, tilted: Tilt) -> int:
 def significant_frequencies(lattice: DrawLattice, tilted: Tilt, length: int) -> np.ndarray:
     """Frequencies from 0 to `length // 2` at which the characteristic function may exceed exp(-60).
 
-    An FFT of the chances of one draw selects them: its error of 1e-16 is too large for a power of a million, but not
-    for this choice. Few usually remain, since the sum of many draws is smooth.
+    They are selected by an FFT of the distribution of one draw. Its error of 1e-16 is too large to compute the power N
+    from it, but small enough for this selection. Usually few frequencies remain, because the sum of many draws is
+    smooth.
     """
     log_size = np.zeros(length // 2 + 1)
     for rows, size in _by_stratum(lattice):
@@ -209,10 +211,11 @@ def significant_frequencies(lattice: DrawLattice, tilted: Tilt, length: int) -> 
 def log_characteristic(
     lattice: DrawLattice, tilted: Tilt, frequencies: np.ndarray, length: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Logarithm of the size, and angle, of E exp(iw(K - centres)) at w = 2 pi / length times `[frequency]`.
+    """Log modulus and angle of E exp(iw(K - centres)) at the frequencies w = 2 pi / length times `[frequency]`.
 
-    With z = 1 + a + ib for one draw, |z|^2 = 1 + 2a + a^2 + b^2. Measured from the whole number nearest to its mean,
-    a draw has b^2 of at most the size of -2a, so that few digits cancel, and powers are multiples of logarithms.
+    Let z = 1 + a + ib be the characteristic function of one draw, so |z|^2 = 1 + 2a + a^2 + b^2. Draws are measured
+    from the integer nearest to their mean. Then b^2 is at most about as large as -2a, and few digits cancel. The power
+    N of z becomes a multiple of its logarithm.
     """
     log_size, angle = np.zeros(len(frequencies)), np.zeros(len(frequencies))
     for (rows, size), centre in zip(_by_stratum(lattice), tilted.centres, strict=True):
@@ -220,18 +223,19 @@ def log_characteristic(
         block = max(1, _BLOCK // len(values))
         for start in range(0, len(frequencies), block):
             here = slice(start, start + block)
-            # Turns are reduced as whole numbers, to half a circle on either side of 0: small ones keep their digits.
+            # Angles are reduced modulo a turn as integers, to between -1/2 and 1/2 turn, so that small angles keep
+            # their digits.
             turn = (frequencies[here, None] * values + length // 2) % length - length // 2
             sine, cosine = np.sin(turn * (math.pi / length)), np.cos(turn * (math.pi / length))
             a, b = -2.0 * (sine * sine @ chances), 2.0 * (sine * cosine @ chances)
-            with np.errstate(divide="ignore"):  # a zero of z has the logarithm -inf, and the power 0
+            with np.errstate(divide="ignore"):  # if z = 0, its logarithm is -inf and its power is 0
                 log_size[here] += 0.5 * size * np.log1p(np.maximum(2.0 * a + a * a + b * b, -1.0))
             angle[here] += size * np.arctan2(b, 1.0 + a)
     return log_size, angle
 
 
 def _by_stratum(lattice: DrawLattice) -> list[tuple[slice, int]]:
-    """Rows and number of draws of each stratum."""
+    """The rows (a slice) and the number of draws of each stratum."""
     ends = [*lattice.starts.tolist(), len(lattice.values)]
     return [(slice(*rows), size) for rows, size in zip(pairwise(ends), lattice.sizes.tolist(), strict=True)]
 
@@ -246,15 +250,15 @@ class SumDistribution(NamedTuple):
 
     first: int
     probabilities: np.ndarray
-    """[value]; values left out have probability below 1e-17. Values that no draws reach have rounding noise around 0:
-    cutting it off on one side would add up over a wide grid."""
+    """[value]; all values left out together have a probability below 1e-17. Impossible values have rounding noise
+    around 0, also below 0: setting only negative noise to 0 would add up to a bias."""
     step: int
 
 
 def sum_distribution(lattice: DrawLattice, theta: float = 0.0) -> SumDistribution:
-    """The distribution of X*, or of its draws tilted by `theta` (per step of the lattice), on a window around its mean.
+    """The distribution of X* on a window around its mean; draws are tilted by `theta` (per step of the lattice).
 
-    The absolute error of a probability is a few units of rounding times the square root of the number of units.
+    The absolute error of a probability is a few rounding errors times the square root of the number of units.
 
     >>> first, probabilities, step = sum_distribution(draw_lattice(np.array([1, 3]), np.array([0, 0])))
     >>> first, probabilities.round(12), step
@@ -267,10 +271,10 @@ def sum_distribution(lattice: DrawLattice, theta: float = 0.0) -> SumDistributio
 
 
 def quantile(of_sum: SumDistribution, q: float) -> int:
-    """The smallest x with P(X* <= x) >= q, for q in (0, 1): the generalised inverse, without interpolation.
+    """The q-quantile: the smallest x with P(X* <= x) >= q, for q in (0, 1), without interpolation.
 
-    In small samples q is often exactly a cumulative sum, and rounding must not move the answer to the next value. The
-    tolerance of 1e-12 is well above the rounding of the sum and far below any probability that matters.
+    In small samples, q is often exactly a cumulative sum. Then rounding must not move the result to the next value. The
+    tolerance of 1e-12 is well above rounding errors and far below any probability that matters.
 
     >>> quantile(SumDistribution(first=2, probabilities=np.array([0.25, 0.5, 0.25]), step=2), 0.75)
     4
@@ -280,7 +284,7 @@ def quantile(of_sum: SumDistribution, q: float) -> int:
 
 
 def below(of_sum: SumDistribution, x: int) -> float:
-    """P(X* < x) + P(X* = x) / 2 (mid-rank), for an x in reach of X*.
+    """P(X* < x) + P(X* = x) / 2 (mid-rank), for a possible value x of X*.
 
     >>> below(SumDistribution(first=2, probabilities=np.array([0.25, 0.5, 0.25]), step=2), 4)
     0.5
@@ -290,11 +294,13 @@ def below(of_sum: SumDistribution, x: int) -> float:
 
 
 def tail(lattice: DrawLattice, edge: int) -> tuple[float, float]:
-    """The natural logarithm of P(X* >= edge), -inf if X* cannot reach the edge, and a bound on its relative error.
+    """The natural logarithm of P(X* >= edge), and a bound on the relative error of this probability.
 
-    P(K >= k) is E exp(theta (K - k)) times the sum over j >= 0 of exp(-theta j) P_theta(K = k + j). Undoing a tilt of
-    z = sqrt(-2 log p) standard deviations adds an error of z roots of N, and the exponent its own rounding. Use
-    `lattice.mirrored()` and -edge for P(X* <= edge).
+    The logarithm is -inf if X* cannot reach the edge. For P(X* <= edge), use `lattice.mirrored()` and -edge.
+
+    P(K >= k) is E exp(theta (K - k)) times the sum over j >= 0 of exp(-theta j) P_theta(K = k + j). Undoing the tilt
+    adds rounding errors: z sqrt(N) of them for a tilt of z = sqrt(-2 log p) standard deviations, and the rounding of
+    the exponent.
 
     >>> coin = draw_lattice(np.repeat([0, 1], 500), np.zeros(1000, int))
     >>> round(tail(coin, 1000)[0] / math.log(2.0), 9)
@@ -306,7 +312,7 @@ def tail(lattice: DrawLattice, edge: int) -> tuple[float, float]:
     if steps > lattice.top:
         return -math.inf, 0.0
     if edge <= lattice.total:
-        # The tail is the larger part: its complement is more accurate.
+        # The tail is more than about half, so its complement is more accurate.
         log_rest, error_bound = tail(lattice.mirrored(), 1 - edge)
         missing = math.exp(log_rest)
         return math.log1p(-missing), _ROUNDING + error_bound * missing / (1.0 - missing)
@@ -321,11 +327,11 @@ def tail(lattice: DrawLattice, edge: int) -> tuple[float, float]:
 
 
 def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternative, variant: Variant) -> PValue:
-    r"""The p-value of the bootstrap test that infinitely many resamples would give; ties count.
+    r"""The exact p-value of the bootstrap test, the limit for infinitely many resamples; ties count as extreme.
 
-    X* is a positive multiple of the bootstrap replicate $\delta^*$, and x, the observed sum, the same multiple of the
-    observed $\delta$. Two-sided: $|X^* - x| \ge |x|$; greater and less: the null replicate, which is $X^* - x$ (shift)
-    or $x - X^*$ (flip), is $\ge x$ or $\le x$.
+    X* is a positive multiple of the bootstrap replicate $\delta^*$, and x, the observed sum, is the same multiple of
+    the observed $\delta$. Two-sided, a resample is extreme if $|X^* - x| \ge |x|$. One-sided, the null replicate is
+    $X^* - x$ (shift) or $x - X^*$ (flip). It is extreme if it is $\ge x$ (greater) or $\le x$ (less).
 
     >>> lattice = draw_lattice(np.array([-1, 1, 1]), np.zeros(3, int))
     >>> round(bootstrap_p(lattice, 1, "greater", "flip")[0] * 27, 9)
@@ -333,7 +339,7 @@ def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternativ
     """
     x = observed_sum
     if alternative == "two-sided":
-        # Always from the side on which x is not negative: exchanged systems have the same p to the last bit.
+        # Computed with x >= 0, so that exchanging the systems gives the same p to the last bit.
         return _two_tails_p(lattice if x >= 0 else lattice.mirrored(), 0, 2 * abs(x))
     edge = 2 * x if variant == "shift" else 0
     upper = (alternative == "greater") == (variant == "shift")
@@ -356,28 +362,28 @@ def _two_tails_p(lattice: DrawLattice, low: int, high: int) -> PValue:
 
 
 def _exact_p(log_p: float, error_bound: float) -> PValue:
-    # Adding 0 makes the -0.0 of a certain event a plain 0.
+    # Adding 0.0 turns -0.0 into 0.0.
     return math.exp(log_p), log_p / math.log(10.0) + 0.0, error_bound
 
 
 def _weighted_sum(lattice: DrawLattice, probabilities: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
     """The sum of weights times probabilities, and a bound on its rounding error.
 
-    Where the characteristic function is not negligible, rounding moves it by at most a few times the root of the N
-    units, as a fraction of itself. By the theorem of Parseval and the inequality of Cauchy and Schwarz the sum moves by
-    no more than that fraction of the norm of the probabilities times the norm of the weights.
+    Where the characteristic function is not negligible, its relative rounding error is a few times sqrt(N) roundings,
+    for N units. By Parseval's theorem and the Cauchy-Schwarz inequality, the error of the sum is at most this relative
+    error times the 2-norm of the probabilities times the 2-norm of the weights.
     """
     norms = float(np.linalg.norm(probabilities) * np.linalg.norm(weights))
     return float(weights @ probabilities), _ROUNDING * math.sqrt(int(lattice.sizes.sum())) * norms
 
 
 def _lattice_value(lattice: DrawLattice, edge: int) -> int:
-    """The least value of K at which X* >= edge."""
+    """The smallest value of K with X* >= edge."""
     return -((lattice.offset - edge) // lattice.scale)
 
 
 def _probabilities(lattice: DrawLattice, tilted: Tilt) -> tuple[int, np.ndarray]:
-    """The first value of K in the window of a tilt, and P(K = first), P(K = first + 1), ... under the tilt."""
+    """The first value of K in the window, and the probabilities of first, first + 1, ... under the tilt."""
     first, last = window(lattice, tilted)
     length = grid_length(lattice, tilted)
     frequencies = significant_frequencies(lattice, tilted, length)
@@ -386,6 +392,6 @@ def _probabilities(lattice: DrawLattice, tilted: Tilt) -> tuple[int, np.ndarray]
     angle += frequencies * shift % length * (2.0 * math.pi / length)
     size = np.exp(log_size)
     spectrum = np.zeros(length // 2 + 1, np.complex128)
-    # irfft carries the other sign in its exponent; the probabilities are real, so the conjugate serves.
+    # irfft has the opposite sign in its exponent. Probabilities are real, so take the conjugate.
     spectrum[frequencies] = size * (np.cos(angle) - 1j * np.sin(angle))
     return first, np.fft.irfft(spectrum, length)[: last - first + 1]

@@ -1,18 +1,18 @@
-r"""Characteristic functions of all pairs of a board at the frequencies that count.
+r"""Characteristic functions of all pairs of a board, at the significant frequencies.
 
-With K = (S + sum of the rows) / 2, a sum of v times Binomial(c_v, pi_v), the function is the product over rows of
-$(e^{ix} (\cos x + i \tanh(\theta v) \sin x))^{c_v}$, x half the angle w.v. Modulus and angle are sums over rows: two
-products of the counts of the pairs with tables of the board. The angles x are whole parts of a turn, and are added as
-whole numbers, so no digits are lost.
+K = (S + sum of the rows) / 2 is a sum over rows of v times Binomial(c_v, pi_v). Its characteristic function is the
+product over rows of $(e^{ix} (\cos x + i \tanh(\theta v) \sin x))^{c_v}$, where x is half of the angle w.v. Log modulus
+and angle are sums over rows. So they are two matrix products: the counts of the pairs times tables of the board. The
+angles x are multiples of a part of a turn, which are added as integers, so no digits are lost.
 
 **Errors** are worst cases, in multiples of the unit roundoff u (`unit`). Elementary functions of NumPy, and of XLA on
-CPU and GPU, are taken to err by at most 4 units in the last place, 8 u, as their manuals promise. A sum of n terms of
-one sign, in any order, has a relative error below n u / (1 - n u) (Higham 2002, section 4.2). Whole numbers are exact.
+CPU and GPU, are assumed to err by at most 4 units in the last place (8 u), as their manuals promise. A sum of n terms
+of one sign, in any order, has a relative error below n u / (1 - n u) (Higham 2002, section 4.2). Integers are exact.
 
-**Few frequencies count.** The function is left out at frequencies where it is small. On a grid of nine standard
-deviations some 30 frequencies an axis remain, whatever the number of units. By $\log(1 - x) \le -x$, its modulus is at
-most $\exp(-\sum c_v \pi_v (1 - \pi_v) (1 - \cos w v))$. With the least counts of any pair in a group, this bound holds
-for all of its pairs.
+**Few frequencies are significant.** Frequencies at which the function is negligible are left out. On a grid of nine
+standard deviations, some 30 frequencies per axis remain, however many units there are. The selection uses a bound: by
+$\log(1 - x) \le -x$, the modulus is at most $\exp(-\sum c_v \pi_v (1 - \pi_v) (1 - \cos w v))$. With the smallest
+counts $c_v$ of any pair in a group, the bound holds for all pairs of the group.
 """
 
 import math
@@ -24,41 +24,41 @@ import numpy as np
 from sigjax.exact.distributions import MOST_HALF_LOGIT, centred_modulo, line_frequencies, sum_exponents
 
 NEGLIGIBLE, LONG_NEGLIGIBLE = 36.0, 40.0
-"""Frequencies where the modulus is below exp(-36) = 2e-16 for all pairs are left out, with long doubles exp(-40)."""
+"""Frequencies are left out if the modulus is below exp(-36) = 2e-16 for all pairs; exp(-40) for long doubles."""
 PI = np.longdouble("3.14159265358979323846264338327950288")
 Real = type[np.floating[Any]]
-"""float64; on the host also long doubles, if the machine has them, for pairs that float64 leaves open."""
+"""Type of the numbers: float64, or long doubles on the host for pairs whose last digit float64 leaves open."""
 
 
 def unit(real: Any) -> float:
-    """The relative error of a rounding."""
+    """The unit roundoff: the largest relative error of one rounding."""
     return 0.5 * float(np.finfo(real).eps)
 
 
 def pi(real: Any) -> Any:
-    """The number pi with the digits of these numbers."""
+    """The number pi in this type."""
     return PI if real == np.longdouble else math.pi
 
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """The frequencies that count."""
+    """The significant frequencies of a grid."""
 
     lengths: tuple[int, ...]
-    """Lengths of the grid, in steps of K, for each axis."""
+    """Length of the grid on each axis, in steps of K."""
     number: np.ndarray
-    """[axis, frequency] int64: periods over the length of the axis; on the last axis from 0 to half of the length."""
+    """[axis, frequency] int64: periods per length of the axis; on the last axis from 0 to half of the length."""
     left_out: float
-    """Bound on the mean modulus over all frequencies, of those that are left out."""
+    """Bound on the sum of the modulus over the frequencies left out, divided by the number of all frequencies."""
 
     @property
     def whole(self) -> int:
-        """How many parts a half turn has, so that all half angles are whole numbers of them."""
+        """The number of parts of a half turn, chosen so that all half angles are multiples of a part."""
         return math.lcm(*self.lengths)
 
     @property
     def weights(self) -> np.ndarray:
-        """[frequency]: 2 if it stands for its mirror image, too, else 1."""
+        """[frequency]: 2 if the frequency also stands for its mirror image, else 1."""
         return np.where(2 * self.number[-1] % self.lengths[-1] == 0, 1.0, 2.0)
 
     @property
@@ -67,14 +67,14 @@ class Frequencies:
         return 2 * self.whole // np.array(self.lengths)[:, None] * self.number
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of significant frequencies."""
         return self.number.shape[1]
 
 
 def find_frequencies(
     rows: np.ndarray, weight: np.ndarray, lengths: tuple[int, ...], negligible: float = NEGLIGIBLE
 ) -> Frequencies:
-    """The frequencies that count if each pair has at least this `weight` `[row]`, c pi (1 - pi)."""
+    """The significant frequencies; each pair has at least the `weight` `[row]`, which is c_v pi_v (1 - pi_v)."""
     if len(lengths) == 1:
         number = line_frequencies(rows, weight, lengths[0], negligible)[None]
         return Frequencies(lengths, number, math.exp(-negligible))
@@ -91,7 +91,7 @@ class Angles(NamedTuple):
     """The half angles x of rows at frequencies, `[row, frequency]` each."""
 
     phases: np.ndarray
-    """Whole numbers (float64): parts of a half turn."""
+    """Angles in parts of a half turn; integers, stored as float64."""
     sine: np.ndarray
     cosine: np.ndarray
     error: float
@@ -99,7 +99,7 @@ class Angles(NamedTuple):
 
 
 def find_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, known: Angles | None = None) -> Angles:
-    """The half angles; looked up in `known`, the result of `all_angles`, if it is given."""
+    """The half angles of rows at frequencies; if `known` (from `all_angles`) is given, they are looked up there."""
     whole = frequencies.whole
     turns = np.sum([rows[:, axis, None] * (each // 2) for axis, each in enumerate(frequencies.shifts)], axis=0) % whole
     if known is None:
@@ -108,9 +108,9 @@ def find_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, known: A
 
 
 def all_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, *, precise: bool = False) -> Angles | None:
-    """All angles that rows can have on the grid, in order; None if there are more angles than rows times frequencies.
+    """A table of all possible half angles, in order; None if it would be larger than rows times frequencies.
 
-    If `precise`, they are computed with long doubles and rounded once.
+    If `precise`, sines and cosines are computed with long doubles and rounded once.
     """
     whole = frequencies.whole
     if whole >= len(rows) * len(frequencies):
@@ -131,13 +131,14 @@ def _angles_at(turns: np.ndarray, whole: int, by: Real, real: Real) -> Angles:
 
 
 _FINE_ANGLES = 512
-"""Number of angles in the finer of two tables."""
+"""Number of angles in the fine one of two tables."""
 
 
 def _sines(number: np.ndarray, whole: int) -> np.ndarray:
-    """Sines of `number` / `whole` quarters of a turn (at most one), as long doubles, from two tables.
+    """Sines of `number` / `whole` quarter turns (at most one quarter turn), as long doubles.
 
-    Both terms of the addition theorem are positive, so nothing cancels.
+    They come from a coarse and a fine table by the addition theorem. Both of its terms are positive, so nothing
+    cancels.
     """
     coarse, fine = np.divmod(number, _FINE_ANGLES)
     part = PI / (2 * whole)
@@ -146,35 +147,35 @@ def _sines(number: np.ndarray, whole: int) -> np.ndarray:
 
 
 ROUNDED_ERROR = 2.0
-"""Bound, in units of roundoff, on the relative error of a number computed in longer numbers and rounded once."""
+"""Bound (in units of u) on the relative error of a number that is computed with more digits and rounded once."""
 _SINE_ERROR, _LONG_SINE_ERROR, _FUNCTION_ERROR = 11.0, 26.0, 48.0
-"""Bounds, in units of roundoff, on relative errors of sine and cosine of x, a rounded multiple of pi (the second from
-two such), and on that of the function where tables are exact.
+"""Bounds (in units of u) on relative errors: of sine and cosine of x, a rounded multiple of pi; of sine and cosine from
+two tables; and of the characteristic function if the tables are exact.
 
-The function has cosine and sine of an angle y by the tangent t of y / 2, as (1 - t^2) / (1 + t^2) and 2 t / (1 + t^2):
-a relative error of t changes y by as much of sin y.
+The function computes cosine and sine of an angle y from t = tan(y / 2), as (1 - t^2) / (1 + t^2) and 2 t / (1 + t^2). A
+relative error e of t changes y by e sin y.
 """
 
 
 class CharacteristicTables(NamedTuple):
-    """The logarithms and angles of one tilt, to be multiplied with the counts of pairs."""
+    """Tables of log modulus and angle for one tilt, to be multiplied with the counts of pairs."""
 
     logs: np.ndarray
     """[row, frequency]: log modulus."""
     angles: np.ndarray
-    """[row, frequency]: what the tilt adds to the angle; [row, 0] without a tilt."""
+    """[row, frequency]: the part of the angle that comes from the tilt; [row, 0] without a tilt."""
     error: np.floating[Any]
     """Bound on the relative errors of sums over rows of `logs`."""
     angles_error: np.floating[Any]
-    """Bound on the errors of `angles`, and of the angles to which they are added."""
+    """Bound on the relative errors of sums over rows of `angles`."""
 
 
 def characteristic_tables(rows: np.ndarray, theta: np.ndarray, found: Angles) -> CharacteristicTables:
-    """The tables under a tilt `[axis]`.
+    """The tables under a tilt `theta` `[axis]`, from the half angles `found`.
 
-    1 / cosh^2 has a relative error of 20 u + 2 |theta.v| u in the numbers themselves, tanh one of 9 u. log(1 - y) up to
-    y = 1/2 at most doubles that of y, and adds 8 u; beyond, 1 - y is a sum of squares. An angle is at most as sensitive
-    as the ratio of which it is the arctangent.
+    Errors: 1 / cosh^2 has a relative error of 20 u + 2 |theta.v| u, and tanh of 9 u. For y up to 1/2, log(1 - y) at
+    most doubles the relative error of y and adds 8 u. For larger y, 1 - y is computed as a sum of squares. An
+    arctangent has at most the relative error of its argument.
     """
     real = found.sine.dtype
     half_logits = rows.astype(np.longdouble) @ theta.astype(np.longdouble)
@@ -207,7 +208,7 @@ _FEW_BITS = 2.0**24
 
 
 def log_moments(half_logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Log cosh(theta.v) `[row]`, split into numbers of few bits, whose sums are exact, and the remainder."""
+    """Log cosh(theta.v) `[row]`, split into numbers with few bits (their sums are exact) and remainders."""
     size = np.abs(half_logits.astype(np.longdouble))
     small = np.log1p(2.0 * np.sinh(0.5 * np.minimum(size, 1.0)) ** 2)
     found = np.where(size < 1.0, small, size + (np.log1p(np.exp(-2.0 * size)) - np.log(size.dtype.type(2.0))))
@@ -216,10 +217,10 @@ def log_moments(half_logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def characteristic_functions(xp: Any, counts: Any, shift: Any, tables: Any, whole: int) -> tuple[Any, Any, Any, Any]:
-    """The function `[pair, frequency]`: real part, imaginary part, modulus, and a bound on its relative error.
+    """Characteristic functions `[pair, frequency]`: real part, imaginary part, modulus, bound on the relative error.
 
-    `shift` `[pair, frequency]`, in whole parts of a half turn, is subtracted from the angle. `tables` are the logs, the
-    bound on the errors of their sums, the angles, the bound on their errors, and the phases.
+    `shift` `[pair, frequency]` (in parts of a half turn) is subtracted from the angle. `tables` are the fields of
+    `CharacteristicTables` (logs, error, angles, angles_error) and the phases of `Angles`.
     """
     logs, logs_error, angles, angles_error, phases = tables
     exponent = counts @ logs
@@ -227,7 +228,7 @@ def characteristic_functions(xp: Any, counts: Any, shift: Any, tables: Any, whol
     turns = turns - 2.0 * whole * xp.round(turns / (2.0 * whole))
     angle = turns * (pi(counts.dtype) / whole)
     size, own = xp.exp(exponent), unit(counts.dtype)
-    # Beyond, the function is 0.
+    # Below exp(-800), the function is 0.
     error = own * _FUNCTION_ERROR + logs_error * xp.minimum(abs(exponent), 800.0)
     if angles.shape[1]:
         angle = angle + counts @ angles

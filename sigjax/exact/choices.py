@@ -3,7 +3,7 @@
 **Outputs exchanged within units.** Two systems have 2 R outputs for a unit. Under the null hypothesis, every set of R
 of them is equally likely to be the first system's. `exchange_distribution` counts the sums of a unit output by output,
 and convolves the units one by one. All terms are positive, so small probabilities are as precise as large ones. The
-sums of several statistics are one whole number, with one digit per statistic. `chosen_sums` lists every choice of R
+sums of several statistics are coded as one integer, with one digit per statistic. `chosen_sums` lists every choice of R
 runs of a single unit. So sums may have any size and number of statistics, and the score may be any function of them.
 
 **Two samples of units.** Under the null hypothesis, every set of units of the right size is equally likely to be the
@@ -30,18 +30,18 @@ _MOST_CHOICES = 1_000_000
 """Most choices that are listed: enough for 11 runs per system."""
 _LARGEST_KEY = 2**62
 _MOST_OF_UNIT = 2**14
-"""Most sums of one unit."""
+"""Most distinct sums of one unit."""
 
 
 class Choices(NamedTuple):
-    """The cost of listing all choices."""
+    """The number of all choices, and the cost of listing them."""
 
     number: int
     cost: Cost
 
 
 def find_choices(size: int, of: int, num_stats: int, what: str = "runs") -> Choices | NotEligible:
-    """The number and the cost of all choices of `size` of `of` things; `what` they are called in a refusal.
+    """The number and the cost of all choices of `size` out of `of` things; a refusal calls the things `what`.
 
     >>> find_choices(4, 8, 1).number, find_choices(11, 22, 1).number
     (70, 705432)
@@ -55,14 +55,14 @@ def find_choices(size: int, of: int, num_stats: int, what: str = "runs") -> Choi
 
 
 def chosen_sums(runs: np.ndarray, size: int) -> np.ndarray:
-    """The sums `[choice, stat]` of every choice of `size` rows of `runs` `[run of both, stat]`.
+    """The sums `[choice, stat]` of every choice of `size` rows of `runs` `[run, stat]`, the runs of both systems.
 
     >>> chosen_sums(np.array([[1], [2], [10], [20]]), 2).ravel()
     array([ 3, 11, 12, 21, 22, 30])
     """
     sums, none = {0: np.zeros((1, runs.shape[1]), runs.dtype)}, np.zeros((0, runs.shape[1]), runs.dtype)
     for index, run in enumerate(runs):
-        # Enough must be chosen by now for the remaining runs to complete the choice.
+        # Keep only partial choices that the remaining runs can complete.
         least, most = max(0, size - (len(runs) - index - 1)), min(size, index + 1)
         sums = {
             chosen: np.concatenate([sums.get(chosen, none), sums.get(chosen - 1, none) + run])
@@ -78,11 +78,11 @@ class Patterns(NamedTuple):
     """The exchangeable outputs of two systems, and the cost of the distribution of their sums."""
 
     pooled: np.ndarray
-    """[output of both, axis] int64: outputs of both systems, unit by unit, in steps from the unit's smallest."""
+    """[output, axis] int64: outputs of both systems, unit by unit, in steps from the smallest output of the unit."""
     sizes: np.ndarray
     """[unit]: outputs per system."""
     varying: np.ndarray
-    """[axis]: the statistics that differ within units; exchanges do not change the others."""
+    """[axis]: the statistics that vary within units; exchanges do not change any other statistic."""
     step: np.ndarray
     """[axis] int64: size of a step, in fixed point."""
     low: np.ndarray
@@ -92,12 +92,12 @@ class Patterns(NamedTuple):
     reach: np.ndarray
     """[axis] int64: steps from the smallest sum to the largest."""
     on_grid: bool
-    """Whether to hold all whole numbers up to the largest sum, or only a list of the attained sums."""
+    """Whether to hold a grid of all integers up to the largest sum, or only a list of the attained sums."""
     cost: Cost
 
 
 def find_patterns(a: np.ndarray, b: np.ndarray, sizes: np.ndarray) -> Patterns | NotEligible:
-    """Plan for outputs `[output, stat]` (int64) of two systems; `sizes` `[unit]` are the outputs per unit and system.
+    """Plan the exchanges of outputs `[output, stat]` (int64) of two systems; `sizes` `[unit]` are outputs per system.
 
     >>> patterns = find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2]))
     >>> patterns.pooled.ravel(), patterns.step, patterns.lowest, patterns.reach
@@ -132,7 +132,7 @@ def find_patterns(a: np.ndarray, b: np.ndarray, sizes: np.ndarray) -> Patterns |
 
 
 def _cost_to_count(pooled: np.ndarray, sizes: np.ndarray, num_sums: np.ndarray) -> Cost:
-    """The `num_sums` `[unit]` sums of units; units with the same outputs are counted once."""
+    """The cost to find the `num_sums` `[unit]` distinct sums; units with equal outputs are counted once."""
     values, cost = math.prod(int(each) + 1 for each in pooled.max(axis=0)), Cost()
     for size in np.unique(sizes).tolist():
         kinds = min(int((sizes == size).sum()), math.comb(values + 2 * size - 1, 2 * size))
@@ -147,7 +147,7 @@ def _ends(pooled: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray
     of_output = np.repeat(sizes, 2 * sizes)
     for size in np.unique(sizes).tolist():
         units = sizes == size
-        # There are no columns if no output varies, and then -1 cannot stand for the number of units.
+        # If no output varies there are no columns, and reshape could not infer the number of units from -1.
         shape = int(units.sum()), 2 * size, pooled.shape[1]
         alike = np.sort(pooled[of_output == size].reshape(shape), axis=1)
         low[units], high[units] = alike[:, :size].sum(axis=1), alike[:, size:].sum(axis=1)
@@ -155,7 +155,7 @@ def _ends(pooled: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def exchange_distribution(patterns: Patterns) -> tuple[np.ndarray, np.ndarray, float]:
-    """Sums of the first system `[value, axis]` (int64, in fixed point) and their probabilities `[value]`.
+    """The sums of the first system `[value, axis]` (int64, in fixed point), and their probabilities `[value]`.
 
     The third result is a bound on the relative error of a probability.
 
@@ -184,12 +184,12 @@ def exchange_distribution(patterns: Patterns) -> tuple[np.ndarray, np.ndarray, f
 
 
 def _unit_sums(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct sums of half of these whole numbers, ascending, and their chances."""
+    """The distinct sums of a random half of these integers, ascending, and their probabilities."""
     size, radix = len(keys) // 2, len(keys) + 1
     sums, counts = np.zeros(1, np.int64), np.ones(1)
-    for key in (keys * radix + 1).tolist():  # the last digit counts the chosen ones
+    for key in (keys * radix + 1).tolist():  # the last digit counts the chosen outputs
         sums, inverse = np.unique(np.concatenate([sums, sums + key]), return_inverse=True)
-        counts = np.bincount(inverse, np.concatenate([counts, counts])) / 2.0  # of many outputs they would overflow
+        counts = np.bincount(inverse, np.concatenate([counts, counts])) / 2.0  # halved, or many outputs would overflow
         kept = sums % radix <= size
         sums, counts = sums[kept], counts[kept]
     chosen = sums % radix == size
@@ -199,7 +199,7 @@ def _unit_sums(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _convolve_on_grid(
     values: np.ndarray, chances: np.ndarray, shifts: np.ndarray, shift_chances: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The distribution of the sum of two whole numbers, the first held for all values from 0 on."""
+    """The distribution of the sum of two random integers; the first is held on a grid of all values from 0 on."""
     joined = np.zeros(len(values) + int(shifts[-1]))
     for shift, chance in zip(shifts.tolist(), shift_chances.tolist(), strict=True):
         joined[shift : shift + len(values)] += chance * chances
@@ -209,37 +209,37 @@ def _convolve_on_grid(
 def _convolve_lists(
     values: np.ndarray, chances: np.ndarray, shifts: np.ndarray, shift_chances: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The distribution of the sum of two whole numbers, holding attained values only."""
+    """The distribution of the sum of two random integers, as a list of attained values."""
     sums, inverse = np.unique((values[:, None] + shifts).ravel(), return_inverse=True)
     return sums, np.bincount(inverse, (chances[:, None] * shift_chances).ravel())
 
 
 _MOST_TERMS = 5e8
-"""Most additions on a grid: a second or two."""
+"""Most additions on a grid, which take a second or two."""
 _MOST_NUMBERS = 2**24
 """Most numbers of a grid."""
 _UNDERFLOW = math.log(1e-280)
-"""Below this, probabilities on a grid are lost to underflow."""
+"""Logarithm below which probabilities on a grid are lost to underflow."""
 _FEW_BITS = 50
-"""A double holds the exact number of choices up to 2^50."""
+"""Up to 2^50 choices, a double holds the exact number."""
 
 
 class SampleDistribution(NamedTuple):
     """The distribution of a sum."""
 
     sums: np.ndarray
-    """[value] int64."""
+    """[value] int64: the values of the sum."""
     log_chances: np.ndarray
-    """[value] logarithms of their probabilities."""
+    """[value]: logarithms of the probabilities."""
     choices: int | None
-    """How many choices there are; None for more than 2^50."""
+    """Number of choices; None if there are more than 2^50."""
     error: float
     """Bound on the relative error of a probability."""
     least: float
-    """Logarithms below this have lost their digits to underflow."""
+    """Log probabilities below this are inaccurate because of underflow."""
 
     def tail(self, hit: np.ndarray) -> PValue | None:
-        """The probability of the values where `hit` `[value]` is true (one at least); None if too small to be known.
+        """The probability of the values with `hit` `[value]` (at least one); None if it is too small to be accurate.
 
         >>> sums = sample_distribution(np.array([1, 2, 3, 5]), 2)
         >>> sums.tail(sums.sums >= 6)[0]
@@ -248,7 +248,7 @@ class SampleDistribution(NamedTuple):
         log_p = _log_sum(self.log_chances[hit])
         if log_p < self.least:
             return None
-        if log_p > math.log(0.5):  # the complement is the small number, and has more digits
+        if log_p > math.log(0.5):  # the complement is smaller, so it is more accurate
             log_p = math.log1p(-math.exp(_log_sum(self.log_chances[~hit]))) if not hit.all() else 0.0
         if self.choices is not None:
             p_value = round(math.exp(log_p) * self.choices) / self.choices
@@ -257,7 +257,7 @@ class SampleDistribution(NamedTuple):
 
 
 def sample_distribution(values: np.ndarray, size: int) -> SampleDistribution | NotEligible:
-    """The distribution of the sum of a random choice of `size` of the whole numbers `[unit]`; 0 < size < units.
+    """The distribution of the sum of `size` integers, chosen at random from `values` `[unit]`; 0 < size < units.
 
     >>> sums = sample_distribution(np.array([1, 1, 2, 4]), 2)
     >>> sums.sums, (6 * np.exp(sums.log_chances)).round(12)
@@ -268,7 +268,7 @@ def sample_distribution(values: np.ndarray, size: int) -> SampleDistribution | N
     steps = np.sort((values - lowest) // scale)
     if steps[-1] <= 1:
         sums, logs = _hypergeometric(int(steps.sum()), units, small)
-        # Logarithms of ratios are added up from the likeliest value on.
+        # Logarithms of ratios are added up, starting from the likeliest value.
         error, least = _EPSILON * (4.0 * units + float(np.abs(logs).max())), -math.inf
     else:
         numbers = (small + 1.0) * float(steps[-small:].sum() + 1)
@@ -277,7 +277,7 @@ def sample_distribution(values: np.ndarray, size: int) -> SampleDistribution | N
         sums, logs = _shift_algorithm(steps, small)
         error, least = _EPSILON * (4.0 * units + 4.0), _UNDERFLOW
     sums = sums * scale + small * lowest
-    if small < size:  # the distribution of the sum of the others
+    if small < size:  # the chosen sum is the total minus the sum of the rest
         sums = int(values.sum()) - sums
     log_choices = math.lgamma(units + 1) - math.lgamma(size + 1) - math.lgamma(units - size + 1)
     choices = math.comb(units, size) if log_choices < _FEW_BITS * math.log(2.0) else None
@@ -285,7 +285,7 @@ def sample_distribution(values: np.ndarray, size: int) -> SampleDistribution | N
 
 
 def _hypergeometric(ones: int, units: int, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The number of ones in a choice, and the logarithms of its probabilities."""
+    """Numbers of ones in a random choice, and the logarithms of their probabilities."""
     sums = np.arange(max(0, size - (units - ones)), min(ones, size) + 1)
     k = sums[:-1].astype(np.float64)
     ratios = np.log((ones - k) * (size - k)) - np.log((k + 1.0) * (units - ones - size + k + 1.0))
@@ -295,11 +295,11 @@ def _hypergeometric(ones: int, units: int, size: int) -> tuple[np.ndarray, np.nd
 
 
 def _shift_algorithm(steps: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The sums that some choice of `size` steps has, ascending, and the logarithms of their probabilities."""
+    """The attainable sums of `size` of the steps, ascending, and the logarithms of their probabilities."""
     share, width = size / len(steps), int(steps[-size:].sum()) + 1
     grid = np.zeros((size + 1, width))
     grid[0, 0], reach = 1.0, 1
-    for step in steps.tolist():  # every unit is chosen with this share; in the end only `size` of them count
+    for step in steps.tolist():  # choose each unit with probability `share`, then condition on `size` units
         reach = min(reach + step, width)
         here = grid[:, :reach]
         moved = share * here[:-1, : reach - step]

@@ -1,18 +1,21 @@
-r"""Exact p-values to ten significant digits, correctly rounded: whatever computed them, the bytes are the same.
+r"""Exact p-values, correctly rounded to ten significant digits, so that all machines report the same bytes.
 
 FFTs, matrix products and logarithms differ in their last digits between machines, devices and versions. So p and log10
-p are rounded as libraries of elementary functions do (Ziv's strategy). The error of p allows an interval. If both of
-its ends round to the same number, this number is reported (`round_p_values`). If not, about once in a hundred pairs,
-the pair is computed again: with long doubles and then, on a small grid, with as many digits as needed (`reference_p`).
-If that takes too long, the middle of the interval is rounded (`nearest_p`): the last digit may be wrong, and
-`error_bound` says so. The error is a worst case in `characteristic` and `tails`. In `planes` and for sign tests it is
-an estimate (each of 36 errors was below a fiftieth of it).
+p are rounded by Ziv's strategy, as in libraries of elementary functions. A bound on the error of p gives an interval.
+If both ends of the interval round to the same number, this number is reported (`round_p_values`). If not (for about one
+pair in a hundred), the pair is computed again: with long doubles and then, on a small grid, with as many digits as
+needed (`reference_p`). If this takes too long, the middle of the interval is rounded (`nearest_p`); then the last digit
+may be wrong, and `error_bound` says so.
 
-**With more digits.** The sum is tilted as in `distributions`, and its characteristic function comes from whole numbers
-that stand for fractions of $2^{bits}$, as do the roots of unity. With $\hat W$ the transform of how often each point
-counts, times its weight $\exp(-\theta s)$, $p = M(\theta)\, L^{-1} \sum_f \varphi_\theta(f) \hat W(f)$ over the few
-frequencies f where $\varphi$ is above $e^{-bits / 2}$. Points that count come in runs along the last axis, whose
-weights are a geometric series: only their ends matter. With as many bits as signs, p is a whole number of outcomes.
+The error bounds are worst cases in `characteristic` and `tails`. In `planes` and for sign tests they are estimates; in
+36 checked cases, the true error was below a fiftieth of the estimate.
+
+**More digits.** `reference_p` tilts the sum as in `distributions`. It computes the characteristic function and the
+roots of unity with integers, which stand for multiples of $2^{-bits}$. Let each point s count 0, 1/2 (mid-p) or 1
+times, with the weight $\exp(-\theta s)$, and let $\hat W$ be the transform of these weighted counts. Then $p =
+M(\theta)\, L^{-1} \sum_f \varphi_\theta(f) \hat W(f)$ over the few frequencies f where $\varphi$ is above $e^{-bits /
+2}$. Along the last axis, points that count form runs, and their weights are geometric series; so only the ends of runs
+are computed. If there are as many bits as signs, p is exact: an integer number of outcomes.
 
 Reference: Ziv (1991), "Fast evaluation of elementary mathematical functions with correctly rounded last bit".
 """
@@ -29,40 +32,39 @@ from sigjax.exact.lattice import Lattice, hull
 
 DIGITS = 10
 _BOUND_DIGITS = 6
-"""Digits of bounds."""
+"""Significant digits of bounds."""
 MOST_EXACT_SIGNS = 50
-"""Up to so many signs, p times 2^num_signs is a whole number that a double can hold."""
+"""Up to this many signs, p times 2^num_signs is an integer that a double can hold."""
 _MOST_OUTCOMES = 2.0**38
-"""Up to so many outcomes, p is reported as their exact number: an error of 1e-13 leaves no doubt about it."""
+"""Up to this many outcomes, p is reported from their exact number; an error of 1e-13 leaves no doubt about it."""
 _TENS = np.array([10.0**power for power in range(23)])
 """Powers of ten that doubles hold exactly."""
 _LOG_TEN = 2.3025851249694824, np.longdouble("-3.1975436737857008545815635792399e-8")
-"""Log 10 as a number of few bits, and the rest."""
+"""Log 10, split into a number with few bits and the rest."""
 _TILTED = -30.0
-"""Logarithm of p below which the reference path tilts."""
+"""Log p below which `reference_p` uses a tilt."""
 _FIRST_BITS = 112
 _BLOCK = 2**18
-"""Points that are scored at a time."""
+"""Most points that are scored at a time."""
 
 
 PValue = tuple[float, ...]
-"""What is reported of a p-value: the number; its log10, right also below the smallest double; and a bound on the
-relative error of p, 0 if it is a whole number of outcomes. If only bounds of p are known, the number is the upper
-one, and the lower one comes last."""
+"""A reported p-value: p; log10 p, accurate also if p is below the smallest double; and a bound on the relative error of
+p (0 if p is an exact number of outcomes). If only bounds of p are known, p is the upper bound, and the lower bound
+comes last."""
 
 
 def round_p_values(log_p: np.ndarray, error: np.ndarray, num_signs: np.ndarray) -> np.ndarray:
-    """Round p-values `[pair]`, from their logarithms and bounds on the errors of these; with few signs to outcomes.
+    """Round p-values `[pair]`, given their logarithms and bounds on the errors; with few signs, to exact outcomes.
 
-    Returns:
-        `[3, pair]`, as `PValue` has them; NaN if the error allows several numbers: these are to be computed again.
+    Returns: `[3, pair]`: the three numbers of `PValue`; NaN if the error allows several roundings.
 
     >>> round_p_values(np.log([0.25, 1 / 3]), np.full(2, 1e-14), np.array([5, 100]))[:2]
     array([[ 0.25      ,  0.33333333],
            [-0.60205999, -0.47712125]])
     """
     unit, ten = float(np.finfo(log_p.dtype).eps), log_p.dtype.type(_LOG_TEN[0]) + log_p.dtype.type(_LOG_TEN[1])
-    own = unit * (32.0 + np.abs(log_p).astype(np.float64))  # of exp, logarithms, and the logarithms themselves
+    own = unit * (32.0 + np.abs(log_p).astype(np.float64))  # roundings of exp and of the logarithms
     with np.errstate(invalid="ignore"):
         p_value, certain = _decimals(log_p, error + own)
         size = -log_p / ten
@@ -84,19 +86,19 @@ def round_p_values(log_p: np.ndarray, error: np.ndarray, num_signs: np.ndarray) 
 
 
 def _half_unit_error(p_value: np.ndarray) -> np.ndarray:
-    """Half a unit of the last digit, relative to the number; its upper bound if doubles have fewer digits."""
+    """Half a unit of the last digit, relative to p; near the smallest double, an upper bound on this."""
     exponent = np.floor(np.log10(np.maximum(p_value, 1e-300)))
     unit = 10.0 ** (np.where(p_value < 1.0, exponent, -1.0) - DIGITS + 1.0)
     return np.where(p_value > 1e-290, 0.5 * unit / np.maximum(p_value, 1e-300), 0.5 * 10.0 ** (1.0 - DIGITS))
 
 
 def _decimals(log_x: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The decimals of `DIGITS` digits next to exp(log_x), and whether they are so for all relative errors allowed."""
+    """Round exp(log_x) to `DIGITS` digits, and say whether all numbers within the relative `error` round the same."""
     exponent = np.floor(log_x.astype(np.float64) / math.log(10.0))
     scale = DIGITS - 1 - exponent
     usual = np.abs(scale) < len(_TENS)
     power = _TENS[np.where(usual, np.abs(scale), 0).astype(int)]
-    # Where doubles do not hold the power of ten, its logarithm is added.
+    # If a double cannot hold the power of ten exactly, its logarithm is added instead.
     shifted = (log_x + np.where(usual, 0.0, scale * _LOG_TEN[0])) + np.where(usual, 0.0, scale) * _LOG_TEN[1]
     x = np.exp(shifted)
     whole = np.where(usual, np.where(scale < 0, x / power, x * power), x)
@@ -117,23 +119,23 @@ def round_outwards(low: float, high: float) -> tuple[float, float]:
     (0.123456, 0.123457)
     """
     down, up = (Context(prec=_BOUND_DIGITS, rounding=rounding) for rounding in (ROUND_FLOOR, ROUND_CEILING))
-    # A part in 10^12 covers what machines differ by.
+    # 1e-12 covers the differences between machines.
     return float(down.create_decimal(low * (1.0 - 1e-12))), min(float(up.create_decimal(high * (1.0 + 1e-12))), 1.0)
 
 
 _MOST_POINTS = 2.0**15
-"""Up to so many points of a grid, more digits take a few seconds at most."""
+"""Up to this many grid points, `reference_p` takes a few seconds at most."""
 
 
 def has_small_grid(lattice: Lattice, log_p: float) -> bool:
-    """Whether `reference_p` of a pair takes no more than a few seconds."""
+    """Whether `reference_p` of this pair takes a few seconds at most."""
     spread = math.sqrt(2.0 * (-log_p + 0.5 * _FIRST_BITS))
     sides = np.minimum(lattice.reach + 1.0, lattice.deviation * spread + 1.0)
     return float(np.prod(sides)) <= _MOST_POINTS
 
 
 def nearest_p(log_p: float, error: float) -> PValue:
-    """The p-value rounded to ten digits, of which the last one may be wrong; `error` bounds the relative error of p.
+    """The p-value rounded to ten digits; the last digit may be wrong. `error` bounds the relative error of p.
 
     >>> nearest_p(math.log(1 / 3), 1e-12)[:2]
     (0.3333333333, -0.4771212547)
@@ -144,11 +146,11 @@ def nearest_p(log_p: float, error: float) -> PValue:
 
 
 def reference_p(lattice: Lattice, score: Any, criterion: Any, log_p: float) -> PValue:
-    """The p-value of one pair with one axis or two, to the last digit; `log_p` is about its logarithm.
+    """The correctly rounded p-value of one pair with one or two axes; `log_p` is its approximate logarithm.
 
-    `score` maps values of S `[1, ...]` on each axis to differences of scores, `criterion` says which are extreme.
+    `score` maps values of S `[1, ...]` on each axis to differences of scores; `criterion` says which are extreme.
     """
-    bits, rest = _FIRST_BITS, log_p > math.log(0.5)  # of p near 1 the complement is the small number
+    bits, rest = _FIRST_BITS, log_p > math.log(0.5)  # if p is near 1, compute the complement
     needed = -math.log(max(-math.expm1(log_p), 1e-300)) if rest else -log_p
     while True:
         with localcontext(Context(prec=int(0.302 * bits + needed / 2.3) + 40, Emin=-(10**9), Emax=10**9)):
@@ -159,20 +161,20 @@ def reference_p(lattice: Lattice, score: Any, criterion: Any, log_p: float) -> P
 
 
 class _ExtremePoints(NamedTuple):
-    """How often each point of a box around 0 counts, times two (because of mid-p)."""
+    """The points of a box around 0, and how often each counts: 0, 1 (half, for mid-p) or 2 (once)."""
 
     values: tuple[np.ndarray, np.ndarray]
     """Values of S on each axis."""
     times: np.ndarray
-    """[first, second] int8"""
+    """[first, second] int8: twice the number of times that a point counts."""
     outside: float
-    """Bound on the mass outside the box."""
+    """Bound on the probability outside the box."""
 
 
 def _p_with_bits(
     lattice: Lattice, score: Any, criterion: Any, needed: float, bits: int, *, rest: bool
 ) -> PValue | None:
-    """The p-value computed with `bits` bits; None if they are too few."""
+    """The p-value computed with `bits` bits; None if these are too few to round it."""
     plane = lattice if lattice.axes == 2 else with_zero_axis(lattice)
     points = _extreme_points(lattice, plane, score, criterion, needed + 0.5 * bits, rest=rest)
     if points.times.any():
@@ -205,7 +207,7 @@ def p_of_outcomes(number: int, num_signs: int) -> PValue:
     with localcontext(Context(prec=min(num_signs + 40, _MOST_DIGITS), Emin=-(10**9), Emax=10**9)):
         p_value = Decimal(number) / Decimal(2) ** (num_signs + 1)
         found = _rounded_interval((p_value, p_value), num_signs)
-    assert found is not None  # both ends are one
+    assert found is not None  # an interval of zero width
     return found
 
 
@@ -224,7 +226,7 @@ def _rounded_interval(ends: tuple[Decimal, Decimal], num_signs: int) -> PValue |
 
 
 def with_zero_axis(lattice: Lattice) -> Lattice:
-    """A lattice with one axis as one with two axes, the first of which is always 0."""
+    """A lattice with one axis, written as a lattice with two axes; S is 0 on the first axis."""
     rows = np.concatenate([0 * lattice.rows, lattice.rows], axis=1)
     return Lattice(rows, lattice.multiplicity, np.append(0, lattice.observed), np.eye(2, dtype=np.int64))
 
@@ -232,7 +234,10 @@ def with_zero_axis(lattice: Lattice) -> Lattice:
 def _extreme_points(
     lattice: Lattice, plane: Lattice, score: Any, criterion: Any, exponent: float, *, rest: bool
 ) -> _ExtremePoints:
-    """The points of a box outside which less than exp(-exponent) lies on each side, and how often each counts."""
+    """The extreme points in a box; the probability outside the box is below exp(-exponent) on each side.
+
+    If `rest`, the points that are not extreme.
+    """
     reach = plane.reach
     half = np.minimum(reach, np.ceil(plane.deviation * math.sqrt(2.0 * exponent)).astype(np.int64) // 2 * 2 + reach % 2)
     first, second = (np.arange(-int(each), int(each) + 1, 2) for each in half)
@@ -257,10 +262,10 @@ def _extreme_points(
 
 
 def _probability(lattice: Lattice, points: _ExtremePoints, bits: int) -> tuple[Decimal, Decimal]:
-    """The probability of the points, each as often as it counts, and a bound on its error."""
+    """The sum of probabilities over points, times how often each point counts, and a bound on its error."""
     (first, second), times = points.values, points.times
     theta, best = _tilt(lattice, points)
-    if theta.any():  # of a point and its mirror image the tilt makes one likelier: it stands for both
+    if theta.any():  # under the tilt, the likelier of a point and its mirror image stands for both
         level = theta[0] * first[:, None] + theta[1] * second
         times = np.where(level > 0.0, times + times[::-1, ::-1], np.where(level == 0.0, times, 0)).astype(np.int8)
     rows, multiplicity = lattice.rows, lattice.multiplicity
@@ -278,7 +283,7 @@ def _probability(lattice: Lattice, points: _ExtremePoints, bits: int) -> tuple[D
     held = tuple((span >= least) & (span <= most) for span, least, most in zip(spans, low, high, strict=True))
     inner = times[held[0]][:, held[1]]
     columns, places = spans[1][held[1]] - low[1], spans[0][held[0]] - low[0]
-    # Logarithms of the weights, relative to that of the likeliest point.
+    # Log weights, relative to the weight of the likeliest point.
     weight = -(theta[0] * (first - best[0]))[:, None] - theta[1] * (second - best[1])
     largest = float(np.where(times > 0, weight, -np.inf).max())
     of_inner = weight[held[0]][:, held[1]]
@@ -293,7 +298,7 @@ def _probability(lattice: Lattice, points: _ExtremePoints, bits: int) -> tuple[D
     scale = moment
     for each, least, point in zip(z, low, star, strict=True):
         scale /= each ** (int(least) + point)
-    # The error of a probability: roundings for every sign and product with a root, and frequencies that are left out.
+    # Error of a probability: roundings for each sign and for products with roots, and the frequencies left out.
     each_error = math.exp(-0.5 * bits) + 2.0**-bits * (64.0 * lattice.num_signs + 64.0)
     outside = 8.0 * math.exp(-0.5 * bits) * (4.0 if (high - low < lattice.reach).any() else 0.0)
     error = Decimal(summed * each_error + outside) * Decimal(largest).exp() + (lengths[0] + 16) * Decimal(2) ** (
@@ -303,7 +308,7 @@ def _probability(lattice: Lattice, points: _ExtremePoints, bits: int) -> tuple[D
 
 
 def _tilt(lattice: Lattice, points: _ExtremePoints) -> tuple[np.ndarray, np.ndarray]:
-    """A tilt whose mean is the likeliest of the points, and that point; no tilt if the points are not rare."""
+    """A tilt whose mean is the likeliest of the points, and this point; no tilt if the points are not rare."""
     (first, second), (row, column) = points.values, np.nonzero(points.times)
     some = np.stack([first[row], second[column]]).astype(np.float64)
     theta, best = np.zeros(2), np.zeros(2)
@@ -332,7 +337,7 @@ def _transformed(
     lengths: tuple[int, ...],
     bits: int,
 ) -> Decimal:
-    """The sum over points of how often each counts, its weight relative to `star`, and its tilted probability."""
+    """The sum over points of count times weight times tilted probability; `star` has the weight 1."""
     chances = [each / (1 + each) for each in odds]
     weight = lattice.multiplicity * np.array([float(each * (1 - each)) for each in chances])
     every = np.arange(-(lengths[0] // 2), lengths[0] - lengths[0] // 2), np.arange(lengths[1] // 2 + 1)
@@ -351,7 +356,7 @@ def _transformed(
         )
     for axis in (0, 1):
         phi = phi.times(roots[axis].at(-frequencies[axis] * int(low[axis])), bits)
-    # Weights along an axis may be large where those along the other are small.
+    # Weights may be large along one axis and small along the other, so more bits are needed.
     wide = bits + 16
     if lengths[0] > 1:
         wide += math.ceil(sum(abs(math.log2(float(each))) * length for each, length in zip(z, lengths, strict=True)))
@@ -365,29 +370,29 @@ def _transformed(
     left = np.concatenate([turn.re, -turn.im], axis=1), np.concatenate([turn.im, turn.re], axis=1)
     spectrum = _Complex(*(_product(part, both, most) >> bits for part in left))
     real = phi.re * spectrum.re[chosen] - phi.im * spectrum.im[chosen]
-    # A frequency and its mirror image.
+    # A frequency also stands for its mirror image.
     twice = np.where(2 * frequencies[1] % lengths[1] == 0, 1, 2).astype(object)
     return Decimal(int((real * twice).sum())) / (math.prod(lengths) << 2 * bits)
 
 
 class _Complex(NamedTuple):
-    """Complex numbers in whole numbers of fractions of a power of two."""
+    """Complex numbers in fixed point: integers that stand for multiples of 2^-bits."""
 
     re: Any
     im: Any
 
     @classmethod
     def real(cls, number: int, count: int) -> "_Complex":
-        """The same number so many times."""
+        """An array of `count` times the same real number."""
         return cls(np.full(count, number, object), np.zeros(count, int).astype(object))
 
     def times(self, other: "_Complex", bits: int) -> "_Complex":
-        """The product."""
+        """The product, elementwise."""
         real = self.re * other.re - self.im * other.im
         return _Complex(real >> bits, self.re * other.im + self.im * other.re >> bits)
 
     def power(self, count: int, bits: int) -> "_Complex":
-        """A power, by squaring."""
+        """The power with exponent `count`, by repeated squaring."""
         found, square = None, self
         while count:
             if count & 1:
@@ -398,14 +403,14 @@ class _Complex(NamedTuple):
         return found
 
     def at(self, index: np.ndarray) -> "_Complex":
-        """Of a table, the numbers at these places modulo its length."""
+        """The numbers at these indices of a table; indices are taken modulo its length."""
         index = np.asarray(index) % len(self.re)
         return _Complex(self.re[index], self.im[index])
 
 
 @lru_cache(maxsize=64)
 def _roots(length: int, bits: int) -> _Complex:
-    """The roots of unity exp(2 pi i j / length)."""
+    """A table of the roots of unity exp(2 pi i j / length)."""
     inner = bits + 16 + 2 * length.bit_length()
     angle = 2 * _pi(inner) // length
     cosine, sine, term, k = 0, 0, 1 << inner, 0
@@ -424,7 +429,7 @@ def _roots(length: int, bits: int) -> _Complex:
 
 
 def _pi(bits: int) -> int:
-    """Pi by Machin's formula."""
+    """Pi in fixed point, by Machin's formula."""
 
     def arctan(inverse: int) -> int:
         total = term = (1 << bits + 16) // inverse
@@ -441,10 +446,10 @@ def _pi(bits: int) -> int:
 def _runs(
     times: np.ndarray, columns: np.ndarray, z: Decimal, star: int, frequencies: np.ndarray, length: int, bits: int
 ) -> _Complex:
-    """The transforms `[row, frequency]` of each row of points: how often each counts, times z^(star - place).
+    """The transform `[row, frequency]` of each row of points; a point at a place has its count times z^(star - place).
 
-    The terms of all places from 0 to an end are a geometric series. The sum over a run of places is the difference of
-    two such series.
+    The terms of all places from 0 to an end are a geometric series. So a run of points with equal counts is the
+    difference of two such series.
     """
     edge = np.zeros((len(times), times.shape[1] + 1), int)
     edge[:, :-1] = times
@@ -460,7 +465,7 @@ def _runs(
     inverse = _Complex((re << 2 * spare) // square, (-im << 2 * spare) // square)
     weights = np.array([int(z ** (star - end) * one) for end in ends.tolist()], object)[:, None]
     turn = roots.at(-np.outer(ends, frequencies))
-    # Up to the same number for all places.
+    # Without the constant 1 / (1 - r) of the series, which cancels in differences.
     series = _Complex(-(weights * turn.re >> spare), -(weights * turn.im >> spare)).times(inverse, spare)
     series.re[:, still], series.im[:, still] = ends.astype(object)[:, None] * one, 0
     sizes, found = edge[row, column].astype(object)[:, None], _Complex.real(0, len(times) * len(frequencies))
@@ -471,7 +476,7 @@ def _runs(
 
 
 def _product(left: np.ndarray, right: np.ndarray, bits: int) -> np.ndarray:
-    """The matrix product of whole numbers of `bits` bits, from exact products of short floats."""
+    """The matrix product of integers with `bits` bits, from exact products of their parts in floats."""
     size = (53 - len(right).bit_length()) // 2
     count = bits // size + 1
 

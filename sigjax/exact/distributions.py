@@ -1,25 +1,25 @@
-"""Distributions of the random-sign sum S: by characteristic functions, tilted where tails are small, or by convolution.
+"""Distributions of the random-sign sum S: by characteristic functions (tilted for small tails) or by convolution.
 
-**Tilts.** The random signs get unequal probabilities, so that the mean of the sum lies where a small probability comes
-from. Under the tilt theta, P_theta(S = s) = exp(theta.s) P(S = s) / M(theta). Here M(theta) = E exp(theta.S) is the
-product of cosh(theta.v) over units. So P(S = s) = exp(log M(theta) - theta.s) P_theta(S = s), and if the mean of S
-under P_theta is near s, the last factor is of ordinary size. Reference: Daniels (1954), "Saddlepoint approximations in
-statistics".
+**Tilts.** The random signs get unequal probabilities, so that the mean of the sum lies in the tail of interest. Under
+the tilt theta, P_theta(S = s) = exp(theta.s) P(S = s) / M(theta). Here M(theta) = E exp(theta.S) is the product of
+cosh(theta.v) over units. So P(S = s) = exp(log M(theta) - theta.s) P_theta(S = s). If the mean of S under P_theta is
+near s, P_theta(S = s) is not small and can be computed accurately. Reference: Daniels (1954), "Saddlepoint
+approximations in statistics".
 
-**Characteristic functions.** With K = (S + sum of all rows) / 2 the sum becomes K = sum of v times Binomial(c_v, pi_v),
-whose characteristic function is the product over rows v of (1 - pi_v + pi_v e^{iw.v})^{c_v}. Without a tilt pi = 1/2;
-with a tilt pi_v = 1 / (1 + exp(-2 theta.v)). One inverse FFT gives the probabilities: the exact test of Zmigrod,
-Vieira and Cotterell (2022), without their recursion over sentences. Most of the work is saved by a bound. Since log(1 -
-x) <= -x, the modulus of the function is at most exp(-sum of c_v pi_v (1 - pi_v) (1 - cos w.v)). That exponent, for all
-frequencies at once, is one matrix product, and the function itself is only computed where it is not negligible.
+**Characteristic functions.** K = (S + sum of all rows) / 2 is the sum over rows v of v times Binomial(c_v, pi_v). Its
+characteristic function is the product over rows of (1 - pi_v + pi_v e^{iw.v})^{c_v}. Without a tilt, pi_v = 1/2; with a
+tilt, pi_v = 1 / (1 + exp(-2 theta.v)). One inverse FFT gives the probabilities: the exact test of Zmigrod, Vieira and
+Cotterell (2022), without their recursion over sentences. A bound saves most of the work. Since log(1 - x) <= -x, the
+modulus of the function is at most exp(-sum of c_v pi_v (1 - pi_v) (1 - cos w.v)). This exponent is one matrix product
+for all frequencies. The function itself is computed only where it is not negligible.
 
 **Convolution**: Algorithms 3 and 4 of Zmigrod et al. give the whole distribution of K = (S + reach) / 2. A unit with
 row v adds max(v, 0) to K for one sign and max(-v, 0) for the other, on each axis. `dp_null` (Algorithm 3) adds one unit
 after another. Two axes are packed into one (Kronecker substitution): the point (k0, k1) has the index k0 (reach_1 + 1)
-+ k1, so the first sign of a unit lies a constant v0 (reach_1 + 1) + v1 above the second. K stays in its range whatever
-the signs, so an index never leaves the array. `tree_null` (Algorithm 4) multiplies polynomials (x^max(v, 0) + x^max(-v,
-0)) / 2, in two variables for two axes: in pairs by FFT, the products in pairs again, up to the root. Equal units give
-the paper's halving: their product is a power, by squaring.
++ k1, so the first sign of a unit lies a constant v0 (reach_1 + 1) + v1 above the second. K stays in its range for all
+signs, so an index never leaves the array. `tree_null` (Algorithm 4) multiplies polynomials (x^max(v, 0) + x^max(-v, 0))
+/ 2, with two variables for two axes. It multiplies them in pairs by FFT, then the products in pairs, and so on up to
+the root. The product of equal units is a power, computed by squaring; this is the halving in the paper.
 """
 
 import math
@@ -32,20 +32,20 @@ from numpy.typing import NDArray
 from sigjax.exact.lattice import Lattice
 
 _MOST_TILT = 18.0
-"""Beyond this tilt, the sign of the smallest difference is certain in float64."""
+"""Largest tilt: beyond it, even the sign of the smallest difference is certain in float64."""
 _CLOSE = 1e-6
-"""Tolerance of the mean, in standard deviations."""
+"""Tolerance of the mean under a tilt, in standard deviations."""
 _MOST_STEPS = 200
 _GAIN = 1e-3
-"""A step that gains less than this in the exponent ends the search: any tilt is valid, only some are better."""
+"""The search ends if a step gains less than this in the exponent. Any tilt is valid; some are only more efficient."""
 _PULLS = np.geomspace(0.05, 4.0, 24)
-"""Where to look for the best u, around that of a normal distribution."""
+"""Candidates for u in Chernoff's bound, relative to the best u for a normal distribution."""
 
 
 def log_moment(steps: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
     """Log E exp(theta.S) `[...]`, from theta.v `[..., row]`."""
     size = np.abs(steps)
-    # log cosh: the large form loses its digits for small arguments, where there may be a million of them.
+    # log cosh: for small arguments, the large form loses digits, and a million units may add up such errors.
     small = np.log1p(2.0 * np.sinh(0.5 * np.minimum(size, 1.0)) ** 2)
     large = size + np.log1p(np.exp(-2.0 * size)) - math.log(2.0)
     return (multiplicity * np.where(size < 1.0, small, large)).sum(axis=-1)
@@ -54,14 +54,14 @@ def log_moment(steps: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
 def line_tilts(steps: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """The theta >= 0 `[pair]` at which the mean of S, the sum of c_v v tanh(theta v), is `mean`, by Newton's method.
 
-    `steps` v and their `multiplicity` c, which is 0 for padding, are `[pair, row]`. That mean is concave in theta, so
-    Newton's steps never pass the solution. By Jensen's inequality it is at most reach tanh(theta (sum of c_v v^2) /
-    reach), which tells where to start.
+    `steps` v and their `multiplicity` c (0 for padding) are `[pair, row]`. The mean is concave in theta, so Newton's
+    steps never pass the solution. By Jensen's inequality the mean is at most reach tanh(theta (sum of c_v v^2) /
+    reach). The theta at which this bound equals `mean` is the start.
     """
     smallest = np.where(multiplicity > 0, steps, np.inf).min(axis=1)
     weight = multiplicity * steps.astype(np.float64)
     reach, squares = weight.sum(axis=1), (weight * steps).sum(axis=1)
-    with np.errstate(divide="ignore"):  # a mean at the end of the range
+    with np.errstate(divide="ignore"):  # the mean may be at the end of the range
         theta = np.minimum(np.arctanh(np.minimum(mean / reach, 1.0)) * reach / squares, _MOST_TILT / smallest)
     for _ in range(_MOST_STEPS):
         mean_signs = np.tanh(theta[:, None] * steps)
@@ -76,8 +76,8 @@ def line_tilts(steps: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) ->
 def plane_tilt(rows: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """The theta `[axis]` at which the mean of S is near `mean`, by Newton's method on theta.mean - log M(theta).
 
-    The maximum of that concave function is the rate at which P(S = mean) falls. On the edge of what S can reach it lies
-    at infinity; the search then stops where nothing more is to be gained.
+    The maximum of this concave function is the large-deviation rate of P(S = mean). If `mean` is on the boundary of the
+    possible values, the maximum is at infinity; then the search stops when a step gains too little.
     """
 
     def rate(theta: np.ndarray) -> float:
@@ -91,7 +91,7 @@ def plane_tilt(rows: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) -> 
         curvature = covariance(rows, multiplicity, theta)
         curvature += 1e-9 * float(np.trace(curvature)) * np.eye(len(mean)) + 1e-300 * np.eye(len(mean))
         step = np.linalg.solve(curvature, gradient)
-        # No theta.v changes by more than 1 in a step: beyond, the quadratic model is poor.
+        # No theta.v changes by more than 1 in a step, because farther away the quadratic model is poor.
         step /= max(1.0, float(np.abs(rows @ step).max()))
         while (now := rate(theta + step)) < reached:
             step *= 0.5
@@ -104,16 +104,16 @@ def plane_tilt(rows: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) -> 
 
 
 def covariance(rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray) -> NDArray[np.float64]:
-    """Covariance `[axis, axis]` of S under the tilt."""
+    """Covariance `[axis, axis]` of S under the tilt theta."""
     decay = np.exp(-2.0 * np.abs(rows @ theta))
     return (rows * (multiplicity * 4.0 * decay / (1.0 + decay) ** 2)[:, None]).T @ rows
 
 
 def windows(rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, exponent: float) -> np.ndarray:
-    """How far S may lie below and above its tilted mean on each axis, `[axis, side]`, but for exp(-exponent) a side.
+    """Half-widths `[axis, side]` of a window around the tilted mean; on each side less than exp(-exponent) is outside.
 
-    Chernoff's bound, P(S >= m + x) <= M(theta + u) / M(theta) exp(-u (m + x)) for every u > 0, solved for x at the best
-    of some u.
+    Chernoff's bound is P(S >= m + x) <= M(theta + u) / M(theta) exp(-u (m + x)) for every u > 0. It is solved for x at
+    several u, and the smallest x is taken.
     """
     base, half_logits = log_moment(rows @ theta, multiplicity), rows @ theta
     mean, variance = (multiplicity * np.tanh(half_logits)) @ rows, np.diag(covariance(rows, multiplicity, theta))
@@ -140,7 +140,7 @@ def dp_null(lattice: Lattice) -> np.ndarray:
     array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
     """
     shape = tuple((lattice.reach + 1).tolist())
-    # A row stands for either of its signs: the first is the one with the larger index, `moves` above the second.
+    # The two signs of a row change the index by `moves`; call the sign with the larger index the first.
     strides = np.array([math.prod(shape[axis + 1 :]) for axis in range(len(shape))], np.int64)
     moves = lattice.rows @ strides
     below = np.maximum(-np.sign(moves)[:, None] * lattice.rows, 0) @ strides
@@ -157,16 +157,16 @@ def dp_null(lattice: Lattice) -> np.ndarray:
 
 
 def dp_cost(lattice: Lattice) -> int:
-    """Additions of `dp_null`: units times points of the grid."""
+    """Number of additions in `dp_null`: units times points of the grid."""
     return int(lattice.multiplicity.sum()) * math.prod((lattice.reach + 1).tolist())
 
 
 def tree_null(lattice: Lattice) -> np.ndarray:
     """The null distribution by FFT products of ever larger groups of units.
 
-    The error is absolute (`tree_error`): probabilities far below 1e-16 are noise, and those that come out below 0 are
-    set to 0. A result of P numbers takes O(P log^2 P) time at most. For N units of size at most G on one axis, P is at
-    most GN + 1; units of equal size take the paper's O(GN log GN log N).
+    The error is absolute (`tree_error`): probabilities far below 1e-16 are noise, and negative results are set to 0. A
+    result with P numbers takes O(P log^2 P) time at most. For N units of size at most G on one axis, P is at most GN +
+    1. Units of equal size take O(GN log GN log N), as in the paper.
 
     >>> one = np.ones(1, np.int64)
     >>> tree_null(Lattice(np.array([[1], [2]]), np.array([2, 1]), observed=4 * one, basis=one[:, None])).round(9)
@@ -178,25 +178,26 @@ def tree_null(lattice: Lattice) -> np.ndarray:
 
 
 def tree_cost(lattice: Lattice) -> int:
-    """Operations of `tree_null`: n log2 n for each product of n coefficients, padding included."""
+    """Number of operations in `tree_null`: n log2 n for each product of n coefficients, padding included."""
     return int(_tree_cost_and_error(lattice.rows, lattice.multiplicity)[0]) if len(lattice.rows) else 0
 
 
 def tree_error(lattice: Lattice) -> float:
-    """Bound on the sum of all absolute errors of `tree_null`, so also on the error of any p-value made from it.
+    """Bound on the sum of all absolute errors of `tree_null`, and so on the absolute error of any p-value from it.
 
         12 eps sqrt(n) log2(n) for each product of n coefficients, added to the bounds of its two factors
 
-    A transform of n numbers has a relative error of at most 3.5 eps log2(n) in the 2-norm (Higham 2002, Theorem 24.2);
-    three of them make a product, sqrt(n) leads to the 1-norm, and there an error does not grow on its way to the root,
-    since it is only multiplied with distributions. This is the worst case, where errors never cancel. In practice most
-    do: the sum of errors is thousands of times smaller, and single probabilities are off by a few eps.
+    A transform of n numbers has a relative error of at most 3.5 eps log2(n) in the 2-norm (Higham 2002, Theorem 24.2).
+    A product takes three transforms. The factor sqrt(n) converts to the 1-norm. In the 1-norm, an error does not grow
+    on its way to the root, because it is only multiplied with distributions. This is the worst case, without any
+    cancellation. In practice, the sum of errors is thousands of times smaller, and single probabilities are off by a
+    few eps.
     """
     return EPSILON * 12.0 * _tree_cost_and_error(lattice.rows, lattice.multiplicity)[1] if len(lattice.rows) else 0.0
 
 
 def _convolution(rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """The polynomial of some units, by halves of their rows; of one row a power of that of a unit."""
+    """The polynomial of some units: a product of two halves; for one row, a power of one unit's polynomial."""
     if len(rows) == 1:
         (row,), count = rows, int(counts[0])
         heads: NDArray[np.int64] = np.arange(count + 1)[:, None]
@@ -215,7 +216,7 @@ def _halves(size: int) -> tuple[slice, slice]:
 
 
 def _binomial(count: int) -> np.ndarray:
-    """The binomial probabilities of 0 ... count with p = 1/2, by squaring."""
+    """The binomial probabilities of 0, ..., count with p = 1/2, by squaring."""
     if count == 1:
         return np.array([0.5, 0.5])
     whole = 2 * (count // 2) + 1
@@ -239,12 +240,12 @@ def _tree_cost_and_error(rows: np.ndarray, counts: np.ndarray) -> tuple[float, f
 
 
 def _fft_lengths(rows: np.ndarray, counts: np.ndarray) -> list[int]:
-    """[axis]: the lengths of the FFTs of a product."""
+    """[axis]: lengths of the FFTs for a product."""
     return [fft_length(int(reach) + 1) for reach in counts @ np.abs(rows)]
 
 
 MOST_HALF_LOGIT = 300.0
-"""With a larger theta.v a sign is certain, and cosh would overflow."""
+"""Largest theta.v: beyond it a sign is certain, and cosh would overflow."""
 
 
 def characteristic(
@@ -255,20 +256,20 @@ def characteristic(
     frequencies: np.ndarray,
     lengths: tuple[int, ...],
 ) -> np.ndarray:
-    """The conjugate of E exp(i w.(K - first)) `[..., frequency]`, of one or several sums.
+    """The conjugate of E exp(i w.(K - first)) `[..., frequency]`, for one or several sums.
 
-    irfft has the other sign in its exponent; the probabilities are real, so the conjugate serves.
+    irfft has the opposite sign in its exponent. Probabilities are real, so the conjugate is what it needs.
 
-    `rows` are v `[..., row, axis]` (int64), `multiplicity` `[..., row]` (0 for padding). `half_logits` are theta.v
-    (None without a tilt): half of the log-odds of a sign. `first` is the first value of K `[..., axis]`. `frequencies`
-    `[axis, frequency]` (float64) are in turns per step of K, times the length of the axis; `lengths` are those of the
-    axes.
+    `rows` are v `[..., row, axis]` (int64), `multiplicity` `[..., row]` (0 for padding). `half_logits` are theta.v,
+    half of the log odds of a sign (None without a tilt). `first` `[..., axis]` is the first value of K. `frequencies`
+    `[axis, frequency]` (float64) are turns per step of K, times the length of the axis. `lengths` are the lengths of
+    the axes.
     """
-    # Angles are fractions of a turn over a common denominator, reduced as whole numbers: no digits are lost.
+    # Angles are fractions of a turn with a common denominator. Their numerators are reduced exactly, as integers.
     whole = math.lcm(*lengths)
 
     def turns(steps: np.ndarray) -> np.ndarray:
-        """Of steps `[..., axis]`: `[..., frequency]`."""
+        """Angles `[..., frequency]` of steps `[..., axis]`, in parts of a turn."""
         parts = [
             (steps[..., axis] % length).astype(np.float64)[..., None] * (each * float(whole // length))
             for axis, (length, each) in enumerate(zip(lengths, frequencies, strict=True))
@@ -277,7 +278,7 @@ def characteristic(
 
     half_turn = turns(rows) * (math.pi / whole)
     count, tangent = multiplicity[..., None].astype(np.float64), np.tan(half_turn)
-    # With x half the angle, 1 - pi + pi e^{2ix} = e^{ix} (cos x + i tanh(theta.v) sin x), and cos x >= 0 here.
+    # x is half of the angle: 1 - pi + pi e^{2ix} = e^{ix} (cos x + i tanh(theta.v) sin x), and here cos x >= 0.
     square = tangent * tangent
     square /= 1.0 + square
     angle = (count * half_turn).sum(axis=-2) - turns(first) * (2.0 * math.pi / whole)
@@ -290,59 +291,59 @@ def characteristic(
 
 
 def centred_modulo(number: Any, whole: int) -> np.ndarray:
-    """Whole numbers (float64, below 2^53) modulo `whole`, between -whole / 2 and whole / 2."""
+    """Integers (as float64, below 2^53) modulo `whole`, between -whole / 2 and whole / 2."""
     return number - whole * np.rint(number / whole)
 
 
 MANY_SIGNS = 200
-"""From so many signs on, the characteristic function is near exp(-num_signs / 4) at a random frequency."""
+"""From this many signs on, the characteristic function is near exp(-num_signs / 4) at most frequencies."""
 DEVIATIONS = 9.0
 """Half-width of the window in standard deviations of S."""
 EPSILON = float(np.finfo(np.float64).eps)
 _NEGLIGIBLE = 42.0
 """Frequencies where the characteristic function is below exp(-42) = 6e-19 are left out."""
 _STRIDE_GROWTH = 1.0
-"""With two axes: the bound is first computed at frequencies so close that its root grows by at most this much."""
+"""With two axes, frequencies are first searched on a grid; the bound's root changes by at most this between points."""
 _WEIGHT_AT_FIRST = 256.0
-"""Weight of the rows that are used first: they alone make most frequencies negligible."""
+"""Weight of the rows that are used first; it suffices to make most frequencies negligible."""
 _ON_ONE_THREAD, _FEWEST = 2**18, 32
-"""Products of so few terms BLAS computes on one thread: waking others takes longer. Terms added at a time, at least."""
+"""Most terms of a product that BLAS should compute on one thread (waking others takes longer); fewest rows per part."""
 _BLOCK = 2**15
-"""Terms computed at a time, to stay in the cache."""
+"""Most terms computed at a time, to stay in the cache."""
 
 
 def grid_lengths(lattice: Lattice) -> tuple[int, ...]:
-    """Lengths, in steps of 2 of S, of a grid that holds the window around any mean of S, or all that S can reach.
+    """Lengths (in steps of 2 of S) of a grid that holds a window of 9 standard deviations, or all values of S.
 
-    By Hoeffding's inequality the mass outside is at most 2 exp(-c^2 / 2) an axis with c = 9 standard deviations, 6e-18,
-    under any tilt, since each term keeps the range [-v, v].
+    By Hoeffding's inequality, the probability outside the window is at most 2 exp(-9^2 / 2) = 6e-18 per axis. This
+    holds under any tilt, because each term keeps its range [-v, v].
     """
     return tuple(map(fft_length, grid_values(lattice.reach, lattice.deviation).tolist()))
 
 
 def grid_values(reach: np.ndarray, deviation: np.ndarray) -> np.ndarray:
-    """Values that the grid has to hold, for each reach and standard deviation of S."""
+    """Number of values that the grid must hold, for each reach and standard deviation of S."""
     return np.minimum(reach, np.ceil(DEVIATIONS * deviation)).astype(np.int64) + 1
 
 
 def window_mass(reach: np.ndarray, length: int) -> np.ndarray:
-    """Bound on the mass outside a grid with one axis, for each reach of S."""
+    """Bound on the probability outside a grid with one axis, for each reach of S."""
     return np.where(length > reach, 0.0, 2.0 * math.exp(-(DEVIATIONS**2) / 2))
 
 
 def grid_probabilities(
     rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, first: np.ndarray, lengths: tuple[int, ...]
 ) -> np.ndarray:
-    """P_theta(K = first + k) `[k]` on a grid of some `lengths`, for `theta` and `first` `[axis]`.
+    """P_theta(K = first + k) `[k]` on a grid with these `lengths`; `theta` and `first` are `[axis]`.
 
-    K is taken modulo the lengths; the probabilities carry rounding noise, see `rounding_error`.
+    K is taken modulo the lengths. The probabilities have rounding noise, see `rounding_error`.
 
     >>> rows, multiplicity = np.array([[1], [2]]), np.array([2, 1])
     >>> grid_probabilities(rows, multiplicity, np.zeros(1), np.zeros(1, int), (6,))[:5].round(12)
     array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
     """
     frequencies, held = significant_spectrum(rows, multiplicity, theta, first, lengths)
-    # Of the last axis only as much as is needed, which spares the FFT of the first most of its work.
+    # Hold only the needed part of the last axis, which saves most of the FFT along the first axis.
     spectrum = np.zeros((*lengths[:-1], int(frequencies[-1].max()) + 1), np.complex128)
     spectrum[tuple(frequencies)] = held
     return np.fft.irfft(spectrum if len(lengths) == 1 else np.fft.ifft(spectrum, axis=0), lengths[-1])
@@ -351,9 +352,9 @@ def grid_probabilities(
 def significant_spectrum(
     rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, first: np.ndarray, lengths: tuple[int, ...]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What these are the inverse FFT of: the function, where it counts, at frequencies `[axis, frequency]`, ascending.
+    """The significant frequencies `[axis, frequency]`, ascending, and the characteristic function at these frequencies.
 
-    Frequencies are whole numbers, on the last axis from 0 to length / 2.
+    Its inverse FFT is `grid_probabilities`. Frequencies are integers; on the last axis from 0 to length / 2.
     """
     half_logits = rows @ theta
     frequencies = _significant_frequencies(rows, multiplicity, half_logits, lengths)
@@ -367,9 +368,9 @@ def significant_spectrum(
 def rounding_error(num_signs: Any, lengths: tuple[int, ...]) -> Any:
     """Bound on the rounding error of the probabilities, in the 2-norm and relative to their own 2-norm.
 
-    Two parts: the FFT, whose error is below a few epsilon for each doubling of its length (Higham 2002, theorem 24.2),
-    and the characteristic function, a sum of logarithms and angles over signs, whose roundings grow like the square
-    root of their number at the frequencies that count.
+    It has two parts. The FFT has an error below a few epsilon for each doubling of its length (Higham 2002, theorem
+    24.2). The characteristic function is a sum of logarithms and angles over signs; at significant frequencies, its
+    rounding errors grow like the square root of the number of signs.
     """
     return EPSILON * (4.0 * math.log2(math.prod(lengths)) + 4.0 * np.sqrt(num_signs) + 16.0)
 
@@ -387,9 +388,9 @@ def _significant_frequencies(
 ) -> np.ndarray:
     """The frequencies `[axis, frequency]`, in the half spectrum, at which the bound on the function is not negligible.
 
-    The root of the exponent is the 2-norm of a vector over rows, in proportion to the sines of half the angles, so it
-    grows by no more than a known slope from one frequency to the next, and is no less for more rows. So it is first
-    computed of some rows and at every few frequencies, and then at those that these leave.
+    The square root of the exponent is the 2-norm of a vector over rows, proportional to the sines of the half angles.
+    So between frequencies it changes by at most a known slope, and more rows never make it smaller. Therefore it is
+    first computed on a coarse grid, and then only at frequencies that may be significant.
     """
     half = lengths[-1] // 2 + 1
     weight = multiplicity / (4.0 * np.cosh(np.minimum(np.abs(half_logits), MOST_HALF_LOGIT)) ** 2)
@@ -410,14 +411,16 @@ def _significant_frequencies(
 
 
 def line_frequencies(rows: np.ndarray, weight: np.ndarray, length: int, negligible: float) -> np.ndarray:
-    """The frequencies `[frequency]` on one axis where the bound is above exp(-negligible); `weight` is c pi (1 - pi).
+    """The significant frequencies `[frequency]` on one axis: the bound is above exp(-negligible).
 
-    As with two axes. A frequency is a multiple of a stride and an offset; so is a multiple.
+    `weight` is c_v pi_v (1 - pi_v). The search is as in `_significant_frequencies`, first with some of the rows. A
+    frequency is written as a multiple of a stride plus an offset, and this multiple as a sum of two parts, so that both
+    steps are one matrix product.
     """
     half, every = length // 2 + 1, max(1, int(weight.sum() / _WEIGHT_AT_FIRST))
     some, light = rows[::every], weight[::every]
     slope = math.sqrt(0.5 * float(light @ some[:, 0].astype(np.float64) ** 2)) * 2.0 * math.pi / length
-    # At most frequencies, the cosines cancel: the exponent is about the weight, or a little less.
+    # At most frequencies, the cosines nearly cancel, so the exponent is about the total weight.
     root = math.sqrt(negligible)
     spare = max(0.75 * math.sqrt(light.sum()) - root, 0.0)
     reach = int(min(spare / max(slope, 1e-300), half)) or math.isqrt(half) // 2
@@ -433,7 +436,7 @@ def line_frequencies(rows: np.ndarray, weight: np.ndarray, length: int, negligib
 
 
 def sum_exponents(rows: np.ndarray, weight: np.ndarray, lengths: tuple[int, ...], frequencies: Any) -> np.ndarray:
-    """The sum over rows of weight times 1 - cos(w.v), for each frequency of one axis with each of the other.
+    """The sum over rows of weight times 1 - cos(w.v), for each frequency on one axis with each frequency on the other.
 
     cos(x + y) = cos x cos y - sin x sin y makes it one matrix product.
     """

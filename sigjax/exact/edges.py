@@ -1,8 +1,8 @@
-"""The edge of the extreme region on the second of two axes, for each place on the first axis of a grid.
+"""The edge of the extreme region along the second of two axes, for each place (grid value) on the first axis.
 
-The points that are not extreme form a convex set. So its edge lies between two lines: above the line through the
-crossings at two places, and below the lines through the crossings next to them. At most places both lines give the same
-grid point, and no score is computed.
+The points that are not extreme form a convex set. So its edge can be bracketed by lines. Between two places with known
+crossings, it lies above the line through these crossings. It lies below the lines through crossings on either side,
+extended. At most places both bounds give the same grid point, so that no score must be computed.
 """
 
 from collections.abc import Callable
@@ -16,43 +16,43 @@ from sigjax.run.context import ahead
 
 DeltaOfPairs = Callable[[np.ndarray], Delta]
 _SCORED_AT_ONCE = 2**15
-"""Values of S that are scored at a time, to stay in the cache."""
+"""Most values of S that are scored at a time, to stay in the cache."""
 _SPACING = 16
-"""Edges are searched for at every 16th place; lines through these give the others, or nearly so."""
+"""Edges are searched for at every 16th place; lines between these give all or nearly all other edges."""
 _MOST_SEARCHED = 2**11
-"""Up to this many places, the edge is searched for at every one."""
+"""Up to this many places, the edge is searched for at every place."""
 _BRACKET = 2.0**-22
 """Half-width, in places, of the interval in which the score is shown to cross the threshold."""
 _LINE_ERROR = 2.0**-16
-"""Far more than the error, in places, of lines through such crossings."""
+"""A safe bound on the error, in places, of lines through such crossings."""
 _MARGIN = 128.0
-"""Lines are used only this far from where S is clipped."""
+"""Lines are used only at this distance from values where S is clipped."""
 
 
 def is_extreme(deltas: np.ndarray, thresholds: np.ndarray, *, strict: bool) -> np.ndarray:
-    """Whether deltas are at least the thresholds; above them if `strict`."""
+    """Whether deltas are at least the thresholds; if `strict`, above the thresholds."""
     return deltas > thresholds if strict else deltas >= thresholds
 
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """The places of a grid, in coordinates after a shear."""
+    """The places of a grid, in sheared coordinates."""
 
     lengths: tuple[int, ...]
     start: np.ndarray
-    """[pair, axis]: the first values of S; the next ones are larger by 2."""
+    """[pair, axis]: the first values of S; values are 2 apart."""
     reach: np.ndarray
-    """[pair, axis]: the largest S before the shear. Larger values are clipped to it."""
+    """[pair, axis]: the largest possible S before the shear; larger values are clipped."""
     shear: np.ndarray
-    """[axis, axis]: multiplies values of S from the right; the first axis stays."""
+    """[axis, axis]: sheared values are S @ shear; the first axis does not change."""
 
     def axis_values(self, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The values of S on the first axis `[pair, place]`, and the first value on the second axis `[pair, 1]`."""
+        """All values of S on the first axis `[pair, place]`, and the first value on the second axis `[pair, 1]`."""
         low = self.start[some]
         return low[:, :1] + 2 * np.arange(self.lengths[0]), low[:, 1:]
 
     def unclipped(self, some: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Which values of S `[pair, value]`, and their neighbours, are not clipped."""
+        """Mask `[pair, value]` of values of S that are not clipped, and whose neighbours are not clipped."""
         sign = self.shear[1, 1]
         one, other = self.reach[some].T[:, :, None]
         return (np.abs(first) <= one) & (np.abs(sign * (second - self.shear[0, 1] * first)) <= other - _MARGIN)
@@ -85,7 +85,7 @@ def _edges(
     def at(place: np.ndarray) -> np.ndarray:
         return delta(nodes, low + 2 * place)
 
-    # Lines go through crossings beyond the window, too.
+    # Crossings beyond the window are needed, too, for lines.
     more = 0 if spacing == 1 else height
     under, over = np.full(nodes.shape, -1 - more), np.full(nodes.shape, height + more)
     while (over - under).max() > 1:
@@ -122,12 +122,12 @@ def _edges_between(
     places = np.arange(width)
     left = np.minimum(places // _SPACING, len(node_places) - 2)
     slopes, both = np.diff(crossed, axis=1) / np.diff(node_places), known[:, 1:] & known[:, :-1]
-    # Lines through the next two points on either side, where these are known.
+    # Slopes of the lines through the two next points on either side, if these are known.
     before = np.pad(np.where(both, slopes, np.inf)[:, :-1], ((0, 0), (1, 0)), constant_values=np.inf)
     after = np.pad(np.where(both, slopes, -np.inf)[:, 1:], ((0, 0), (0, 1)), constant_values=-np.inf)
     on, short = places - node_places[left], node_places[left + 1] - places
     least = crossed[:, left] + on * slopes[:, left]
-    with np.errstate(invalid="ignore"):  # of no step along no line
+    with np.errstate(invalid="ignore"):  # 0 times infinity: no step along an unknown line
         most = np.fmin(crossed[:, left] + on * before[:, left], crossed[:, left + 1] - short * after[:, left])
     ends = least - _LINE_ERROR, np.nan_to_num(most, nan=np.inf) + _LINE_ERROR
     edge, last = (np.clip(np.ceil(each), 0, height).astype(np.int64) for each in ends)

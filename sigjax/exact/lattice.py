@@ -1,10 +1,11 @@
-"""From a pair's statistics to the smallest problem with the same null distribution.
+"""Reduce the statistics of two systems to the smallest problem with the same null distribution.
 
-Swapping a unit exchanges its two outputs, so a* + b* never changes and a* - b* is the sum of e_i D_i over units, with
-D_i = s_a,i - s_b,i and e_i = +1 or -1 at random. Columns of D that are zero (gold sizes) drop out. The others are
-written in a basis of the lattice that the rows generate: for one column that divides by the greatest common divisor;
-proportional columns need one coordinate; correlated columns get less correlated coordinates, and so a smaller box
-around their sum. With one or two axes left, any score has a null distribution without sampling.
+Swapping a unit exchanges its two outputs. So a* + b* never changes, and a* - b* is the sum over units of e_i D_i, with
+D_i = s_a,i - s_b,i and a random sign e_i = +1 or -1. Columns of D that are zero (such as gold sizes) drop out. The
+other columns are written in a basis of the lattice (all integer combinations) of the rows. One column is divided by its
+greatest common divisor. Proportional columns need only one coordinate. Correlated columns get less correlated
+coordinates, so that the box around their sum is smaller. If one or two axes remain, the null distribution of any score
+is computed without sampling.
 """
 
 from dataclasses import dataclass
@@ -24,25 +25,25 @@ _NO_OVERFLOW = 2**30
 
 @dataclass(frozen=True, eq=False)
 class Lattice:
-    """The random-sign sum S: over rows v, v times the sum of as many random signs as its multiplicity."""
+    """The random-sign sum S: the sum over rows v of v times c_v random signs, where c_v is the multiplicity."""
 
     rows: np.ndarray
-    """[row, axis] int64: distinct differences up to their sign, without 0; none or one or two axes."""
+    """[row, axis] int64: distinct nonzero differences; a row stands for itself and its negative; 0 to 2 axes."""
     multiplicity: np.ndarray
-    """[row] int64: how many units have this difference."""
+    """[row] int64: number of units with this difference."""
     observed: np.ndarray
     """[axis] int64: the value of S in the data."""
     basis: np.ndarray
-    """[axis, stat] int64: the differences of the statistics are S @ basis."""
+    """[axis, stat] int64: S @ basis are the differences of the statistics."""
 
     @cached_property
     def reach(self) -> np.ndarray:
-        """[axis] int64: the largest value of S on each axis; S has the same parity."""
+        """[axis] int64: the largest value of S on each axis; all values of S have the same parity."""
         return self.multiplicity @ np.abs(self.rows)
 
     @cached_property
     def num_signs(self) -> int:
-        """How many units differ."""
+        """Number of units that differ, each with a random sign."""
         return int(self.multiplicity.sum())
 
     @cached_property
@@ -58,7 +59,7 @@ class Lattice:
 
 @dataclass(frozen=True, slots=True)
 class NotEligible:
-    """Why there is no exact test for a pair."""
+    """The reason why there is no exact test."""
 
     reason: str
 
@@ -67,7 +68,7 @@ _TOO_LARGE = NotEligible("the differences of the statistics are too large for an
 
 
 def pair_lattice(a: np.ndarray, b: np.ndarray, stat_names: tuple[str, ...]) -> Lattice | NotEligible:
-    """Reduce statistics `[unit, stat]` (int64) of two systems.
+    """Reduce the statistics `[unit, stat]` (int64) of two systems to a lattice.
 
     >>> a = np.array([[1, 1], [1, 1], [0, 1]])
     >>> b = np.array([[0, 1], [1, 1], [4, 1]])
@@ -75,13 +76,13 @@ def pair_lattice(a: np.ndarray, b: np.ndarray, stat_names: tuple[str, ...]) -> L
     >>> lattice.rows.tolist(), lattice.multiplicity.tolist(), lattice.observed.tolist(), lattice.basis.tolist()
     ([[1], [4]], [1, 1], [-3], [[1, 0]])
     """
-    # Long axes last: passes over a short one are many times slower.
+    # The long axis comes last, because passes along a short axis are many times slower.
     columns = np.ascontiguousarray((a - b).T)
     varying = np.flatnonzero(columns.any(axis=1))
     columns = columns[varying]
     columns = columns[:, columns.any(axis=0)]
     rows, multiplicity = _distinct_rows(columns.T)
-    # The sum of the differences lies in their lattice: its coordinates are the observed value.
+    # The sum of all differences is in the lattice, too; its coordinates are the observed S.
     try:
         written = coordinates(np.vstack([rows, columns.sum(axis=1)]), np.append(multiplicity, 0))
     except OverflowError:
@@ -100,7 +101,7 @@ def pair_lattice(a: np.ndarray, b: np.ndarray, stat_names: tuple[str, ...]) -> L
 
 
 def _distinct_rows(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows that differ by more than their sign, ascending, with a positive first number; and how often each occurs."""
+    """Distinct rows up to their sign (first nonzero number positive), ascending, and how often each occurs."""
     if differences.shape[1] == 1:
         values, counts = np.unique(np.abs(differences[:, 0]), return_counts=True)
         return values[:, None], counts
@@ -113,16 +114,16 @@ def _distinct_rows(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if np.prod(np.array(spans, object)) >= _LARGEST_KEY:
         values, counts = np.unique(rows, axis=0, return_counts=True)
         return values, counts
-    # One whole number per row sorts far faster.
+    # Sorting one integer per row is far faster.
     keys, counts = np.unique(np.ravel_multi_index(tuple((rows - low).T), spans), return_counts=True)
     return np.stack(np.unravel_index(keys, spans), axis=1) + low, counts
 
 
 def coordinates(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Coordinates `[row, axis]` and basis `[axis, stat]` of rows `[row, stat]` = coordinates @ basis, all int64.
+    """Coordinates `[row, axis]` and basis `[axis, stat]` (int64) such that rows `[row, stat]` = coordinates @ basis.
 
-    None if the lattice of the rows has more than `MOST_AXES`. With two, rows with large `weights` `[row]` (whole
-    numbers) get the shortest coordinates.
+    None if more than `MOST_AXES` axes are needed. With two axes, rows with large `weights` `[row]` (integers) get short
+    coordinates.
 
     >>> values, basis = coordinates(np.array([[2, 4], [6, 12], [10, 20]]), np.ones(3, int))
     >>> values.tolist(), basis.tolist()
@@ -149,7 +150,7 @@ def coordinates(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _echelon(rows: np.ndarray) -> list[np.ndarray] | None:
-    """Basis vectors in echelon form, by Euclid's algorithm on all rows at once."""
+    """A basis of the lattice in echelon form, by Euclid's algorithm on all rows at once; None if it is too large."""
     basis: list[np.ndarray] = []
     for column in range(rows.shape[1]):
         while (nonzero := np.flatnonzero(rows[:, column])).size > 1:
@@ -167,7 +168,7 @@ def _echelon(rows: np.ndarray) -> list[np.ndarray] | None:
 
 
 def _lagrange_reduced(axes: np.ndarray, basis: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lagrange's reduction: coordinates with the smallest product of weighted lengths, and their basis."""
+    """Lagrange's reduction: the coordinates with the smallest product of weighted lengths, and their basis."""
     first, second = axes.T.astype(object)
     weights = weights.astype(object)
     of_first, of_second = basis.astype(object)
@@ -183,9 +184,10 @@ def _lagrange_reduced(axes: np.ndarray, basis: np.ndarray, weights: np.ndarray) 
 
 
 def plane_axes(lattice: Lattice, half: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Values `[first]` and `[second]` in a box of half-widths `half` around 0, and which pairs are in the hull.
+    """Values `[first]` and `[second]` of S in a box with half-widths `half` around 0, and a mask of possible points.
 
-    The hull `[first, second]` is of what S can reach. The first axis starts at 0 or 1: the rest are mirror images.
+    The mask `[first, second]` is the convex hull of the possible values of S. The first axis starts at 0 or 1, because
+    the other half are mirror images.
     """
     widest, highest = int(half[0]), int(half[1])
     first, second = np.arange(widest % 2, widest + 1, 2), np.arange(-highest, highest + 1, 2)
@@ -194,9 +196,10 @@ def plane_axes(lattice: Lattice, half: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def hull(lattice: Lattice, first: NDArray[np.int64]) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest value that S can reach on the second axis, for each value `[first]` on the first.
+    """Lowest and highest value of S on the second axis, for each value `[first]` on the first axis.
 
-    The hull is a polygon with the rows as its sides: its upper edge takes them in the order of falling slope.
+    The convex hull of the possible values is a polygon whose sides are the rows. Its upper edge has the rows in the
+    order of falling slope.
     """
     upright = lattice.rows[:, 0] == 0
     sides = (2 * lattice.rows * np.sign(lattice.rows[:, :1]) * lattice.multiplicity[:, None])[~upright]
@@ -206,5 +209,5 @@ def hull(lattice: Lattice, first: NDArray[np.int64]) -> tuple[np.ndarray, np.nda
     lift = int(np.abs(lattice.rows[upright, 1]) @ lattice.multiplicity[upright])
     highest = np.interp(first, corners[:, 0], corners[:, 1]) + lift
     lowest = -np.interp(-first, corners[:, 0], corners[:, 1]) - lift
-    spare = 1e-9 * float(lattice.reach[1])  # rounding of the slopes
+    spare = 1e-9 * float(lattice.reach[1])  # allow for rounding of the slopes
     return lowest - spare, highest + spare

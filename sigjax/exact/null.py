@@ -1,29 +1,28 @@
 """The exact p-value of a pair: the probability of all sums whose difference of scores is as extreme as observed.
 
-The score is evaluated on every value that the random-sign sum S can take, so any metric will do: it need not be linear
-or even monotone. Exchanging the systems turns S into -S and delta into -delta, so half of the values are enough
-(`p_value_of_sets`).
+The score is evaluated on every possible value of the random-sign sum S. So the metric need not be linear or monotone.
+Exchanging the systems turns S into -S and delta into -delta, so half of the values suffice (`p_value_of_sets`).
 
-**Bounds.** If the score is monotone in S, the extreme sums are those from some edge on. The p-value is then a tail
-probability P(S >= edge), or 1 minus one. For real numbers, and decimals too fine for a grid, the differences d_i are
-rounded to multiples k_i of a step h: d_i = h (k_i + r_i). So S = h (S_k + R). The distribution of S_k, the sum of e_i
-k_i, is exact on a grid, and the remainder R, the sum of e_i r_i, is small and rarely leaves mean -+ x. Take a tilt
-theta that makes the edge y likely, and the mean of R under it. Then Hoeffding's inequality gives
+**Bounds.** If the score is monotone in S, a sum is extreme if it is beyond an edge. Then the p-value is a tail
+probability P(S >= edge), or 1 minus a tail probability. Real numbers, and decimals too fine for a grid, are rounded:
+d_i = h (k_i + r_i) with a step h, an integer k_i and a remainder r_i. So S = h (S_k + R). S_k is the sum of e_i k_i;
+its distribution on a grid is exact. R is the sum of e_i r_i; it is small. Take a tilt theta that makes the edge y
+likely, and let `mean` be the mean of R under this tilt. R is rarely outside mean -+ x. Hoeffding's inequality gives
 
     P(S >= y, R > mean + x)                  <= M(theta) exp(-theta y) exp(-x^2 / (2 sum r_i^2))
     P(h (S_k + mean - x) >= y, R < mean - x) <= M_k(theta h) exp(-theta (y - h mean + h x)) exp(-x^2 / (2 sum r_i^2))
 
-and P(S >= y) lies between P(h (S_k + mean - x) >= y) less the second and P(h (S_k + mean + x) >= y) plus the first.
-Rounding to the nearest multiple, rather than all up or all down, narrows the bounds by the square root of the number
-of units.
+So P(S >= y) is at least P(h (S_k + mean - x) >= y) minus the second bound, and at most P(h (S_k + mean + x) >= y) plus
+the first bound. The differences are rounded to the nearest multiple. This gives bounds that are narrower by the square
+root of the number of units than rounding all differences up or down.
 
 **Few units.** `sign_sums` lists the sums of all 2^n sign vectors, for any number of statistics and any score.
-`count_tail` counts on one axis by meeting in the middle: the sums of one half of the units are sorted, and each sum of
-the other half is looked up. So n units take 2^(n/2) steps, and the count is a whole number, whatever the differences.
+`count_tail` counts sign vectors on one axis by meeting in the middle: it sorts the sums of one half of the units, and
+looks up each sum of the other half. So n units take about 2^(n/2) steps, and the count is exact for any differences.
 References: Horowitz and Sahni (1974), "Computing partitions with applications to the knapsack problem"; as the split-up
 algorithm for permutation tests, van de Wiel (2001). If one system is ahead nearly everywhere, few sign vectors are as
-extreme: `count_small_tail` counts them, for any number of units. `sign_distribution` gives the probability of every
-value.
+extreme; `count_small_tail` counts them, for any number of units. `sign_distribution` gives the probability of every
+value of S.
 """
 
 import math
@@ -51,21 +50,21 @@ from sigjax.resample.extreme import Extreme, size
 from sigjax.run.costs import LISTED_DELTA, Cost
 
 BOUNDS_WIDTH = 0.01
-"""Bounds count as exact when they are at most this fraction of the upper one apart."""
+"""Bounds count as exact if (upper - lower) / upper is at most this."""
 _AIMED_WIDTH = 0.6 * BOUNDS_WIDTH
-"""The width that the step is chosen for."""
+"""The width of the bounds for which the step h is chosen."""
 _REMAINDER_EXPONENT = math.log(1e4 / BOUNDS_WIDTH) + 8.0
-"""x makes the last factor above exp(-_SPARE); exp(-8) allows for the gap between Chernoff's bound and the
+"""x is chosen so that the last factor above is exp(-this). exp(-8) allows for the gap between Chernoff's bound and the
 probability."""
 DifferenceOfScores = Callable[[np.ndarray], np.ndarray]
 """Values of S `[value]` -> differences of scores `[value]`."""
 Tail = Callable[[float], "TailBounds"]
-"""edge > 0 -> bounds of P(S >= edge)."""
+"""Function: edge > 0 -> bounds on P(S >= edge)."""
 _CHECKED_POINTS = 1025
-"""At so many values of S the score is checked to be monotone."""
+"""Number of values of S at which the score is checked to be monotone."""
 _SMALLEST = 1e-300
 _POINTS_AT_ONCE = 65
-"""Values of S evaluated at once in a search."""
+"""Number of values of S that a search evaluates at once."""
 
 
 class TailBounds(NamedTuple):
@@ -76,18 +75,18 @@ class TailBounds(NamedTuple):
 
 
 def choose_step(lattice: Lattice, edge: float) -> tuple[float, int]:
-    """The coarsest step h that makes the bounds of P(S >= edge) narrow enough, and how many values its grid has."""
+    """The coarsest step h with narrow enough bounds on P(S >= edge), and the number of values on its grid."""
     steps, multiplicity = lattice.rows[:, 0].astype(np.float64), lattice.multiplicity
     deviation = math.sqrt(float((steps**2) @ multiplicity))
     theta = _tilt_to(steps, multiplicity, edge)
-    # Rounding errors are uniform; the tail falls by theta a unit, and by about 1 / deviation where theta is 0.
+    # Assume uniform rounding errors. The log tail falls by theta per unit of S, or by 1 / deviation if theta is 0.
     slack = math.sqrt(2.0 * _REMAINDER_EXPONENT * lattice.num_signs / 12.0)
     step = _AIMED_WIDTH / (2.0 * slack * (theta + 1.0 / deviation))
     return step, fft_length(int(min(DEVIATIONS * deviation, lattice.reach[0]) / step) + 2)
 
 
 def bound_tail(lattice: Lattice, edge: float, step: float) -> TailBounds:
-    """Bounds of P(S >= edge), edge > 0, by differences rounded to multiples of a step.
+    """Bounds on P(S >= edge) for edge > 0, from differences rounded to multiples of a step.
 
     >>> lattice = few_units(np.array([[314159], [271828], [141421], [173205]]), np.zeros((4, 1), int))
     >>> low, high = bound_tail(lattice, 600_000.0, choose_step(lattice, 600_000.0)[0])
@@ -114,21 +113,22 @@ def bound_tail(lattice: Lattice, edge: float, step: float) -> TailBounds:
 
 
 def _tilt_to(steps: np.ndarray, multiplicity: np.ndarray, edge: float) -> float:
-    """The tilt that makes the edge the mean of S."""
+    """The tilt under which the mean of S is at the edge."""
     largest = float(steps.max())
     mean = min(edge, float(steps @ multiplicity))
     return float(line_tilts(steps[None] / largest, multiplicity[None], np.array([mean / largest]))[0]) / largest
 
 
 def _grid_tails(lattice: Lattice, low: float, high: float) -> list[tuple[float, float]]:
-    """Logarithms of P(S_k >= edge) and of its error for two edges close to each other, `low` down and `high` up a bit.
+    """Log P(S_k >= edge) and the log of its error, for two edges close to each other.
 
-    Tilted probabilities of S_k = first + 2k are a Fourier sum over few frequencies. Multiplied by the weights
-    exp(-2 theta k), the terms of each frequency are a geometric series in k.
+    `low` is moved down, and `high` up, by more than its rounding. Tilted probabilities of S_k = first + 2k are a
+    Fourier sum over few frequencies. Multiplied by the weights exp(-2 theta k), the terms of each frequency are a
+    geometric series in k.
     """
     steps, multiplicity, reach = lattice.rows[None, :, 0], lattice.multiplicity[None], int(lattice.reach[0])
     parity, (length,) = reach % 2, grid_lengths(lattice)
-    # A part in 10^12 covers the roundings of the edges.
+    # 1e-12 covers the rounding errors of the edges.
     nudged = (edge + sign * 1e-12 * (abs(edge) + 1.0) for edge, sign in ((low, -1.0), (high, 1.0)))
     edges = [parity + 2 * max(math.ceil((edge - parity) / 2.0), 0) for edge in nudged]
     first = min(edges[0], reach)
@@ -136,9 +136,9 @@ def _grid_tails(lattice: Lattice, low: float, high: float) -> list[tuple[float, 
     begins = np.array([(first + reach) // 2])
     (frequencies,), spectrum = significant_spectrum(lattice.rows, lattice.multiplicity, theta, begins, (length,))
     tilt, moment = 2.0 * float(theta[0]), float(log_moment(theta * steps, multiplicity)[0])
-    both = np.where(2 * frequencies % length == 0, 1.0, 2.0)  # a frequency and its mirror image
+    both = np.where(2 * frequencies % length == 0, 1.0, 2.0)  # a frequency also stands for its mirror image
     size = math.sqrt(float((both * np.abs(spectrum) ** 2).sum()) / length)
-    # The grid is periodic: values beyond the reach, or beyond half of the window, stand for sums below the edge.
+    # The grid is periodic, so values beyond the reach, or beyond one period, would be sums below the edge.
     end = ((reach if length > reach else min(reach, first + length)) - first) // 2 + 1
 
     def exponents(k: int) -> np.ndarray:
@@ -152,7 +152,7 @@ def _grid_tails(lattice: Lattice, low: float, high: float) -> list[tuple[float, 
         series = np.exp(exponents(begin)) * _geometric(exponents(1), exponents(count), count)
         mass = float((both * (spectrum * series).real).sum()) / length
         norm = math.exp(-tilt * begin) * math.sqrt(_geometric(np.float64(-2.0 * tilt), -2.0 * tilt * count, count))
-        # The change of measure subtracts two large numbers.
+        # Undoing the tilt subtracts two large numbers.
         noise = max(mass, 0.0) * 4e-16 * (abs(moment) + 0.5 * tilt * first)
         noise += float(rounding_error(lattice.num_signs, (length,))) * size * norm + float(
             window_mass(lattice.reach, length)[0]
@@ -164,13 +164,13 @@ def _grid_tails(lattice: Lattice, low: float, high: float) -> list[tuple[float, 
 
 
 def _geometric(step: Any, whole: Any, count: int) -> Any:
-    """The sum of exp(step k) over k = 0 ... count - 1; `whole` is step times count, up to whole turns."""
+    """The sum of exp(step k) over k = 0, ..., count - 1; `whole` is step times count, up to whole turns."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(step == 0.0, count, np.expm1(whole) / np.expm1(step))
 
 
 def _rounded_lattice(sizes: np.ndarray, multiplicity: np.ndarray) -> Lattice:
-    """The lattice of rounded differences, without those that round to 0, which the remainder holds."""
+    """The lattice of the rounded differences that are not 0; the remainder R contains the others."""
     steps, inverse = np.unique(sizes, return_inverse=True)
     counts = np.bincount(inverse, weights=multiplicity).astype(np.int64)
     steps, counts = steps[steps > 0], counts[steps > 0]
@@ -178,9 +178,10 @@ def _rounded_lattice(sizes: np.ndarray, multiplicity: np.ndarray) -> Lattice:
 
 
 def extreme_edges(lattice: Lattice, score: DifferenceOfScores, criterion: Extreme) -> tuple[float, float] | None:
-    """The first sum that is extreme, and the first that is more extreme than observed, from small sizes up.
+    """The smallest extreme sum, and the smallest sum that is more extreme than observed; S takes integer values.
 
-    The criterion is of one pair, and S takes whole numbers. None if the score is not monotone in S.
+    Sums are oriented so that larger sums are more extreme. `criterion` is for one pair. None if the score is not
+    monotone in S.
     """
     tolerance, alternative = float(criterion.tolerance[0]), criterion.alternative
     reach = float(lattice.reach[0])
@@ -191,7 +192,7 @@ def extreme_edges(lattice: Lattice, score: DifferenceOfScores, criterion: Extrem
     sign = 1.0 if upward else -1.0
 
     def size_at(sums: np.ndarray) -> np.ndarray:
-        """The size of the difference, which grows with the sum."""
+        """How extreme the difference of scores is; it increases with the sum."""
         mirrored = -sign if alternative == "less" else sign
         return np.asarray(size(score(mirrored * sums), alternative))
 
@@ -203,7 +204,7 @@ def extreme_edges(lattice: Lattice, score: DifferenceOfScores, criterion: Extrem
 
 
 def threshold_p(edges: tuple[float, float], tail: Tail, alternative: Alternative, *, mid_p: bool) -> TailBounds:
-    """Bounds of the p-value, from the `edges` of `extreme_edges`."""
+    """Bounds on the p-value, from the `edges` of `extreme_edges`."""
     whole = _p_from_edge(edges[0], tail, alternative)
     if not mid_p:
         return whole
@@ -230,7 +231,7 @@ def _log_complement(log_p: float) -> float:
 
 
 def _first_true(holds: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> float:
-    """The first whole number from `low` to `high` for which a monotone condition holds; high + 1 if none."""
+    """The smallest integer from `low` to `high` for which a monotone condition holds; high + 1 if there is none."""
     high += 1.0
     while high - low > 0.5:
         points = np.floor(np.linspace(low, high - 1.0, _POINTS_AT_ONCE))
@@ -244,15 +245,15 @@ def _first_true(holds: Callable[[np.ndarray], np.ndarray], low: float, high: flo
 
 
 MOST_LISTED_SIGNS = 20
-"""Most units whose sign vectors are all listed: 2^19 sums, and their mirror images."""
+"""Most units for which all sign vectors are listed: 2^19 sums and their mirror images."""
 MOST_SPLIT_SIGNS = 44
-"""Most units that are split into halves: a half has 2^22 sums, 32 MiB."""
+"""Most units for meeting in the middle: each half has 2^22 sums, 32 MiB."""
 MOST_EXTREME = 2**16
 _MOST_POINTS = 2**22
 
 
 def few_units(a: np.ndarray, b: np.ndarray) -> Lattice | None:
-    """The units on which two systems `[unit, stat]` (int64) differ, one row each; None if there are too many.
+    """The lattice of the units on which two systems `[unit, stat]` (int64) differ, one row per unit; None if too many.
 
     >>> few_units(np.array([[3, 1], [2, 2]]), np.array([[1, 4], [2, 2]])).rows
     array([[ 2, -3]])
@@ -264,7 +265,7 @@ def few_units(a: np.ndarray, b: np.ndarray) -> Lattice | None:
 
 
 def sign_sums(lattice: Lattice) -> np.ndarray:
-    """The sums `[outcome, stat]` of all sign vectors whose first sign is +: the rest are mirror images.
+    """The sums `[outcome, stat]` of all sign vectors whose first sign is +; all other sums are mirror images.
 
     >>> sign_sums(few_units(np.array([[3], [5], [9]]), np.zeros((3, 1), int))).ravel()
     array([-11,  -1,   7,  17])
@@ -276,7 +277,7 @@ def sign_sums(lattice: Lattice) -> np.ndarray:
 
 
 def count_tail(lattice: Lattice, edge: int) -> int:
-    """How many of the 2^num_signs sign vectors give S >= edge, on one axis.
+    """The number of the 2^num_signs sign vectors with S >= edge, on one axis.
 
     >>> count_tail(few_units(np.array([[3], [5], [9]]), np.zeros((3, 1), int)), 7)
     3
@@ -284,24 +285,24 @@ def count_tail(lattice: Lattice, edge: int) -> int:
     steps = np.repeat(lattice.rows[:, 0], lattice.multiplicity)
     half = lattice.num_signs // 2
     one, other = _sums(steps[:half]), _sums(steps[half:])
-    # Ascending order on both sides walks through memory instead of jumping.
+    # Look up in ascending order, which goes through memory instead of jumping.
     return int((len(one) - np.searchsorted(np.sort(one), edge - np.sort(other)[::-1])).sum())
 
 
 def count_small_tail(lattice: Lattice, edge: int) -> int | None:
-    """`count_tail` for an edge near the reach and any number of units: the minus signs add up to little.
+    """`count_tail` for any number of units and an edge near the reach, so that few units have a minus sign.
 
-    None if there are more than `MOST_EXTREME` such sign vectors.
+    None if more than `MOST_EXTREME` sign vectors are in the tail.
 
     >>> one = np.ones(1, int)
     >>> lattice = Lattice(np.arange(1, 101)[:, None], np.ones(100, int), one, one[None])
-    >>> count_small_tail(lattice, 5050 - 2 * 3)  # none, 1, 2, 1 + 2, 3
+    >>> count_small_tail(lattice, 5050 - 2 * 3)  # minus signs: none, 1, 2, 1 + 2, 3
     5
     """
     spare, sums = (int(lattice.reach[0]) - edge) // 2, np.zeros(1, np.int64)
     steps = np.sort(np.repeat(lattice.rows[:, 0], lattice.multiplicity))
     if steps[: MOST_EXTREME.bit_length()].sum() <= spare:
-        return None  # any of these may have a minus sign, and there are more units: spare is at most half of all
+        return None  # too many: every subset of these units may have minus signs
     for step in steps.tolist():
         if step > spare or len(sums) > MOST_EXTREME:
             break
@@ -318,7 +319,7 @@ def _sums(steps: np.ndarray) -> np.ndarray:
 
 
 def listing_cost(lattice: Lattice) -> Cost:
-    """The cost to compute and score all values of S; infinite if there are too many."""
+    """The cost to list and score all values of S; infinite if there are too many."""
     points = min(_grid_points(lattice), _num_sign_vectors(lattice))
     return LISTED_DELTA * (points if points <= _MOST_POINTS else math.inf)
 
@@ -327,7 +328,7 @@ def sign_distribution(lattice: Lattice) -> tuple[np.ndarray, np.ndarray]:
     """Values of S `[value, axis]` (int64) and their probabilities `[value]`, with a total error near 1e-10.
 
     They come from all sign vectors, or from the characteristic function on a grid, whichever has fewer values. The grid
-    leaves out values beyond 9 standard deviations, and probabilities as small as rounding errors.
+    omits values beyond 9 standard deviations, and probabilities as small as rounding errors.
 
     >>> lattice = Lattice(np.array([[1]]), np.array([3]), np.array([3]), np.array([[1]]))
     >>> values, chances = sign_distribution(lattice)
@@ -357,9 +358,9 @@ def _num_sign_vectors(lattice: Lattice) -> float:
 
 
 Delta = Callable[..., np.ndarray]
-"""Values of S on each axis, of shapes [pair, ...] that broadcast -> differences of scores [pair, ...]."""
+"""Function: values of S on each axis (broadcastable, [pair, ...]) -> differences of scores [pair, ...]."""
 SetProbability = Callable[[np.ndarray, np.ndarray], "LogProbability"]
-"""(which values [pair, value] are in a set, which have their mirror image in it) -> its probability."""
+"""Function: (mask [pair, value] of values in a set, mask of values whose mirror image is in it) -> its probability."""
 
 
 class LogProbability(NamedTuple):
@@ -370,7 +371,7 @@ class LogProbability(NamedTuple):
 
 
 class UncertainP(NamedTuple):
-    """A p-value whose error does not settle the last digit."""
+    """A p-value whose last digit is not certain."""
 
     log_p: float
     error_bound: float
@@ -379,12 +380,12 @@ class UncertainP(NamedTuple):
 def p_of_distribution(
     lattice: Lattice, probabilities: np.ndarray, error: Callable[[float], float], delta: Delta, criterion: Extreme
 ) -> PValue | UncertainP:
-    """Exact p-value from the probabilities of all that S can reach, P(S = 2k - reach), for one or two axes.
+    """Exact p-value from the probabilities P(S = 2k - reach) of all possible values, for one or two axes.
 
-    `error` maps a sum of them to a bound on its absolute error.
+    `error` maps a sum of probabilities to a bound on its absolute error.
     """
     reach = lattice.reach
-    # Rounding gives some impossible values a probability, and a score need not be a number there.
+    # Only possible values are scored: rounding may give others a probability, but their score may not be a number.
     if lattice.axes == 1:
         values = np.arange(int(reach[0]) % 2, int(reach[0]) + 1, 2)[:, None]
     else:
@@ -418,14 +419,14 @@ def p_of_probabilities(delta: np.ndarray, chances: np.ndarray, error: float, cri
 
 
 def signs_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue:
-    """Exact p-value from all sign vectors of few units."""
+    """Exact p-value from all sign vectors, for few units."""
     return outcomes_p(delta(*sign_sums(lattice).T[:, None]), criterion, lattice.num_signs)
 
 
 def outcomes_p(delta: np.ndarray, criterion: Extreme, num_signs: int) -> PValue:
     """Exact p-value from the differences of scores `[1, outcome]` of all sign vectors whose first sign is +.
 
-    It is a whole number of outcomes, or of half of one for mid-p.
+    It is an integer number of outcomes, or of half outcomes for mid-p.
     """
 
     def mass(hit: np.ndarray, mirrored: np.ndarray) -> LogProbability:
@@ -437,21 +438,21 @@ def outcomes_p(delta: np.ndarray, criterion: Extreme, num_signs: int) -> PValue:
 
 
 def bounded_p(bounds: TailBounds) -> PValue:
-    """The upper bound as the p-value; both bounds are rounded outwards."""
+    """Report the upper bound as the p-value, and the lower bound last; both are rounded outwards."""
     width = -math.expm1(bounds.log_low - bounds.log_high)
     low, high = round_outwards(math.exp(bounds.log_low), math.exp(bounds.log_high))
-    if high < _SMALLEST:  # doubles end here, logarithms do not
+    if high < _SMALLEST:  # below the range of doubles, only the logarithm is informative
         _, size = round_outwards(0.0, -bounds.log_high / math.log(10.0) * 1e-9)
         return high, -size * 1e9 + 0.0, width, low
     return high, float(f"{math.log10(high):.10g}") + 0.0, 1.0 - low / high, low
 
 
 OutcomeSets = dict[Literal["extreme", "rest", "ties"], tuple[np.ndarray, np.ndarray]]
-"""The extreme values, the others, and for mid-p the ties: masks `[pair, value]` of values and of mirror images."""
+"""Name -> masks `[pair, value]` of values and of mirror images: extreme values, the rest, and (for mid-p) ties."""
 
 
 def outcome_sets(delta: np.ndarray, criterion: Extreme, *, valid: Any = True, mirrored: Any = True) -> OutcomeSets:
-    """The sets of differences of scores `[pair, value]`; `mirrored` marks those with another mirror image."""
+    """Classify differences of scores `[pair, value]`; `mirrored` marks values that differ from their mirror image."""
     met = criterion.met(delta)
     image = met if criterion.alternative == "two-sided" else criterion.met(-delta)
     sets: OutcomeSets = {"extreme": (met & valid, image & mirrored), "rest": (~met & valid, ~image & mirrored)}
@@ -462,13 +463,13 @@ def outcome_sets(delta: np.ndarray, criterion: Extreme, *, valid: Any = True, mi
 
 
 def p_value_of_sets(mass: SetProbability, sets: OutcomeSets, num_signs: int) -> PValue | UncertainP:
-    """The p-value of a pair, from the sets and their probabilities."""
+    """The p-value of a pair, from the sets of outcomes and the function that gives their probabilities."""
     log_p, error = _log_mass(mass, sets)
     return rounded_p_value(round_p_values(log_p, error, np.array([num_signs])), float(log_p[0]), float(error[0]))
 
 
 def rounded_p_value(known: np.ndarray, log_p: float, error: float) -> PValue | UncertainP:
-    """The p-value of the only pair of `round_p_values`; `UncertainP` if the last digit is open."""
+    """The p-value of the single pair in `known` (from `round_p_values`); `UncertainP` if the last digit is open."""
     return UncertainP(log_p, error) if math.isnan(known[0, 0]) else tuple(known[:, 0].tolist())
 
 
@@ -477,7 +478,7 @@ def _log_mass(mass: SetProbability, sets: OutcomeSets) -> tuple[np.ndarray, np.n
     """Logarithms of p-values `[pair]`, and bounds on the relative errors of p."""
     log_p, log_error = mass(*sets["extreme"])
     if (likely := np.asarray(log_p > math.log(0.5))).any():
-        # Close to 1 the complement is the small number, and has more digits.
+        # If p is near 1, the complement is small, so it is more accurate.
         hit, image = sets["rest"]
         rest = mass(hit & likely[:, None], image & likely[:, None])
         log_p = np.where(likely, np.log1p(-np.exp(np.minimum(rest.log_p, 0.0))), log_p)
@@ -486,5 +487,5 @@ def _log_mass(mass: SetProbability, sets: OutcomeSets) -> tuple[np.ndarray, np.n
         ties = mass(*sets["ties"])
         log_p = log_p + np.log1p(-0.5 * np.exp(ties.log_p - log_p))
         log_error = np.logaddexp(log_error, ties.log_error)
-    with np.errstate(invalid="ignore", over="ignore"):  # -inf if everything underflows, or nearly so
+    with np.errstate(invalid="ignore", over="ignore"):  # log_p is -inf if all probabilities underflow
         return log_p, np.exp(log_error - log_p)

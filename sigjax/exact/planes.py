@@ -1,11 +1,13 @@
 """The exact p-value of a single pair with two axes, for any score.
 
-The score is evaluated on the points of a box around 0 that holds all but a negligible mass. S is symmetric, so half of
-the plane is enough. A point counts twice if its mirror image is in the set, too. Of a point and its mirror image, the
-tilt takes the likelier one. One tilt usually gives the probability of a set. If its error is too large, another tilt is
-added whose mean is at the worst point. Each tilt gives the probabilities in a window around its mean; their relative
-error grows towards the origin. Points outside the windows are counted as error, by Chernoff's bound P(S = s) <=
-M(theta) exp(-theta.s), or by the mass outside times the largest of these factors.
+The score is evaluated on the points of a box around 0. The probability outside the box is negligible. S is symmetric,
+so half of the plane suffices. A point counts twice if its mirror image is also in the set. Under a tilt, the likelier
+of a point and its mirror image stands for both.
+
+One tilt usually gives the probability of a set. If its error is too large, another tilt is added, whose mean is at the
+point with the largest error. Each tilt gives the probabilities in a window around its mean; their relative error grows
+towards the origin. Points outside all windows count as error. Their probability is bounded by Chernoff's bound P(S = s)
+<= M(theta) exp(-theta.s), or by the mass outside the window times the largest of these factors.
 """
 
 import math
@@ -32,19 +34,19 @@ from sigjax.exact.null import Delta, LogProbability, OutcomeSets, UncertainP, ou
 from sigjax.resample.extreme import Extreme
 
 _OUTSIDE_BOX = 30.0
-"""The mass outside the box is below exp(-30) = 1e-13 of the p-value."""
+"""The probability outside the box is below exp(-30) = 1e-13 times the p-value."""
 _LARGEST_FIRST_RATE = 40.0
-"""The first box serves p-values above exp(-50)."""
+"""The first box is large enough for p-values above exp(-50)."""
 _BLOCK = 2**15
-"""Points of a plane that are scored or added up at a time, to stay in the cache."""
+"""Most points of a plane that are scored or added at a time, to stay in the cache."""
 _WINDOW = 41.0
-"""The mass outside a window is below exp(-41) = 2e-18 on each side."""
+"""The probability outside a window is below exp(-41) = 2e-18 on each side."""
 _ACCURACY = 1e-11
 """If the relative error is larger, another tilt is added."""
 _MOST_TILTS = 12
 _SEARCHES = 8
 _LARGEST_EXPONENT = 600.0
-"""Largest exponent of a weight: beyond, it might overflow."""
+"""Largest exponent of a weight; larger weights might overflow."""
 _RATE_WITHOUT_TILT = 2.0
 """If the rate is smaller (p above about 0.1), no tilt is needed."""
 
@@ -54,17 +56,17 @@ class Plane(NamedTuple):
 
     lattice: Lattice
     first: np.ndarray
-    """[first] int64: every other value from 0 or 1 on."""
+    """[first] int64: every second value, from 0 or 1 on."""
     second: np.ndarray
-    """[second] int64: every other value from minus to plus the half-width."""
+    """[second] int64: every second value, from minus to plus the half-width."""
     inside: np.ndarray
-    """[first, second] bool: whether S can take this value."""
+    """[first, second] bool: whether the point is a possible value of S."""
     log_outside: float
-    """Logarithm of a bound on the mass outside the box."""
+    """Logarithm of a bound on the probability outside the box."""
 
 
 class TiltedPlane(NamedTuple):
-    """A plane under one tilt: probabilities in a window, and Chernoff's bound everywhere."""
+    """A plane under one tilt: probabilities in a window, and Chernoff's bound elsewhere."""
 
     theta: np.ndarray
     """[axis]"""
@@ -72,14 +74,14 @@ class TiltedPlane(NamedTuple):
     probability: np.ndarray = np.zeros((0, 0))
     """P_theta(S = s) in the window."""
     begin: tuple[int, int] = (0, 0)
-    """Where the plane begins in the window."""
+    """The position in the window of the first point of the plane."""
     noise: float = 1.0
-    """Bound on the rounding error of the probabilities in the 2-norm."""
+    """Bound on the 2-norm of the rounding errors of the probabilities."""
     outside: float = 1.0
-    """Bound on the mass outside the window, which also comes round into it."""
+    """Bound on the probability outside the window, which the periodic FFT also adds inside the window."""
 
     def overlap(self, block: Sequence[slice]) -> tuple[tuple[slice, ...], np.ndarray]:
-        """The points of a block of the plane that are in the window, and their probabilities."""
+        """The part of a block of the plane that is in the window, and the probabilities of its points."""
         here: list[slice] = []
         there: list[slice] = []
         for part, begin, length in zip(block, self.begin, self.probability.shape, strict=True):
@@ -92,7 +94,7 @@ class TiltedPlane(NamedTuple):
 
 def plane_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue | UncertainP:
     """Exact p-value of a pair with two axes."""
-    # The first box serves the p-value that the observed sum suggests.
+    # Choose the first box by the p-value that the observed sum suggests.
     theta = plane_tilt(lattice.rows, lattice.multiplicity, lattice.observed.astype(np.float64))
     rate = float(theta @ lattice.observed - log_moment(lattice.rows @ theta, lattice.multiplicity))
     exponent = _OUTSIDE_BOX + min(rate, _LARGEST_FIRST_RATE) + 10.0
@@ -102,7 +104,7 @@ def plane_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue | Unce
         if sets is not None:
             found = p_value_of_sets(partial(_set_probability, plane), sets, lattice.num_signs)
             log_p = found.log_p if isinstance(found, UncertainP) else found[1] * math.log(10.0)
-            # Close to 1 the complement is the small number.
+            # If p is near 1, the complement must be accurate.
             needed = _OUTSIDE_BOX - (log_p if log_p < math.log(0.5) else math.log(max(-math.expm1(log_p), 1e-300)))
             if plane.log_outside < -needed:
                 return found
@@ -110,7 +112,7 @@ def plane_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue | Unce
 
 
 def _make_plane(lattice: Lattice, exponent: float) -> Plane:
-    """The box outside which less than exp(-exponent) lies on each side, or all that S can reach."""
+    """A box with a probability below exp(-exponent) outside on each side, or the box of all possible values."""
     reach = lattice.reach
     widest = windows(lattice.rows, lattice.multiplicity, np.zeros(2), exponent).max(axis=1)
     half = np.minimum(reach, np.ceil(widest).astype(np.int64) // 2 * 2 + reach % 2)
@@ -120,7 +122,7 @@ def _make_plane(lattice: Lattice, exponent: float) -> Plane:
 
 
 def _extreme_sets(plane: Plane, delta: Delta, criterion: Extreme) -> OutcomeSets | None:
-    """Masks of the extreme points of a box; None if there are none."""
+    """Masks of the extreme points in the box; None if there are none."""
     height, width = len(plane.first), len(plane.second)
     both, at_all = criterion._replace(alternative="two-sided"), False
     blocks: list[OutcomeSets] = []
@@ -130,7 +132,7 @@ def _extreme_sets(plane: Plane, delta: Delta, criterion: Extreme) -> OutcomeSets
         first, inside = plane.first[block, None], plane.inside[block]
         if inside.all():
             deltas = delta(first[None], plane.second[None, None])[0]
-        else:  # a score need not be a number where S cannot be
+        else:  # score only possible values: elsewhere a score may not be a number
             deltas, at = np.full(inside.shape, np.nan), np.nonzero(inside)
             deltas[at] = delta(first[None, at[0], 0], plane.second[None, at[1]])[0]
         blocks.append(outcome_sets(deltas, criterion, valid=inside, mirrored=inside & (first > 0)))
@@ -144,7 +146,7 @@ def _extreme_sets(plane: Plane, delta: Delta, criterion: Extreme) -> OutcomeSets
 
 
 def _set_probability(plane: Plane, extreme: np.ndarray, mirrored: np.ndarray) -> LogProbability:
-    """The probability of a set of points and of a set of mirror images, with as many tilts as the error needs."""
+    """The probability of a set of points and of a set of mirror images; tilts are added until the error is small."""
     counts, lattice = extreme.view(np.int8) + mirrored.view(np.int8), plane.lattice
     if not counts.any():
         return LogProbability(np.array([-math.inf]), np.array([plane.log_outside]))
@@ -157,7 +159,7 @@ def _set_probability(plane: Plane, extreme: np.ndarray, mirrored: np.ndarray) ->
     while len(tilts) < _MOST_TILTS and not log_error < log_p + math.log(_ACCURACY):
         mean = _worst_point(plane, tilts, counts)
         theta = plane_tilt(lattice.rows, lattice.multiplicity, mean)
-        # Where Chernoff's bound alone makes the points negligible, their probabilities are not needed.
+        # If Chernoff's bound alone shows that the points are negligible, their probabilities are not needed.
         moment = float(log_moment(lattice.rows @ theta, lattice.multiplicity))
         most = moment - float(theta @ mean) + math.log(count)
         negligible = most < log_p + math.log(0.1 * _ACCURACY)
@@ -167,7 +169,7 @@ def _set_probability(plane: Plane, extreme: np.ndarray, mirrored: np.ndarray) ->
 
 
 def _oriented(plane: Plane, counts: np.ndarray, theta: np.ndarray) -> tuple[Plane, np.ndarray]:
-    """The whole plane; points that the tilt makes less likely than their mirror images are replaced by these."""
+    """The whole plane, and its counts after a point that is less likely under the tilt is moved to its mirror image."""
     front = counts * (theta[0] * plane.first[:, None] >= -theta[1] * plane.second)
     back = (counts - front)[::-1, ::-1]
     if plane.first[0] == 0:
@@ -178,13 +180,13 @@ def _oriented(plane: Plane, counts: np.ndarray, theta: np.ndarray) -> tuple[Plan
 
 
 def _points_at(plane: Plane, position: Any) -> np.ndarray:
-    """The points `[axis, ...]` at flat positions."""
+    """The points `[axis, ...]` at positions in the flattened plane."""
     row, column = np.divmod(position, len(plane.second))
     return np.stack([plane.first[row], plane.second[column]]).astype(np.float64)
 
 
 def _dominating_point(plane: Plane, extreme_points: np.ndarray) -> tuple[np.ndarray, int]:
-    """The first tilt, and the position of its mean: the extreme point with the lowest rate (large deviations).
+    """The first tilt, and the position of its mean: the extreme point with the lowest large-deviation rate.
 
     The rate is approximated by a quadratic function around the last point, until the point no longer changes. If the
     lowest rate is near 0, the tilt is 0.
@@ -207,7 +209,7 @@ def _dominating_point(plane: Plane, extreme_points: np.ndarray) -> tuple[np.ndar
 def _candidates(
     plane: Plane, extreme_points: np.ndarray, mean: np.ndarray, theta: np.ndarray, inverse: np.ndarray
 ) -> np.ndarray:
-    """Positions around the minimum of the quadratic rate: in each row, the positions next to the row's minimum."""
+    """Candidates for the minimum of the quadratic rate: in each row, the extreme points next to the row's minimum."""
     if not inverse[1, 1] > 0.0:
         return extreme_points
     width = len(plane.second)
@@ -218,7 +220,7 @@ def _candidates(
 
 
 def _tilted_plane(plane: Plane, theta: np.ndarray) -> TiltedPlane:
-    """Probabilities in a window around the tilted mean, and Chernoff's bound elsewhere."""
+    """Compute the probabilities in a window around the tilted mean."""
     lattice, half_logits = plane.lattice, plane.lattice.rows @ theta
     mean, total = (lattice.multiplicity * np.tanh(half_logits)) @ lattice.rows, lattice.multiplicity @ lattice.rows
     below, above = windows(lattice.rows, lattice.multiplicity, theta, _WINDOW).T
@@ -226,13 +228,13 @@ def _tilted_plane(plane: Plane, theta: np.ndarray) -> TiltedPlane:
     highest = np.minimum(np.ceil((mean + above + total) / 2).astype(np.int64), (total + lattice.reach) // 2)
     lengths = tuple(fft_length(int(count)) for count in highest - lowest + 1)
     probability = grid_probabilities(lattice.rows, lattice.multiplicity, theta, lowest, lengths)
-    # The change of measure subtracts large numbers.
+    # Undoing the tilt subtracts large numbers.
     noise = float(rounding_error(lattice.num_signs, lengths)) + EPSILON * 2.0 * float(np.abs(theta) @ lattice.reach)
     return TiltedPlane(
         theta,
         float(log_moment(half_logits, lattice.multiplicity)),
         probability,
-        # Neighbours are one step apart in the plane and on the grid.
+        # Neighbours in the plane are also neighbours on the grid.
         begin=tuple((np.array([plane.first[0], plane.second[0]]) + total) // 2 - lowest),
         noise=min(noise * float(np.linalg.norm(probability)), 0.5),
         outside=2.0 * np.count_nonzero(highest - lowest < lattice.reach) * math.exp(-_WINDOW),
@@ -240,9 +242,9 @@ def _tilted_plane(plane: Plane, theta: np.ndarray) -> TiltedPlane:
 
 
 def _combine_tilts(plane: Plane, tilts: Sequence[TiltedPlane], counts: np.ndarray, scale: float) -> tuple[float, float]:
-    """Logarithms of the mass and of a bound on its error: each point counts by the tilt with the least bound."""
+    """Log probability of the points, and log of its error bound; each point uses the tilt with its smallest bound."""
     total = squares = 0.0
-    inside, outside, bounded = np.zeros((3, len(tilts)))  # the largest weights, and the sum of those outside
+    inside, outside, bounded = np.zeros((3, len(tilts)))  # largest weights inside and outside, sum of weights outside
     for block in _blocks(counts):
         best = None if len(tilts) == 1 else _log_error_bounds(plane, tilts, block).argmin(axis=0)
         for which, tilted in enumerate(tilts):
@@ -257,13 +259,13 @@ def _combine_tilts(plane: Plane, tilts: Sequence[TiltedPlane], counts: np.ndarra
                 held[...] = 0.0
             outside[which], bounded[which] = max(outside[which], weight.max()), bounded[which] + weight.sum()
     mass = np.array([tilted.outside for tilted in tilts])
-    # What is outside a window also comes round into it. By Cauchy's inequality, within each tilt and over the tilts.
+    # Rounding errors by the Cauchy-Schwarz inequality. The FFT is periodic: mass outside also falls into the window.
     error = math.sqrt(len(tilts) * squares) + float((np.minimum(bounded, mass * outside) + mass * inside).sum())
     return float(np.log(max(total, 0.0)) + scale), float(np.log(error) + scale)
 
 
 def _worst_point(plane: Plane, tilts: Sequence[TiltedPlane], counts: np.ndarray) -> np.ndarray:
-    """The point `[axis]` with the largest bound on its error."""
+    """The point `[axis]` with the largest error bound."""
     found: list[tuple[float, float, float]] = []
     for block in _blocks(counts):
         level = np.where(counts[block] > 0, _log_error_bounds(plane, tilts, block).min(axis=0), -np.inf)
@@ -274,7 +276,7 @@ def _worst_point(plane: Plane, tilts: Sequence[TiltedPlane], counts: np.ndarray)
 
 
 def _log_error_bounds(plane: Plane, tilts: Sequence[TiltedPlane], block: tuple[slice, slice]) -> np.ndarray:
-    """Log of a bound on the error of each point of a block under each tilt."""
+    """Log error bounds `[tilt, row, column]` for the points of a block."""
     levels = np.stack([_log_weight(plane, tilted, block) for tilted in tilts])
     for level, tilted in zip(levels, tilts, strict=True):
         level[tilted.overlap(block)[0]] += math.log(tilted.noise + tilted.outside)
@@ -282,13 +284,13 @@ def _log_error_bounds(plane: Plane, tilts: Sequence[TiltedPlane], block: tuple[s
 
 
 def _log_weight(plane: Plane, tilted: TiltedPlane, block: tuple[slice, slice]) -> np.ndarray:
-    """Log of M(theta) exp(-theta.s) for the points of a block."""
+    """Log weights, log(M(theta) exp(-theta.s)), for the points s of a block."""
     first, second = plane.first[block[0]], plane.second[block[1]]
     return (tilted.log_moment - tilted.theta[0] * first)[:, None] - tilted.theta[1] * second
 
 
 def _blocks(counts: np.ndarray) -> Iterator[tuple[slice, slice]]:
-    """Blocks that hold all points that count, each small enough to stay in cache."""
+    """Blocks that cover all points with a nonzero count, each small enough for the cache."""
     height, width = counts.shape
     rows = max(1, _BLOCK // width)
     for start in range(0, height, rows):

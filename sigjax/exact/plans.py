@@ -1,6 +1,6 @@
-"""The plan of an exact test, made before anything is computed: the algorithm of a pair, its cost, and the reason.
+"""Plans of exact tests, made before any computation: the algorithm for a pair, its cost, and the reason.
 
-Costs are those of the table in `run.costs`. `plan_pairs` makes the plans, `planned_p` carries them out.
+Costs come from the table in `run.costs`. `plan_pairs` makes plans, `planned_p` carries them out.
 """
 
 from __future__ import annotations
@@ -50,29 +50,29 @@ from sigjax.run import costs
 from sigjax.run.costs import Cost, gib_of
 
 _SECONDS_BEFORE_BOUNDS = 1.0
-"""Nominal seconds that an exact value may take; if it takes longer, bounds will do."""
+"""Most nominal seconds for an exact value; if it takes longer, bounds are allowed."""
 _BOX_EXPONENT = 80.0
-"""The cost with two axes is that of a box with this exponent, for a p-value near 1e-20."""
+"""The cost with two axes assumes a box with this exponent (a p-value near 1e-20)."""
 _LARGEST_STEP = 2**40
-"""Differences beyond this are not exact in the arithmetic of a grid."""
+"""Larger differences would not be exact in the arithmetic of a grid."""
 _FEW_SIGNS = 16
-"""Up to so many units, counting sign vectors (0.2 ms) is faster than the Fourier sum (0.5 ms)."""
+"""Up to this many units, counting sign vectors (0.2 ms) is faster than the Fourier sum (0.5 ms)."""
 SMALLEST_DP = 1e-280
-"""Below this, the dynamic program has lost probabilities to underflow."""
+"""Below this, the dynamic program loses probabilities to underflow."""
 
 Pair = tuple[int, int]
-"""(a, b), positions of two systems."""
+"""(a, b): indices of two systems."""
 
 
 class Scoring(NamedTuple):
-    """How the sums of a pair are judged."""
+    """The score of a pair as a function of its sums, and which sums are extreme."""
 
     delta: Delta
-    """Differences of scores as a function of S."""
+    """Function from S to the difference of scores."""
     criterion: Extreme
-    """Which of them are extreme."""
+    """Which differences are extreme."""
     monotone: bool
-    """Whether the score is a ratio of sums, as `exact.tails` asks."""
+    """Whether the score is a ratio of sums, which `exact.tails` needs."""
 
 
 PairTest = Callable[[Lattice, Scoring], PValue | UncertainP | NotEligible]
@@ -80,12 +80,12 @@ PairTest = Callable[[Lattice, Scoring], PValue | UncertainP | NotEligible]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Plan:
-    """How to test a pair exactly."""
+    """The plan of an exact test of one pair."""
 
     lattice: Lattice
     cost: Cost
     reason: str
-    """The reason of the result, with {} for the statistics that differ."""
+    """Why this method is used; {} stands for the statistics that differ."""
     test: PairTest
     method: Literal["exact", "dp", "tree"] = "exact"
 
@@ -99,10 +99,10 @@ def plan_pairs(
     rounded: bool,
     num_bytes: float,
 ) -> dict[Pair, Plan | NotEligible]:
-    """The plan of each of some pairs, from the statistics `[system, unit, stat]` (int64) of all systems.
+    """Make a plan for each pair, from the statistics `[system, unit, stat]` (int64) of all systems.
 
-    `method` is "dp", "tree", or anything else for the fastest algorithm. If the statistics are `rounded` reals, their
-    lattice means nothing. `num_bytes` is the memory that may be used.
+    `method` is "dp", "tree", or any other name for the fastest algorithm. `rounded` says that the statistics are
+    rounded reals, so that their lattice is meaningless. `num_bytes` is the memory that may be used.
     """
     plans: dict[Pair, Plan | NotEligible] = {}
     for a, b in pairs:
@@ -111,7 +111,7 @@ def plan_pairs(
             plan = plan_pair(plan, method, rounded=rounded, num_bytes=num_bytes)
         if method not in ("dp", "tree") and not (isinstance(plan, Plan) and plan.lattice.axes < 2):
             few = few_units(values[a], values[b])
-            signs = few and _plan_signs(few)  # where few units differ, all signs may be the cheapest
+            signs = few and _plan_signs(few)  # if few units differ, listing all signs may be cheapest
             cheaper = signs and (isinstance(plan, NotEligible) or signs.cost.seconds < plan.cost.seconds)
             plan = signs if signs and cheaper and signs.cost.num_bytes <= num_bytes else plan
         plans[a, b] = plan
@@ -119,7 +119,7 @@ def plan_pairs(
 
 
 def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float) -> Plan | NotEligible:
-    """The fastest algorithm that fits into memory; on one axis bounds, if exact values take too much time or memory."""
+    """The fastest plan that fits into memory; on one axis, bounds if exact values take too much time or memory."""
     named = method in ("dp", "tree")
     if lattice.axes == 0:
         return Plan(lattice, Cost(), "no unit differs", _identical)
@@ -162,7 +162,7 @@ def _plan_line(lattice: Lattice) -> Plan:
 def _plan_halves(lattice: Lattice) -> list[Plan]:
     if lattice.num_signs > MOST_SPLIT_SIGNS:
         return []
-    sums = 2 ** (lattice.num_signs // 2 + 1)  # to sort and to look up
+    sums = 2 ** (lattice.num_signs // 2 + 1)  # sums to sort and to look up
     test = partial(_by_count, count_tail)
     return [Plan(lattice, costs.LISTED + costs.LISTED_SUM * sums, "few units differ{}", test)]
 
@@ -200,7 +200,7 @@ def _plan_plane(lattice: Lattice) -> Plan:
 
 
 def _plan_dynamic_program(lattice: Lattice) -> Plan:
-    """Algorithm 3 of Zmigrod et al.; like the next, it holds every value that the sum can reach."""
+    """Algorithm 3 of Zmigrod et al.; it holds the probabilities of all possible sums."""
 
     def test(lattice: Lattice, scoring: Scoring) -> PValue | UncertainP | NotEligible:
         found = p_of_distribution(lattice, dp_null(lattice), lambda p: lattice.num_signs * EPSILON * p, *scoring[:2])
@@ -213,7 +213,7 @@ def _plan_dynamic_program(lattice: Lattice) -> Plan:
 
 
 def _plan_tree(lattice: Lattice) -> Plan:
-    """Algorithm 4."""
+    """Algorithm 4 of Zmigrod et al.; it holds the probabilities of all possible sums."""
 
     def test(lattice: Lattice, scoring: Scoring) -> PValue | UncertainP:
         return p_of_distribution(lattice, tree_null(lattice), lambda _: tree_error(lattice), *scoring[:2])
@@ -231,7 +231,7 @@ NOT_KNOWN: PValue = (math.nan, math.nan, math.nan)
 
 
 def planned_p(plan: Plan, scoring: Scoring, stat_names: tuple[str, ...]) -> tuple[PValue, str]:
-    """Carry out the plan of a pair: the p-value and its reason; NaN and the reason if the error may exceed 1% of p."""
+    """Carry out a plan: the p-value and the reason; NaN and the reason if the error may exceed 1% of p."""
     found = plan.test(plan.lattice, scoring)
     if isinstance(found, NotEligible):
         return NOT_KNOWN, found.reason
@@ -245,7 +245,7 @@ def planned_p(plan: Plan, scoring: Scoring, stat_names: tuple[str, ...]) -> tupl
 
 
 def _reason(plan: Plan, stat_names: tuple[str, ...]) -> str:
-    """The reason in words, with the statistics that differ; they outnumber the axes if they are linearly related."""
+    """The reason with the statistics that differ; if there are more than axes, they are linearly related."""
     lattice = plan.lattice
     varying = np.flatnonzero(lattice.basis[lattice.rows.any(axis=0)].any(axis=0))
     related = ": linearly related" if varying.size > lattice.axes else ""
@@ -262,9 +262,9 @@ def _by_signs(lattice: Lattice, scoring: Scoring) -> PValue:
 
 
 def _by_characteristic_function(lattice: Lattice, scoring: Scoring) -> PValue | UncertainP:
-    """The p-value by characteristic functions: as a board of one pair, else by several tilts (`planes`).
+    """The p-value by characteristic functions: as a board with one pair, or else by several tilts (`planes`).
 
-    Long doubles settle a last digit that is still open.
+    If the last digit is still open, long doubles are tried.
     """
     ordered = scoring.monotone or lattice.axes == 1
     if lattice.axes == 1 and lattice.num_signs <= _FEW_SIGNS:
@@ -283,7 +283,7 @@ def _by_characteristic_function(lattice: Lattice, scoring: Scoring) -> PValue | 
 
 
 def _on_second_axis(delta: Delta) -> Delta:
-    """A score on one axis as a score on two, for sums that are 0 on the first."""
+    """Turn a score on one axis into a score on two axes, for sums that are 0 on the first axis."""
 
     def of_second(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         return delta(first + second)
@@ -294,7 +294,7 @@ def _on_second_axis(delta: Delta) -> Delta:
 def _by_count(
     count: Callable[[Lattice, int], int | None], lattice: Lattice, scoring: Scoring
 ) -> PValue | UncertainP | NotEligible:
-    """The p-value by the number of sign vectors in the tail."""
+    """The p-value from the number of sign vectors in the tail."""
     edges = _edges_of_tail(lattice, scoring)
     if isinstance(edges, NotEligible):
         return edges
@@ -307,14 +307,14 @@ def _by_count(
             continue
         # P(S >= edge) = 1 - P(S <= edge - 1), and S is symmetric.
         number = count(lattice, int(edge if edge > 0.0 else 1.0 - edge))
-        if number is None:  # so many are ties with the observed sum
+        if number is None:  # too many ties with the observed sum to count
             return UncertainP(0.0, 1.0)
         total += min(2 * number, every) if two_sided else number if edge > 0.0 else every - number
     return p_of_outcomes(total, lattice.num_signs)
 
 
 def _by_tail(lattice: Lattice, scoring: Scoring, tail: Tail) -> PValue | NotEligible:
-    """Bounds of the p-value of a monotone score, by bounds of the tail."""
+    """Bounds on the p-value of a monotone score, from bounds on the tail."""
     edges = _edges_of_tail(lattice, scoring)
     if isinstance(edges, NotEligible):
         return edges
@@ -322,7 +322,7 @@ def _by_tail(lattice: Lattice, scoring: Scoring, tail: Tail) -> PValue | NotElig
 
 
 def _edges_of_tail(lattice: Lattice, scoring: Scoring) -> tuple[float, float] | NotEligible:
-    """The edges of a monotone score (`extreme_edges`), or why there are none."""
+    """The edges of a monotone score (see `extreme_edges`), or why there are none."""
     delta, criterion, _ = scoring
     found = extreme_edges(lattice, lambda sums: delta(sums[None])[0], criterion)
     return found or NotEligible("the score is not monotone in the statistic that differs")

@@ -1,26 +1,27 @@
-r"""Tails of all pairs of a board: geometric series from an edge on, under tilts that pairs share.
+r"""Tail probabilities of all pairs of a board: geometric series from an edge on, under tilts that pairs share.
 
-**Tilts.** Any tilt is valid. Pairs take their tilts from a net whose spacing is about half a standard deviation, so
-that the tilted mean is near the extreme values. Pairs with the same tilt, and standard deviations of about the same
-size, are computed together.
+**Tilts.** Any tilt is valid. Pairs take their tilts from a net with a spacing of about half a standard deviation, so
+that the tilted mean is near the edge of the extreme values. Pairs with the same tilt and similar standard deviations
+are computed together.
 
-**One axis.** The extreme values are S >= edge, and $P(S \ge s) = M(\theta) e^{-\theta s} \sum_f \varphi(f) W(f)$; W(f)
-is a geometric series in $\exp(-2 \theta - 2 \pi i f / L)$: neither an FFT nor a grid is needed.
+**One axis.** The extreme values are S >= edge, and $P(S \ge s) = M(\theta) e^{-\theta s} \sum_f \varphi(f) W(f)$, where
+$\varphi(f)$ is the characteristic function at frequency f of L. W(f) is a geometric series in $\exp(-2 \theta - 2 \pi i
+f / L)$, so neither an FFT nor a grid is needed.
 
 **Two axes.** For each value of the first axis, the extreme values begin at an edge on the second axis (`edges`). The
-weights beyond it are a geometric series again; a table has the series for each place of the edge. A matrix DFT along
-the first axis turns these into the transform W of the extreme region.
+weights beyond the edge are a geometric series again; a table holds the series for each place of the edge. A matrix DFT
+along the first axis then gives the transform W of the extreme region.
 
-**Any score.** If there is no edge, the score is evaluated on all points of a grid. One inverse FFT gives their
-probabilities: `jnp.fft` on a device (`grid_tails`).
+**Any score.** If there is no edge, the score is evaluated on all points of a grid (`grid_tails`). One inverse FFT gives
+the probabilities (`jnp.fft` on a device).
 
-**Errors** are worst cases (`characteristic` has the model). Under any tilt the mass outside the window is below $2
-e^{-81/2}$ an axis (Hoeffding), and its weights are bounded (`_log_outside`); if they are large, a wider window is taken
-(`board_tests`). Roundings are bounded frequency by frequency: the relative error of $\varphi(f)$ times $|\varphi(f)
-W(f)|$, and the error of W(f) times $|\varphi(f)|$. Sums of n terms in any order err by n u times the sum of their
-moduli, FFTs of n numbers by 7 u log2(n) of their 2-norm (Higham 2002, section 4.2 and theorem 24.2). Pairs whose digits
-these leave open are computed again (`digits`). So are pairs for which a common grid does not pay
-(`board.grid_is_faster`): they get no number here, and go by `planes`.
+**Errors** are worst cases; `characteristic` has the model. Under any tilt, the probability outside the window is below
+$2 e^{-81/2}$ per axis (Hoeffding). Its weights are bounded by `_log_outside`; if they are large, a wider window is
+taken (`board_tests`). Rounding errors are bounded for each frequency: the relative error of $\varphi(f)$ times
+$|\varphi(f) W(f)|$, and the error of W(f) times $|\varphi(f)|$. A sum of n terms errs by at most n u times the sum of
+the moduli. An FFT of n numbers errs by at most 7 u log2(n) times the 2-norm (Higham 2002, section 4.2 and theorem
+24.2). If the errors leave a digit open, the pair is computed again (`digits`). If a common grid is slower than separate
+grids (`board.grid_is_faster`), pairs get no number here, and `planes` tests them.
 """
 
 import math
@@ -60,17 +61,17 @@ _SIZE_RATIO = 1.25
 """Standard deviations within a group differ by less than this factor."""
 _OUTSIDE = 2.0 * math.exp(-(DEVIATIONS**2) / 2.0)
 WIDE = 11.0
-"""Half-width of wider windows, for pairs whose edge is so curved that weights outside the usual window are large."""
+"""Half-width of wider windows, for pairs with a strongly curved edge, which have large weights outside."""
 _TERMS = 2**18
-"""Most complex numbers in memory at a time."""
+"""Most complex numbers of a batch in memory at a time."""
 _LEFT_OUT, _LONG_LEFT_OUT = 30.0, 34.0
-"""With one axis, frequencies left out add at most exp(-30) = 9e-14 to a tilted sum, with long doubles exp(-34)."""
+"""With one axis, frequencies left out change a tilted sum by at most exp(-30) = 9e-14 (long doubles: exp(-34))."""
 _IN_CACHE = 2**14
-"""Angles (rows times frequencies) that the host computes at a time, to stay in the cache."""
+"""Most angles (rows times frequencies) that the host computes at a time, to stay in the cache."""
 
 
 def _groups_of_equal(*keys: np.ndarray) -> Iterator[np.ndarray]:
-    """The positions of equal keys, group by group."""
+    """Groups of positions with equal keys."""
     order = np.lexsort(keys[::-1])
     stacked = np.stack(keys)[:, order]
     ends = np.flatnonzero((stacked[:, 1:] != stacked[:, :-1]).any(axis=0)) + 1
@@ -78,7 +79,7 @@ def _groups_of_equal(*keys: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _size_classes(deviation: np.ndarray) -> np.ndarray:
-    """A whole number for each standard deviation: equal if they are of about the same size."""
+    """A class number for each standard deviation; similar standard deviations have the same number."""
     return np.floor(np.log(deviation / deviation.min()) / math.log(_SIZE_RATIO)).astype(np.int64)
 
 
@@ -96,7 +97,7 @@ def line_tails(
     inside = np.flatnonzero((edge <= reach) & ~half)
     if not inside.size:
         return found
-    # A lower bound on the tilt that makes the edge the mean, which is near it unless the edge is near the reach.
+    # A lower bound on the tilt whose mean is the edge; a good approximation unless the edge is near the reach.
     with np.errstate(divide="ignore"):
         theta = np.arctanh(np.minimum(edge / reach, 1.0 - 1e-12)) * reach / deviation**2
     far = inside[edge[inside] > 0.3 * reach[inside]]
@@ -117,7 +118,7 @@ def line_tails(
 def _line_edges(
     board: Board, delta_of: DeltaOfPairs, thresholds: np.ndarray, reach: np.ndarray, *, strict: bool
 ) -> np.ndarray:
-    """The least |S| that is extreme, with the parity of the reach; beyond the reach if none is."""
+    """The smallest extreme value of S (oriented so that delta increases); beyond the reach if none is extreme."""
     every = np.arange(len(board))
     delta = delta_of(every)
     ends = delta(np.stack([-reach, reach], axis=1))
@@ -127,7 +128,7 @@ def _line_edges(
         deltas = delta((sign * np.minimum(values, reach))[:, None])[:, 0]
         return (values > reach) | ((values >= -reach) & is_extreme(deltas, thresholds, strict=strict))
 
-    # Mostly the observed sum itself, or the next value.
+    # Usually the edge is the observed sum or the next value.
     guess = np.abs(board.observed[:, 0]) + 2 * strict
     low, high = np.where(met(guess - 2), -reach - 2, guess - 2), np.where(met(guess), guess, reach + 2)
     low = np.minimum(low, high - 2)
@@ -148,7 +149,7 @@ def _line_group(
     device: Any,
     real: Real,
 ) -> Tails:
-    """Tails of pairs with the same tilt."""
+    """Tail probabilities of pairs with the same tilt."""
     rows, counts = board.rows, board.counts[some]
     used = counts.any(axis=0)
     rows, counts = rows[used], counts[:, used]
@@ -156,7 +157,7 @@ def _line_group(
     mean_signs = np.tanh(rows[:, 0] * tilt)
     mean = counts @ (rows[:, 0] * mean_signs)
     first = (edge + reach) // 2
-    # The window of each pair is of the same length, and ends as far beyond its edge.
+    # All windows have the same length, and end at the same distance beyond the edge.
     count = max(int(np.ceil(((mean + DEVIATIONS * deviation - edge) / 2.0).max())) + 1, 1)
     length = fft_length(count + max(int(np.ceil(((edge - mean + DEVIATIONS * deviation) / 2.0).max())), 0) + 1)
     total = float(_geometric(math.exp(-2.0 * tilt), count))
@@ -171,7 +172,7 @@ def _line_group(
         ]
         return Tails(*map(np.concatenate, zip(*alone, strict=True)))
     summed, spread, known = *np.zeros((2, len(some)), real), all_angles(rows, frequencies, real)
-    # On the host, tables of few frequencies stay in the cache.
+    # On the host, use tables of few frequencies, to stay in the cache.
     block = max(1, _IN_CACHE // len(rows)) if device is None else len(frequencies)
     sum_error = real(unit(real) * (block + len(frequencies) / block + 1.0 + _SERIES_ERROR))
     for begin in range(0, len(frequencies), block):
@@ -202,9 +203,9 @@ def _line_group(
 def _untilted(
     summed: np.ndarray, absolute: np.ndarray, counts: np.ndarray, rows: np.ndarray, point: np.ndarray, theta: np.ndarray
 ) -> Tails:
-    """Logarithms and relative errors of tilted sums times M(theta) exp(-theta.s), for the points s `[pair, axis]`.
+    """Undo the tilt: logarithms and relative errors of sums times M(theta) exp(-theta.s), for points s `[pair, axis]`.
 
-    A tilt has few bits, so that its product with a whole number is exact.
+    A tilt has few bits, so that its product with an integer is exact.
     """
     moments = log_moments(rows @ theta)
     exact, rest = (counts @ part for part in moments)
@@ -215,7 +216,7 @@ def _untilted(
         log_p = np.log(np.maximum(summed, 0.0)) + rest + log_scale
         logs = np.abs(np.log(np.maximum(summed, 0.0)))
         rounded += own * (16.0 + 10.0 * logs + 3.0 * (np.abs(log_p) + np.abs(log_scale)) + 2.0 * exact)
-        # A thousandth is for the roundings of bounds, and what is of second order.
+        # The factor 1.001 covers rounding of the bounds, and second-order terms.
         error = (1.001 * (absolute / np.maximum(summed, 0.0) + rounded)).astype(np.float64)
     return Tails(np.minimum(log_p, 0.0), error)
 
@@ -224,7 +225,7 @@ _FEW_BITS = 12
 
 
 def _with_few_bits(theta: np.ndarray) -> np.ndarray:
-    """The numbers cut to few bits."""
+    """Truncate numbers to few bits."""
     fraction, exponent = np.frexp(theta)
     return np.ldexp(np.trunc(np.ldexp(fraction, _FEW_BITS)), exponent - _FEW_BITS)
 
@@ -234,14 +235,14 @@ def _geometric(ratio: float, count: int) -> float:
 
 
 def _series(tilt: Any, number: np.ndarray, length: int, count: int) -> NDArray[np.complexfloating[Any, Any]]:
-    """The sum over j < count of exp(-2 j (tilt + pi i number / length)), `[number]`, without loss of digits."""
+    """The sum over j < count of exp(-2 j (tilt + pi i number / length)), `[number]`, without cancellation."""
     below, _, still = _one_minus_exponential(tilt, number, length)
     above, *_ = _one_minus_exponential(tilt * count, count * number, length)
     return np.where(still, count, above / np.where(still, 1.0, below))
 
 
 def _one_minus_exponential(tilt: Any, number: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """1 - exp(-2 (tilt + pi i number / length)), the same without the tilt, and whether it is 0, `[number]` each.
+    """1 - exp(-2 (tilt + pi i number / length)), the same with tilt 0, and a mask of zeros, `[number]` each.
 
     1 - r e^{-2ix} = (1 - r) + r (1 - e^{-2ix}), and 1 - e^{-2ix} = 2 sin x (sin x + i cos x). Nothing cancels: the
     relative error is below 48 roundings.
@@ -253,7 +254,7 @@ def _one_minus_exponential(tilt: Any, number: np.ndarray, length: int) -> tuple[
 
 
 _SERIES_ERROR = 128.0
-"""Bound, in units of roundoff, on the relative error of a geometric series and of its product with a root of unity."""
+"""Bound (in units of u) on the relative error of a geometric series, also times a root of unity."""
 
 
 def _line_kernel(
@@ -271,7 +272,7 @@ def _line_kernel(
     *,
     whole: int,
 ) -> tuple[Any, Any]:
-    """The tilted sums of pairs, and bounds on their roundings."""
+    """The tilted sums of pairs `[pair]`, and bounds on their rounding errors; one axis."""
     xp = counts.__array_namespace__()
     tables = logs, logs_error, angles, angles_error, phases
     re, im, modulus, error = characteristic_functions(xp, counts, first[:, None] * shift, tables, whole)
@@ -287,9 +288,9 @@ def _run_kernel(
     tables: tuple[Any, ...],
     batch: int,
 ) -> Any:
-    """Run a kernel on NumPy or a device: arrays `[pair, ...]` of some pairs, and tables that all pairs share.
+    """Run a kernel on NumPy or a device, with arrays `[pair, ...]` of some pairs and tables that all pairs share.
 
-    Programs are compiled for whole batches: the last one is filled up.
+    Programs are compiled for full batches, so the last batch is padded.
     """
     if device is None:
         return kernel(*first, *tables, **dict(static))
@@ -309,19 +310,20 @@ def plane_tails(
     strict: bool,
     deviations: float = DEVIATIONS,
 ) -> Tails:
-    """P(delta >= threshold), or P(delta > threshold) if `strict`, for pairs with two axes; NaN if a grid is too slow.
+    """P(delta >= threshold), or P(delta > threshold) if `strict`, for pairs with two axes.
 
-    Windows have a half-width of `deviations` standard deviations.
+    NaN if a common grid would be slower than separate tests. Windows have a half-width of `deviations` standard
+    deviations.
     """
     found = Tails(np.full(len(board), np.nan, real), np.full(len(board), np.inf))
     unsheared, delta_of_unsheared, squares = board, delta_of, board.rows.astype(np.float64) ** 2
-    # Of one pair, a shear makes the box smaller.
+    # For a single pair, decide before the shear: `planes` uses a smaller, reduced box.
     if len(board) == 1 and not grid_is_faster(board, np.sqrt(board.counts @ squares), _FEWEST_FREQUENCIES, 1, real):
         return found
     board, delta_of, shear = _sheared(board, delta_of)
     reach = unsheared.counts @ np.abs(unsheared.rows)
     deviation = np.sqrt(board.counts @ board.rows.astype(np.float64) ** 2)
-    # With long doubles each pair by itself, on all cores.
+    # With long doubles, pairs are tested one by one, on all cores.
     one_by_one = real == np.longdouble
     groups = np.arange(len(board))[:, None] if one_by_one else list(_groups_of_equal(*map(_size_classes, deviation.T)))
     workers = 1 if device or one_by_one else num_cores()
@@ -368,7 +370,7 @@ def _of_subset(delta_of: DeltaOfPairs, group: np.ndarray, some: np.ndarray) -> D
 
 
 _LOG_WEIGHTS = 2.0, 3.0, 5.0, 8.0, 15.0, 25.0, 40.0
-"""Bounds on log weights near the window, tried one after another."""
+"""Candidate bounds on log weights near the window, tried in this order."""
 _FRAME_RATIO = 1.25
 """Ratio of the widths of two successive frames."""
 
@@ -381,11 +383,11 @@ def _log_outside(
     theta: np.ndarray,
     deviations: float,
 ) -> np.ndarray:
-    """Logarithms `[pair]` of bounds on the sum of exp(level - theta.s) over extreme s outside the window; inf for none.
+    """Log bounds `[pair]` on the sum of exp(level - theta.s) over extreme points s outside the window; inf if unknown.
 
-    The rest of the plane is cut into frames around the window, each with less mass (Hoeffding) and larger weights.
+    The plane outside the window is cut into frames. Outer frames have less probability (Hoeffding) and larger weights.
     Scores are ratios of sums, so the points that are not extreme form a convex set. So if no corner of a polygon is
-    extreme, no point in it is: here the part of a box where theta.s is below some level.
+    extreme, no point in the polygon is extreme. Here the polygon is the part of a box where theta.s is below a level.
     """
     deviation, reach = np.sqrt(board.counts @ board.rows.astype(np.float64) ** 2), board.counts @ np.abs(board.rows)
     mean = (board.counts * np.tanh(theta @ board.rows.T)) @ board.rows
@@ -402,11 +404,11 @@ def _log_outside(
     for log_weight in _LOG_WEIGHTS:
         x, y = (np.stack([low[axis, open_], high[axis, open_]], axis=2) for axis in (0, 1))
         slope, slopes = (theta[open_, axis, None, None] for axis in (0, 1))
-        # The sums of the frames fall by a factor of e from one to the next.
+        # Levels are chosen so that the bound falls by a factor of e from one frame to the next.
         below = level[open_, None] - log_weight - 0.5 * (inner**2 - deviations**2) + frame
         with np.errstate(divide="ignore", invalid="ignore"):
             across, along = (below[..., None] - slope * x) / slopes, (below[..., None] - slopes * y) / slope
-            # The corners of the box, and where the line crosses the lines through its sides.
+            # The corners of the box, and the crossings of the line theta.s = below with its sides.
             first = np.concatenate([np.repeat(x, 2, axis=2), x, along], axis=2)
             second = np.concatenate([np.tile(y, 2), across, y], axis=2)
             kept = (x[..., :1] <= first) & (first <= x[..., 1:]) & (y[..., :1] <= second) & (second <= y[..., 1:])
@@ -421,9 +423,10 @@ def _log_outside(
 
 
 def _sheared(board: Board, delta_of: DeltaOfPairs) -> tuple[Board, DeltaOfPairs, np.ndarray]:
-    """The board in coordinates that are less correlated, in the second of which deltas rise, and the change of axes.
+    """The board in sheared coordinates, which are less correlated; the scores in them; and the shear matrix.
 
-    The second axis keeps its direction, along which the score is monotone. Values that S cannot reach are clipped.
+    The second axis keeps its direction, along which the score is monotone; its sign is chosen so that delta increases.
+    Impossible values of S are clipped.
     """
     rows, reach = board.rows, board.counts @ np.abs(board.rows)
     products = board.counts @ (rows[:, :1] * rows)
@@ -449,16 +452,16 @@ def _sheared(board: Board, delta_of: DeltaOfPairs) -> tuple[Board, DeltaOfPairs,
 _CELL = 0.5
 """Spacing of the net of tilts with two axes, in standard deviations."""
 _SUM_BLOCK = 32
-"""Terms that are added up at a time, so that rounding errors stay small."""
+"""Terms are added in blocks of this size, so that rounding errors stay small."""
 _LEAST_LOG_WEIGHT = -200.0
-"""Logarithm of the least weight that counts."""
+"""Log of the smallest weight that is not set to 0."""
 _NEWTON_STEPS = 4
 
 
 def _plane_tilts(
     board: Board, delta_of: DeltaOfPairs, thresholds: np.ndarray, deviation: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """About the likeliest extreme point, and the tilt whose mean it is, `[pair, axis]` each."""
+    """Approximately the likeliest extreme point, and the tilt whose mean is this point, `[pair, axis]` each."""
     counts, rows = board.counts.astype(np.float64), board.rows.astype(np.float64)
     reach = counts @ np.abs(rows)
     delta, point = delta_of(np.arange(len(board))), np.zeros(deviation.shape)
@@ -485,14 +488,14 @@ def _plane_tilts(
 
 
 def _solve(matrices: np.ndarray, sides: np.ndarray) -> np.ndarray:
-    """The solutions `[pair, axis]` of linear equations."""
+    """Solve linear equations for each pair, `[pair, axis]`."""
     return np.asarray(np.linalg.solve(matrices, sides[..., None]))[..., 0]
 
 
 _PAIRS_FOR_LONG_TABLES = 64
-"""From so many pairs on, tables from long doubles are worth their time."""
+"""From this many pairs on, tables made with long doubles are worth their time."""
 _FEWEST_FREQUENCIES = 1000
-"""Frequencies that count at least: those of a normal distribution of 9 standard deviations an axis."""
+"""Fewest significant frequencies: the number for a normal distribution with 9 standard deviations per axis."""
 
 
 def _plane_frequencies(board: Board, tilts: np.ndarray, most: np.ndarray, negligible: float) -> Frequencies:
@@ -504,7 +507,7 @@ def _plane_frequencies(board: Board, tilts: np.ndarray, most: np.ndarray, neglig
 
 
 class _Grid:
-    """What pairs with standard deviations of about the same size share: a grid, its frequencies, and a DFT."""
+    """The grid, frequencies and DFT that pairs with similar standard deviations share."""
 
     def __init__(
         self,
@@ -519,7 +522,8 @@ class _Grid:
         known = all_angles(board.rows, frequencies, real, precise=len(board) >= _PAIRS_FOR_LONG_TABLES)
         self.angles = find_angles(board.rows, frequencies, real, known)
         (width, height), (first, second) = frequencies.lengths, frequencies.number
-        # Opposite frequencies are conjugate, as are places on opposite sides of the middle.
+        # Opposite frequencies, and places on opposite sides of the middle, have conjugate roots: half of the DFT
+        # suffices.
         rows, row = np.unique(np.abs(first), return_inverse=True)
         self.second, column = np.unique(second, return_inverse=True)
         self.flat = 2 * len(self.second) * row + column
@@ -544,9 +548,9 @@ class _Grid:
     def tails(
         self, edges: np.ndarray, points: np.ndarray, device: Any, own: np.ndarray
     ) -> tuple[Tails, np.ndarray, np.ndarray]:
-        """The tails of the pairs `own` of the group, which have one tilt; what is extreme is near `points`.
+        """The tails of the pairs `own`, which have the same tilt; `points` are likely extreme points.
 
-        Also what they come from: sums of weights exp(theta.(nearest - s)), and theta.nearest.
+        Also returns the tilted sums, with weights exp(theta.(nearest - s)), and theta.nearest.
         """
         frequencies, real, theta = self.frequencies, self.real, self.tilts[own[0]]
         characteristic, (width, height) = (
@@ -554,7 +558,7 @@ class _Grid:
             frequencies.lengths,
         )
         counts, low, start = self.board.counts[own].astype(real), self.low[own], self.start[own]
-        # Weights are relative to that of a value of S near the likeliest point.
+        # Weights are relative to the weight of `nearest`, the grid point nearest to the likeliest extreme point.
         steps = np.clip(np.rint((points[own] - start) / 2.0), 0, np.array([width, height]) - 1)
         nearest = start + 2 * steps.astype(np.int64)
         series, sums = self._series(real(theta[1]))
@@ -581,7 +585,7 @@ class _Grid:
             first = start[part, :1] + 2 * np.arange(width) - nearest[part, :1]
             second = start[part, 1:] + 2 * edge - nearest[part, 1:]
             exponent = -real(theta[0]) * first - real(theta[1]) * second
-            # Numbers near the smallest double would take a hundred times as long.
+            # Denormal numbers would take a hundred times as long.
             counted = (edge < height) & (exponent > _LEAST_LOG_WEIGHT)
             weight = np.where(counted, np.exp(np.clip(exponent, _LEAST_LOG_WEIGHT, -_LEAST_LOG_WEIGHT)), 0.0)
             noise = unit(real) * (weight * (weights_error + np.abs(np.maximum(exponent, _LEAST_LOG_WEIGHT)))).sum(
@@ -596,9 +600,9 @@ class _Grid:
         return tails, summed, nearest @ theta
 
     def _series(self, tilt: Any) -> tuple[NDArray[np.complexfloating[Any, Any]], np.ndarray]:
-        """Sums from an edge to the end of the window: Fourier terms `[edge, number]`, and without them `[edge]`.
+        """Sums of weights from an edge to the end of the window: with Fourier terms `[edge, number]`, without `[edge]`.
 
-        The weight falls by a factor of exp(-2 tilt) at each place from the edge on.
+        The weight is 1 at the edge, and falls by a factor of exp(-2 tilt) at each further place.
         """
         steep = -2.0 * np.longdouble(tilt)
         below, _, still = _one_minus_exponential(np.longdouble(tilt), self.second, len(self.left) - 1)
@@ -617,12 +621,12 @@ def _roots_of_unity(length: int) -> NDArray[np.complexfloating[Any, Any]]:
 
 
 def _as_complex(numbers: Any, real: Real) -> NDArray[np.complexfloating[Any, Any]]:
-    """Complex numbers whose parts have the precision `real`."""
+    """Convert to complex numbers whose parts have the type `real`."""
     return numbers.astype(np.result_type(real, np.complex64))
 
 
 _TABLE_ERROR = 40.0 if unit(np.longdouble) < unit(np.float64) / 64.0 else _SERIES_ERROR
-"""`_SERIES_ERROR` for tables made with long doubles, and for weights apart from the error of their exponents."""
+"""As `_SERIES_ERROR`, for tables made with long doubles, and for weights without the error of their exponents."""
 
 
 def _plane_kernel(
@@ -658,7 +662,7 @@ def _plane_kernel(
     imaginary = xp.take(even, flat + len(largest), axis=1) - sign * xp.take(odd, flat, axis=1)
     terms, modulus = scale * (re * real - im * imaginary), scale * modulus
     size = modulus * xp.sqrt(real * real + imaginary * imaginary)
-    # The sums of parts are added by NumPy, 32 at a time.
+    # NumPy adds the sums of blocks, again in blocks of 32.
     levels = math.ceil(math.log(max(len(scale), 2)) / math.log(_SUM_BLOCK))
     error, whole_parts = error + own * (_SUM_BLOCK * levels + 16.0), len(scale) // _SUM_BLOCK * _SUM_BLOCK
     parts = terms[:, :whole_parts].reshape(len(terms), -1, _SUM_BLOCK).sum(axis=2)
@@ -669,8 +673,8 @@ def _plane_kernel(
 def _transforms(xp: Any, roots: tuple[Any, Any], series: Any, edge: Any, weight: Any) -> tuple[Any, Any]:
     """DFTs `[pair, frequency, column]` of the even and the odd part, around the middle of the first axis.
 
-    They are summed in blocks: so rounding errors stay small, and on NumPy arrays stay in the cache and BLAS starts no
-    threads.
+    They are summed in blocks. So rounding errors stay small; on NumPy, arrays also stay in the cache and BLAS uses one
+    thread.
     """
     half = edge.shape[1] // 2
     if xp is not np:
@@ -690,7 +694,7 @@ def _transforms(xp: Any, roots: tuple[Any, Any], series: Any, edge: Any, weight:
 
 
 def _product(xp: Any, roots: Any, held: Any) -> Any:
-    """The product `[pair, frequency, column]` on a device, in blocks of terms."""
+    """The matrix product `[pair, frequency, column]` on a device, summed in blocks."""
     rest = -roots.shape[1] % _SUM_BLOCK
     roots, held = xp.pad(roots, ((0, 0), (0, rest))), xp.pad(held, ((0, 0), (0, rest), (0, 0)))
     cut = roots.reshape(len(roots), -1, _SUM_BLOCK), held.reshape(len(held), -1, _SUM_BLOCK, held.shape[2])
@@ -700,9 +704,9 @@ def _product(xp: Any, roots: Any, held: Any) -> Any:
 def grid_tails(
     board: Board, delta_of: DeltaOfPairs, thresholds: np.ndarray, device: Any, real: Real, *, strict: bool
 ) -> Tails:
-    """P(delta >= threshold), or P(delta > threshold) if `strict`, for any score: one inverse FFT a pair gives a grid.
+    """P(delta >= threshold), or P(delta > threshold) if `strict`, for any score, by one inverse FFT per pair.
 
-    Probabilities far below 1e-16 are noise; the errors say so.
+    Probabilities far below 1e-16 are noise; their error bounds say so.
     """
     deviation = np.sqrt(board.counts @ board.rows.astype(np.float64) ** 2)
     reach = board.counts @ np.abs(board.rows)
@@ -749,7 +753,7 @@ def grid_tails(
 def _extreme_values(
     board: Board, delta: Delta, start: np.ndarray, lengths: tuple[int, ...], thresholds: np.ndarray, *, strict: bool
 ) -> np.ndarray:
-    """Which values of S are extreme, `[pair, first, second]` bool; only values that S can reach are scored."""
+    """Mask `[pair, first, second]` of extreme values of S; only possible values are scored."""
     first, second = (
         start[:, axis, None] + 2 * np.arange(length)
         for axis, length in zip((0, -1), (lengths[0], lengths[-1]), strict=True)
@@ -773,7 +777,7 @@ def _extreme_values(
 
 
 _FFT_ERROR = 7.0
-"""Bound, in units of roundoff, on the error of an FFT relative to its 2-norm, for each doubling of its length."""
+"""Bound (in units of u) on the relative error of an FFT in the 2-norm, for each doubling of its length."""
 
 
 def _grid_kernel(
@@ -799,7 +803,7 @@ def _grid_kernel(
     )
     error = error + unit(counts.dtype) * _FFT_ERROR * math.log2(math.prod(lengths))
     noise = xp.sqrt((scale * (modulus * error) ** 2).sum(axis=1))
-    # The other sign stands in the exponent of inverse FFTs.
+    # Inverse FFTs have the opposite sign in the exponent.
     parts = (xp.concatenate([part, 0.0 * part[:, :1]], axis=1)[:, place] for part in (re, -im))
     real, imaginary = (xp.asarray(part, dtype=xp.complex128) for part in parts)
     characteristic = real + 1j * imaginary

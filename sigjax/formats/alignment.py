@@ -1,8 +1,9 @@
-"""Word alignments: a gold file, then one file per system, each Pharaoh (also called TALP) or NAACL -> counts of links.
+"""Word alignments: counts of links from a gold file and one file per system, in the format Pharaoh (TALP) or NAACL.
 
-A Pharaoh file has one line per sentence, with links such as `0-0 2-1 3p3` (source-target; p or ? instead of - for a
-link that is only possible). A NAACL file has one line per link, `0001 1 1 S 0.9`: sentence, source and target from 1,
-then S (sure) or P (possible) and a confidence, which both may be missing; links to word 0 (NULL) are left out.
+A Pharaoh file has one line per sentence, with links such as `0-0 2-1 3p3` (source-target). A p or ? instead of - marks
+a link that is only possible. A NAACL file has one line per link, such as `0001 1 1 S 0.9`: sentence, source and target
+(counted from 1), then S (sure) or P (possible) and a confidence. The last two may be missing. Links to word 0 (NULL)
+are left out.
 """
 
 import re
@@ -24,32 +25,32 @@ _NO_SIGNS = str.maketrans("-p?", "   ")
 _INPUTS = ("sure_matched", "possible_matched", "predicted", "sure")
 _BITS = 16
 _WORD = 2**_BITS - 1
-"""The last word of a sentence; positions take `_BITS` bits."""
+"""Largest position of a word in a sentence; positions take `_BITS` bits."""
 _MOST_SENTENCES = 2**20
-"""A larger number of a sentence in a NAACL file is an error, and no reason to count up to it."""
+"""Largest sentence number in a NAACL file; a larger number is an error, and arrays must not grow up to it."""
 _MOST_LACKING = 10
-"""So many sentences of a gold file, or a tenth of all, may have no links. More of them mean a wrong sentence number."""
+"""At most this many sentences of a gold file (or a tenth) may lack links; more mean a wrong sentence number."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Links:
     keys: np.ndarray
-    """[link] int64: sentence, source and target, each from 0, in the bits of one number."""
+    """[link] int64: sentence, source and target (each from 0), packed into the bits of one number."""
     is_sure: np.ndarray
-    """[link]."""
+    """[link] bool: whether the link is sure, not only possible."""
     lines: np.ndarray
-    """[link] int64: the line of the file."""
+    """[link] int64: the line number in the file."""
     num_sentences: int | None
-    """None in formats that need not mention every sentence."""
+    """Number of sentences; None if the format need not mention every sentence."""
 
     @property
     def last_sentence(self) -> int:
-        """The number of the last sentence with a link."""
+        """The number (from 1) of the last sentence with a link."""
         return int((self.keys >> 2 * _BITS).max(initial=-1)) + 1
 
 
 def read_alignment(sources: Sources, options: Options) -> Reading:
-    """Word alignments as counts of links by sentence, or by link with `unit="response"`."""
+    """Read word alignments as counts of links per sentence, or per link with `unit="response"`."""
     gold_file, files = sources.gold(), sources.chosen(options)
     swapped, one_based = _swapped(sources, options.parameters.get("swap", ())), options.has("one_based")
     gold = _parse(gold_file, one_based=one_based)
@@ -78,13 +79,13 @@ def read_alignment(sources: Sources, options: Options) -> Reading:
 
 
 def _count(keys: np.ndarray, instances: np.ndarray | None, num_sentences: int) -> np.ndarray:
-    """The number of some links in each sentence; or 0 or 1 for each link of `instances`, if links are the instances."""
+    """Number of the links `keys` in each sentence; or 0 or 1 per link in `instances`, if links are the instances."""
     rows = keys >> 2 * _BITS if instances is None else np.searchsorted(instances, keys)
     return np.bincount(rows, minlength=num_sentences if instances is None else len(instances)).astype(np.float64)
 
 
 def _swapped(sources: Sources, names: Sequence[str]) -> frozenset[str]:
-    """The systems whose files hold target-source pairs."""
+    """The systems whose files have target-source pairs."""
     if list(names) == ["all"]:
         return frozenset(sources.systems)
     for name in names:
@@ -112,12 +113,12 @@ def _transposed_links(keys: np.ndarray) -> np.ndarray:
 
 
 def _common_links(keys: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """The links that are among others; both are distinct."""
+    """The links in `keys` that are also in `known`; both have distinct links."""
     return keys[np.isin(keys, known, assume_unique=True)]
 
 
 def _reading_notes(name: str, keys: np.ndarray, possible: np.ndarray, options: Options) -> list[str]:
-    """Notes on links that agree better with the gold standard when they are read in another way."""
+    """Notes if links agree better with the gold standard when they are read in another way."""
     readings = {f"swap={name}": _transposed_links(keys)}
     if not options.has("one_based"):
         readings["one_based=true"] = keys[((keys >> _BITS & _WORD) > 0) & ((keys & _WORD) > 0)] - ((1 << _BITS) + 1)
@@ -131,7 +132,7 @@ def _reading_notes(name: str, keys: np.ndarray, possible: np.ndarray, options: O
 
 
 def _parse(file: str, *, one_based: bool) -> _Links:
-    """A file of either format, as its first line shows; `one_based` is about Pharaoh files."""
+    """Read a file of either format; the first line shows which. `one_based`: words in Pharaoh files count from 1."""
     lines = read_text(file).removesuffix("\n").split("\n")
     number, first = next((number, line) for number, line in enumerate(lines, start=1) if line.strip())
     if _NAACL.fullmatch(first):
@@ -183,7 +184,7 @@ def _parse_naacl(file: str, lines: Sequence[str]) -> _Links:
 
 
 def _keys(file: str, line: np.ndarray, sentence: np.ndarray, source: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """One number per link, all `[link]`; words beyond the last possible one are refused."""
+    """Pack sentence, source and target `[link]` into one number per link; refuse too large positions."""
     wrong = np.flatnonzero((np.minimum(source, target) < 0) | (np.maximum(source, target) > _WORD))
     if wrong.size:
         i = wrong[0]
@@ -197,7 +198,7 @@ def _keys(file: str, line: np.ndarray, sentence: np.ndarray, source: np.ndarray,
 
 
 def _check_numbering(file: str, gold: _Links) -> list[str]:
-    """A note on sentences without links, in a gold file that numbers them; refuses a number that must be wrong."""
+    """A note on sentences without links, in a gold file with sentence numbers; refuse a number that must be wrong."""
     if gold.num_sentences is not None or not gold.keys.size:
         return []
     sentences, count = gold.keys >> 2 * _BITS, gold.last_sentence

@@ -1,32 +1,40 @@
-"""Tagged tokens in columns: files of gold and system tags, read, aligned, and counted per sentence or span.
+"""Tagged tokens in columns: gold and system tags are read, aligned, and counted per sentence or per span.
 
-Columns: one token per line, and an empty line after each sentence; `<utt>` (MBT) ends a sentence too. Columns are
-separated by tabs where the first token's line has tabs and no blank in its last column, else by runs of blanks and
-tabs. All lines of a file have the same number of columns. A line `-DOCSTART-` starts a document. Lines that begin with
-`# ` are comments if they have another number of columns than tokens, or hold `=` (`# id = 3`, `# id x domain=en`).
-conlleval's files have gold and guess in one; others are gold files, and tagged files of the systems.
+**Columns.** A file has one token per line, and an empty line after each sentence; `<utt>` (MBT) also ends a sentence.
+Columns are separated by tabs if the line of the first token has tabs and no blank in its last column; else by runs of
+blanks and tabs. All lines have the same number of columns. A line `-DOCSTART-` starts a document. A line that begins
+with `# ` is a comment if its number of columns differs from the tokens', or if it has a `=` (`# id = 3`, `# id x
+domain=en`). A file of conlleval has gold tag and guess as its last columns. Otherwise there is a gold file, and a
+tagged file per system.
 
-HIPE (entities in historical newspapers): one token per line, one column per kind of tag, named by the first line. Lines
-that begin with "#" and have nothing in other columns are comments, of which `# hipe2022:document_id = NAME` starts a
-document; `EndOfSentence` in the column MISC ends a sentence, and so do empty lines. Documents and sentences are those
-of the gold file, whose tokens systems must have. As in the campaign's scorer, the case of types does not count, "_" and
-"-" are O, and entities may cross the ends of sentences, but not of documents.
+**HIPE** (entities in historical newspapers). A file has one token per line and one column per kind of tag; the first
+line names the columns. A line is a comment if it begins with "#" and its other columns are empty; `#
+hipe2022:document_id = NAME` starts a document. `EndOfSentence` in the column MISC ends a sentence, and so does an empty
+line. Documents and sentences are taken from the gold file; systems must have the same tokens. As in the campaign's
+scorer, types are compared without case, "_" and "-" mean O, and an entity may cross the end of a sentence, but not of a
+document.
 
-Spans are entities and chunks. One rule reads IOB1, IOB2, IOE1, IOE2, BIOES, BILOU and BMES, as conlleval does: a token
-is outside, or in a span of its type. A span starts where the token before is outside, of another type or in another
-sentence; at B, S or U; and after E, L, S or U. So an I after O starts a span, whatever the scheme demands. Reference:
-Tjong Kim Sang and Buchholz (2000), "Introduction to the CoNLL-2000 shared task: chunking".
+**Spans** are entities and chunks. As in conlleval, one rule reads IOB1, IOB2, IOE1, IOE2, BIOES, BILOU and BMES: a
+token is outside, or in a span of its type. A new span starts if the token before is outside, has another type, or is in
+another sentence; at B, S or U; and after E, L, S or U. So an I after O starts a span in every scheme. Reference: Tjong
+Kim Sang and Buchholz (2000), "Introduction to the CoNLL-2000 shared task: chunking".
 
-A span is right when its type, first and last token are those of a gold span (strict), or when its tokens are (exact).
-Otherwise each span of a system, in order, is compared with the gold spans that share a token with it and are not taken
-yet. It takes the first one, and counts 1 for the same tokens, else a half (partial); or 1 for the same type (fuzzy, as
-in the scorer of HIPE); or it takes the one of its type with the closest ends, counting 1, and the first of another type
-if there is none (type). Exact, partial and type are those of nervaluate, after MUC. Reference: Ehrmann et al. (2022),
-"Extended Overview of HIPE-2022: Named Entity Recognition and Linking in Multilingual Historical Documents".
+**Matching.** With match=strict, a span is right if a gold span has the same type, first and last token; with exact, if
+a gold span has the same tokens. The other rules go through the spans of a system in order, and compare each with the
+gold spans that share a token with it and are still free.
 
-Morpheme segmentation is that of SIGMORPHON 2022: `word<TAB>morph @@morph ...`; gold files may have a third column. An
-instance is a line. Correct morphemes are a longest common subsequence of the two segmentations, as in the shared task's
-evaluate.py: Batsuren et al. (2022), "The SIGMORPHON 2022 Shared Task on Morpheme Segmentation".
+- partial: it takes the first free gold span, and counts 1 for the same tokens, else 1/2.
+- fuzzy (as in the scorer of HIPE): it takes the first free gold span, and counts 1 for the same type.
+- type: it takes the free gold span of its type with the closest ends, and counts 1; if there is none, it takes the
+  first free gold span, and counts 0.
+
+Exact, partial and type are the rules of nervaluate, after MUC. Reference: Ehrmann et al. (2022), "Extended Overview of
+HIPE-2022: Named Entity Recognition and Linking in Multilingual Historical Documents".
+
+**Morpheme segmentation** is in the format of SIGMORPHON 2022: `word<TAB>morph @@morph ...`; gold files may have a third
+column. An instance is a line. As in the shared task's evaluate.py, the correct morphemes are a longest common
+subsequence of the two segmentations. Reference: Batsuren et al. (2022), "The SIGMORPHON 2022 Shared Task on Morpheme
+Segmentation".
 """
 
 from __future__ import annotations
@@ -61,11 +69,10 @@ def is_span_tag(tag: str) -> bool:
 
 
 def tag_table(tags: Sequence[str]) -> np.ndarray:
-    """Decode tags `[tag]` for which `is_span_tag` holds; types are compared as they are written.
+    """Decode distinct tags `[tag]` for which `is_span_tag` holds; types are compared as they are written.
 
-    Returns:
-        `[3, tag]`: the number of its type, -1 outside; whether a span starts at it, whatever precedes; and whether one
-        ends at it, whatever follows.
+    Returns: `[3, tag]`: the number of the type (-1 for outside); whether the tag always starts a span; and whether it
+    always ends a span.
 
     >>> tag_table(["O", "B-PER", "I-PER", "S-LOC"])[0]
     array([-1,  0,  0,  1])
@@ -102,8 +109,8 @@ def count_spans(
 ) -> dict[str, np.ndarray]:
     """The counts tp, predicted and gold `[sentence]`; a span belongs to the sentence of its first token.
 
-    A span that counts belongs to the sentence of its gold span, so that no sentence has more right spans than gold
-    ones. `sentences` `[sentence]` are their first tokens, from 0; none is empty.
+    A right span belongs to the sentence of its gold span, so that no sentence has more right spans than gold spans.
+    `sentences` `[sentence]` are the positions of their first tokens, from 0; no sentence is empty.
 
     >>> table, start = tag_table(["O", "B-PER", "I-PER"]), np.array([0])
     >>> gold, guess = (find_spans(np.array(codes), table, start) for codes in ([1, 2, 0, 1], [1, 0, 0, 1]))
@@ -121,7 +128,7 @@ def count_spans(
 
 
 def _same_spans(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[np.ndarray, np.ndarray]:
-    """The count of each span `[predicted]` and its first token, for strict and exact matches."""
+    """The credit (0 or 1) of each predicted span, and its first token, `[predicted]` each; for strict and exact."""
     known = np.zeros((2, max(gold[0].max(initial=0), predicted[0].max(initial=0)) + 1), np.int64)
     known[:, gold[0]] = gold[1:]
     same = known[:, predicted[0]] == predicted[1:]
@@ -129,7 +136,7 @@ def _same_spans(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[
 
 
 def _overlapping(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[np.ndarray, np.ndarray]:
-    """The count of each span `[predicted]`, and the first token of the gold span that it matches (else its own)."""
+    """The credit of each predicted span, and the first token of its gold span (or its own), `[predicted]` each."""
     first = np.searchsorted(gold[1], predicted[0], side="right")
     last = np.searchsorted(gold[0], predicted[1])
     truth, own = ([*map(tuple, spans.T.tolist())] for spans in (gold, predicted))
@@ -152,13 +159,13 @@ def _overlapping(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple
 
 _WIDTHS = (2, 3)
 _MOST_DIFFERENT = 0.01
-"""Share of lines whose word may differ from the gold file's."""
+"""Largest share of lines whose word may differ from the gold file."""
 _LARGEST_TABLE = 2**22
-"""Most parts of one side times parts of the other side: real words, and overlapping multiword tokens, have fewer."""
+"""Largest number of parts on one side times parts on the other side; real words have far fewer."""
 
 
 def common_subsequence(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
-    """Index pairs of a longest common subsequence; of several, the one that leaves out early items of `left` first.
+    """Index pairs of a longest common subsequence; if there are several, the one that skips early items of `left`.
 
     >>> common_subsequence(["in", "dem", "a"], ["dem", "in", "a"])
     [(1, 0), (2, 2)]
@@ -183,7 +190,7 @@ def common_subsequence(left: Sequence[str], right: Sequence[str]) -> list[tuple[
 
 
 def read_segmentations(sources: Sources, options: Options) -> Reading:
-    """The right morphemes of each word."""
+    """Read segmentations, and count the right morphemes of each word."""
     file = sources.gold()
     words, gold, *more = _segmentation_columns(file, read_lines(file))
     labels = {"category": more[0]} if more else {}
@@ -203,14 +210,14 @@ def _count_morphemes(gold: Sequence[str], system: Sequence[str]) -> dict[str, np
     correct = sizes[0].copy()
     for i, (right, other) in enumerate(zip(gold, system, strict=True)):
         if right != other:
-            # An empty segmentation is one empty morpheme, as in evaluate.py.
+            # As in evaluate.py, an empty segmentation is one empty morpheme.
             correct[i] = len(common_subsequence(*(each.replace(" @@", " ").split(" ") for each in (right, other))))
     exact = (correct == sizes[0]) & (correct == sizes[1])
     return {"tp": correct, "predicted": sizes[1], "gold": sizes[0], "value": exact.astype(np.float64)}
 
 
 def _segmentation_columns(file: str, lines: list[str]) -> list[list[str]]:
-    """The columns of a file: words, segmentations and, if line 1 has three fields, categories."""
+    """The columns of a file: words, segmentations and (if line 1 has three fields) categories."""
     width = lines[0].count("\t") + 1
     for i, line in enumerate(lines):
         if width not in _WIDTHS or line.startswith("\t") or line.count("\t") != width - 1:
@@ -221,7 +228,7 @@ def _segmentation_columns(file: str, lines: list[str]) -> list[list[str]]:
 
 
 def _check_segmented_words(file: str, system: list[str], reference: str, words: list[str]) -> str:
-    """Refuse words that differ from the gold file; a note if only a few do: a spreadsheet turns '-st' into '#NAME?'."""
+    """Refuse words that differ from the gold file; only a note if few differ: spreadsheets turn '-st' into '#NAME?'."""
     wrong = [i for i, (word, expected) in enumerate(zip(system, words, strict=True)) if word != expected]
     if not wrong:
         return ""
@@ -251,21 +258,21 @@ class Tokens:
 
     file: str
     words: Sequence[str]
-    """[token], as the tags and lines."""
+    """[token], as are tags and lines."""
     tags: Sequence[str]
     lines: Sequence[int]
     sentences: np.ndarray
-    """[sentence] its first token; none is empty."""
+    """[sentence]: position of its first token; no sentence is empty."""
     breaks: np.ndarray
-    """First tokens of the parts that spans stay within: sentences, or longer parts."""
+    """Positions where a new part begins that no span may cross: sentences, or documents."""
     documents: Sequence[str] | None = None
     """[sentence]; None if the file marks no documents."""
     gold: Sequence[str] = ()
-    """[token] the last column but one, which has the gold tags in files of pairs."""
+    """[token]: the last column but one, which has the gold tags if a file has gold tag and guess."""
     num_columns: int = 0
 
     def line_of(self, i: int) -> str:
-        """The place of a token, for messages."""
+        """File and line of a token, for messages."""
         return f"{Line(self.file, self.lines[i])}"
 
 
@@ -285,7 +292,7 @@ def read_tagged(
 
 
 def evaluate_tags(gold: Tokens, systems: Mapping[str, Tokens], options: Options) -> EvaluationRecord:
-    """The evaluation of systems with the tokens of `gold`, counted by its sentences, or by span (`responses`)."""
+    """The evaluation of systems with the tokens of `gold`: counts per sentence, or per span with unit="response"."""
     codes: dict[str, int] = {}
     encoded = {tokens: encode(tokens.tags, codes) for tokens in (gold, *systems.values())}
     match = _match_of(options)
@@ -294,7 +301,7 @@ def evaluate_tags(gold: Tokens, systems: Mapping[str, Tokens], options: Options)
     metric = TOKEN_ACCURACY if options.metric == "accuracy" else chosen_metric(options)
     options = replace(options, metric=metric)
     wanted = {*metric.inputs, *(options.counts or {}).values()}
-    # Only the numbers asked for are computed: tags that mark no spans still have an accuracy.
+    # Compute only the requested numbers, because tags that mark no spans still have an accuracy.
     kinds = [kind for kind in (_SPANS, _TOKENS) if wanted & {*kind}] or [_SPANS, _TOKENS]
     numbers: dict[str, dict[str, np.ndarray]] = {name: {} for name in systems}
     if _SPANS in kinds:
@@ -314,7 +321,7 @@ def evaluate_tags(gold: Tokens, systems: Mapping[str, Tokens], options: Options)
 
 
 def _match_of(options: Options) -> Match:
-    """Which spans are right, by the parameter of the metric."""
+    """The rule for right spans, from the parameter `match` of the metric."""
     given = parameterized(options.metric)[2] if isinstance(options.metric, str) else {}
     match: Any = given.get("match", "strict")
     if options.unit == "response" and options.metric == "accuracy":
@@ -332,7 +339,7 @@ def _match_of(options: Options) -> Match:
 def _span_sheets(
     gold: Tokens, systems: Mapping[str, Tokens], encoded: Mapping[Tokens, np.ndarray], codes: Mapping[str, int]
 ) -> list[Sheet]:
-    """One sheet per system, whose rows are the spans of any system and of `gold`."""
+    """One sheet per system; its rows are all spans of any system or of `gold`."""
     table = _table(codes, encoded)
     types = dict(zip(table[0].tolist(), (tag[2:] for tag in codes), strict=True))
     spans = dict[Tokens, Counter[tuple[int, int, str]]]()
@@ -345,7 +352,7 @@ def _span_sheets(
 
 
 def encode(labels: Sequence[str], codes: dict[str, int]) -> np.ndarray:
-    """The code of each label `[label]`; labels that are new to `codes` get the next ones.
+    """The code of each label `[label]`; a label that is not in `codes` gets the next code.
 
     >>> codes = {"B": 0}
     >>> encode(["O", "B"], codes), codes
@@ -357,7 +364,7 @@ def encode(labels: Sequence[str], codes: dict[str, int]) -> np.ndarray:
 
 
 def _table(codes: Mapping[str, int], encoded: Mapping[Tokens, np.ndarray]) -> np.ndarray:
-    """The decoded tags; a tag that marks no span is refused with its line."""
+    """The table of all tags (`tag_table`); refuse a tag that marks no span, with its line."""
     wrong = [code for tag, code in codes.items() if not is_span_tag(tag)]
     for tokens, found in encoded.items() if wrong else ():
         places = np.flatnonzero(np.isin(found, wrong))
@@ -375,11 +382,11 @@ def _check_words(gold: Tokens, other: Tokens) -> None:
 
 
 Parts = tuple[str, Sequence[int], Sequence[str]]
-"""A file, and the lines and texts of its tokens, or other parts."""
+"""(file, line numbers, texts) of the tokens of a file, or of other parts."""
 
 
 def check_same(what: str, own: Parts, gold: Parts) -> None:
-    """Refuse parts that differ from the gold file."""
+    """Refuse tokens (or other parts, named `what`) that differ from the gold file."""
     (file, lines, parts), (gold_file, gold_lines, expected) = own, gold
     if parts == expected:
         return
@@ -398,7 +405,7 @@ _CHUNK_TAG = re.compile(r"[OBIESLUM]|[BIESLUM]-\S+")
 
 
 def parse_columns(file: str, text: str) -> Tokens:
-    r"""The tokens of a file of at least two columns, with the first as words and the last as tags.
+    r"""The tokens of a file with at least two columns; the first column has words, the last column tags.
 
     >>> tokens = parse_columns("t", "a O\nb B-X\n\n\nc O\n")
     >>> tokens.words, tokens.tags, tokens.lines, tokens.sentences
@@ -438,7 +445,7 @@ def parse_columns(file: str, text: str) -> Tokens:
             sentences.append(len(words))
             documents.append(str(document))
             fresh = False
-        # Rows are not kept: many small lists are slow to collect.
+        # Do not keep the rows: many small lists are slow for the garbage collector.
         words.append(row[0])
         gold.append(row[-2])
         tags.append(row[-1])
@@ -450,7 +457,7 @@ def parse_columns(file: str, text: str) -> Tokens:
 
 
 def _comments(lines: Sequence[str]) -> set[int]:
-    """The numbers of the lines that are comments: # may also be a token."""
+    """The line numbers of comments; # alone does not mean a comment, because it may be a token."""
     marked = {number: line for number, line in enumerate(lines, start=1) if line.startswith("# ")}
     plain = (line for line in lines if line and not line.startswith(("#", _DOCUMENT)) and len(split_blanks(line)) > 1)
     token = next(plain, "") if marked else ""
@@ -462,7 +469,7 @@ def _comments(lines: Sequence[str]) -> set[int]:
 
 
 def head_tokens(head: bytes) -> Tokens | None:
-    """The tokens of the first whole lines of a file; None if there are none."""
+    """The tokens in the complete lines of a file's first bytes; None if there are none."""
     whole = head[: head.rfind(b"\n") + 1] or head
     try:
         return parse_columns("", whole.decode("utf-8", "replace").replace("\r", ""))
@@ -471,26 +478,26 @@ def head_tokens(head: bytes) -> Tokens | None:
 
 
 def _splitter(line: str) -> Callable[[str], list[str]]:
-    """The function that splits all lines, chosen by the first."""
+    """The function that splits all lines into columns, chosen by one line."""
     return split_blanks if " " in line.rstrip("\t ").rpartition("\t")[2].strip(" ") else _split_tabs
 
 
 def _split_tabs(line: str) -> list[str]:
-    """Columns between tabs, without the blanks around them."""
+    """Split at tabs, and strip blanks."""
     fields = line.rstrip("\t ").split("\t")
     return [field.strip(" ") for field in fields] if " " in line else fields
 
 
 def split_blanks(line: str) -> list[str]:
-    """Columns between blanks and tabs; other white space belongs to the tokens."""
+    """Split at blanks and tabs; other white space belongs to the tokens."""
     fields = line.replace("\t", " ").strip(" ").split(" ")
     return [field for field in fields if field] if "" in fields and len(fields) > 1 else fields
 
 
 def read_pairs(sources: Sources, options: Options) -> Reading:
-    """Gold and guess are the last two columns of each file."""
+    """Read files with the gold tag and the guess as the last two columns."""
     systems = {name: parse_columns(file, read_text(file)) for name, file in sources.chosen(options).items()}
-    # Files with two columns have no words: gold tags come first.
+    # A file with only two columns has no words; its first column are the gold tags.
     words = [own.words if own.num_columns > 2 else [""] * len(own.gold) for own in systems.values()]
     truths = [replace(own, words=its, tags=own.gold) for own, its in zip(systems.values(), words, strict=True)]
     gold = truths[0]
@@ -514,8 +521,8 @@ def _check_sentences(gold: Tokens, other: Tokens) -> None:
 
 
 def _check_guesses(gold: Tokens, systems: Iterable[Tokens]) -> None:
-    """Refuse last columns of other annotation, such as entities after chunks: they share no type with the gold tags."""
-    # Tags without types count as their own.
+    """Refuse a last column without any type of the gold tags: it is other annotation, such as entities after chunks."""
+    # A tag without a type counts as a type.
     truth, *guessed = ({tag.partition("-")[2] or tag for tag in set(own.tags) - OUTSIDE} for own in (gold, *systems))
     found = set().union(*guessed)
     if truth and found and not truth & found:
@@ -527,13 +534,13 @@ def _check_guesses(gold: Tokens, systems: Iterable[Tokens]) -> None:
 
 
 def looks_pairs(_: str, head: bytes) -> bool:
-    """Whether the last two columns are tags of spans."""
+    """Whether the last two columns look like tags of spans."""
     tokens = head_tokens(head)
     return tokens is not None and _mark_spans({*tokens.gold, *tokens.tags})
 
 
 def looks_gold(name: str, head: bytes) -> bool:
-    """Whether there are columns, with a sign of tagged tokens: sentences, a name, or tags of spans."""
+    """Whether there are columns and a sign of tagged tokens: several sentences, the file's ending, or tags of spans."""
     tokens = head_tokens(head)
     if tokens is None:
         return False
@@ -542,7 +549,7 @@ def looks_gold(name: str, head: bytes) -> bool:
 
 
 def _mark_spans(tags: set[str]) -> bool:
-    """Whether these are tags of spans, some with a type."""
+    """Whether all are tags of spans, and some have a type."""
     return all(map(_CHUNK_TAG.fullmatch, tags)) and any("-" in tag for tag in tags)
 
 
@@ -555,7 +562,7 @@ _HIPE_DOCUMENT = "document_id"
 
 
 def parse_hipe(file: str, text: str, column: str = COLUMN) -> Tokens:
-    r"""The tokens of a file with the tags of a column.
+    r"""The tokens of a HIPE file, with the tags of one column.
 
     >>> text = "TOKEN\tNE-COARSE-LIT\tMISC\n# hipe2022:document_id = d\nRome\tB-LOC\tEndOfSentence\nis\t_\t_\n"
     >>> tokens = parse_hipe("t.tsv", text)
@@ -575,7 +582,7 @@ def parse_hipe(file: str, text: str, column: str = COLUMN) -> Tokens:
     document, fresh, begins = "", True, True
     for line, found in enumerate(content[1:], start=2):
         plain = found.strip()
-        if not plain or (plain.startswith("#") and "\t" not in plain):  # tables pad both with tabs
+        if not plain or (plain.startswith("#") and "\t" not in plain):  # spreadsheets pad both with tabs
             fresh = True
             key, _, name = plain.partition("=")
             if name and key.rstrip().endswith(_HIPE_DOCUMENT):
@@ -595,7 +602,7 @@ def parse_hipe(file: str, text: str, column: str = COLUMN) -> Tokens:
         lines.append(line)
     if not words:
         raise InputError(f"{file}: has a header but no tokens")
-    # Types in lower case, and O if there is no entity.
+    # Write types in lower case, and O for no entity.
     plain = {tag: tag[:2] + tag[2:].lower() if tag not in ("_", "-") else "O" for tag in dict.fromkeys(tags)}
     labels, tags = documents if all(documents) else None, [plain[tag] for tag in tags]
     return Tokens(file, words, tags, lines, np.array(sentences), np.array(breaks), labels)

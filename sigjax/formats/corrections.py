@@ -1,9 +1,10 @@
 """Grammatical error correction: edits in the M2 format, compared as by `errant_compare` (correction of spans).
 
-An edit is right if the gold standard has one of the same span and correction. Of several annotators ERRANT takes, for
-each sentence, the best given the sentences before it, which no sum over sentences is: one must be chosen, unless they
-agree. What errant_compare prints with -v has its choice. Reference: Bryant, Felice and Briscoe (2017), "Automatic
-annotation and evaluation of error types for grammatical error correction".
+An edit is right if the gold standard has an edit with the same span and correction. If there are several annotators,
+ERRANT chooses the best annotator for each sentence, given the sentences before. This choice is no function of sums over
+sentences. So you must choose one annotator, unless all agree. Or give the output of errant_compare -v, which contains
+its choices. Reference: Bryant, Felice and Briscoe (2017), "Automatic annotation and evaluation of error types for
+grammatical error correction".
 """
 
 import re
@@ -22,10 +23,10 @@ from sigjax.records import Hint, InputError, Line
 from sigjax.run.files import read_text
 
 Edits = Counter[tuple[int, int, str]]
-"""Start, end and correction, and how often it occurs there."""
+"""(start, end, correction) -> how often this edit occurs in the sentence."""
 _NUMBER = re.compile(r"-?\d{1,9}")
 _LEFT_OUT = ("noop", "UNK")
-"""Types that do not count: tokens without an error, and errors whose correction is not known."""
+"""Types of edits that do not count: "noop" (no error) and "UNK" (an error without a known correction)."""
 _HINT = "errant_parallel writes M2 from texts"
 
 
@@ -64,7 +65,7 @@ def _fields(where: str, row: str) -> tuple[int, int, str, str, str]:
 
 
 def _edits(file: str, sentences: Sequence[_Sentence], chosen: str | None) -> list[Edits]:
-    """The edits `[sentence]` of the one annotator, or of the chosen one."""
+    """The edits `[sentence]` of the chosen annotator, or of all annotators if they agree."""
     if chosen is not None:
         choose(file, (annotator for each in sentences for annotator in each.edits), chosen, "annotator")
     return [_chosen_edits(file, each, chosen) for each in sentences]
@@ -90,7 +91,7 @@ def _chosen_edits(file: str, sentence: _Sentence, chosen: str | None) -> Edits:
 
 
 def _count(gold: Sequence[Edits], system: Sequence[Edits]) -> dict[str, np.ndarray]:
-    """Counts `[sentence]`; a right edit counts as often as it is gold, as ERRANT has it."""
+    """Counts `[sentence]`; as in ERRANT, a right edit counts as often as it occurs in the gold standard."""
     right = [sum(number for edit, number in g.items() if edit in o) for g, o in zip(gold, system, strict=True)]
     wrong = [sum(number for edit, number in o.items() if edit not in g) for g, o in zip(gold, system, strict=True)]
     tp = np.array(right, float)
@@ -98,7 +99,7 @@ def _count(gold: Sequence[Edits], system: Sequence[Edits]) -> dict[str, np.ndarr
 
 
 def read_edits(sources: Sources, options: Options) -> Reading:
-    """The counts of right, wrong and missing edits of each sentence."""
+    """Read edits, and count right, predicted and gold edits of each sentence."""
     file = sources.gold()
     sentences = _read_sentences(file)
     gold = _edits(file, sentences, options.filter)
@@ -114,7 +115,7 @@ def _parts(file: str, sentences: Sequence[_Sentence]) -> Parts:
     return file, [each.line for each in sentences], [each.text for each in sentences]
 
 
-# What `errant_compare -v` prints: the counts of each sentence by each annotator, and which it chose.
+# Output of `errant_compare -v`: the counts for each sentence and annotator, and which annotator it chose.
 
 _PAIR = re.compile(r"SENTENCE \d+ - HYP (\d{1,9}) - REF (\d{1,9})")
 _LOCAL = re.compile(r"Local TP/FP/FN *: (\d{1,9}) (\d{1,9}) (\d{1,9})")

@@ -1,9 +1,9 @@
-"""Files of one run in training: its learning curve, or its episodes. These are no instances, so they are refused.
+"""Refuse files of one training run (a learning curve, or episodes), because steps are no instances.
 
-The steps of a run depend on each other, and two runs share no steps: a test on steps would only show the luck of one
-seed. Compare one number per run instead. `CURVES` of `formats.declarations` recognizes such files: scalars that
-TensorBoard gives as CSV or JSON, and its event files; charts and histories that Weights & Biases gives as CSV;
-monitor.csv and evaluations.npz of Stable-Baselines3.
+The steps of a run depend on each other, and two runs share no steps. So a test on steps would only show the luck of one
+seed. Compare one number per run instead. `CURVES` of `formats.declarations` recognizes such files: TensorBoard scalars
+as CSV or JSON, and its event files; Weights & Biases charts and histories as CSV; monitor.csv and evaluations.npz of
+Stable-Baselines3.
 """
 
 from collections.abc import Sequence
@@ -51,7 +51,10 @@ def _such_as(what: str, values: Sequence[float]) -> str:
 
 
 def _of_evaluations(file: str) -> tuple[str, str]:
-    """The file of `EvalCallback`: `results` [evaluation, episode]."""
+    """Two parts of the message for a file of `EvalCallback`: its size, and a proposed number per run.
+
+    Its array `results` is [evaluation, episode].
+    """
     results = load_npz(file, read_bytes(file)).get("results", np.empty(0))
     if results.ndim != 2 or not results.size or results.dtype.kind not in "fiu":
         return "", ""

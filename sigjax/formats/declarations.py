@@ -1,8 +1,8 @@
-"""All formats in one table: the files that each takes, how it is recognized, its metrics, and its reader.
+"""The table of all formats: which files a format takes, how it is recognized, its metrics, and its reader.
 
-A reader (named as "module:function") is imported when it is used. So a file is recognized by its name and its first
-bytes, and only the module of its format is loaded. Logs of harnesses are declared in the files of `formats.harness`; a
-file is imported if the data may be such a log. Other packages can add formats (`Format`).
+A reader (named as "module:function") is imported only when it is used. So a file is recognized by its name and first
+bytes, and only the module of its format is loaded. Logs of harnesses are declared in `formats.harness`; a module there
+is imported only if the data may be its logs. Other packages can add formats (`Format`).
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sigjax.metrics import ANSWERS, CLASS_METRICS, TEXT_METRICS, canonical, parameterized
 from sigjax.metrics.ratios import FBETA
-from sigjax.readers.grid import is_rule
 from sigjax.readers.join import Sources, Tasks
 from sigjax.readers.options import Options, quote
-from sigjax.readers.table import DataTable, is_missing, is_text
+from sigjax.readers.table import DataTable, is_missing, is_rule, is_text
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import meant
 from sigjax.records.options import Parameters, check_parameters, split_parameters
@@ -33,17 +32,17 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 Takes = Literal["file", "systems", "gold"]
-"""One file with all systems; one file per system; or gold files and then one file per system."""
+"""Which files a format takes: one file with all systems; one file per system; or gold files and one file per system."""
 ByTask = Callable[[Options], dict[str, EvaluationRecord | None]]
-"""Options with a metric -> the evaluation of each task that has it, by name; "" if files have no task."""
+"""Function: options with a metric -> {task: evaluation, or None if the task lacks the metric}; "" for no task."""
 Looks = Callable[[str, bytes], bool]
-"""(name of a file in lower case without .gz, its first bytes unpacked) -> whether it is of a format."""
+"""Function: (file name in lower case without .gz, first bytes unpacked) -> whether the file looks like the format."""
 
 
 def looks_like(*patterns: bytes, ending: str | tuple[str, ...] = ()) -> Looks:
-    r"""Whether the name has an ending, or the first bytes hold patterns, one after the other.
+    r"""Make a test: the name has this ending, or the first bytes match all patterns, one after another.
 
-    A single pattern with `.*` between them would try every beginning with every end.
+    Several patterns are searched in linear time; one pattern with `.*` between its parts would take quadratic time.
 
     >>> looks = looks_like(rb"^\s*\(", ending=".mrg")
     >>> looks("a.mrg", b""), looks("a.txt", b"(TOP (X a))"), looks("a.txt", b"a (X a)")
@@ -63,13 +62,13 @@ def looks_like(*patterns: bytes, ending: str | tuple[str, ...] = ()) -> Looks:
 
 
 def head_lines(head: bytes, *, most: int = 20) -> list[bytes]:
-    """The first lines of a file without blank ones, from its first bytes; a last line that is cut off is dropped."""
+    """The first nonblank lines from the first bytes of a file; the last line is dropped, because it may be cut off."""
     lines = head.split(b"\n")
     return [line for line in (lines[:-1] or lines)[:most] if line.strip()]
 
 
 def lines_like(*patterns: bytes) -> Looks:
-    """Whether all of the first lines are of one of some patterns."""
+    """Make a test: some pattern matches all of the first lines."""
 
     def looks(name: str, head: bytes) -> bool:
         lines = head_lines(head)
@@ -79,7 +78,7 @@ def lines_like(*patterns: bytes) -> Looks:
 
 
 def either(*looks: Looks) -> Looks:
-    """A look that holds if any of several looks does."""
+    """Make a test that holds if any of several tests holds."""
     return lambda name, head: any(each(name, head) for each in looks)
 
 
@@ -87,38 +86,39 @@ def either(*looks: Looks) -> Looks:
 class Format:
     """A file format.
 
-    A package adds one by an entry point of the group `sigjax.formats` (`sigjax help own-format`). It is tried after the
-    formats of sigjax, but before plain tables, labels and texts. One that cannot be loaded, or has the name of another,
-    is left out with a warning.
+    Another package can add a format by an entry point of the group `sigjax.formats` (`sigjax help own-format`). Added
+    formats are tried after the formats of sigjax, but before plain tables, labels and texts. An added format is left
+    out, with a warning, if it cannot be loaded or has the name of another format.
 
     Attributes:
-        name: its name in `--reader`.
-        title: what it is, in a few words.
-        takes: which files it takes.
-        reader: "module:function" of (sources, options), which parses the files, once for all metrics, and returns a
-            function of the options with one metric that gives its evaluation (see `sigjax.readers.join.join_sheets`).
-            Refusals are `InputError`s that name file and line. It is imported when the format is chosen.
-        looks: (name of a file in lower case without .gz, its first bytes unpacked) -> whether it is of this format. It
-            is asked of the first file of a comparison, if `names` and `begins` allow it.
-        recognizes: "module:function" with the same arguments, which is asked where `looks` says that it may be.
-        confirms: "module:function" of (gold files, files of systems): whether they are of this format together, where
-            the first alone cannot tell; refuses what is nearly so.
-        metrics: names of the metrics that it gives statistics for, the default first; empty if it gives numbers that
-            any metric of numbers takes.
-        offers: "module:function" of a name: whether, or as what, it gives a metric that is not in `metrics`, or that
-            sigjax does not know.
-        options: names of the options of `read`, and of parameters of metrics, that mean something here only.
-        parameters: what may stand after the name, as in alignment(one_based=true): each with the values that it may
-            have, or none if it may have any; `Options.parameters` has what was given.
-        folder: pattern of the files in a folder that stands for a system, or several with | between them; of *.json and
-            results.json those count that look like this format.
-        tasks: whether a system may have several files, one per task, so that its folder may hold them all.
-        certain: whether files that look like this are nothing else, and are refused rather than taken for plain text
-            where the metric does not fit.
-        names: regular expression of the names of its files, without the folder and in lower case.
-        begins: what its files begin with after white space, one of these.
-        parts: whether a file may as well have one system only, so that there is one for each.
-        package: the package that adds the format, with its version; empty for those of sigjax.
+        name: name of the format for `--reader`.
+        title: what the format is, in a few words.
+        takes: which files the format takes.
+        reader: "module:function". The function takes (sources, options), parses the files once for all metrics, and
+            returns a function: options with one metric -> evaluation (see `sigjax.readers.join.join_sheets`). It
+            refuses data by an `InputError` that names file and line. It is imported when the format is chosen.
+        looks: function: (file name in lower case without .gz, first bytes unpacked) -> whether the file looks like this
+            format. It is asked for the first file of a comparison, if `names` and `begins` allow the file.
+        recognizes: "module:function" with the same arguments; a second test, if `looks` says yes.
+        confirms: "module:function" of (gold files, files of systems): whether all files together have this format, if
+            the first file alone cannot tell. It refuses files that are nearly of this format.
+        metrics: names of the metrics for which the format gives statistics, the default first; empty if it gives
+            numbers for any metric.
+        offers: "module:function" of a name: whether the format gives a metric that is not in `metrics`, or that sigjax
+            does not know.
+        options: names of options of `read`, and of parameters of metrics, that have a meaning only for some formats,
+            such as this format.
+        parameters: the parameters after the format's name, as in alignment(one_based=true), each with its possible
+            values (empty: any value). `Options.parameters` has the given values.
+        folder: file name pattern, if a folder stands for a system; several patterns with | between them. For *.json and
+            results.json, only files that look like this format are taken.
+        tasks: whether a system may have several files, one per task, so that its folder may hold several files.
+        certain: whether a file that looks like this format can be nothing else. Then it is refused if the metric does
+            not fit, instead of being read as plain text.
+        names: regular expression for file names, without the folder and in lower case.
+        begins: the possible first bytes of files, after white space.
+        parts: whether a file may also hold only one system, with one file per system.
+        package: the package that adds the format, with its version; empty for formats of sigjax.
     """
 
     name: str
@@ -141,22 +141,22 @@ class Format:
     package: str = ""
 
     def _function(self, name: str) -> Any:
-        """The function that "module:function" names; modules of `sigjax.formats` need no prefix."""
+        """Import the function named "module:function"; modules of `sigjax.formats` need no prefix."""
         own = not self.package and "." not in name.partition(":")[0]
         return resolve_name(f"sigjax.formats.{name}" if own else name)
 
     def fits(self, name: str, head: bytes) -> bool:
-        """Whether a file of this name and first bytes looks like one of this format."""
+        """Whether a file with this name and these first bytes looks like this format."""
         if not (self.may_be(name, head) and self.looks(name, head)):
             return False
         return not self.recognizes or self._function(self.recognizes)(name, head)
 
     def may_be(self, name: str, head: bytes) -> bool:
-        """Whether files of this format may have such a name and beginning."""
+        """Whether a file of this format may have this name and these first bytes."""
         return bool(re.fullmatch(self.names, PurePath(name).name, re.S)) and head.lstrip().startswith(self.begins)
 
     def inside(self, folder: str) -> list[str]:
-        """The files in a folder that have this format, by their names if these say it."""
+        """The files of this format in a folder: by name, and by content if several programs share the name."""
         found = set[str]()
         for pattern in filter(None, self.folder.split("|")):
             files = files_inside(folder, pattern)
@@ -164,11 +164,11 @@ class Format:
         return sorted(found)
 
     def confirmed(self, files: Sequence[str], outputs: Sequence[str]) -> bool:
-        """Whether the gold files and the files of systems have this format."""
+        """Whether all gold files and files of systems together have this format (see `confirms`)."""
         return not self.confirms or self._function(self.confirms)(files, outputs)
 
     def serves(self, metric: object) -> bool:
-        """Whether it provides the inputs of a metric; unknown for a user's record or function.
+        """Whether the format provides the inputs of a metric; True for a user's own metric, for which this is unknown.
 
         >>> FORMATS["conll"].serves("f2"), FORMATS["conll"].serves("bleu"), FORMATS["trec-run"].serves("p@3")
         (True, False, True)
@@ -183,34 +183,34 @@ class Format:
         return base in self.metrics or ("fscore" in self.metrics and FBETA.fullmatch(base) is not None)
 
     def check_metric(self, metric: object) -> None:
-        """Refuse parameters of a metric that mean nothing here."""
+        """Refuse parameters of a metric that have no meaning for this format."""
         given = parameterized(metric)[2] if self.metrics and not self.offers and isinstance(metric, str) else {}
         if others := [name for name in given if name not in self.options]:
             raise InputError(f"metric {metric!r}: {others[0]} means nothing for the format {self.name}; leave it out")
 
     @property
     def parser(self) -> Callable[..., DataTable] | None:
-        """The parser of a file, if files of this format are tables of rows and columns."""
+        """The function that parses a file to a table; None if files of this format are no tables."""
         reader = self._function(self.reader)
         return reader.args[0] if getattr(getattr(reader, "func", None), "__name__", "") == "read_tables" else None
 
     def read(self, sources: Sources, options: Options) -> Tasks:
-        """The content of files of this format."""
+        """Read files of this format; return the function from options with a metric to evaluations."""
         reading = self._function(self.reader)(sources, options)
         return lambda options: reading(replace(options, metric=self._meant(options.metric)))
 
     def _meant(self, metric: Any) -> Any:
-        """The metric by our name, if this format uses our names; names of scores in files stay."""
+        """The metric by its name in sigjax, if this format uses these names; names of scores in files do not change."""
         if not (isinstance(metric, str) and self.metrics) or metric in self.metrics:
             return metric
         return metric if self.offers and self._function(self.offers)(metric) else canonical(metric)
 
 
 def looks_tabular(name: str, head: bytes) -> bool:
-    r"""Whether the first lines of a file are rows of a table or objects of JSON, and so neither texts nor labels.
+    r"""Whether the first lines of a file are rows of a table, or JSON objects; then the file has no texts or labels.
 
-    Rows have the same number of tabs. Or they have the same number of commas; then the file must be named .csv, or no
-    line may have blanks, since texts have blanks.
+    Rows of a table have the same number of tabs, or the same number of commas. For commas, the file must be named .csv,
+    or no line may have blanks, because texts have blanks.
 
     >>> looks_tabular("a.txt", b"q1\tyes\nq2\tno\n"), looks_tabular("a.json", b'[{"text": "it is"}]')
     (True, True)
@@ -239,19 +239,19 @@ def _looks_csv(name: str, head: bytes) -> bool:
 
 
 def _is_even(lines: Sequence[bytes], mark: bytes) -> bool:
-    """Whether all lines have the same number of marks, or all but a title above two others or more."""
+    """Whether all lines have the same number of marks; the first line may be a title if two or more lines follow."""
     counts = [line.count(mark) for line in lines]
     return any(len({*own}) == 1 and own[0] > 0 for own in (counts, counts[1:] if len(counts) > 2 else counts))
 
 
 def _has_tabs(head: bytes) -> bool:
-    """Whether the first line has tabs, or all other lines have equally many."""
+    """Whether the first line has tabs; or it has no comma, and all other lines have the same number of tabs."""
     lines = _row_lines(head)
     return b"\t" in _first_row(head) or (b"," not in _first_row(head) and _is_even(lines, b"\t"))
 
 
 def _looks_spaced(_: str, head: bytes) -> bool:
-    """Whether the first line has names, and the next lines as many fields between blanks, with numbers at the end."""
+    """Whether the first line has names, and the next lines as many fields between blanks, with a number at the end."""
     names, *rows = [line.decode("utf-8", "replace").split() for line in _row_lines(head)] or [[]]
     return (
         {len(row) for row in rows} in ({len(names)}, {len(names) + 1})
@@ -271,7 +271,7 @@ def _is_packed_or_json(head: bytes) -> bool:
 
 
 def _row_lines(head: bytes) -> list[bytes]:
-    """The first lines without comments; a line with # is a header if it has as many fields as a row."""
+    """The first lines without comments; a line with # is kept as a header if it has as many fields as a row."""
     lines = head_lines(head)
     row = next((line for line in lines if not line.startswith(b"#")), b"")
 
@@ -282,26 +282,26 @@ def _row_lines(head: bytes) -> list[bytes]:
 
 
 def _looks_labels(name: str, head: bytes) -> bool:
-    """Whether there is one word per line; labels of several words are read when the format is named."""
+    """Whether there is one word per line; labels of several words are read only if the user names the format."""
     lines = (head[: head.rfind(b"\n") + 1] or head).rstrip().split(b"\n")
     return all(len(line.split()) == 1 for line in lines) and _looks_texts(name, head)
 
 
 def _looks_paired(_: str, head: bytes) -> bool:
-    """Whether an object begins, or the first line has marks between columns, or one or two words."""
+    """Whether the first line begins a JSON object, has marks between columns, or has one or two words."""
     line = head.strip().partition(b"\n")[0]
     return line.startswith((b"{", b"[", b"(", b"#")) or len(line.split()) <= 2 or bool({*line} & {*b"\t,;"})
 
 
 def _looks_texts(name: str, head: bytes) -> bool:
-    """Any text except tables, JSON, Markdown and logs; other faults are found when it is read."""
+    """Whether this is text, but no table, JSON or document; other faults are found when the file is read."""
     if b"\0" in head or name.endswith((*DOCUMENTS, ".json", ".jsonl")):
         return False
     return not (_JSON.match(head) or looks_tabular(name, head))
 
 
 def _looks_markdown(_: str, head: bytes) -> bool:
-    """Whether the first line with a pipe stands above a rule such as |---|---|; few lines may stand before it."""
+    """Whether the line after the first line with a pipe is a rule such as |---|---|; at most five lines come before."""
     lines = head[:_HEAD_OF_TEXT].decode("utf-8", "replace").split("\n")
     first = next((i for i, line in enumerate(lines) if "|" in line), len(lines))
     return first <= _MOST_TITLES and any(map(is_rule, lines[first + 1 : first + 2]))
@@ -316,18 +316,18 @@ def _looks_mqm(_: str, head: bytes) -> bool:
 
 
 _SHARED = ("*.json", "results.json", "*/results.json")
-"""Name patterns that files of several programs share."""
+"""File name patterns that several programs share."""
 DOCUMENTS = (".md", ".rst", ".log", ".html", ".yaml", ".yml", ".py", ".ipynb", ".pdf", ".png")
-"""Endings of files that hold neither results, nor gold labels or texts."""
+"""Endings of files that hold no results, gold labels or texts."""
 _JSON = re.compile(rb'\s*(\[\s*)?\{\s*"[^"\n]*"\s*:')
 _OBJECTS = re.compile(rb'\s*\[\s*\{\s*"[^"\n]*"\s*:')
 _NUMBER = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?"
 _NUMBERS = re.compile(rf"\s*{_NUMBER}([ \t]+{_NUMBER})*\s*")
 _NUMBER_WORD = re.compile(rb"[-+.\d]*")
 _NAME = rb'"(?:[^"\\]|\\.)*"\s*:\s*'
-"""The name of a field of an object, and the colon after it."""
+"""A field name in a JSON object, and the colon after it."""
 _TAG = rb"(?m)(?:^|[ \t])[BIESLUM]-\S"
-_NO_ENDING = r"\.?[^.]*"  # names of files without an ending
+_NO_ENDING = r"\.?[^.]*"  # file names without an ending
 
 _F1 = ("fscore", "precision", "recall")
 _TAGS = (*_F1, "accuracy")
@@ -357,9 +357,9 @@ _LOOKS: dict[str, Looks] = {
     "alignment": lines_like(
         rb"\s*[0-9]+\s+[0-9]+\s+[0-9]+(\s+[SPsp](\s.*)?|\s*)", rb"\s*([0-9]+[-p?][0-9]+(\s+[0-9]+[-p?][0-9]+)*\s*)?"
     ),
-    # with a category, or marks of boundaries in some line
+    # a category on the first line, or a boundary mark @@ on some line
     "segmentation": looks_like(rb"^([^\t\n]+\t[^\t\n]+\t[01]{3}\r?\n|(?=(?s:.*) @@)[^\t\n]+\t[^\t\n]+(\t[^\t\n]*)?\n)"),
-    # a run in place of the judgments is refused when it is read
+    # matches runs, too: a run in place of the judgments is refused with a reason when it is read
     "trec-run": lines_like(rb"\s*\S+\s+\S+\s+\S+\s+-?[0-9]+\s*", rb"\s*\S+\s+Q0\s+\S+\s+\S+\s+[-+.0-9eE]+\s+\S+\s*"),
     "ranx-json": looks_like(rb"^\s*\{\s*" + _NAME + rb"\{\s*(?:" + _NAME + rb"[-0-9]|\})"),
     "squad": either(
@@ -396,14 +396,14 @@ _LOOKS: dict[str, Looks] = {
         looks_like(rb"^\s*\{\s*\"schema\"\s*:\s*\{\s*\"fields\""),
         looks_like(rb"^\s*\{\s*" + _NAME + rb"\{\s*" + _NAME + rb"[-0-9\"tfn]"),
     ),
-    "paired-perm": looks_like(),  # a table that lost its header looks the same
+    "paired-perm": looks_like(),  # never recognized: a table that lost its header looks the same
     "tsv": lambda name, head: name.endswith(".tsv") or (not _is_packed_or_json(head) and _has_tabs(head)),
     "csv": _looks_csv,
-    # some line ends in a word that is no number, as a label is
+    # labels: on some line the last word is no number
     "timbl": lambda _, head: not all(_NUMBER_WORD.fullmatch(line.split()[-1]) for line in head_lines(head)),
     "spaces": _looks_spaced,
 }
-"""Format -> how it is recognized."""
+"""Format -> the test that recognizes its files."""
 CURVES: Mapping[str, Looks] = {
     "events": lambda name, _: PurePath(name).name.startswith("events.out.tfevents."),
     "scalar": looks_like(rb'\A"?Wall time"?,"?Step"?,"?Value"?\s'),
@@ -417,7 +417,7 @@ CURVES: Mapping[str, Looks] = {
         head.startswith(ZIP_MAGIC) and head[30:].startswith(b"timesteps.npy") and b"results.npy" in head
     ),
 }
-"""How files of one training run are recognized: they have no instances (`formats.curves`)."""
+"""Kind -> the test that recognizes files of one training run, which have no instances (`formats.curves`)."""
 
 
 def _format(takes: Takes, name: str, title: str, reader: str, metrics: tuple[str, ...] = (), **more: Any) -> Format:
@@ -435,16 +435,16 @@ def _transcripts(name: str, title: str) -> Format:
 
 
 def _table(name: str, title: str, reader: str, names: str, **more: Any) -> Format:
-    """A table of all systems, or one for each."""
+    """Declare a format of tables: one table with all systems, or one table per system."""
     options = "runs system_column score_column gold prediction where transpose melt systems"
     options += " records" * (name in ("json", "jsonl"))
     return _format("file", name, title, reader, options=frozenset(options.split()), names=names, parts=True, **more)
 
 
 _gold, _systems, _file = (partial(_format, takes) for takes in ("gold", "systems", "file"))
-_PLAIN, _FRAMES, _MARKED = (f"sigjax.readers.{room}:read_" for room in ("plain", "frames", "marked"))
+_PLAIN, _FRAMES = (f"sigjax.readers.{room}:read_" for room in ("plain", "frames"))
 _TABLE = (
-    # Files of one system each; logs of harnesses are in `formats.harness`
+    # Formats with one file per system; logs of harnesses are in `formats.harness`
     _systems(
         "trec-eval",
         "per-topic output of trec_eval -q, ir_measures or pytrec_eval",
@@ -467,7 +467,7 @@ _TABLE = (
         "sigjax.readers.plain:read_numbers",
         names=r"(?!.*\.(csv|tsv|json)$).*",
     ),
-    # Gold files, then one file per system
+    # Formats with gold files, and one file per system
     _gold(
         "swebench-results",
         "results.json of SWE-bench's experiments, after a list of all ids",
@@ -533,7 +533,7 @@ _TABLE = (
         tuple(TEXT_METRICS),
         options=_TEXT_OPTIONS,
     ),
-    # Files with all systems; tables come last
+    # Formats with all systems in one file; tables come last
     _table("excel", "spreadsheet of Excel or LibreOffice", _FRAMES + "excel", ".*", parameters={"sheet": ()}),
     _file(
         "npz",
@@ -552,8 +552,8 @@ _TABLE = (
         ("score", "mean"),
         options=_FILTER,
     ),
-    _table("markdown", "table of Markdown, pipes between columns", _MARKED + "markdown", r"(?!.*\.(csv|tsv)$).*"),
-    _table("latex", "table of LaTeX (tabular)", _MARKED + "latex", r"(?!.*\.(csv|tsv)$).*"),
+    _table("markdown", "table of Markdown, pipes between columns", _PLAIN + "markdown", r"(?!.*\.(csv|tsv)$).*"),
+    _table("latex", "table of LaTeX (tabular)", _PLAIN + "latex", r"(?!.*\.(csv|tsv)$).*"),
     _table("jsonl", "table, one JSON object per line", _FRAMES + "jsonl", rf"{_NO_ENDING}|.*\.jsonl"),
     _table(
         "json",
@@ -579,14 +579,14 @@ _TABLE = (
     _table("spaces", "table, blanks between columns", _PLAIN + "spaces", r"(?!.*\.(csv|tsv)$).*"),
 )
 HARNESSES = tuple(each.name.replace("_", "-") for each in iter_modules([str(PurePath(__file__).with_name("harness"))]))
-"""The formats of logs; each has a file in `formats.harness`."""
+"""Names of the formats of logs; each has a module in `formats.harness`."""
 LOGS_BEGIN = (b"{", b"[", ZIP_MAGIC, b"PAR1")
 """Possible first bytes of logs."""
 
 
 @cache
 def logs_hold(name: str) -> tuple[bytes, ...]:
-    """Text in the logs of a harness, or their names, from the first line of its file, without importing it.
+    """Texts that occur in the logs of a harness (or in their names), read from its module's first line, without import.
 
     >>> logs_hold("swebench")[0]
     b'"leaderboards"'
@@ -599,30 +599,30 @@ def logs_hold(name: str) -> tuple[bytes, ...]:
 
 
 def _may_be_log(harness: str, name: str, head: bytes) -> bool:
-    """Whether a file may be a log of a harness."""
+    """Whether a file may be a log of this harness."""
     if not head.lstrip().startswith(LOGS_BEGIN):
         return False
     return any(mark in head or mark in name.encode("utf-8", "replace") for mark in logs_hold(harness))
 
 
 class _Formats(Mapping[str, Format]):
-    """Formats by name: the logs of harnesses (each imported when it is used), and those of the table."""
+    """Formats by name: logs of harnesses (each imported when it is used), then the formats of the table."""
 
     def __init__(self, known: Sequence[Format]) -> None:
         self._known = {each.name: each for each in known}
 
     def __getitem__(self, name: str) -> Format:
-        """The format of that name."""
+        """The format with this name."""
         if name in HARNESSES and name not in self._known:
             self._known[name] = resolve_name(f"sigjax.formats.harness.{name.replace('-', '_')}:FORMAT")
         return self._known[name]
 
     def __contains__(self, name: object) -> bool:
-        """Whether there is such a format."""
+        """Whether there is a format with this name."""
         return name in HARNESSES or name in self._known
 
     def __iter__(self) -> Iterator[str]:
-        """The names, in order."""
+        """The names of the formats, in the order of trial."""
         return iter(dict.fromkeys(chain(HARNESSES, self._known)))
 
     def __len__(self) -> int:
@@ -631,18 +631,18 @@ class _Formats(Mapping[str, Format]):
 
 
 FORMATS: Mapping[str, Format] = _Formats(_TABLE)
-"""By name, in the order in which they are tried on a file: the particular before the general."""
+"""Name -> format, in the order in which formats are tried on a file: specific formats before general formats."""
 _GENERAL = ("id-labels", "labels", "texts", "jsonl", "json", "paired-perm", "tsv", "csv", "timbl", "spaces")
-"""Formats that files of another package's format may look like, which are tried after it."""
+"""General formats, which are tried after the formats of other packages."""
 
 
 GROUP = "sigjax.formats"
-"""The group of entry points by which packages add formats."""
+"""The group of entry points for formats of other packages."""
 
 
 @cache
 def added_formats() -> dict[str, Format]:
-    """The formats that other packages add; an unusable one is left out with a warning of one line."""
+    """The formats that other packages add; an unusable format is left out, with a warning of one line."""
     from importlib.metadata import entry_points
 
     points = entry_points(group=GROUP)
@@ -656,7 +656,7 @@ def added_formats() -> dict[str, Format]:
             if count[point.name] > 1:
                 raise InputError("another package adds one of that name; keep one of them")
             added[point.name] = replace(_loaded(point), package=package)
-        except Exception as error:  # whatever the modules of another package raise
+        except Exception as error:  # other packages may raise anything
             said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
             message = f"format {point.name} of {package} is left out: {' '.join(said.split())[:200]}"
             warnings.warn(message, RuntimeWarning, stacklevel=2)
@@ -664,7 +664,7 @@ def added_formats() -> dict[str, Format]:
 
 
 def _loaded(point: EntryPoint) -> Format:
-    """The format that an entry point names."""
+    """Load the format that an entry point names."""
     found = point.load()
     if not isinstance(found, Format):
         raise InputError(f"{point.value} is {type(found).__name__}; expected a sigjax.formats.Format")
@@ -674,7 +674,7 @@ def _loaded(point: EntryPoint) -> Format:
 
 
 def named_format(reader: str) -> tuple[Format, dict[str, list[str]]]:
-    """A format by its name, with its parameters, as in alignment(one_based=true)."""
+    """The format with this name, and its parameters, as in alignment(one_based=true)."""
     name, given = split_parameters(reader)
     known = FORMATS if name in FORMATS else all_formats()
     if name not in known:
@@ -688,9 +688,9 @@ def named_format(reader: str) -> tuple[Format, dict[str, list[str]]]:
 
 
 def all_formats(file: tuple[str, bytes] | None = None) -> dict[str, Format]:
-    """All formats by name, with those of other packages, in the order in which they are tried.
+    """All formats by name, including formats of other packages, in the order of trial.
 
-    Given the name and the first bytes of a file, without harnesses of which it cannot be a log.
+    If `file` (its name and first bytes) is given, harnesses are left out if the file cannot be their log.
     """
     without = [] if file is None else [name for name in HARNESSES if not _may_be_log(name, *file)]
     particular = {name: FORMATS[name] for name in FORMATS if name not in _GENERAL and name not in without}

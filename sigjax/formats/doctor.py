@@ -1,4 +1,4 @@
-"""How `read` understands data: their content, what is missing, and which command to run next."""
+"""`doctor`: how `read` understands data, what is missing, and which command to run next."""
 
 from __future__ import annotations
 
@@ -48,26 +48,25 @@ _SHORT = {"input": "-i", "metric": "-m"}
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Diagnosis:
-    """What `sigjax.read` makes of data; printed, as `sigjax doctor` shows it.
+    """How `sigjax.read` understands data. Printed, it is the output of `sigjax doctor`.
 
-    Attributes:
-        format, title, why: the format, what it is, and what it was recognized by; None if no format reads the files.
-        systems, gold: the names of the systems, and the gold files.
+    Attributes: format, title, why: the format, its description, and how it was recognized; None if no format reads the
+    files. systems, gold: the names of the systems, and the gold files.
         reading: how a table is read: the columns of each role, and the evidence for them; None for other formats.
-        instances: how many all systems have; None if the data cannot be compared as they are.
-        runs: the fewest and the most runs of an instance; None if each was run once.
+        instances: number of instances that all systems have; None if the data cannot be compared as they are.
+        runs: the fewest and the most runs of an instance; None if each instance was run once.
         ids: how instances are joined.
-        metrics: names of the metrics that the data have numbers for, the default first.
-        fields: name of each field with one label per instance -> its number of labels; clusters or strata.
+        metrics: names of the metrics for which the data have numbers, the default first.
+        fields: field with one label per instance -> number of labels; for clusters or strata.
         alike: groups of systems without any difference.
         notes: what was done to the data.
-        missing: which systems lack which instances; None if none does.
+        missing: which systems lack which instances; None if no results are missing.
         refusal: why the data cannot be compared; None if they can.
-        options: what `compare` needs beside what was given.
-        proposals: what else suits the data: what for, the name of a command, and the options that differ.
-        command: the command that compares the files, or the call of Python for other data; None if nothing can be
-            compared yet.
-        others: what else suits the data, such as tests of clusters -> the command, or call, that does it.
+        options: the options that `compare` needs besides the given options.
+        proposals: other analyses that suit the data: their purpose, the command, and the options that differ.
+        command: the command that compares the files (or a Python call for other data); None if nothing can be compared
+            yet.
+        others: purpose of another analysis (such as tests with clusters) -> its command or Python call.
     """
 
     format: str | None = None
@@ -97,11 +96,11 @@ class Diagnosis:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """The same text for notebooks."""
+        """Show the text in notebooks."""
         return html_text(str(self))
 
     def text(self, width: int, spelling: Callable[[Hint], str]) -> str:
-        """The text in lines of a width; each command is on one line; options are rendered by `spelling`."""
+        """The text with lines of this width; commands are not broken. `spelling` renders the names of options."""
         lines = [entry(word, said, width=width, indent=_INDENT) for word, said in _rows(self, spelling)]
         if self.command is None:
             return "\n".join(lines)
@@ -109,11 +108,11 @@ class Diagnosis:
         return "\n".join([*lines, "", "Next:", visible(self.command), *others])
 
     def to_json(self) -> str:
-        """All of it as JSON."""
+        """The whole diagnosis as JSON."""
         return visible_json({name: each for name, each in asdict(self).items() if name not in _INNER}, indent=2)
 
     def spelled(self, spelling: Callable[[Hint], str]) -> Diagnosis:
-        """The diagnosis, with options in messages in one spelling."""
+        """The diagnosis, with options in its messages rendered by `spelling`."""
 
         def said(text: str | Message) -> str:
             return Message.of(text).shown(spelling)
@@ -124,7 +123,7 @@ class Diagnosis:
 
 @takes(ReadOptions)
 def doctor(*data: Any, options: ReadOptions) -> Diagnosis:
-    """How are data understood, and what compares them? Nothing is computed; what is wrong is said, never raised.
+    """Show how data are understood, and which command compares them; problems are reported, not raised.
 
     Args:
         data: files, as `read` takes them; or what `compare` takes: a data frame, a dict of arrays, an `Evaluation`.
@@ -150,7 +149,7 @@ def doctor(*data: Any, options: ReadOptions) -> Diagnosis:
 @keeping_pipes()
 @with_progress
 def diagnose(*data: Any, options: ReadOptions) -> Diagnosis:
-    """As `doctor`, with hints in messages that are not rendered yet; only the first of several metrics is used."""
+    """`doctor` without rendering the hints in messages; if there are several metrics, only the first is used."""
     try:
         metrics = listed_metrics(options.metric)
     except InputError as error:
@@ -158,7 +157,7 @@ def diagnose(*data: Any, options: ReadOptions) -> Diagnosis:
     options = replace(options, metric=metrics[0])
     (first,) = data if len(data) == 1 else (None,)
     several = list(first.values() if isinstance(first, Mapping) else first) if isinstance(first, _SEVERAL) else ()
-    if several and all(isinstance(each, _PATH) for each in several):  # as `compare` takes them
+    if several and all(isinstance(each, _PATH) for each in several):  # `compare` takes a list or dict of paths, too
         if isinstance(first, Mapping):
             data, options = (), replace(options, input=first)
         else:
@@ -168,14 +167,14 @@ def diagnose(*data: Any, options: ReadOptions) -> Diagnosis:
         return _with_commands(diagnosis, partial(_python_call, _needed_options(options, diagnosis, metrics)))
     diagnosis = _diagnosis(data, options)
     if diagnosis.refusal is not None and not options.input and len(data) > 1:
-        gold, systems = split_gold([os.fsdecode(path) for path in data])  # was -i before the systems forgotten?
+        gold, systems = split_gold([os.fsdecode(path) for path in data])  # perhaps -i is missing
         if systems and (other := _diagnosis([gold], replace(options, input=systems))).refusal is None:
             data, options, diagnosis = (gold,), replace(options, input=systems), other
     return _with_commands(diagnosis, partial(_typed, data, _needed_options(options, diagnosis, metrics)))
 
 
 def _with_commands(diagnosis: Diagnosis, spelled: Callable[[str, Mapping[str, Any]], str]) -> Diagnosis:
-    """The diagnosis with the commands that suit the data; none if they are refused."""
+    """Add the commands that suit the data; none if the data are refused."""
     if diagnosis.refusal is not None:
         return diagnosis
     others = {about: spelled(command, more) for about, command, more in diagnosis.proposals}
@@ -186,7 +185,7 @@ _CALLS = {"compare": "sigjax.compare", "rl": "sigjax.studies.rl", "classical": "
 
 
 def _python_call(given: Mapping[str, Any], command: str, more: Mapping[str, Any]) -> str:
-    """A call of Python; options that are None in `more` are left out."""
+    """The analysis as a Python call; options that are None in `more` are left out."""
     chosen = {name: f"{name}={value!r}" for name, value in {**given, **more}.items() if value is not None}
     of_read = [said for name, said in chosen.items() if name in options_of(ReadOptions)]
     data = f"sigjax.read({', '.join(['data', *of_read])})" if of_read else "data"
@@ -195,7 +194,7 @@ def _python_call(given: Mapping[str, Any], command: str, more: Mapping[str, Any]
 
 
 def _typed(files: Sequence[Any], given: Mapping[str, Any], command: str, more: Mapping[str, Any]) -> str:
-    """The call as a command of the shell."""
+    """The analysis as a shell command."""
     words, chosen = ["sigjax", command, *map(os.fsdecode, files)], {**given, **more}
     for name, value in sorted(chosen.items(), key=lambda item: _ORDER.get(item[0], 1)):
         if value is not None:
@@ -206,13 +205,13 @@ def _typed(files: Sequence[Any], given: Mapping[str, Any], command: str, more: M
 
 _keyword = attrgetter("keyword")
 _INNER = ("options", "proposals")
-"""The parts of commands."""
+"""Attributes that JSON leaves out, because `command` and `others` contain them."""
 _PATH = str | os.PathLike | bytes
 _SEVERAL = Mapping | list | tuple
 
 
 def _needed_options(options: ReadOptions, diagnosis: Diagnosis, metrics: Sequence[Any]) -> dict[str, Any]:
-    """The options that `compare` needs: given ones, and those that the diagnosis adds."""
+    """The options that `compare` needs: the given options, and options that the diagnosis adds."""
     fields = {name: each for name, each in options_of(ReadOptions).items() if name != "progress"}
     chosen = {name: value for name, each in fields.items() if (value := getattr(options, name)) != each.default}
     given = {name: value for name, value in chosen.items() if value not in ((), [], {})} | dict(diagnosis.options)
@@ -220,14 +219,14 @@ def _needed_options(options: ReadOptions, diagnosis: Diagnosis, metrics: Sequenc
 
 
 def _typed_value(value: Any) -> list[str]:
-    """The value of an option as it is typed."""
+    """The words of an option's value on the command line."""
     if isinstance(value, Mapping):
         return [f"{name}={each}" for name, each in value.items()]
     return list(map(str, value)) if isinstance(value, Sequence) and not isinstance(value, str) else [str(value)]
 
 
 def _rows(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[tuple[str, str]]:
-    """The lines of the diagnosis, each with the word before it."""
+    """The lines of the diagnosis: (first word, text)."""
     if diagnosis.format is not None:
         why = Message.of(diagnosis.why).shown(spelling)
         yield "format", f"{diagnosis.format}: {diagnosis.title} ({why})"
@@ -255,7 +254,7 @@ def _rows(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[tup
 
 
 def _evidence(reading: TableReading) -> Iterator[tuple[str, str]]:
-    """The roles of a table, each with its columns and the evidence."""
+    """Lines on how a table is read: each role with its columns and the evidence."""
     said = [f"{name} {own} ({own.evidence})" for name, own in reading.roles()]
     yield "read as", "; ".join([LAYOUTS[reading.layout], *said])
     if reading.direction:
@@ -265,7 +264,7 @@ def _evidence(reading: TableReading) -> Iterator[tuple[str, str]]:
 
 
 def _missing(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[str]:
-    """Missing results, and what they mean."""
+    """Texts on missing results, ids and clusters, and what they mean."""
     if diagnosis.missing is not None:
         yield f"results: {Message.of(diagnosis.missing).shown(spelling)}"
     if diagnosis.instances is None:
@@ -285,17 +284,17 @@ def _missing(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[
 
 
 def _cluster(fields: Mapping[str, int], instances: int) -> str | None:
-    """The field that clusters may be named by; runs are none."""
+    """The field that most likely names clusters; fields of runs or folds never do."""
     usable = {name: labels for name, labels in fields.items() if not (is_trial(name) or is_fold(name))}
-    # Clusters are small, but hold several instances: a field that is nearly an id would change nothing.
+    # Clusters should be small, but hold several instances: a field that is nearly an id would change nothing.
     small = [name for name, labels in usable.items() if 2 * labels <= instances]
     return max(small or usable, key=usable.__getitem__, default=None)
 
 
 _MOST_TASKS = 100
-"""Most tasks that agents are run on; if there are more, they are instances of a test set."""
+"""Most tasks of a benchmark of agents; if there are more, they are instances of a test set."""
 _Proposals = tuple[tuple[str, str, Mapping[str, Any]], ...]
-"""The purpose of a command, its name, and its options beside those of `compare`; None if there is none."""
+"""(purpose, command, options that differ from those for `compare`; None removes an option), one for each analysis."""
 
 
 def _proposals(
@@ -305,7 +304,7 @@ def _proposals(
     runs: str | None,
     given: str | None,
 ) -> _Proposals:
-    """Other analyses that suit the data: clusters, runs of agents on tasks, folds."""
+    """Other analyses that suit the data: tests with clusters, runs of agents on tasks, folds."""
     made, count = list[tuple[str, str, Mapping[str, Any]]](), len({*(evaluation.ids or ())})
     if given is None and (cluster := _cluster(fields, count or evaluation.num_instances)) is not None:
         about = f"if instances with one {cluster!r} depend on each other"
@@ -322,7 +321,7 @@ def _proposals(
 
 
 def _is_right_or_wrong(evaluation: EvaluationRecord) -> bool:
-    """Whether all numbers are 0 and 1."""
+    """Whether all numbers are 0 or 1."""
     return bool(np.isin(evaluation.stats, (0.0, 1.0)).all())
 
 
@@ -332,11 +331,11 @@ def _named(names: Sequence[str]) -> str:
 
 
 _Parsed = tuple[ByTask, Options]
-"""The content of data, and the options that they were read with; `seen` are the sheets that were joined."""
+"""The function that evaluates the data, and the options of reading; `Options.seen` holds the joined sheets."""
 
 
 def _evaluated(parsed: _Parsed, metric: Any) -> EvaluationRecord:
-    """The evaluation by a metric; if there are several tasks, of the first."""
+    """The evaluation by a metric; if there are several tasks, the evaluation of the first task."""
     by_task = parsed[0](replace(parsed[1], metric=metric))
     name, first = next((name, each) for name, each in by_task.items() if each is not None)
     if [*by_task] == [""]:
@@ -345,7 +344,7 @@ def _evaluated(parsed: _Parsed, metric: Any) -> EvaluationRecord:
 
 
 def _diagnosis_of_data(data: Any, options: ReadOptions) -> Diagnosis:
-    """The diagnosis of data that are not files."""
+    """The diagnosis of a data frame, arrays or evaluations."""
     evaluations: Sequence[Any] = data if isinstance(data, list | tuple) else [data]
     is_read = all(isinstance(each, EvaluationRecord) for each in evaluations)
     by_name: dict[Any, EvaluationRecord] = {each.metric.name: each for each in evaluations} if is_read else {}
@@ -366,7 +365,7 @@ def _diagnosis_of_data(data: Any, options: ReadOptions) -> Diagnosis:
     own = Options(**values(options, Options))
     diagnosis = _read_as(reading, options.metric, own, tuple(by_name), in_table=True)
     needed = dict(diagnosis.options)
-    if names := needed.pop("metric", None):  # that of evaluations stays
+    if names := needed.pop("metric", None):  # evaluations keep their metric
         needed |= {} if by_name else {"metric": options.metric or names[0]}
     return replace(diagnosis, options=needed)
 
@@ -393,7 +392,7 @@ def _diagnosis(paths: Sequence[Any], given: ReadOptions) -> Diagnosis:
 
 
 def _format_of(sources: Sources, metric: Any, reader: str | None) -> tuple[Format, InputError | None]:
-    """The diagnosis of files whose format is known but does not provide the metric, with the reason."""
+    """The format of the files; if it lacks the requested metric, also the refusal with the reason."""
     try:
         return formats_of(sources, reader, [metric])[0], None
     except InputError as error:
@@ -405,7 +404,7 @@ def _format_of(sources: Sources, metric: Any, reader: str | None) -> tuple[Forma
 
 
 def _recognized_by(format: Format, sources: Sources, reader: str | None) -> str | Message:
-    """The evidence for a format, in words."""
+    """How a format was recognized, in words."""
     if reader is not None:
         return Message(("named by ", Hint("reader")))
     first = next(chain(*files_of(sources)))
@@ -433,7 +432,7 @@ def _read_as(
                 tried = (Message.of("what is proposed is done, for otherwise: ", refusal.message),)
                 (parsed, evaluation, refusal), needed = again, proposed
                 break
-    if evaluation is not None and refusal is not None:  # only without what some system lacks
+    if evaluation is not None and refusal is not None:  # readable only without instances that some system lacks
         missing, refusal, needed = refusal.message, None, needed | {"missing": "drop"}
     if parsed is not None and not metrics:
         metrics = _possible(parsed, usual if evaluation is None else evaluation.metric.name)
@@ -450,7 +449,7 @@ def _read_as(
         named = _metrics_of_tasks(*parsed, metrics) if metric is None else [chosen]
         needed |= {"metric": named}
     if evaluation is not None and parsed is not None and chosen is not None:
-        with suppress(InputError):  # the sheets are those of the metric, and not of the last that was tried
+        with suppress(InputError):  # evaluate again, so that `seen` holds the sheets of the chosen metric
             _evaluated(parsed, chosen)
     sheets = (parsed and parsed[1].seen) or []
     size = None if evaluation is None else evaluation.size
@@ -478,9 +477,10 @@ _SHAPES = ("transpose", "melt", "runs", "id_column", "records", "filter")
 
 
 def _proposed(refusal: InputError, options: Options) -> Iterator[dict[str, Any]]:
-    """The options on the shape of a table that a refusal proposes, with their values, and that are not given.
+    """The options on the shape of a table that a refusal proposes, with their values, if the user did not give them.
 
-    What was tried comes whole; of other refusals each option that is named with a value.
+    If the refusal is an `Asked`, its combinations of options are proposed as a whole; else each named option with a
+    value.
     """
     if isinstance(refusal, Asked):
         for way in refusal.ways:
@@ -497,7 +497,10 @@ def _proposed(refusal: InputError, options: Options) -> Iterator[dict[str, Any]]
 def _tolerant(
     reading: Callable[[Options], ByTask], metric: Any, options: Options
 ) -> tuple[_Parsed | None, EvaluationRecord | None, InputError | None]:
-    """The content of the data, and the first refusal; if they are refused, without instances that some system lacks."""
+    """Read and evaluate data; if they are refused, again without instances that some system lacks.
+
+    Returns what was read, the evaluation (None if both attempts fail), and the first refusal.
+    """
     known, refusal, sheets = None, None, list[Sheet]()
     for missing in dict.fromkeys((options.missing, "drop")):
         own = replace(options, missing=missing, seen=sheets)
@@ -510,14 +513,15 @@ def _tolerant(
 
 
 def _possible(parsed: _Parsed, usual: str) -> tuple[str, ...]:
-    """The metrics that suit files of numbers: all are tried.
+    """The metrics that suit files of numbers, found by trying all metrics.
 
-    The usual one is the first; of plain numbers, accuracy if they are right or wrong, and F1 if they are counts; of
-    human labels in some rows alone, the one that takes them. What says nothing of right and wrong is left out.
+    The format's usual metric comes first. For plain numbers this is accuracy if numbers are right or wrong, and F1 if
+    they are counts. If only some rows have human labels, the metric for such labels comes first. Metrics that are
+    useless for right-or-wrong numbers are left out.
     """
     counts = {name for metric in METRICS.values() if len(metric.inputs) > 1 for name in metric.inputs}
     scores = dict.fromkeys(name for sheet in parsed[1].seen or () for name in sheet.numbers if name not in counts)
-    possible: dict[Any, str] = {}  # a metric that only has another name for other formats is left out
+    possible: dict[Any, str] = {}  # leave out metrics that differ only in their names
     first = (*filter(partial(_fills_some, parsed[1].seen or ()), METRICS), *(_FIRST if usual == "mean" else [usual]))
     for name in dict.fromkeys((*first, *scores, *METRICS, *CLASS_METRICS)):
         with suppress(InputError):
@@ -531,18 +535,18 @@ def _possible(parsed: _Parsed, usual: str) -> tuple[str, ...]:
 
 
 _OF_REALS = ("variance", "median", "iqm", "optimality-gap")
-"""Metrics of numbers that are of no use for right and wrong."""
+"""Metrics of numbers that are useless for right-or-wrong numbers."""
 
 
 def _fills_some(sheets: Sequence[Sheet], name: str) -> bool:
-    """Whether a metric allows missing inputs, and some are missing."""
+    """Whether a metric has optional inputs, all systems have these columns, and some cells are missing."""
     optional = getattr(METRICS[name], "optional_inputs", ())
     columns = [sheet.numbers[each] for sheet in sheets for each in optional if each in sheet.numbers]
     return bool(optional) and len(columns) == len(sheets) * len(optional) and any(np.isnan(c).any() for c in columns)
 
 
 def _metrics_of_tasks(reading: ByTask, options: Options, metrics: Sequence[str]) -> list[str]:
-    """The first metric, and the next ones by which tasks without it have a score."""
+    """The first metric, and further metrics for tasks that do not have a score by the metrics before."""
     chosen, without = list(metrics[:1]), None
     for name in metrics:
         with suppress(InputError):
@@ -557,7 +561,7 @@ def _metrics_of_tasks(reading: ByTask, options: Options, metrics: Sequence[str])
 
 
 def _ids(sheets: Sequence[Sheet], evaluation: EvaluationRecord | None, *, in_table: bool) -> str:
-    """How instances are joined; rows of a table without ids are numbered."""
+    """How instances are joined, in words; numbered rows of a table count as having no ids."""
     if not sheets and evaluation is None:
         return ""
     if sheets and sheets[0].id_column is not None:
@@ -569,7 +573,7 @@ def _ids(sheets: Sequence[Sheet], evaluation: EvaluationRecord | None, *, in_tab
 
 
 def _fields(sheets: Sequence[Sheet], others: Sequence[str | None]) -> dict[str, int]:
-    """The fields that can be clusters or strata, and how many labels each has."""
+    """Field that can name clusters or strata -> number of labels."""
     fields: dict[str, int] = {}
     left_out = {*others, *(sheet.system for sheet in sheets), *(sheet.id_column for sheet in sheets)}
     for name in dict.fromkeys(name for sheet in sheets for name in sheet.labels if name not in left_out):

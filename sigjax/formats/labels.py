@@ -1,12 +1,12 @@
 """Classification: gold and predicted labels, one per line or by id; the output of TiMBL; and term lists.
 
-With ids, files have an id and a label per line, or are a JSON object of id -> label. Tabs, commas, semicolons or blanks
-stand between the columns; the first line may name them. With names there may be more than two: the id and the label are
-known by their names, and other columns of the gold file may be clusters or strata.
+**Ids.** A file with ids has an id and a label per line, or is a JSON object of id -> label. Columns are separated by
+tabs, commas, semicolons or blanks. The first line may name the columns. Then there may be more than two columns: the id
+and the label are found by their names, and other columns of the gold file can be clusters or strata.
 
-TiMBL writes one instance per line: features, the gold label and the predicted one. Term lists are those of `art.py -r`
-of CLiPS, compared as sets: an instance is a term of any list, and each system says of it 0 or 1. So terms are exchanged
-one by one whatever the `unit`; "response" also says that they are no sample.
+**TiMBL** writes one instance per line: features, the gold label and the predicted label. **Term lists** are in the
+format of `art.py -r` of CLiPS, and are compared as sets. An instance is a term of any list; each system has 0 or 1 for
+it. So tests swap terms one by one for any `unit`; unit="response" also says that terms are no sample.
 """
 
 import re
@@ -38,13 +38,13 @@ def evaluate_labels(
     ids: Sequence[str] | None = None,
     fields: Mapping[str, Sequence[str]] | None = None,
 ) -> EvaluationRecord:
-    """The evaluation of `systems`, file and labels `[instance]` by name; a label is None if a system lacks it."""
+    """The evaluation of `systems`: name -> (file, labels `[instance]`); a missing label is None."""
     found = [Predicted(Sheet(name, file, {}, fields or {}, ids), gold, own) for name, (file, own) in systems.items()]
     return evaluate_predictions(found, options)
 
 
 def read_label_files(sources: Sources, _: Options) -> Reading:
-    """Gold labels and those of each system, joined by position."""
+    """Read gold labels and the labels of each system, joined by position."""
     file = sources.gold()
     gold = read_labels(file)
     systems = {name: (own, read_labels(own)) for name, own in sources.systems.items()}
@@ -55,7 +55,7 @@ def read_label_files(sources: Sources, _: Options) -> Reading:
 
 
 def read_labels(file: str) -> list[str]:
-    """The labels of a file, one per line, without blanks around them."""
+    """The labels of a file, one per line, stripped of blanks."""
     labels = [line.strip() for line in read_text(file).rstrip("\n").split("\n")]
     if not all(labels):
         raise InputError(f"{Line(file, labels.index('') + 1)}: expected a label, got an empty line")
@@ -63,7 +63,9 @@ def read_labels(file: str) -> list[str]:
 
 
 def parse_instances(file: str, text: str) -> tuple[list[str], list[str], list[str]]:
-    r"""Features (with the gold label), gold and predicted labels `[instance]`; between commas, or blanks if there are.
+    r"""Parse TiMBL output: features (with the gold label), gold labels and predicted labels, `[instance]` each.
+
+    Fields are separated by blanks if there are blanks, else by commas.
 
     >>> parse_instances("t", "+,a,P,Q\n-,a,P,P\n")
     (['+ a P', '- a P'], ['P', 'P'], ['Q', 'P'])
@@ -94,7 +96,7 @@ def _split_commas(line: str) -> list[str]:
 
 
 def read_timbl(sources: Sources, _: Options) -> Reading:
-    """Gold and predicted labels, both in the file of each system."""
+    """Read files that hold both the gold labels and the labels of one system."""
     files = sources.systems
     parsed = {name: parse_instances(file, read_text(file)) for name, file in files.items()}
     instances = {name: (files[name], range(1, len(own) + 1), own) for name, (own, _, _) in parsed.items()}
@@ -107,7 +109,7 @@ def read_timbl(sources: Sources, _: Options) -> Reading:
 
 
 def _check_header(file: str, gold: Sequence[str], predicted: Sequence[Sequence[str]]) -> None:
-    """Refuse names of columns, which would count as an instance: two labels that no other line has."""
+    """Refuse a first line that seems to name columns (two labels that no other line has): it would be an instance."""
     guesses = {labels[0] for labels in predicted}
     others = {label for labels in (gold, *predicted) for label in labels[1:]}
     names = {gold[0], *guesses}
@@ -119,7 +121,7 @@ def _check_header(file: str, gold: Sequence[str], predicted: Sequence[Sequence[s
 
 
 def looks_like_timbl(_: str, head: bytes) -> bool:
-    """Whether all lines have as many fields, three or more; the last two are words, and the same on some line."""
+    """Whether all lines have as many fields, at least three; the last two are words, and equal on some line."""
     tokens = head_tokens(head.replace(b",", b" ") if b" " not in head.partition(b"\n")[0] else head)
     if tokens is None or len(tokens.sentences) > 1 or tokens.num_columns < 3:
         return False
@@ -130,7 +132,7 @@ def looks_like_timbl(_: str, head: bytes) -> bool:
 
 
 def read_terms(sources: Sources, options: Options) -> Reading:
-    """Which terms the gold list and each system have."""
+    """Read term lists: which terms the gold list and each system have."""
     files = sources.chosen(options)
     lines = map(read_lines, (sources.gold(), *files.values()))
     lists = [[term for line in own if (term := line.strip())] for own in lines]
@@ -153,29 +155,29 @@ _GOLD = "gold gold_label gold_labels true_label y_true truth".split()
 _EITHER = "label labels class target category tag sentiment stance answer y".split()
 _LABELS = frozenset((*_PREDICTED, *_GOLD, *_EITHER))
 _SCORES = frozenset("score scores value f1 acc accuracy correct probability confidence".split())
-"""Names of numbers that are not labels."""
+"""Column names of numbers that are no labels."""
 _MARK = re.compile(r"[\t,; ]")
 _WHOLE = re.compile(r"[-+]?\d+")
 _DIGIT = re.compile(r"\d")
 _PAIR = r'"(?:[^"\\]|\\.)*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|-?\d+|true|false|null)\s*'
 _OBJECT = re.compile(rf"\s*\{{\s*{_PAIR},\s*{_PAIR}(?:[,}}]|\Z)")
-"""The beginning of an object of names and labels."""
+"""The beginning of a JSON object of id -> label."""
 
 
 @dataclass(frozen=True, slots=True)
 class ById:
-    """What a file says of each instance, by id."""
+    """The labels (or words) in a file, by the id of the instance."""
 
     file: str
     values: Mapping[str, str]
-    """id -> label or words, in the order of the file."""
+    """Id -> label or words, in the order of the file."""
     lines: Mapping[str, int]
-    """id -> line; empty for an object of JSON."""
+    """Id -> line number; empty for JSON."""
     fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """name -> [row] what else it says."""
+    """Name of another column -> its texts [row]."""
 
     def where(self, id: str) -> str:
-        """Where an id stands, for a message."""
+        """File and line of an id, for messages."""
         return f"{Line(self.file, self.lines[id])}" if id in self.lines else self.file
 
     def check_known(self, gold: "ById") -> None:
@@ -189,7 +191,7 @@ class ById:
 
 
 def _split(file: str, content: str) -> Iterator[tuple[int, list[str]]]:
-    """Line number and fields of each line that is not blank; where blanks separate, a label may have several words."""
+    """Line number and fields of each nonblank line; if blanks separate the fields, a label may have several words."""
     first = content.lstrip("\n").partition("\n")[0].strip()
     marks = _MARK.findall(first)
     named = file.lower().removesuffix(".gz").endswith(".csv")
@@ -205,13 +207,13 @@ def _split(file: str, content: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _column(names: Sequence[str], known: Sequence[str], taken: int) -> int | None:
-    """The first known name among those of columns that are not taken."""
+    """The position of the column with the first of the `known` names; the column `taken` is skipped."""
     by_name = {name.lower(): j for j, name in reversed(list(enumerate(names))) if j != taken}
     return next((by_name[name] for name in known if name in by_name), None)
 
 
 def _has_names(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row names the columns: an id and a label are called so, and no other row has that label."""
+    """Whether the first row names the columns: it has names for an id and a label, and no row has that label."""
     names = rows[0]
     ids = [j for j, name in enumerate(names) if is_id_name(name)]
     label = _column(names, (*_GOLD, *_PREDICTED, *_EITHER), taken=-1)
@@ -223,7 +225,7 @@ def _has_names(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _roles(file: str, names: Sequence[str], *, gold: bool) -> tuple[int, int]:
-    """The columns of the id and of the label."""
+    """The positions of the columns with the id and with the label."""
     id = next((j for j, name in enumerate(names) if is_id_name(name)), 0)
     if len(names) == 2:
         return id, 1 - id
@@ -249,7 +251,7 @@ def _read_labels(file: str, *, gold: bool) -> ById:
 
 
 def _parse(file: str, content: str, *, gold: bool) -> tuple[ById, str | None]:
-    """Labels by id, and the name of their column; None if the file has no names."""
+    """The labels by id, and the name of the label column (None if the file does not name its columns)."""
     lines, rows = zip(*_split(file, content), strict=True)
     width, named = len(rows[0]), _has_names(rows)
     if width != 2 and not named:
@@ -272,7 +274,7 @@ def _parse(file: str, content: str, *, gold: bool) -> tuple[ById, str | None]:
 
 
 def _of_object(file: str, content: str, *, gold: bool) -> ById:
-    """The labels of an object; null is none given."""
+    """The labels of a JSON object; in a system's file, null means a missing label."""
     found, labels = item_at(file, parse_json(file, content)), dict[str, str]()
     for id, value in found.fields.items():
         with naming(file):
@@ -285,7 +287,7 @@ def _of_object(file: str, content: str, *, gold: bool) -> ById:
 
 
 def read_id_labels(sources: Sources, options: Options) -> Reading:
-    """Gold labels and those of each system, joined by id."""
+    """Read gold labels and the labels of each system, joined by id."""
     gold = _read_labels(sources.gold(), gold=True)
     systems = {name: _read_labels(file, gold=False) for name, file in sources.chosen(options).items()}
     known = dict.fromkeys(gold.values.values())
@@ -307,7 +309,7 @@ def read_id_labels(sources: Sources, options: Options) -> Reading:
 
 
 def looks_like_id_labels(name: str, head: bytes) -> bool:
-    """Whether lines are ids, all different, and labels, which are single words or some of them the same."""
+    """Whether lines are distinct ids with labels; some labels must repeat, or all must be single words."""
     content = (head[: head.rfind(b"\n") + 1] or head).decode("utf-8", "replace").replace("\r\n", "\n")
     if not content.strip() or content.lstrip().startswith(("{", "[", "(", "#")):
         return _OBJECT.match(content) is not None and re.search(r"\}\s*\{", content) is None
@@ -319,7 +321,7 @@ def looks_like_id_labels(name: str, head: bytes) -> bool:
     whole = all(map(_WHOLE.fullmatch, labels))
     if not whole and not any(map(is_text, labels)):
         return False
-    # A column of another name may be a system: numbers are then results.
+    # A column with another name may be a system; then its numbers are results, not labels.
     if title is not None and (title.lower() not in _LABELS if whole else title.lower() in _SCORES):
         return False
     several_words = any(" " in each for each in labels)
@@ -329,13 +331,13 @@ def looks_like_id_labels(name: str, head: bytes) -> bool:
 
 
 def are_id_labels(files: Sequence[str], _: Sequence[str]) -> bool:
-    """Whether an object is one of labels: none of its names is that of a field, and labels are short or few."""
+    """Whether a JSON object holds labels: its keys are no field names, and the labels are short or few."""
     file = files[0]
     if not read_head(file)[1].lstrip().startswith(b"{"):
         return True
     try:
         loaded = item_at(file, parse_json(file, read_text(file))).fields
-    except InputError:  # reading says what is wrong
+    except InputError:  # the reader reports what is wrong
         return True
     if any(map(is_id_name, loaded)) or not all(isinstance(each, str | int | None) for each in loaded.values()):
         return False

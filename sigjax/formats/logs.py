@@ -1,8 +1,8 @@
-"""Logs of evaluations: rows of scores, as the function of one format gives them, -> evaluations, one per task.
+"""Logs of evaluation programs: from the scores in each log to one evaluation per task.
 
-A format gives `results(file, options)`, one `SystemLog` per system in a file: as declared where a file
-has one record per instance, else by a function. `Log` does what all logs need: it names the systems, checks that they
-agree, takes the tasks and runs that all have, notes what to report, and joins them.
+A format yields one `SystemLog` for each system in a file. If a file has one record per instance, a declaration of its
+fields suffices; else a function `results(file, options)` does this. `Log` does the common work: it names the systems,
+checks that they agree, selects the tasks and runs that all systems have, makes notes, and joins the systems.
 """
 
 from __future__ import annotations
@@ -31,65 +31,73 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 UNKNOWN = "unknown"
 _SUCCESS = "success"
-"""Which score says whether a run passes, if there are others."""
+"""The score that says whether a run passes, if there are several scores."""
 TOLERANCE = 1e-9
-"""Relative tolerance for equality with the program's mean."""
+"""Relative tolerance for equality with the mean that the program published."""
 LogScores = Mapping[str, float | InputError]
-"""Name of a score -> its value, or the error for whoever asks for it; missing scores are left out."""
+"""Name of a score -> its value, or an error that is raised if the score is used; missing scores are left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class InstanceLog:
-    """What a log says of one instance."""
+    """The scores and labels of one instance in a log."""
 
     scores: LogScores
     id: str | None = None
-    """None in formats that know instances by their position."""
+    """Id of the instance; None if the format identifies instances by position."""
     run: str | None = None
-    """The trial (epoch, seed), if there are several per instance."""
+    """The run (trial, epoch, seed), if an instance has several runs."""
     labels: Any = None
-    """An object whose plain fields `--cluster` and `--strata` may name."""
+    """An object; `--cluster` and `--strata` may name its plain fields."""
     content: object = None
-    """What all systems must agree on, such as a hash of the question; None if the log does not say."""
+    """A value on which all systems must agree, such as a hash of the question; None if the log has none."""
 
 
 @dataclass(frozen=True, eq=False)
 class SystemLog:
-    """What a log says of one system."""
+    """The results of one system in a log."""
 
     file: str
     rows: Iterable[InstanceLog]
-    """Read once, so they need not be kept: many small objects are slow to collect."""
+    """Iterated only once, so rows need not be kept: many small objects are slow for the garbage collector."""
     system: str = ""
-    """The system by the log's own name, such as a model; empty if the log names none."""
+    """Name of the system in the log, such as a model; empty if the log does not name it."""
     notes: tuple[str, ...] = ()
     facts: Mapping[str, str | None] = field(default_factory=dict)
-    """What the systems should have in common beside the task, such as {"annotator": "gpt4"}."""
+    """Facts on which the systems should agree, besides the task, such as {"annotator": "gpt4"}."""
     task: str = ""
-    """What the system was tested on, by the log's own name; empty if the log names no task."""
+    """Name of the task in the log; empty if the log names no task."""
     lacking: tuple[int, int, str] = (0, 0, "")
-    """The number of rows with something missing, the number of all rows, and what is missing, for a note."""
+    """For a note: the number of rows that lack something, the number of all rows, and what is lacking."""
     published: Callable[[str, float], tuple[list[str], bool]] | None = None
-    """(score, its mean) -> notes if the program published another mean, and whether lower is better."""
+    """Function: (score, its mean) -> (notes if the program published another mean, whether lower is better)."""
     unlisted: tuple[int, LogScores] | None = None
-    """If the log lists failures only: the number of instances, and the scores of those that are not listed."""
+    """If the log lists only failures: the number of all instances, and the scores of an instance that is not listed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Log:
-    """A format of logs, of which `read` is the reader: `results` gives one log per system in a file.
+    """A format of logs. Its method `read` is the reader of the format.
 
-    If a file has one record per instance and trial, it is declared instead, by `load` (file -> the whole, and its
-    records), `scores` (record -> scores) and fields of a record: those of the instance (`id`), the `trial` (# counts
-    the records of an instance), the `system`, the `facts`, the `labels`, of what all systems must agree on (`same`: the
-    first that a record has counts), and of what `--filter` takes one value of (`filter`). The system and facts may also
-    be in the whole file, as in `/info.model?`, whose ? says that it may be missing. `lacking` says whether a record
-    lacks something, and what, for a note.
-
-    For all: `content` names `InstanceLog.content` (or `same`) in messages. `must_agree` says what to do if systems
-    differ in a fact (other differences are noted). `main` is the score that is used for the metric mean. `adapt`
-    (options, names of the scores) gives options with the metric to use. `files_are_runs` says whether several files of
-    a system are its runs on the same instances.
+    Attributes:
+        results: function: (file, options) -> one `SystemLog` per system. If a file has one record per instance and
+            trial, give `load` and `scores` instead, and the names of fields that follow.
+        load: function: file -> (the whole content, its records).
+        scores: function: record -> its scores.
+        id: field of a record with the id of the instance.
+        trial: field with the trial; "#" numbers the records of an instance.
+        system: field with the name of the system. A path such as `/info.model?` is a field of the whole content; ? says
+            that it may be missing.
+        facts: fact -> field, written as for `system`.
+        labels: field with an object of labels.
+        same: fields on which all systems must agree; the first field that a record has is used.
+        filter: field for `--filter`, which selects the records with one value.
+        lacking: (function: record -> whether something is missing, what is missing), for a note.
+        content: name of `InstanceLog.content` (or `same`) in messages.
+        must_agree: fact -> what to do if systems differ in it. Differences in other facts only give a note.
+        main: the score to use for the metric "mean".
+        adapt: function: (options, names of the scores) -> options with the metric to use.
+        files_are_runs: whether several files of a system are its runs on the same instances.
     """
 
     results: Callable[[str, Options], Iterable[SystemLog]] | None = None
@@ -110,7 +118,7 @@ class Log:
     files_are_runs: bool = False
 
     def _declared(self, file: str, options: Options) -> Iterator[SystemLog]:
-        """The log of each system in a file, by the declaration."""
+        """The log of each system in a file, made from the declared fields."""
         whole, every = self.load(file)
         records, notes = list(every), ()
         if self.filter:
@@ -139,7 +147,7 @@ class Log:
             yield InstanceLog(self.scores(record), id, trial or None, record.get(self.labels), content)
 
     def read(self, sources: Sources, options: Options) -> Tasks:
-        """The evaluations by task; or one evaluation if no system has several tasks."""
+        """Read logs; return a function from options to evaluations by task, or to one evaluation for a single task."""
         files = sources.files or tuple(sources.by_file())
         results = [result for file in files for result in (self.results or self._declared)(file, options)]
         if not results:
@@ -173,9 +181,9 @@ class Log:
     def _task(
         self, results: Sequence[SystemLog], notes: tuple[str, ...], options: Options, *, alone: bool
     ) -> tuple[Collection[str], Reading]:
-        """The scores of a task, and a function that evaluates it by one score, or by a metric of several.
+        """The names of a task's scores, and a function that evaluates the task by a score or a metric.
 
-        A task that is not `alone` is refused when it is evaluated: it may not have the metric.
+        If the task is not `alone`, errors are raised only when it is evaluated, because it may not have the metric.
         """
         results, listed = _with_unlisted(results)
         sheets, contents, unusable = zip(*(_columns(result, options) for result in results), strict=True)
@@ -211,7 +219,7 @@ class Log:
 
 
 def _options_of_tasks(options: Options, logs: Mapping[str, Sequence[SystemLog]]) -> list[Options]:
-    """The options for the logs of each task: TASK=FIELD of clusters and strata is the field of the task.
+    """The options for the logs of each task; TASK=FIELD in `cluster` and `strata` gives the field for one task.
 
     >>> [own.cluster for own in _options_of_tasks(Options(cluster="x=topic"), {"x": [], "y": []})]
     ['topic', None]
@@ -232,9 +240,10 @@ def _options_of_tasks(options: Options, logs: Mapping[str, Sequence[SystemLog]])
 
 
 def _having_fields(options: Options, file: str, fields: Mapping[str, Collection[str]]) -> tuple[list[str], list[str]]:
-    """The tasks that have the field of `strata` and those that are left out for it; a field that some lack is refused.
+    """The tasks that have the field of `strata`, and the tasks that are left out because they lack it.
 
-    `fields` are those of each task.
+    If a field is missing in some tasks, it is refused, except that slices leave these tasks out. `fields` are the
+    fields of each task.
     """
     for option in ("cluster", "strata"):
         name = getattr(options, option)
@@ -253,7 +262,7 @@ def _having_fields(options: Options, file: str, fields: Mapping[str, Collection[
 
 
 def _of_one_task(evaluation: EvaluationRecord, left_out: Sequence[str]) -> EvaluationRecord:
-    """The evaluation with its task in the name of the metric, and a note on tasks without a field."""
+    """The evaluation of one task for slices: its metric gets the name of the task, and a note names tasks left out."""
     metric = replace(evaluation.metric, name=evaluation.title or evaluation.metric.name)
     note = f"left out task{'s' * (len(left_out) > 1)} {', '.join(left_out)}: no such field"
     return replace(evaluation, metric=metric, notes=(*evaluation.notes, note), title=None)
@@ -264,7 +273,7 @@ def _refuse(error: InputError, _: Options) -> NoReturn:
 
 
 def choose(file: str, names: Iterable[str], chosen: str | None, what: str) -> str:
-    """Which of several kinds of results to take: the only one, or the one that `--filter` names."""
+    """Choose one kind of results (named `what` in messages): the only kind, or the kind that `--filter` names."""
     known = list(dict.fromkeys(names))
     if not known:
         raise InputError(f"{file}: holds no results; expected those of at least one instance")
@@ -277,7 +286,7 @@ def choose(file: str, names: Iterable[str], chosen: str | None, what: str) -> st
 
 
 def grouped(values: Iterable[_Value], key: Callable[[_Value], _Key]) -> dict[_Key, list[_Value]]:
-    """The values of each key, in their order."""
+    """Group values by key, in their order."""
     groups: dict[_Key, list[_Value]] = {}
     for value in values:
         groups.setdefault(key(value), []).append(value)
@@ -285,7 +294,7 @@ def grouped(values: Iterable[_Value], key: Callable[[_Value], _Key]) -> dict[_Ke
 
 
 def _by_task(logs: Sequence[SystemLog], options: Options) -> tuple[dict[str, list[SystemLog]], tuple[str, ...]]:
-    """The logs of each task that all systems have, and notes; all logs in one group if no system has several tasks."""
+    """Task -> its logs, for the tasks that all systems have, and notes; one group "" if no system has several tasks."""
     tasks = list(dict.fromkeys(log.task for log in logs))
     systems = list(dict.fromkeys(log.system for log in logs))
     if all(len({log.task for log in logs if log.system == name}) < 2 for name in systems):
@@ -308,7 +317,7 @@ def _by_task(logs: Sequence[SystemLog], options: Options) -> tuple[dict[str, lis
 
 
 def _as_runs(logs: Sequence[SystemLog]) -> SystemLog:
-    """The logs of a system as one, each of whose files is a run, or several."""
+    """Join the logs of a system to one log, whose runs are the files (and the runs within a file)."""
     if len(logs) == 1:
         return logs[0]
     rows = [replace(row, run=f"{i}.{row.run or 1}") for i, log in enumerate(logs, 1) for row in log.rows]
@@ -318,9 +327,10 @@ def _as_runs(logs: Sequence[SystemLog]) -> SystemLog:
 
 
 def _with_unlisted(logs: Sequence[SystemLog]) -> tuple[Sequence[SystemLog], tuple[str, ...]]:
-    """Logs that list failures only, completed by a row for each instance; and a note.
+    """Complete logs that list only failures by rows for all other instances; also return a note.
 
-    Instances that any log lists have ids. What none lists has the same score everywhere, so that any id will do.
+    Instances that any log lists have ids. Instances that no log lists have the same score in all logs, so any id will
+    do.
 
     >>> row = InstanceLog({"valid": 0.0}, "q1")
     >>> logs = [SystemLog("", rows, unlisted=(2, {"valid": 1.0})) for rows in ([row], [])]
@@ -353,7 +363,7 @@ def _with_unlisted(logs: Sequence[SystemLog]) -> tuple[Sequence[SystemLog], tupl
 
 
 def _missing_note(logs: Sequence[SystemLog]) -> Iterator[str]:
-    """One note on everything that is missing in the logs of all systems.
+    """For each kind of missing results, one note with the counts of all systems.
 
     >>> counts = {"A": 3, "B": 0, "C": 20}
     >>> list(_missing_note([SystemLog("", (), name, lacking=(n, 80, "trials failed")) for name, n in counts.items()]))
@@ -368,7 +378,7 @@ def _missing_note(logs: Sequence[SystemLog]) -> Iterator[str]:
 
 
 def _with_runs(sheets: Sequence[Sheet], notes: tuple[str, ...]) -> tuple[list[Sheet], tuple[str, ...]]:
-    """Sheets with runs if all systems have the same runs; else the mean of each instance."""
+    """Keep the runs if all systems have the same runs; else take the mean of each instance."""
     runs = [set(sheet.runs or ()) for sheet in sheets]
     if all(len(own) <= 1 for own in runs):
         return [replace(sheet, runs=None) for sheet in sheets], notes
@@ -398,7 +408,7 @@ def _mean_of_runs(sheet: Sheet) -> Sheet:
 
 
 def _columns(result: SystemLog, options: Options) -> tuple[Sheet, list[object], dict[str, InputError]]:
-    """The scores that are usable in every row, NaN if one is missing; contents `[row]`; why others are unusable."""
+    """The sheet of a log (a missing score is NaN), the contents `[row]`, and errors for scores that are unusable."""
     scores: dict[str, list[float | InputError]] = {}
     ids, runs, objects, contents = [], [], [], []
     for i, row in enumerate(result.rows):
@@ -427,10 +437,10 @@ def _columns(result: SystemLog, options: Options) -> tuple[Sheet, list[object], 
 
 
 def _names(results: Sequence[SystemLog], sources: Sources, *, files_are_runs: bool) -> list[str]:
-    """The names of the systems: those in the logs, or those of the files where the former are missing or not unique.
+    """The names of the systems: the names in the logs; names of files if names in the logs are missing or not unique.
 
-    A name that a person wrote (NAME=FILE) stays, unless its file holds several systems. Where names of files tell the
-    logs of a system apart no better, as those of one folder, these are refused, unless they are its runs.
+    A name that the user gave (NAME=FILE) is kept, unless the file holds several systems. If two logs still have the
+    same name and task (as in one folder), they are refused, unless files are runs.
     """
     by_file = sources.by_file()
     files = [result.file for result in results]
@@ -451,12 +461,12 @@ def _names(results: Sequence[SystemLog], sources: Sources, *, files_are_runs: bo
 
 
 def _tasks_and_systems(results: Sequence[SystemLog], names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The task and the system of each log."""
+    """(task, system) of each log."""
     return ((result.task, name) for result, name in zip(results, names, strict=True))
 
 
 def _differences(results: Sequence[SystemLog], must_agree: Mapping[str, str]) -> tuple[str, ...]:
-    """Notes on facts in which the systems differ; those in `must_agree` are refused."""
+    """Notes on facts in which the systems differ; differences in the facts of `must_agree` are refused."""
     notes = ()
     facts = [{"task": result.task, **result.facts} for result in results]
     for fact in dict.fromkeys(fact for own in facts for fact in own):
@@ -487,7 +497,7 @@ def _check_content(sheets: Sequence[Sheet], contents: Iterable[Sequence[object]]
 def _compare_published(
     evaluation: EvaluationRecord, sheets: Sequence[Sheet], results: Sequence[SystemLog]
 ) -> EvaluationRecord:
-    """The evaluation with the direction that the program published, and notes if its means differ."""
+    """Take the direction (lower is better) from the program's results, and add notes if its means differ."""
     metric, notes = evaluation.metric, []
     for sheet, result in zip(sheets, results, strict=True):
         name = _score(metric, sheet)
@@ -500,7 +510,7 @@ def _compare_published(
 
 
 def _score(metric: Metric | SampleMetric, sheet: Sheet) -> str | None:
-    """The score by its name in the log, if the metric is the mean of one score."""
+    """The name in the log of the score that the metric averages; None if the metric is no mean of one score."""
     score, *others = metric.inputs
     if others or metric.stat_names != MEAN.stat_names:
         return None
@@ -508,7 +518,7 @@ def _score(metric: Metric | SampleMetric, sheet: Sheet) -> str | None:
 
 
 def _plain_labels(objects: Sequence[object], used: Sequence[str | None]) -> dict[str, list[str]]:
-    """Fields that are a text, a number, true or false in every object: name -> [row]; those in `used` are checked."""
+    """Field -> labels [row], for fields with plain values in every object; the fields in `used` are checked."""
     rows = [each if isinstance(each, dict) else {} for each in objects]
     columns = {name: [row.get(name) for row in rows] for name in (rows[0] if rows else ())}
     plain = {name: all(isinstance(value, str | int | float) for value in own) for name, own in columns.items()}

@@ -1,13 +1,13 @@
-"""Ratings of translations by people: errors that raters mark (MQM), and scores (DA, SQM, ESA) exported by Appraise.
+"""Human ratings of translations: errors that raters mark (MQM), and scores (DA, SQM, ESA) exported by Appraise.
 
-MQM is a tsv file with one row per error, scored as by `score_mqm.py` of mt-metrics-eval, without its minus: a rater's
-errors are added up by the weights of Google, and raters averaged. Reference: Freitag et al. (2021), "Experts, errors,
-and context: a large-scale study of human evaluation for machine translation".
+MQM is a tsv file with one row per error. It is scored as by `score_mqm.py` of mt-metrics-eval, but without the minus
+sign: the errors of a rater are added up with Google's weights, and raters are averaged. Reference: Freitag et al.
+(2021), "Experts, errors, and context: a large-scale study of human evaluation for machine translation".
 
-Appraise writes a csv file without header, one row per rating, read as by `humeval/tools.py` of WMT24: checks, tutorials
-and fillers are left out. If an annotator rated a segment again, the last rating counts. Annotators are averaged.
-Reference: Kocmi et al. (2024), "Error span annotation: a balanced approach for human evaluation of machine
-translation".
+Appraise writes a csv file without a header, with one row per rating. It is read as by `humeval/tools.py` of WMT24:
+attention checks, tutorials and fillers are left out. If an annotator rated a segment again, the last rating counts.
+Annotators are averaged. Reference: Kocmi et al. (2024), "Error span annotation: a balanced approach for human
+evaluation of machine translation".
 """
 
 from collections import Counter
@@ -25,13 +25,13 @@ from sigjax.run.files import naming, read_text
 _SCORE = "mqm"
 _NEEDED = ("system", "rater", "category", "severity")
 _SEGMENTS = ("doc_id", "docsegid", "doc_seg_id", "seg_id", "globalsegid", "segment_id")
-"""Names for the number of a segment (in its document, if the file has documents)."""
+"""Names of the column with the number of a segment (in its document, if the file has documents)."""
 _TENTHS = {"major": 50, "minor": 10, "neutral": 0, "no-error": 0, "no error": 0}
 """Ten times the weight of an error of each severity."""
 _PARTICULAR = {("major", "non-translation"): 250, ("minor", "fluency/punctuation"): 1}
-"""The errors of some categories and their subcategories."""
+"""(severity, category) -> ten times the weight, for errors of special categories and their subcategories."""
 _ATTENTION = "hotw"
-"""Severities with this beginning are about planted errors, which check the raters."""
+"""Severities that begin like this are for planted errors, which check the attention of raters."""
 
 
 def _mqm(file: str, _: Options) -> Iterator[SystemLog]:
@@ -50,14 +50,14 @@ def _mqm(file: str, _: Options) -> Iterator[SystemLog]:
         raters = tenths.setdefault(system, {}).setdefault((document, number), {})
         raters[rater] = raters.get(rater, 0) + _weight(f"{Line(file, line)}", category, severity)
     for system, segments in tenths.items():
-        # Raters are averaged.
+        # The mean over raters.
         scores = {key: sum(raters.values()) / (10 * len(raters)) for key, raters in segments.items()}
         rows = [_segment(*key, {_SCORE: score}) for key, score in scores.items()]
         yield SystemLog(file, rows, system, published=lambda score, _: ([], score == _SCORE))  # lower is better
 
 
 def _weight(where: str, category: str, severity: str) -> int:
-    """Ten times the weight of an error."""
+    """Ten times the weight of an error, which is an integer."""
     kind, about = severity.lower(), f"{category.lower().replace('!', '')}/"
     if kind.startswith(_ATTENTION):
         return 0
@@ -71,7 +71,7 @@ def _weight(where: str, category: str, severity: str) -> int:
 
 
 def _segment(document: str, number: str, scores: dict[str, float], **labels: str) -> InstanceLog:
-    """A segment by its number, and its document if there is one."""
+    """The log of a segment; its id is the number, with the document if there is one."""
     labels |= {"document": document} if document else {}
     return InstanceLog(scores, f"{document}: {number}" if document else number, labels=labels)
 
@@ -81,14 +81,14 @@ MQM = Log(results=_mqm)
 
 _APPRAISE_SCORE = "score"
 _WITHOUT_DOCUMENTS = (9,)
-"""Numbers of fields: annotator, system, item, type, two languages, score, start and end."""
+"""Possible numbers of fields: annotator, system, item, type, two languages, score, start, end."""
 _WITH_DOCUMENTS = (11, 12, 13, 14)
-"""Numbers of fields with documents: document and "rates the whole document" before start; then error spans, batch
-(two)."""
+"""Possible numbers of fields with documents: the document and a flag (rates the whole document) come before start;
+error spans and two fields on the batch may come at the end."""
 _MARKS = {"#incomplete": "a filler", "#dup": "a filler", "#bad": "an attention check"}
-"""Suffix in the name of a document that does not count -> the kind of its ratings."""
+"""Mark in the name of a document -> why its ratings do not count."""
 _LONGEST = 18
-"""Digits of the number of an item."""
+"""Most digits of an item number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +96,12 @@ class _Rating:
     annotator: str
     system: str
     document: str
-    """The name without the suffix of WMT; empty if there are no documents."""
+    """The name of the document without the mark of WMT; empty if there are no documents."""
     item: str
     pair: str
     score: float
     end: str
-    """Seconds, or a date and a time: both sort as text."""
+    """The end time, in seconds or as date and time; both sort correctly as text."""
     why_not: str
     """Why the rating does not count; empty if it does."""
 
@@ -161,7 +161,7 @@ def _appraise(file: str, options: Options) -> list[SystemLog]:
 
 
 _Items = dict[tuple[str, str], list[str]]
-"""System and annotator -> the items of a document, in order."""
+"""(system, annotator) -> the items of one document, in order."""
 
 
 def _items(ratings: Sequence[_Rating]) -> _Items:
@@ -172,13 +172,13 @@ def _items(ratings: Sequence[_Rating]) -> _Items:
 
 
 def _in_batches(items: Mapping[str, _Items]) -> bool:
-    """Whether items are numbered in batches: then most documents have other numbers for each system."""
+    """Whether items are numbered by batch; then most documents have other item numbers for each system."""
     several = [own for document, own in items.items() if document and len({system for system, _ in own}) > 1]
     return 2 * sum(map(_is_shifted, several)) > len(several)
 
 
 def _is_shifted(items: _Items) -> bool:
-    """Whether each annotator has consecutive items of a document, and systems have different ones."""
+    """Whether each annotator has consecutive items of a document, and systems have different items."""
     systems: dict[str, set[str]] = {}
     for (system, _), own in items.items():
         if not all(each.isdecimal() and len(each) <= _LONGEST for each in own):
@@ -190,7 +190,7 @@ def _is_shifted(items: _Items) -> bool:
 
 
 def _by_position(ratings: Sequence[_Rating], items: Mapping[str, _Items]) -> tuple[list[_Rating], str]:
-    """The ratings with the place in the document as item, and a note; documents of which parts were rated have none."""
+    """Replace items by positions in their document, without documents that were rated in part; also return a note."""
     whole = {document for document, own in items.items() if len(set(map(len, own.values()))) == 1}
     placed = [
         replace(each, item=str(items[each.document][each.system, each.annotator].index(each.item) + 1))

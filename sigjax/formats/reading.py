@@ -1,7 +1,7 @@
-"""The only way in: files, a data frame or arrays -> `Evaluation`; files are read once for all metrics.
+"""`read`: files, a data frame or arrays become an `Evaluation`; files are read once for all metrics.
 
-Of the formats in `table`, files are of the one that `reader` names, else of that which the metric, the name and the
-first bytes of the first file tell.
+The option `reader` names the format. Without it, the format is recognized from the metric, and from the name and the
+first bytes of the first file.
 """
 
 import os
@@ -17,7 +17,7 @@ from typing import Any, cast
 
 import sigjax.formats.declarations as table
 from sigjax.metrics import is_number_text, unknown_metric
-from sigjax.metrics.suites import in_suite, of_tasks, suite_of
+from sigjax.metrics.suites import of_tasks, suite_of
 from sigjax.readers.evaluation import Evaluation
 from sigjax.readers.join import Sources, directed, select
 from sigjax.readers.options import (
@@ -36,13 +36,13 @@ from sigjax.readers.options import (
 )
 from sigjax.readers.table import DataTable, is_missing, is_text
 from sigjax.records import EvaluationRecord, Hint, InputError, Missing
-from sigjax.records.metric import AnyMetric
+from sigjax.records.metric import AnyMetric, in_suite
 from sigjax.records.options import StrPath, check, options_of, takes, values
 from sigjax.run.context import progress_bar
 from sigjax.run.files import folder_refusal, is_spreadsheet, keeping_pipes, read_head, read_text
 
 _PLAIN = frozenset({"labels", "texts"})
-"""Formats of whole lines, which almost any file could be."""
+"""Formats of plain lines, which almost any file could be."""
 _TABLE = (
     f"looks like a table, which is read alone, with all systems in it; with {Hint('i')}, texts are one per line, and "
     f"labels one per line or with an id ({Hint('reader', 'id-labels')}; {Hint('reader', 'labels')} and "
@@ -53,7 +53,7 @@ _TABLE = (
 def choose_formats(
     files: Sequence[str], outputs: Sequence[str], *, reader: str | None, metrics: Sequence[object]
 ) -> list[table.Format]:
-    """The format of `files` (given before the `outputs` of systems, if any), for each metric."""
+    """The format for each metric; `files` are given before -i, and `outputs` (of systems) after -i."""
     if reader is not None:
         return [_named(reader, files, outputs, metric) for metric in metrics]
     first = (*files, *outputs)[0]
@@ -67,7 +67,7 @@ def choose_formats(
             f"{files[1]}: a .seg.score file has all systems in it; compare one at a time, or several annotators in one "
             f"table with the columns system, id, annotator and score ({Hint('runs', 'COLUMN')})"
         )
-    formats = likely_formats(files, outputs)
+    formats = likely_formats(files, outputs, (name, head))
     if not formats:
         raise _unknown(files or outputs, outputs, formats_taking(files, outputs))
     likely = formats[0]
@@ -90,19 +90,24 @@ def choose_formats(
     for format, metric in zip(formats, metrics, strict=True):
         format.check_metric(metric)
     for file in outputs if any(each.name in _PLAIN for each in formats) else ():
-        # The ids and marks of tables would be scored; what comes through a pipe can be read only once.
+        # Otherwise the ids and separators of a table would be scored. Pipes are not checked: they can be read only
+        # once.
         if os.path.isfile(file) and table.looks_tabular(*read_head(file)):
             raise InputError(f"{file}: {_TABLE}")
     return formats
 
 
-def likely_formats(files: Sequence[str], outputs: Sequence[str]) -> list[table.Format]:
-    """The formats that the first file looks like, the particular before the general; none if it looks like none.
+def likely_formats(
+    files: Sequence[str], outputs: Sequence[str], head_of_first: tuple[str, bytes] | None = None
+) -> list[table.Format]:
+    """The formats that the first file looks like, specific formats before general formats; may be empty.
 
-    A file that is certainly of one format is of no other, whatever the metric.
+    `head_of_first` is what `read_head` found in the first file, if the file has been read.
+
+    If the file is certainly of one format, this is the only result, for any metric.
     """
     first = (*files, *outputs)[0]
-    name, head = read_head(first)
+    name, head = head_of_first or read_head(first)
     alone = len(files) == 1 and not outputs
 
     def is_likely(format: table.Format) -> bool:
@@ -121,7 +126,7 @@ def likely_formats(files: Sequence[str], outputs: Sequence[str]) -> list[table.F
 
 
 def _is_scored(name: str, head: bytes) -> bool:
-    """Whether a possible table of one system is such a table: by its name, or because lines end in numbers."""
+    """Whether a file may be the table of one system: by its name, or because all lines end in numbers."""
     named = name.endswith((".csv", ".tsv", ".json", ".jsonl", ".parquet", ".md", ".tex"))
     if named or head.startswith((b"PAR1", b"[", b"{")) or is_spreadsheet(name, head):
         return True
@@ -137,7 +142,7 @@ def formats_taking(
 ) -> list[table.Format]:
     """The formats that take such files, in the order of trial.
 
-    `first` keeps only formats that the first file may have.
+    If `first` (name and first bytes of the first file) is given, only formats that this file may have.
     """
     if outputs:
         taken: tuple[table.Takes, ...] = ("gold",) if files else ("systems",)
@@ -151,7 +156,7 @@ def _unknown(files: Sequence[str], outputs: Sequence[str], fitting: Sequence[tab
     first = files[0]
     name, head = read_head(first)
     if not head.strip():
-        read_text(first)  # says what is wrong with an empty file or a folder
+        read_text(first)  # raises the error for an empty file or a folder
     if outputs and table.looks_tabular(name, head):
         return InputError(f"{first}: {_TABLE}")
     if _MEANS.fullmatch(PurePath(name).name) and b'"results"' in head:
@@ -173,10 +178,9 @@ def _unknown(files: Sequence[str], outputs: Sequence[str], fitting: Sequence[tab
     if document := next((file for file in files if file.lower().endswith(table.DOCUMENTS)), None):
         return InputError(f"{document}: holds neither results, nor gold labels or texts, by its name; leave it out")
     if not outputs and head.lstrip().startswith(b"{") and not name.endswith(".jsonl"):
-        from sigjax.readers.json_files import parse_json
-        from sigjax.readers.shapes import record_paths, records_question
+        from sigjax.readers.json_files import parse_json, record_paths, records_question
 
-        with suppress(InputError):  # it is no JSON
+        with suppress(InputError):  # the file may be no JSON
             if paths := record_paths(parse_json(first, read_text(first))):
                 return InputError(f"{first}: {records_question(paths)}")
     known = ", ".join(each.name for each in fitting)
@@ -212,9 +216,9 @@ _NO_SYSTEM = re.compile(r"(source|src|input|published|scores)([^a-z].*)?")
 
 
 def split_gold(files: Sequence[str]) -> tuple[str, list[str]]:
-    """The gold file (by its name, else the first file), and the files of the systems.
+    """Guess which file is the gold file (by its name, else the first), and which files belong to systems.
 
-    Documents, and files named like source texts or published scores, are neither.
+    Documents, and files named like source texts or published scores, are left out.
 
     >>> split_gold(["wmt/A.txt", "wmt/B.txt", "wmt/README.md", "wmt/refA.txt", "wmt/source.txt"])
     ('wmt/refA.txt', ['wmt/A.txt', 'wmt/B.txt'])
@@ -229,25 +233,24 @@ def split_gold(files: Sequence[str]) -> tuple[str, list[str]]:
 def read(*data: Any, options: ReadOptions) -> Evaluation:
     r"""Read the results of systems: a table; one file per system; gold files and one file per system; or arrays.
 
-    The format is recognized from names and content (`sigjax help formats` lists all). Any file may be packed with
-    gzip.
+    The format is recognized from names and content; `sigjax help formats` lists all formats. Any file may be packed
+    with gzip.
 
-    A table (tsv, csv, jsonl, json, parquet, or with blanks between columns) with a column of systems (named `system`,
-    `model`, `run`, ...) is long (one row per system and instance); any other is wide (one row per instance, one column
-    per system); or there is one table per system, with ids and scores. A note says what was taken from which column. An
-    .npz file holds one array per system, or what `Evaluation.save` wrote; its metric stays.
+    A table is tsv, csv, jsonl, json, parquet, or has blanks between columns. With a column of systems (named `system`,
+    `model`, `run`, ...), it is a long table: one row per system and instance. Otherwise it is a wide table: one row per
+    instance, one column per system. Or there is one table per system, with ids and scores. A note says what was taken
+    from which column. An .npz file holds one array per system, or what `Evaluation.save` wrote, with its metric.
 
-    `compare` and all studies read what they are given by this function, with the options that are given through as
-    `read={...}`.
+    `compare` and all studies read their data by this function; they pass on the options in `read={...}`.
 
     Args:
-        data: one table; or one file per system; or, where `input` is given, the gold files (references, annotations).
-            Several paths may be a list. A data frame of pandas, polars or pyarrow (extra `dataframe`) is a table, too;
-            a dict has one path, or one array, per system. Of an `Evaluation`, `only` takes some systems.
+        data: one table; or one file per system; or, if `input` is given, the gold files (references, annotations).
+            Several paths may be a list. A data frame of pandas, polars or pyarrow (extra `dataframe`) is a table, too.
+            A dict has one path, or one array, per system. For an `Evaluation`, `only` selects some systems.
         options: see `ReadOptions`.
 
     Returns:
-        An `Evaluation`; for a list of metrics a list of them, which `compare` takes.
+        An `Evaluation`; for a list of metrics, a list of evaluations, which `compare` takes.
 
     Raises:
         InputError: a file or an option cannot be used; the message names the place and what to do.
@@ -271,7 +274,7 @@ def read(*data: Any, options: ReadOptions) -> Evaluation:
 
 def refuse_several_tasks(evaluations: Sequence[EvaluationRecord]) -> None:
     """Refuse evaluations of several tasks."""
-    tasks = [each.title or "" for each in evaluations if in_suite(each)]
+    tasks = [each.title or "" for each in evaluations if in_suite(each.metric.name, each.title)]
     if tasks:
         raise InputError(
             f"the files are of several tasks ({listing(tasks[1:])}); only compare takes several at once: "
@@ -279,7 +282,6 @@ def refuse_several_tasks(evaluations: Sequence[EvaluationRecord]) -> None:
         )
 
 
-@keeping_pipes()
 def read_data(
     data: Any,
     options: ReadOptions | Mapping[str, Any] | None = None,
@@ -294,42 +296,50 @@ def read_data(
 ) -> list[EvaluationRecord]:
     """Read data of any kind (paths, a data frame, a dict of arrays, evaluations): one evaluation per metric.
 
-    `options` are those of `read`. A caller may also ask for: its own `metrics`, if the data are not read yet (none: all
-    metrics in a file of saved statistics); several `tasks`; a `single` system; `folds`, rows of a cross-validation in
-    columns named fold and repeat; `sliced`, without tasks that lack the field of `strata`; another default for
-    `missing` results in files and frames; and no `progress`.
-    """
-    options = reading(options)
-    options = replace(options, progress=options.progress and progress)
-    more = {"single": single, "folds": folds, "sliced": sliced}
-    more |= {"missing": missing if options.missing == "error" else options.missing}
-    own = Options(**values(options, Options, **more))
-    check(own)
-    by = listed_metrics(options.metric) if metrics is None else list(metrics)
-    if are_paths(data):
-        return _of_files(data, options, own, by, tasks=tasks)
-    if isinstance(data, Mapping):
-        if given := _tasks(data):
-            return suite_of({name: _chosen(own, options) for name, own in given.items()})
-        check_meant(options, "arrays, which Evaluation.from_arrays takes with ids and clusters", _OF_ARRAYS)
-        own = replace(own, missing=options.missing)  # a caller's `missing` is for files and frames only
-        return [_of_arrays(data, replace(own, metric="mean" if each is None else each)) for each in by]
-    if isinstance(data, EvaluationRecord | Sequence):
-        return _chosen(list_evaluations(data), options)
-    if not hasattr(type(data), "columns"):  # as data frames have
-        raise InputError(
-            "data must be an Evaluation, a dict of one array per system, a data frame, or the path of a table, "
-            f"got {type(data).__name__}"
-        )
-    from sigjax.readers.frames import read_frame
+    `options` are the options of `read`. The other arguments are for callers:
 
-    return [read_frame(data, each, options, **more) for each in by]
+    - `metrics`: the metrics to read, if the data are not read yet; an empty list means all metrics in a file of saved
+      statistics.
+    - `tasks`: several tasks are allowed. `single`: a single system is allowed.
+    - `folds`: rows are results of cross-validation, with columns named fold and repeat.
+    - `sliced`: leave out tasks that lack the field of `strata`.
+    - `missing`: another default for missing results in files and frames.
+    - `progress`: whether to show progress.
+    """
+    if not options and isinstance(data, list) and all(isinstance(each, EvaluationRecord) for each in data):
+        return data
+    with keeping_pipes():
+        options = reading(options)
+        options = replace(options, progress=options.progress and progress)
+        more = {"single": single, "folds": folds, "sliced": sliced}
+        more |= {"missing": missing if options.missing == "error" else options.missing}
+        own = Options(**values(options, Options, **more))
+        check(own)
+        by = listed_metrics(options.metric) if metrics is None else list(metrics)
+        if are_paths(data):
+            return _of_files(data, options, own, by, tasks=tasks)
+        if isinstance(data, Mapping):
+            if given := _tasks(data):
+                return suite_of({name: _chosen(own, options) for name, own in given.items()})
+            check_meant(options, "arrays, which Evaluation.from_arrays takes with ids and clusters", _OF_ARRAYS)
+            own = replace(own, missing=options.missing)  # the caller's default is only for files and frames
+            return [_of_arrays(data, replace(own, metric="mean" if each is None else each)) for each in by]
+        if isinstance(data, EvaluationRecord | Sequence):
+            return _chosen(list_evaluations(data), options)
+        if not hasattr(type(data), "columns"):  # data frames have columns
+            raise InputError(
+                "data must be an Evaluation, a dict of one array per system, a data frame, or the path of a table, "
+                f"got {type(data).__name__}"
+            )
+        from sigjax.readers.frames import read_frame
+
+        return [read_frame(data, each, options, **more) for each in by]
 
 
 def _of_files(
     data: Any, given: ReadOptions, options: Options, by: Sequence[AnyMetric | None], *, tasks: bool
 ) -> list[EvaluationRecord]:
-    """The evaluations of files by each metric, or by all metrics that are saved in the only one."""
+    """The evaluations of files by each metric; for a file of saved statistics and no metrics, by all metrics in it."""
     files: Any = [data] if isinstance(data, _PATH) else data
     input = given.input
     if isinstance(data, Mapping):
@@ -349,7 +359,7 @@ def _of_files(
 
 
 _OF_ARRAYS = frozenset(("metric", "missing", "only", "lower_is_better", "higher_is_better"))
-"""Options that mean something for arrays."""
+"""Options that have a meaning for arrays."""
 
 
 def _of_arrays(arrays: Mapping[Any, Any], options: Options) -> EvaluationRecord:
@@ -362,7 +372,7 @@ def _of_arrays(arrays: Mapping[Any, Any], options: Options) -> EvaluationRecord:
 
 
 def _chosen(evaluations: Sequence[EvaluationRecord], options: ReadOptions) -> list[EvaluationRecord]:
-    """Some systems of evaluations."""
+    """Select systems of evaluations."""
     check_meant(options, "an Evaluation, which is read already", ("only",))
     return [each if options.only is None else select(each, options.only) for each in evaluations]
 
@@ -371,30 +381,30 @@ _PATH = str | os.PathLike | bytes
 
 
 def are_paths(data: Any) -> bool:
-    """Whether data are a path, a dict of paths, or a list that has some, which is refused if it has anything else."""
+    """Whether data are a path, a dict of paths, or a list with a path (a mixed list is refused later)."""
     if isinstance(data, _PATH):
         return True
     if isinstance(data, Mapping):
         return bool(data) and all(map(_is_path, data.values()))
-    is_none = isinstance(data, tuple) and not data  # as all files may be those of `input`
+    is_none = isinstance(data, tuple) and not data  # no files: all may be given by `input`
     return is_none or (isinstance(data, Sequence) and any(map(_is_path, data)))
 
 
 def _is_path(data: Any) -> bool:
-    """Whether this is a path and not a number, unless a file has this name."""
+    """Whether this is a path; text that spells a number is a path only if such a file exists."""
     is_number = isinstance(data, str) and is_number_text(data) and not os.path.exists(data)
     return isinstance(data, _PATH) and not is_number
 
 
 def is_array(data: Any) -> bool:
-    """Whether these are the numbers of one system."""
+    """Whether these are numbers of one system, such as an array or a list."""
     others = isinstance(data, EvaluationRecord | Mapping | str | os.PathLike) or hasattr(type(data), "columns")
     is_list = isinstance(data, list | tuple)
     return not others and not (is_list and any(isinstance(each, EvaluationRecord | str | os.PathLike) for each in data))
 
 
 def _tasks(data: Mapping[Any, Any]) -> dict[str, list[EvaluationRecord]]:
-    """The evaluations of each task; none if the data have no tasks."""
+    """Task -> its evaluations, if the data are a dict of evaluations; else empty."""
     tasks = {str(name): [own] if isinstance(own, EvaluationRecord) else own for name, own in data.items()}
     lists = all(isinstance(of_task, list | tuple) and of_task for of_task in tasks.values())
     are_read = lists and all(isinstance(each, EvaluationRecord) for of_task in tasks.values() for each in of_task)
@@ -402,7 +412,7 @@ def _tasks(data: Mapping[Any, Any]) -> dict[str, list[EvaluationRecord]]:
 
 
 def list_evaluations(given: Any) -> list[EvaluationRecord]:
-    """An evaluation, or several, as a list."""
+    """One or several evaluations as a list; refuse anything else."""
     is_list = isinstance(given, Iterable) and not isinstance(given, str | Mapping)
     evaluations: list[Any] = list(given) if is_list else [given]
     if others := {type(each).__name__ for each in evaluations if not isinstance(each, EvaluationRecord)}:
@@ -416,7 +426,7 @@ def list_evaluations(given: Any) -> list[EvaluationRecord]:
 
 
 def read_rows(path: str | os.PathLike[str], options: Options) -> DataTable:
-    """The rows of a table in a file, whatever they mean, of any format of tables."""
+    """Parse a file of any format of tables to a table, without interpreting its columns."""
     sources = sources_of([path], ())  # pyright: ignore[reportArgumentType]
     (format,) = formats_of(sources, reader_for(sources, None, options.records), [None])
     parse = format.parser
@@ -426,7 +436,7 @@ def read_rows(path: str | os.PathLike[str], options: Options) -> DataTable:
 
 
 def sources_of(paths: Sequence[StrPath], input: Sequence[StrPath] | Mapping[str, StrPath]) -> Sources:
-    """The files as they are given."""
+    """The given files: before -i (`paths`), and of systems after -i (`input`)."""
     if isinstance(input, str | os.PathLike):
         raise InputError(f"input: expected a list of files, got the path {os.fsdecode(input)!r}; write it as a list")
     for path in paths:
@@ -437,14 +447,14 @@ def sources_of(paths: Sequence[StrPath], input: Sequence[StrPath] | Mapping[str,
         outputs = {str(name): os.fsdecode(path) for name, path in input.items()}
         sources = Sources(files, outputs, frozenset(outputs))
     else:
-        sources = Sources(files, *name_systems([os.fsdecode(path) for path in input]))
+        sources = Sources(files, *name_systems([os.fsdecode(path) for path in input])) if input else Sources(files, {})
     if not (sources.files or sources.systems):
         raise InputError("no file is given; expected a table, one file per system, or gold files and systems")
     return sources
 
 
 def _system_folders(files: tuple[str, ...]) -> tuple[str, ...]:
-    """The folders of the systems in a folder."""
+    """If the only file is a folder with one folder per system, these folders; else the files as given."""
     if len(files) != 1 or not os.path.isdir(files[0]):
         return files
     formats = table.all_formats().values()
@@ -469,7 +479,7 @@ def files_of(sources: Sources) -> tuple[Sequence[str], Sequence[str]]:
 
 
 def _files_of(path: str, format: table.Format) -> tuple[str, ...]:
-    """The file of a system that is given by its folder; the files of its tasks, if the format has such."""
+    """The files of a system: if a folder is given, the only file in it, or one file per task if the format allows."""
     if not format.folder or not os.path.isdir(path):
         return (path,)
     inside = format.inside(path)
@@ -483,9 +493,9 @@ def _files_of(path: str, format: table.Format) -> tuple[str, ...]:
 def _evaluations(
     sources: Sources, reader: str | None, metrics: Sequence[AnyMetric | None], options: Options
 ) -> list[EvaluationRecord]:
-    """The evaluation of each metric; files are read once for all metrics of one format.
+    """The evaluation by each metric; files are read once for all metrics of one format.
 
-    The options have no metric yet.
+    `options` have no metric yet.
     """
     for metric in metrics:
         check_options(options if metric is None else replace(options, metric=metric))
@@ -501,11 +511,13 @@ def _evaluations(
             with_metric = replace(options, metric=first if metric is None else metric)
             for task, evaluation in readings[each.name](with_metric).items():
                 tasks.setdefault(task, []).extend([] if evaluation is None else [directed(evaluation, options)])
+        if len(tasks) == 1:
+            return tasks.popitem()[1]
         return of_tasks(tasks, [str(metric) for metric in metrics])
 
 
 def reader_for(sources: Sources, reader: str | None, records: str | None) -> str | None:
-    """The name of the requested format, if any; records in a JSON file are a table of JSON."""
+    """The name of the requested format, if any; the option `records` implies a table in JSON."""
     if records is None or reader is not None:
         return reader
     name, head = read_head(next(chain(*files_of(sources))))
@@ -513,7 +525,7 @@ def reader_for(sources: Sources, reader: str | None, records: str | None) -> str
 
 
 def read_as(format: table.Format, sources: Sources, options: Options) -> table.ByTask:
-    """The files, read as one format."""
+    """Read the files as this format."""
     _check_particular(format, options)
     if format.takes == "systems" or format.folder or (format.parts and (sources.systems or len(sources.files) > 1)):
         if not sources.systems:
@@ -541,13 +553,13 @@ _PARTICULAR = frozenset(
         *("where", "transpose", "melt", "records", "systems"),
     )
 )
-"""Options that mean something for some formats only."""
+"""Options that have a meaning only for some formats."""
 _OF_TABLES = frozenset(("counts", "decimal", "id_column", "ignore", "lexicon", "thousands"))
-"""Options that mean nothing for gold files, whose instances have no columns."""
+"""Options without a meaning for gold files, whose instances have no columns."""
 
 
 def _check_particular(format: table.Format, options: Options) -> None:
-    """Refuse options that mean nothing for a format."""
+    """Refuse options that have no meaning for this format."""
     particular = (_PARTICULAR | _OF_TABLES if format.takes == "gold" else _PARTICULAR) - format.options
     check_meant(options, f"the format {format.name}", options_of(ReadOptions).keys() - particular)
     if options.unit == "response" and "unit" not in format.options:
@@ -559,7 +571,7 @@ def _check_particular(format: table.Format, options: Options) -> None:
 
 
 def gold_note(sources: Sources) -> str:
-    """A note on the gold files: only their order identifies them, so a report must name them.
+    """A note that names the gold files, because only their order identifies them; a warning if they look wrong.
 
     >>> gold_note(Sources(("a.txt",), {"ref": "in/ref.txt", "b": "b.txt"}))
     "warning: gold standard: a.txt, although 'ref.txt' of the systems is named like one: gold files stand before -i"
@@ -578,7 +590,7 @@ def gold_note(sources: Sources) -> str:
 
 
 def _gold_among(sources: Sources) -> tuple[str, ...]:
-    """A warning if a file that is compared as a system is named like a gold standard: -i may be forgotten."""
+    """A warning if a system's file is named like a gold standard: perhaps the user forgot -i."""
     names = [PurePath(file).name for file in sources.systems.values()]
     found = [name for name in names if _GOLD_NAME.search(name.lower())]
     about = "is compared as a system; if it is the gold standard, it stands before -i"

@@ -1,27 +1,29 @@
 """Texts: outputs with references, by line or by id; answers to questions as in SQuAD; and scores of segments.
 
-Scores of segments (comet-score --to_json, .seg.score of mt-metrics-eval) are joined by position.
+**Scores of segments** (comet-score --to_json, .seg.score of mt-metrics-eval) are joined by position.
 
-Gold answers are a file of SQuAD (1.1 or 2.0), or an object of id -> answers; predictions are an object of id -> answer.
-Exact match and F1 are those of SQuAD's scripts: answers are compared in lower case, without punctuation (of ASCII) and
-articles (a, an, the); of several gold answers the best one counts. If some question has no answer, the script of
-version 2.0 counts, else that of 1.1. Articles of SQuAD are clusters. References: Rajpurkar et al. (2016), "SQuAD:
-100,000+ questions for machine comprehension of text"; Rajpurkar, Jia and Liang (2018), "Know what you don't know".
+**Answers.** Gold answers are a file of SQuAD (1.1 or 2.0), or a JSON object of id -> answers. Predictions are a JSON
+object of id -> answer. Exact match and F1 are computed as by the scripts of SQuAD: answers are compared in lower case,
+without ASCII punctuation and articles (a, an, the); among several gold answers, the best match counts. If some question
+has no answer, the rules of version 2.0 are used, else of version 1.1. The articles of SQuAD can be clusters.
+References: Rajpurkar et al. (2016), "SQuAD: 100,000+ questions for machine comprehension of text"; Rajpurkar, Jia and
+Liang (2018), "Know what you don't know".
 
-Transcripts have ids, as in Kaldi's `text` (`ID WORD ...`) and sclite's `trn` (`WORD ... (ID)`), or times, as in stm. An
-utterance without words is an empty transcript. For `wer-sclite`, words are as sclite reads them; for other metrics all
-words count, also sclite's `(optional)` ones, `<unk>` and `[noise]`, case counts, too, and alternatives `{a / b}` of trn
-are refused. If all ids contain - or _, the text before the first of these signs is the speaker.
+**Transcripts** have ids, as in Kaldi's `text` (`ID WORD ...`) and sclite's `trn` (`WORD ... (ID)`), or times, as in
+stm. An utterance without words is an empty transcript. For the metric `wer-sclite`, words are read as by sclite. For
+other metrics, all words count (also `(optional)` words, `<unk>` and `[noise]` of sclite), case matters, and
+alternatives `{a / b}` of trn are refused. If all ids contain - or _, the text before the first - or _ is the speaker.
 
-Ids look like words of plain texts. So files are transcripts only if the gold file is named `text` or `NAME.trn`, or if
-systems have most ids of the gold file, no other ids, and the ids are long. Such ids have the same length, or the same
-pattern of letters, digits and marks. Files that only nearly satisfy this, such as files with ten or more numbers as
-ids, are refused with both possible answers.
+**Recognition.** Ids look like words of plain texts. So files are transcripts only if the gold file is named `text` or
+`NAME.trn`, or if systems have most ids of the gold file, no other ids, and the ids are long and similar: of the same
+length, or of the same pattern of letters, digits and marks. Files that nearly satisfy this (such as ten or more lines
+with numbers as ids) are refused; the message names both readers.
 
-sclite's stm has the segments of the reference with times, and ctm the words of a system. A word belongs to the first
-segment of its channel that ends after the middle of the word, and to the last one if none does, as for sclite. Case
-does not count, in names of files and channels, either. A segment of which the reference says
-IGNORE_TIME_SEGMENT_IN_SCORING is left out with its words. A channel of which a ctm has no word is missing there.
+**Times.** An stm file of sclite has the reference segments with their times; a ctm file has the words of a system with
+their times. As in sclite, a word belongs to the first segment of its channel that ends after the middle of the word; if
+no segment does, to the last segment. Case is ignored, also in names of files and channels. If a reference segment is
+marked IGNORE_TIME_SEGMENT_IN_SCORING, it is left out with its words. If a ctm file has no word of a channel, its
+results on this channel are missing.
 """
 
 import re
@@ -51,7 +53,7 @@ from sigjax.run.files import naming, read_head, read_segments, read_text
 
 
 def read_texts(sources: Sources, options: Options) -> Reading:
-    """Texts by a metric of texts; clusters and strata come from files with one label per line."""
+    """Read texts, for metrics of texts; clusters and strata come from files with one label per line."""
     first = sources.files[0]
     chosen = select_systems(first, tuple(sources.systems), options)
     files = [*sources.files, *(sources.systems[name] for name in chosen)]
@@ -76,7 +78,7 @@ def read_texts(sources: Sources, options: Options) -> Reading:
 
 
 def _metric_name(options: Options) -> str:
-    """The name of the metric, given by name or as one of our records."""
+    """The name of the metric, which may be given by name or as a metric record of sigjax."""
     metric = options.metric
     name = metric if isinstance(metric, str) else getattr(metric, "name", "")
     if name == metric or (name in TEXT_METRICS and metric == METRICS[name]):
@@ -89,7 +91,7 @@ _MISSING = "None"
 
 
 def _comet(file: str, _: Options) -> list[SystemLog]:
-    """comet-score: an object of file of each system -> segments with src, mt, ref and the score."""
+    """Read comet-score --to_json: a JSON object, system file -> segments with src, mt, ref and the score."""
     found = load_item(file)
     if not found.fields:
         raise InputError(f'{file}: expected an object such as {{"system.txt": [{{"{_COMET}": 0.8}}]}}')
@@ -110,16 +112,16 @@ def _segment(segment: JsonObject) -> InstanceLog:
 
 _SEGMENT = "Segment "
 _ROUNDED = 1.5e-4
-"""Tolerance of a mean of scores with four digits: the published mean was rounded later."""
+"""Tolerance for the published mean: scores have four digits, but the mean was computed before rounding."""
 
 
 def _comet_text(file: str, _: Options) -> Iterator[SystemLog]:
-    """What comet-score prints: `FILE <tab> Segment I <tab> score: X` for each, and means without a segment."""
+    """Read what comet-score prints: `FILE <tab> Segment I <tab> score: X` per segment; means have no segment."""
     rows, means = dict[str, list[InstanceLog]](), dict[str, float]()
     for line, content in enumerate(read_text(file).split("\n"), start=1):
         system, *fields = content.rstrip().split("\t")
         if not fields or not fields[-1].startswith(("score: ", "variance: ")):
-            continue  # printed beside the scores
+            continue  # other output
         of_mean = len(fields) == 1
         segment, number = fields[:2] if not of_mean else (_SEGMENT, fields[0])
         if not (segment.startswith(_SEGMENT) and number.startswith("score: ")):
@@ -135,7 +137,7 @@ def _comet_text(file: str, _: Options) -> Iterator[SystemLog]:
 
 
 def _comet_mean(file: str, published: float | None, _: str, mean: float) -> tuple[list[str], bool]:
-    """A note if the printed mean differs: lines are missing."""
+    """A warning if the printed mean differs, because lines may be missing."""
     if published is None or abs(mean - published) <= _ROUNDED:
         return [], False
     return [
@@ -144,7 +146,7 @@ def _comet_mean(file: str, published: float | None, _: str, mean: float) -> tupl
 
 
 def _segment_scores(file: str, _: Options) -> list[SystemLog]:
-    """mt-metrics-eval: lines `SYSTEM SCORE`, those of each system in the order of the segments."""
+    """Read .seg.score of mt-metrics-eval: lines `SYSTEM SCORE`; the lines of a system are in the order of segments."""
     rows: dict[str, list[InstanceLog]] = {}
     for line, content in enumerate(read_text(file).rstrip().split("\n"), start=1):
         fields = content.split()
@@ -178,7 +180,7 @@ _HAS_NONE = "is_impossible"
 
 
 def _string(at: JsonObject, name: str) -> str:
-    """A text that may be empty."""
+    """The text of a field; it may be empty."""
     value = at.value(name)
     if not isinstance(value, str):
         raise InputError(f"{at.field(name)}: expected a text, got {type_of(value)}")
@@ -186,7 +188,7 @@ def _string(at: JsonObject, name: str) -> str:
 
 
 def _read_gold(file: str) -> tuple[dict[str, list[str]], dict[str, str], bool]:
-    """The answers to each question, its article (SQuAD alone has any), and whether questions may have no answer."""
+    """Question id -> gold answers; id -> article (empty, except in SQuAD); and whether questions may have no answer."""
     loaded = load_item(file)
     is_squad = isinstance(loaded.get("data"), list)
     questions, articles = dict[str, list[str]](), dict[str, str]()
@@ -224,17 +226,17 @@ def _plain(loaded: JsonObject) -> Iterator[tuple[str, list[str], str]]:
 
 
 def _answers(file: str) -> dict[str, str]:
-    """The answer of a system to each question; null means no answer."""
+    """Question id -> the answer of a system; null means that the answer is missing."""
     loaded = load_item(file)
     return {id: _string(loaded, id) for id, value in loaded.fields.items() if value is not None}
 
 
 def read_answers(sources: Sources, options: Options) -> Reading:
-    """Exact match and F1 of the answer of each system to each question."""
+    """Read answers, and compute exact match and F1 of each system on each question."""
     questions, articles, version_2 = _read_gold(sources.gold())
     ids = list(questions)
     words = {id: list(map(answer_words, answers)) for id, answers in questions.items()}
-    if version_2:  # answers without words do not count beside others
+    if version_2:  # a gold answer without words counts only if there is no other
         words = {id: list(filter(None, answers)) or [[]] for id, answers in words.items()}
     labels: dict[str, Any] = {}
     if any(articles.values()):
@@ -262,14 +264,14 @@ _SPEAKER = re.compile(r"[^_-]+(?=[_-])")
 _ID = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
 _PART = re.compile(r"[A-Za-z]+|[0-9]+|[^A-Za-z0-9]+")
 _NO_ID = re.compile(r"[A-Za-z]?\d+(?:[.-]\d+)?[A-Za-z]{0,2}|\d{1,4}[-.]\d\d?[-.]\d{1,4}(?:T.*)?|v?\d+(?:\.\d+)+")
-"""Numbers, dates and versions as texts have them: 3, Q3, 3rd, 1990s, 2-1, 2026-01-31, v1.2.3."""
+"""Numbers, dates and versions in texts, which are no ids: 3, Q3, 3rd, 1990s, 2-1, 2026-01-31, v1.2.3."""
 _LEAST_ID, _LEAST_PARTS, _LEAST_NUMBERS = 8, 3, 10
-"""Length of an id, and its runs of letters, of digits or of marks, from which no word is like it; and how many lines
-begin with numbers, the same in all files, from where these may be ids rather than those of a list."""
+"""An id with this length and this number of runs (of letters, digits or marks) is no ordinary word. If at least this
+many lines begin with numbers, the same in all files, the numbers may be ids instead of a numbered list."""
 
 
 Split = Callable[[str], tuple[str, str] | None]
-"""A line -> its id and its words; None if it has no id."""
+"""Function: line -> (id, words); None if the line has no id."""
 
 
 def _split_kaldi(line: str) -> tuple[str, str] | None:
@@ -286,7 +288,7 @@ def _split_trn(line: str) -> tuple[str, str] | None:
 
 
 def _numbered_lines(text: str, comment: str = "\n") -> Iterator[tuple[int, str]]:
-    """The lines with content, with their numbers; comments begin with a mark."""
+    """(line number, line) of nonblank lines; lines that begin with `comment` are skipped."""
     lines = enumerate(text.split("\n"), start=1)
     return ((number, line) for number, line in lines if line.strip() and not line.startswith(comment))
 
@@ -319,7 +321,7 @@ read_kaldi, read_trn = partial(_read, _split_kaldi), partial(_read, _split_trn)
 
 
 def _check_words(metric: str, side: ById) -> None:
-    """Refuse alternatives if a metric has none, and alternatives that are not closed."""
+    """Refuse alternatives if the metric does not allow them, and alternatives without a closing brace."""
     for id, words in side.values.items():
         if metric != SCLITE and (several := _ALTERNATIVES.search(words)):
             raise InputError(
@@ -334,7 +336,7 @@ def _check_words(metric: str, side: ById) -> None:
 def _evaluate(
     gold: ById, systems: Mapping[str, ById], options: Options, *, alternatives: bool = True
 ) -> EvaluationRecord:
-    """Counts as for plain texts in the order of the gold file; with --missing zero, missing texts are empty."""
+    """Count errors as for plain texts, in the order of the gold file; with --missing zero, missing texts are empty."""
     metric, ids = _metric_name(options), list(gold.values)
     for own in (gold, *systems.values()) if alternatives else ():
         _check_words(metric, own)
@@ -356,23 +358,23 @@ def _evaluate(
 
 
 def _ids(split: Split, text: str) -> list[str]:
-    """The id of each line; "" if it has none."""
+    """The id of each line; "" if a line has no id."""
     return [(split(line) or ("", ""))[0] for _, line in _numbered_lines(text)]
 
 
 def _pattern(id: str) -> str:
-    """Runs of letters as a, of digits as 0, and marks as they are."""
+    """The pattern of an id: each run of letters becomes a, each run of digits 0; marks stay."""
     return "".join("a" if run[0].isalpha() else "0" if run[0].isdigit() else run for run in _PART.findall(id))
 
 
 def _may_be(ids: Sequence[str]) -> bool:
-    """Whether words could be ids: they have digits, and are no numbers or dates, as lists have."""
+    """Whether words could be ids: all have digits, and none is a number, date or version."""
     with_digits = all(_ID.fullmatch(id) and re.search("[0-9]", id) for id in ids)
     return bool(ids) and with_digits and not any(_NO_ID.fullmatch(id) for id in ids)
 
 
 def _must_be(ids: Sequence[str]) -> bool:
-    """Whether words that may be ids are nothing else: long, and all of one pattern or of one length."""
+    """Whether possible ids must be ids: all are long, and have the same pattern or the same length."""
     long = all(len(id) >= _LEAST_ID and len(_PART.findall(id)) >= _LEAST_PARTS for id in ids)
     return long and (len(set(map(_pattern, ids))) == 1 or len(set(map(len, ids))) == 1)
 
@@ -382,19 +384,19 @@ def _head(head: bytes) -> str:
 
 
 def looks_like_kaldi(_: str, head: bytes) -> bool:
-    """Whether lines begin with ids, and some of them have several words after it: labels are read as such."""
+    """Whether lines begin with ids, and some line has several words after the id (else they are labels by id)."""
     lines = [line.split() for _, line in _numbered_lines(_head(head))]
     ids, several_words = [line[0] for line in lines], any(len(line) > 2 for line in lines)
     return several_words and b"\t" not in head and (_may_be(ids) or "".join(ids).isdecimal())
 
 
 def looks_like_trn(name: str, head: bytes) -> bool:
-    """Whether lines end with ids."""
+    """Whether lines end with (ID)."""
     return name.endswith(".trn") or _may_be(_ids(_split_trn, _head(head)))
 
 
 def _confirmed(reader: str, split: Split, files: Sequence[str], outputs: Sequence[str]) -> bool:
-    """Whether systems have most ids of the gold file and no others, and such as no texts have; refuses near misses."""
+    """Whether files are transcripts with ids (see the head of the module); refuse files that are nearly so."""
     first, *others = files
     name = first.lower().removesuffix(".gz")
     if name.endswith(".trn"):
@@ -408,7 +410,7 @@ def _confirmed(reader: str, split: Split, files: Sequence[str], outputs: Sequenc
     may_be = same and len(gold) >= _LEAST_NUMBERS if numbers else _may_be(gold)
     certain = may_be and (_must_be(gold) or PurePath(name).name == "text")
     if certain and once and all(2 * len(own) > len(gold) and set(own) <= set(gold) for own in found):
-        return True  # the join names missing lines
+        return True  # missing lines are reported when systems are joined
     if certain or ((may_be or not numbers) and all(2 * len(set(gold).intersection(own)) >= len(gold) for own in found)):
         where = "begin" if reader == "kaldi" else "end"
         differ = "" if same else ", but not all files have the same ones once"
@@ -423,7 +425,7 @@ are_kaldi, are_trn = partial(_confirmed, "kaldi", _split_kaldi), partial(_confir
 
 
 def _ids_of(split: Split, file: str) -> list[str]:
-    """The ids of a file; none if it cannot be read (reading it reports the error)."""
+    """The ids in a file; empty if it cannot be read, because the reader then reports the error."""
     with suppress(InputError):
         return _ids(split, read_text(file))
     return []
@@ -435,12 +437,12 @@ _CTM = re.compile(rb"(?:\S+\s+){2}(?:(?:%s\s+){2}|\*\s+\*\s+(?=<ALT))\S+(?:\s+[\
 _STM_LINE, _CTM_LINE = "FILE CHANNEL SPEAKER BEGIN END WORD ...", "FILE CHANNEL BEGIN DURATION WORD"
 _IGNORED = "ignore_time_segment_in_scoring"
 Channel = tuple[str, str]
-"""File and channel, in lower case."""
+"""(file, channel), in lower case."""
 
 
 class _Segment(NamedTuple):
     id: str
-    """File, channel, speaker and begin, as the file has them."""
+    """File, channel, speaker and begin, as written in the file."""
     channel: Channel
     speaker: str
     begin: float
@@ -451,11 +453,11 @@ class _Segment(NamedTuple):
 
 
 _Word = tuple[float, float, str]
-"""The begin and the middle of a word, or of alternatives, and what it is."""
+"""(begin, middle, text) of a word or of a group of alternatives."""
 
 
 def read_timed(sources: Sources, options: Options) -> Reading:
-    """The words of each system in the segments of the reference."""
+    """Read stm and ctm files: the words of each system in the segments of the reference."""
     segments = _read_stm(sources.gold())
     gold = _utterances(sources.gold(), segments)
     systems = {name: _read_ctm(file, sources.gold(), segments) for name, file in sources.chosen(options).items()}
@@ -463,7 +465,7 @@ def read_timed(sources: Sources, options: Options) -> Reading:
 
 
 def _read_stm(file: str) -> dict[Channel, list[_Segment]]:
-    """The segments of each channel in the order of time."""
+    """Channel -> its segments, in the order of time."""
     segments, lines = dict[Channel, list[_Segment]](), dict[str, int]()
     for number, line in _numbered_lines(read_text(file), ";;"):
         name, channel, speaker, begin, end, words = [*line.split(None, 5), "", "", "", "", ""][:6]
@@ -487,7 +489,7 @@ def _times(where: str, line: str, expected: str, written: tuple[str, str]) -> tu
 
 
 def _utterances(file: str, segments: Mapping[Channel, Sequence[_Segment]]) -> ById:
-    """The segments to score, in the order of the file."""
+    """The scored segments (without ignored segments), in the order of the file."""
     every = sorted((own for each in segments.values() for own in each), key=lambda segment: segment.line)
     scored = [each for each in every if _IGNORED not in each.words.lower()]
     fields = {
@@ -500,7 +502,7 @@ def _utterances(file: str, segments: Mapping[Channel, Sequence[_Segment]]) -> By
 
 
 def _read_ctm(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment]]) -> ById:
-    """The words of a system in the segments of the reference."""
+    """The words of a system in each segment of the reference."""
     found = dict[str, str]()
     for channel, words in _channels(file, gold, segments).items():
         words.sort(key=itemgetter(0))
@@ -514,7 +516,7 @@ def _read_ctm(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment
 
 
 def _channels(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment]]) -> dict[Channel, list[_Word]]:
-    """The words of each channel; lines from <ALT_BEGIN> to <ALT_END> are alternatives, with <ALT> between them."""
+    """Channel -> its words; lines from <ALT_BEGIN> to <ALT_END> are alternatives, separated by <ALT>."""
     channels = dict[Channel, list[_Word]]()
     alternatives: list[list[_Word]] | None = None
     where = file
@@ -546,13 +548,13 @@ def _channels(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment
 
 
 def looks_timed(name: str, head: bytes) -> bool:
-    """Whether lines are segments that do not end before they begin."""
+    """Whether the name ends in .stm, or all lines are segments that do not end before they begin."""
     lines = [_STM.fullmatch(line.strip()) for line in head_lines(head) if not line.startswith(b";;")]
     return name.endswith(".stm") or (bool(lines) and all(each and float(each[1]) <= float(each[2]) for each in lines))
 
 
 def are_timed(files: Sequence[str], outputs: Sequence[str]) -> bool:
-    """Whether the systems have words with times, if the name of the gold file does not say it."""
+    """Whether the gold file is named .stm, or all files of systems have words with times."""
     if files[0].lower().removesuffix(".gz").endswith(".stm"):
         return True
     heads = [head_lines(read_head(file)[1]) for file in outputs]

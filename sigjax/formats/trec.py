@@ -1,10 +1,10 @@
-"""Retrieval: judgments (qrels) and one run per system, scored by the code of trec_eval; and measures of topics.
+"""Retrieval: relevance judgments (qrels) and one run per system, scored by trec_eval; and measures per topic.
 
-Judgments and runs are TREC files, or JSON as ranx takes it. Measures are named as people write them.
+Judgments and runs are TREC files, or JSON as in ranx. Measures may be written as in papers, such as nDCG@10.
 
-Of measures per topic, one file per system, `trec_eval -q` writes lines of measure, topic and value, `ir_measures
---by_query` those of topic, measure and value; pytrec_eval returns an object of topic -> measure -> value, which people
-keep as JSON.
+Measures per topic have one file per system. `trec_eval -q` writes lines of measure, topic and value; `ir_measures
+--by_query` writes lines of topic, measure and value; pytrec_eval returns a dict of topic -> measure -> value, which
+users save as JSON.
 """
 
 import re
@@ -26,7 +26,7 @@ from sigjax.run.files import naming, read_text
 from sigjax.version import install_command
 
 Judgments = Mapping[str, Mapping[str, float]]
-"""topic -> document -> relevance or score."""
+"""Topic -> document -> relevance (judgments) or score (run)."""
 _LEVEL = r"(?:\(rel=([1-9][0-9]{0,2})\))?"
 _NAME = re.compile(rf"([a-z]+(?:_[a-z]+)?){_LEVEL}(?:[@_]([1-9][0-9]{{0,5}}))?{_LEVEL}")
 _RANK = {"rr": "recip_rank", "mrr": "recip_rank"}
@@ -41,18 +41,18 @@ _TITLES = {
 
 @dataclass(frozen=True)
 class RankingMeasure:
-    """A measure of a ranking."""
+    """A measure of ranking quality."""
 
     name: str
-    """The name in trec_eval, without the cutoff: "map", "ndcg_cut"."""
+    """Name in trec_eval, without the cutoff, such as "map" or "ndcg_cut"."""
     cutoff: int | None = None
-    """The number of documents that count; None for all."""
+    """Number of top documents that count; None for all."""
     relevance: int = 1
-    """The lowest judgment of a relevant document."""
+    """Lowest judgment of a relevant document."""
 
     @property
     def title(self) -> str:
-        """Its name in papers.
+        """The usual name in papers.
 
         >>> [parse_measure(name).title for name in ("ap", "ndcg_cut_10", "rr@10", "recall@100(rel=2)")]
         ['MAP', 'nDCG@10', 'MRR@10', 'R@100 (rel=2)']
@@ -62,14 +62,14 @@ class RankingMeasure:
 
     @property
     def command(self) -> str:
-        """Its name in trec_eval; the reciprocal rank has no cutoff there, so the ranking is cut (-M)."""
+        """The command of trec_eval; its reciprocal rank has no cutoff, so the ranking is cut (-M)."""
         cut = self.cutoff and (f" -M {self.cutoff}" if self.name == "recip_rank" else f".{self.cutoff}")
         return f"trec_eval -m {self.name}{cut or ''}{f' -l {self.relevance}' * (self.relevance > 1)}"
 
 
 @lru_cache
 def parse_measure(name: str) -> RankingMeasure | None:
-    """The measure with a name, in upper or lower case; None if there is none.
+    """The measure with this name, ignoring case; None if there is no such measure.
 
     >>> parse_measure("nDCG@10") == parse_measure("ndcg_cut_10")
     True
@@ -89,17 +89,17 @@ def parse_measure(name: str) -> RankingMeasure | None:
 
 
 def topic_scorer(measure: RankingMeasure, judged: Judgments) -> Callable[[Judgments], dict[str, float]]:
-    """A function run -> topic -> value of a measure, for each topic that both the run and the judgments have.
+    """The function from a run to the value of a measure per topic, for topics in both the run and the judgments.
 
-    Documents are ranked by score, then by name, both from the highest; scores are in single precision, as in trec_eval.
-    Documents judged below 0 count as not judged.
+    As in trec_eval, documents are ranked by score in single precision, then by name, both in descending order.
+    Documents with a judgment below 0 count as not judged.
     """
     try:
         import pytrec_eval
     except ImportError:
         command = install_command("pytrec-eval-terrier")
         raise InputError(f"measures of runs need pytrec-eval-terrier; run: {command}") from None
-    # Judgments below 0 crash the library; they count as not judged in every measure here.
+    # Judgments below 0 crash the library. For all measures here, they mean the same as no judgment.
     known = {
         topic: {document: int(value) for document, value in documents.items() if value >= 0}
         for topic, documents in judged.items()
@@ -108,7 +108,7 @@ def topic_scorer(measure: RankingMeasure, judged: Judgments) -> Callable[[Judgme
     cutoff = None if reciprocal else measure.cutoff
     name = measure.name if cutoff is None else f"{measure.name}.{cutoff}"
     evaluator = pytrec_eval.RelevanceEvaluator(known, {name}, relevance_level=measure.relevance)
-    # The library has no cutoff for the reciprocal rank: 1 / rank below 1 / cutoff is beyond it.
+    # The library has no cutoff for the reciprocal rank: a value below 1 / cutoff means a rank beyond the cutoff.
     lowest = 1 / measure.cutoff if reciprocal and measure.cutoff else 0.0
 
     def score(run: Judgments) -> dict[str, float]:
@@ -119,7 +119,7 @@ def topic_scorer(measure: RankingMeasure, judged: Judgments) -> Callable[[Judgme
 
 
 class _TopicFile(NamedTuple):
-    """A kind of file with a number for each topic and document, and its possible formats."""
+    """The layout of a file with a number for each topic and document, and which numbers are allowed."""
 
     layout: str
     field: str
@@ -127,13 +127,13 @@ class _TopicFile(NamedTuple):
     whole: bool
 
 
-# The library's time grows with the square of the largest judgment; its scores are in single precision.
+# Largest numbers: the library's time grows with the square of the largest judgment, and its scores are float32.
 _QRELS = _TopicFile("topic iteration document relevance", "relevance", 1000, whole=True)
 _RUN = _TopicFile("topic Q0 document rank score tag", "score", 3e38, whole=False)
 
 
 def read_runs(sources: Sources, options: Options) -> Reading:
-    """Judgments and runs -> a measure of each topic; topics that a run lacks count 0, as with `trec_eval -c`."""
+    """Read judgments and runs; as with `trec_eval -c`, topics that a run lacks count as 0."""
     qrels = sources.gold()
     judged = _read_numbers(qrels, _QRELS)
     runs = {system: (file, _read_numbers(file, _RUN)) for system, file in sources.chosen(options).items()}
@@ -173,7 +173,7 @@ def _evaluate(judged: Judgments, runs: Mapping[str, tuple[str, Judgments]], opti
 
 
 def _read_numbers(file: str, expected: _TopicFile) -> Judgments:
-    """The number of each topic and document, from a TREC file or a JSON object."""
+    """Read the number for each topic and document, from a TREC file or a JSON object."""
     content = read_text(file)
     found = (_parse_json if content.lstrip().startswith("{") else _parse_lines)(file, content, expected)
     if not found:
@@ -237,13 +237,13 @@ _MEASURED_JSON = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
 _MEASURED_LINE = re.compile(r"\S+\t\S+\t[-+.0-9eE]+\s*")
 _MEASURED_NAME = re.compile(r'[{,]\s*"([^"\\]+)"\s*:\s*[-0-9]')
 _NOT_MEANS = re.compile(r"runid|relstring|num_\w+|gm_\w+")
-"""Rows of trec_eval that hold text, counts that are added up, or geometric means."""
+"""Rows of trec_eval that are no means over topics: texts, counts, and geometric means."""
 _ALL = "all"
-"""The topic of the means of trec_eval."""
+"""The name that trec_eval gives to the mean over all topics."""
 
 
 def _trec_eval(file: str, _: Options) -> Iterator[SystemLog]:
-    """The measures of single topics, without those over all topics."""
+    """Read the measures of single topics, without the means over all topics."""
     content = read_text(file)
     parse = _measured_json if content.lstrip().startswith("{") else _measured_lines
     scores: dict[str, dict[str, float]] = {}
@@ -261,7 +261,7 @@ def _trec_eval(file: str, _: Options) -> Iterator[SystemLog]:
 
 
 _Measured = Iterator[tuple[str, str, str, Callable[[], float]]]
-"""The place of a value, its topic, its measure, and the value, which may be no number."""
+"""(place for messages, topic, measure, function that returns the value or refuses it)."""
 
 
 def _measured_json(file: str, content: str) -> _Measured:
@@ -272,7 +272,7 @@ def _measured_json(file: str, content: str) -> _Measured:
 
 
 def _measured_lines(file: str, content: str) -> _Measured:
-    """One line per measure and topic."""
+    """Parse lines with one measure of one topic each."""
     lines = content.split("\n")
     topic_first = _topic_first(lines)
     for line, row in enumerate(lines, start=1):
@@ -288,7 +288,7 @@ def _measured_lines(file: str, content: str) -> _Measured:
 
 
 def _topic_first(lines: Sequence[str]) -> bool:
-    """Whether lines come from ir_measures: the second field is a measure, and the first is not."""
+    """Whether lines come from ir_measures: the second field is a measure, and the first field is not."""
     lines = [line for line in lines if line.strip()]
     if not all(map(_MEASURED_LINE.fullmatch, lines)):
         return False
@@ -297,7 +297,7 @@ def _topic_first(lines: Sequence[str]) -> bool:
 
 
 def looks_measured(name: str, head: bytes) -> bool:
-    """Whether lines, or the fields of an object of objects, are measures of topics."""
+    """Whether lines, or the fields of nested JSON objects, are measures of topics."""
     if lines_like(_EVAL_LINE)(name, head):
         return True
     if _MEASURED_JSON.match(head):
@@ -306,7 +306,7 @@ def looks_measured(name: str, head: bytes) -> bool:
 
 
 def _spelled(options: Options, measures: Sequence[str]) -> Options:
-    """The options with the files' spelling of the measure: ndcg@10 is ndcg_cut_10."""
+    """The options with the measure spelled as in the files: ndcg@10 becomes ndcg_cut_10."""
     meant = parse_measure(options.metric) if isinstance(options.metric, str) else None
     if meant is None or options.metric in measures:
         return options

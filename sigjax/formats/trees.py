@@ -1,24 +1,25 @@
-"""Syntax: dependency trees (CoNLL-U) and phrase structure, a gold file and one file per system; and output of evalb.
+"""Syntax: dependency trees (CoNLL-U) and phrase structure trees, each with a gold file; and the output of evalb.
 
-Words and sentences of systems may be others than those of the gold file. Each line of CoNLL-U has ten columns between
-tabs: ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC; an empty line follows each sentence; comments begin with #.
-The range 3-4 is a multiword token, whose words follow; 8.1 is an empty node, which is no part of the tree and left out.
-Every tree has one root and no cycle, as the CoNLL 2018 shared task asks.
+**CoNLL-U.** Each line has ten columns separated by tabs: ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC. An empty
+line follows each sentence; comments begin with #. An ID such as 3-4 is a multiword token, whose words follow. An ID
+such as 8.1 is an empty node, which is no part of the tree and is left out. As in the CoNLL 2018 shared task, every tree
+must have one root and no cycle. Systems may split words and sentences differently from the gold file.
 
-An instance is a gold sentence. A word of a system belongs to the sentence of the gold word that it matches, else to the
-one that holds its first character. Words match as in the shared task: when they cover the same characters of the text
-without blanks. Where multiword tokens of either side overlap, they make a stretch of text: the words within it match by
-a longest common subsequence of their forms in lower case, and words that stick out of it do not match.
+An instance is a gold sentence. A word of a system belongs to the sentence of the gold word that it matches; without a
+match, to the sentence that contains its first character. As in the shared task, two words match if they cover the same
+characters of the text without blanks. Overlapping multiword tokens of both sides are joined to a stretch of text. Words
+within a stretch match by a longest common subsequence of their forms in lower case; words that reach beyond the stretch
+do not match.
 
-Trees in brackets stand one per line, and an instance is a line. A bracket is the label and the first and last word of a
-constituent. Both sides are compared as multisets: a label twice over the same words counts twice; with `unit`
-"response" it is one response that counts twice. As in evalb, part-of-speech tags are no brackets, function tags
-(`NP-SBJ`) are cut off and empty elements (`-NONE-`) are no words. Roots (`TOP`, `ROOT`, `S1`, no label) are no
-brackets. Punctuation stays, while evalb's COLLINS.prm leaves it out. Reference: Black et al. (1991), "A procedure for
-quantitatively comparing the syntactic coverage of English grammars".
+**Phrase structure trees** are in brackets, one per line. An instance is a line. A bracket is the label, the first word
+and the last word of a constituent. Both sides are compared as multisets: if a label occurs twice over the same words,
+it counts twice; with `unit` "response" it is one response that counts twice. As in evalb, part-of-speech tags are no
+brackets, function tags (`NP-SBJ`) are cut off, and empty elements (`-NONE-`) are no words. Roots (`TOP`, `ROOT`, `S1`,
+no label) are no brackets. Unlike with evalb's COLLINS.prm, punctuation is kept. Reference: Black et al. (1991), "A
+procedure for quantitatively comparing the syntactic coverage of English grammars".
 
-The output of evalb is a table of sentences with the numbers of matched, gold and system ("test") brackets. As in its
-own summary, sentences with a Stat. other than 0 (errors, empty parses) are left out.
+**evalb** writes a table of sentences with the numbers of matched, gold and system ("test") brackets. As in its summary,
+sentences with a Stat. other than 0 (errors, empty parses) are left out.
 """
 
 import re
@@ -38,7 +39,7 @@ from sigjax.records.display import shared_length
 from sigjax.run.files import decode_text, naming, read_bytes, read_text
 
 ROOT = -1
-"""The head of the root."""
+"""The value of HEAD for the root."""
 _BLANKS = re.compile("[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _RANGE = re.compile(r"(\d{1,9})-(\d{1,9})", re.ASCII)
 _WHOLE_NUMBERS = re.compile(r"(?:[0-9]{1,9}\t)*")
@@ -47,7 +48,7 @@ _UNIVERSAL = frozenset(
     "PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite Degree VerbForm Mood Tense Aspect "
     "Voice Evident Polarity Person Polite".split()
 )
-"""The features of the shared task; all others are of single languages."""
+"""The universal features, which the shared task compares; all other features belong to single languages."""
 _CONTENT = frozenset(
     "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos nummod acl amod "
     "conj fixed flat compound list parataxis orphan goeswith reparandum root dep".split()
@@ -57,12 +58,13 @@ _FUNCTIONAL = frozenset("aux cop mark det clf case cc".split())
 
 @dataclass(frozen=True, eq=False)
 class Treebank:
-    """The words and trees of a file; all but `file` and `text` are `[word]`.
+    """The words and trees of a file; all attributes but `file` and `text` are `[word]`.
 
-    `text` has the characters of all tokens, without blanks; `starts` and `ends` say where a word's token stands in it
-    (words of a multiword token share its span). `features` are the universal ones of FEATS, sorted, and `relations`
-    DEPREL up to the colon: one of `content` words, or of `functional` ones that are no root. `heads` are words or
-    `ROOT`; `sentences` count from 0, `lines` from 1.
+    `text` has the characters of all tokens, without blanks. `starts` and `ends` are the positions of a word's token in
+    `text`; the words of a multiword token have the same positions. `features` are the universal features of FEATS,
+    sorted. `relations` are DEPREL up to the colon. `content` and `functional` are masks of words with content
+    relations, and with functional relations (except roots). `heads` are word indices or `ROOT`. `sentences` count from
+    0, `lines` from 1.
     """
 
     file: str
@@ -85,7 +87,7 @@ class Treebank:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """The lines that are neither comments nor empty, as columns."""
+    """The columns of the lines that are neither comments nor empty."""
 
     file: str
     lines: np.ndarray
@@ -98,14 +100,14 @@ class _Rows:
         return InputError(f"{Line(self.file, self.lines[row])}: {reason}")
 
     def check(self, words: np.ndarray, wrong: np.ndarray, reason: Callable[[int], str]) -> None:
-        """Refuse the first of the words that is wrong `[word]`."""
+        """Refuse the first word marked in `wrong` `[word]`."""
         if wrong.any():
             i = int(wrong.argmax())
             raise self.refuse(words[i], reason(i))
 
 
 def parse_conllu(file: str, data: bytes) -> Treebank:
-    """The words and trees of CoNLL-U data."""
+    """Parse CoNLL-U data to words and trees."""
     rows = _split_rows(file, decode_text(file, data).split("\n"))
     ranges, empty = (np.array([mark in id for id in rows.ids], dtype=bool) for mark in "-.")
     words = np.flatnonzero(~(ranges | empty))
@@ -118,7 +120,7 @@ def parse_conllu(file: str, data: bytes) -> Treebank:
     tokens = np.flatnonzero(is_token)
     forms = _clean_forms(rows, tokens)
     ends = np.cumsum([len(form) for form in forms])
-    token_of = (np.cumsum(is_token) - 1)[words]  # the words of a range follow it at once
+    token_of = (np.cumsum(is_token) - 1)[words]  # the words of a range follow directly
     sentences, heads = rows.sentences[words], _heads(rows, words, first)
     relations = [cell.partition(":")[0] for cell in _column(rows, 7, words)]
     return Treebank(
@@ -142,7 +144,7 @@ def parse_conllu(file: str, data: bytes) -> Treebank:
 
 
 def _split_rows(file: str, lines: list[str]) -> _Rows:
-    """The rows of all sentences; each has ten columns."""
+    """Split lines into rows with ten columns, and number the sentences."""
     places = [i for i, line in enumerate(lines) if line and line[0] != "#"]
     for i in places:
         if lines[i].count("\t") != _COLUMNS - 1:
@@ -169,7 +171,7 @@ def _universal(cells: np.ndarray) -> np.ndarray:
 
 
 def _whole_numbers(rows: _Rows, words: np.ndarray, cells: Sequence[str], name: str) -> np.ndarray:
-    """Cells `[word]` as numbers."""
+    """Cells `[word]` as integers; refuse anything else, under the column's `name`."""
     if not _WHOLE_NUMBERS.fullmatch("\t".join([*cells, ""])):
         wrong = next(i for i, cell in enumerate(cells) if not _WHOLE_NUMBERS.fullmatch(cell + "\t"))
         raise rows.refuse(words[wrong], f"expected a whole number as {name}, got {quote(cells[wrong])}")
@@ -177,7 +179,7 @@ def _whole_numbers(rows: _Rows, words: np.ndarray, cells: Sequence[str], name: s
 
 
 def _first_words(rows: _Rows, words: np.ndarray) -> np.ndarray:
-    """The first word `[word]` of each word's sentence; IDs count from there."""
+    """For each word, the index of the first word of its sentence, `[word]`; IDs must count from there."""
     numbers = _whole_numbers(rows, words, [rows.ids[row] for row in words], "ID")
     sentences = rows.sentences[words]
     first = np.searchsorted(sentences, sentences)
@@ -188,7 +190,7 @@ def _first_words(rows: _Rows, words: np.ndarray) -> np.ndarray:
 
 
 def _covered_words(rows: _Rows, words: np.ndarray, first: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-    """Which words `[word]` are part of a multiword token."""
+    """Mask `[word]` of words that are part of a multiword token."""
     covered = np.zeros(len(words), bool)
     sentences = rows.sentences[words]
     for row in ranges:
@@ -205,7 +207,7 @@ def _covered_words(rows: _Rows, words: np.ndarray, first: np.ndarray, ranges: np
 
 
 def _clean_forms(rows: _Rows, tokens: np.ndarray) -> list[str]:
-    """FORM of each token without blanks, which only one side may write."""
+    """FORM of each token without blanks, because one side may write blanks where the other does not."""
     forms = [rows.forms[row] for row in tokens]
     if _BLANKS.search("".join(forms)):
         forms = [_BLANKS.sub("", form) for form in forms]
@@ -215,7 +217,7 @@ def _clean_forms(rows: _Rows, tokens: np.ndarray) -> list[str]:
 
 
 def _heads(rows: _Rows, words: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """The head `[word]` of each word; every sentence must be a tree."""
+    """For each word, the index of its head or `ROOT`, `[word]`; refuse sentences that are no trees."""
     heads = _whole_numbers(rows, words, _column(rows, 6, words).tolist(), "HEAD")
     sentences = rows.sentences[words]
     sizes = np.bincount(sentences)[sentences]
@@ -224,7 +226,7 @@ def _heads(rows: _Rows, words: np.ndarray, first: np.ndarray) -> np.ndarray:
     found = np.where(heads == 0, ROOT, first + heads - 1)
     roots = np.bincount(sentences, weights=found == ROOT)[sentences]
     rows.check(words, roots != 1, lambda i: f"the sentence has {roots[i]:.0f} roots; expected one word with HEAD 0")
-    above = np.append(found, ROOT)  # the root's own head is the root
+    above = np.append(found, ROOT)  # the head of the root is again the root
     for _ in range(int(sizes.max()).bit_length()):
         above = above[above]
     rows.check(words, above[:-1] != ROOT, lambda _: "the heads lead around in a circle; expected a tree")
@@ -234,13 +236,13 @@ def _heads(rows: _Rows, words: np.ndarray, first: np.ndarray) -> np.ndarray:
 _OF_CONTENT = frozenset(("clas", "mlas", "blex"))
 _COMMENT = re.compile(r"#\s*(?:(sent_id)\s*=|(newdoc)\b(?:\s+id\s*=)?)\s*(.*)")
 _EXCERPT = 20
-"""Characters of a text that differs, in a message."""
+"""Number of characters of a differing text in a message."""
 UNMATCHED = -2
-"""Other than `ROOT`, so that no head is right because it is unknown."""
+"""Mark of a word without a match; different from `ROOT`, so that an unmatched head never counts as right."""
 
 
 def count_words(gold: Treebank, system: Treebank) -> dict[str, np.ndarray]:
-    """Counts `[gold sentence]`: right words by the name of each metric; all words, and those with content relations."""
+    """Counts `[gold sentence]`: right words for each metric, all words, and all words with content relations."""
     if system.text != gold.text:
         raise _different_text(gold, system)
     found = match_words(gold, system)
@@ -255,7 +257,7 @@ def count_words(gold: Treebank, system: Treebank) -> dict[str, np.ndarray]:
 
 
 def _right_words(gold: Treebank, system: Treebank, matches: np.ndarray, matched: np.ndarray) -> dict[str, np.ndarray]:
-    """Whether each of the matched words `own` is right, by metric."""
+    """Metric -> mask of the right words among the `matched` words of the system; `matches` are gold words."""
     other = matches[matched]
 
     def same(name: str) -> np.ndarray:
@@ -264,9 +266,9 @@ def _right_words(gold: Treebank, system: Treebank, matches: np.ndarray, matched:
     head = np.append(matches, ROOT)[system.heads[matched]] == gold.heads[other]
     labelled = head & same("relations")
     upos, xpos, features = map(same, ("upos", "xpos", "features"))
-    lemma = same("lemmas") | (gold.lemmas[other] == "_")  # gold words without lemmas demand none
+    lemma = same("lemmas") | (gold.lemmas[other] == "_")  # if the gold lemma is _, any lemma is right
     content, tagged = labelled & gold.content[other], labelled & upos & features
-    # Function words of a word match in order, so that all are right where as many are right as there are on each side.
+    # All function words of a word are right if the number of right ones equals their number on each side.
     right = _children(system, matched[tagged & gold.functional[other]])[matched]
     complete = right == _children(system, np.flatnonzero(system.functional))[matched]
     complete &= right == _children(gold, np.flatnonzero(gold.functional))[other]
@@ -285,12 +287,12 @@ def _right_words(gold: Treebank, system: Treebank, matches: np.ndarray, matched:
 
 
 def _children(side: Treebank, words: np.ndarray) -> np.ndarray:
-    """How many of some words are children of each word `[word]`."""
+    """For each word, how many of `words` are its children, `[word]`."""
     return np.bincount(side.heads[words], minlength=len(side.heads))
 
 
 def match_words(gold: Treebank, system: Treebank) -> np.ndarray:
-    """The gold word `[system word]` of each, or `UNMATCHED`; both have the same text."""
+    """For each system word, its gold word or `UNMATCHED`, `[system word]`; both sides must have the same text."""
     matched = np.full(len(system.starts), UNMATCHED)
     stretches = _stretches(gold, system)
     plain_gold, plain_system = (np.flatnonzero(~_overlapping_words(side, stretches)) for side in (gold, system))
@@ -311,7 +313,7 @@ def match_words(gold: Treebank, system: Treebank) -> np.ndarray:
 
 
 def _stretches(gold: Treebank, system: Treebank) -> np.ndarray:
-    """Start and end `[stretch, 2]` of the multiword tokens of both, joined where they overlap."""
+    """Start and end `[stretch, 2]` of the multiword tokens of both sides; overlapping tokens are joined."""
     sides = [np.stack([side.starts, side.ends], axis=-1)[side.multiword] for side in (gold, system)]
     spans = np.unique(np.concatenate(sides), axis=0)
     if not len(spans):
@@ -323,13 +325,13 @@ def _stretches(gold: Treebank, system: Treebank) -> np.ndarray:
 
 
 def _overlapping_words(side: Treebank, stretches: np.ndarray) -> np.ndarray:
-    """Which words `[word]` share a character with a stretch."""
+    """Mask `[word]` of words that share a character with a stretch."""
     before = np.searchsorted(stretches[:, 0], side.ends)
     return np.append(0, stretches[:, 1])[before] > side.starts
 
 
 def _words_inside(side: Treebank, start: int, end: int) -> range:
-    """The words that lie in a stretch of text."""
+    """The words that lie completely in a stretch of text."""
     return range(int(np.searchsorted(side.starts, start)), int(np.searchsorted(side.ends, end, side="right")))
 
 
@@ -345,7 +347,7 @@ def _different_text(gold: Treebank, system: Treebank) -> InputError:
 
 
 def _sentence_names(text: str, num_sentences: int) -> tuple[list[str] | None, list[str] | None]:
-    """Names `[sentence]` by `# sent_id`, if all have different ones, and documents by `# newdoc id`, if there are."""
+    """Ids `[sentence]` from `# sent_id` (None unless all ids differ), and documents from `# newdoc id` (or None)."""
     ids, documents = [""] * num_sentences, [""] * num_sentences
     document, number, rows, num_documents = "", 0, 0, 0
     for line in text.split("\n"):
@@ -366,7 +368,7 @@ def _sentence_names(text: str, num_sentences: int) -> tuple[list[str] | None, li
 
 
 def read_dependencies(sources: Sources, options: Options) -> Reading:
-    """The right words of each sentence, by each metric."""
+    """Read CoNLL-U files, and count the right words of each sentence for each metric."""
     file = sources.gold()
     data = read_bytes(file)
     gold = parse_conllu(file, data)
@@ -387,14 +389,14 @@ def read_dependencies(sources: Sources, options: Options) -> Reading:
 
 
 def _columns(counts: dict[str, np.ndarray], metric: str) -> dict[str, np.ndarray]:
-    """All counts, with those of a metric as tp, predicted and gold."""
+    """All counts; the counts of one metric also as tp, predicted and gold."""
     total = "content_" if metric in _OF_CONTENT else ""
     own = {"tp": metric, "predicted": f"{total}predicted", "gold": f"{total}gold"}
     return counts | {name: counts[key] for name, key in own.items()}
 
 
 Brackets = Counter[tuple[str, int, int]]
-"""(label, first word, word after the last) -> how often."""
+"""(label, first word, word after the last) -> number of occurrences."""
 
 ROOT_LABELS = frozenset(("TOP", "ROOT", "S1", ""))
 EMPTY_ELEMENT = "-NONE-"
@@ -404,7 +406,7 @@ _FUNCTION_TAG = re.compile(r"(?<=.)[-=].*")
 
 
 def parse_tree(line: str) -> tuple[list[str], Brackets]:
-    """The words and the brackets of a tree; none if the parser failed and wrote `(())` or nothing.
+    """The words and brackets of a tree; both are empty if the parser failed and wrote `(())` or nothing.
 
     >>> words, brackets = parse_tree("(TOP (S (NP-SBJ (PRP She)) (VP (VBD left))))")
     >>> words, sorted(brackets.elements())
@@ -412,8 +414,9 @@ def parse_tree(line: str) -> tuple[list[str], Brackets]:
     """
     words: list[str] = []
     closed: list[tuple[str, int, int]] = []
-    labels, starts = list[str](), list[int]()  # of what is open
-    named, innermost = True, False  # whether what follows is no label; whether nothing was closed since the last (
+    labels, starts = list[str](), list[int]()  # of the open brackets
+    # named: the label was read; innermost: no bracket closed since the last (
+    named, innermost = True, False
     for token in _TOKEN.findall(line):
         if token == "(":
             labels.append("")
@@ -441,11 +444,11 @@ def parse_tree(line: str) -> tuple[list[str], Brackets]:
 
 
 LineBrackets = Counter[tuple[int, int, int, str]]
-"""(line, first word, word after the last, label) -> how often."""
+"""(line, first word, word after the last, label) -> number of occurrences."""
 
 
 def _read_file(file: str, lines: Sequence[str], gold: Sequence[list[str]] = ()) -> tuple[list[list[str]], LineBrackets]:
-    """The words `[line]` of the trees of a file, none if there is no tree, and their brackets; `gold` are words."""
+    """The words `[line]` and brackets of a file's trees; a line may have no tree. `gold`: expected words `[line]`."""
     words_of, found = list[list[str]](), LineBrackets()
     for i, line in enumerate(lines):
         with naming(f"{Line(file, i + 1)}"):
@@ -465,7 +468,7 @@ def _check_words(words: list[str], gold: list[str]) -> None:
 
 
 def read_trees(sources: Sources, options: Options) -> Reading:
-    """The brackets of the trees of each system that are gold ones."""
+    """Read trees, and count right, predicted and gold brackets of each system."""
     file = sources.gold()
     gold_words, gold = _read_file(file, read_lines(file))
     if not all(gold_words):
@@ -503,11 +506,11 @@ _ROW = re.compile(
     re.ASCII,
 )
 _MESSAGE = re.compile(r"\s*\d+\s*:\s")
-"""Errors of evalb, such as `12 : Length unmatch (4|5)`, which may be written to the same file."""
+"""Error messages of evalb, such as `12 : Length unmatch (4|5)`, which may be in the same file."""
 
 
 def _evalb(file: str, _: Options) -> list[SystemLog]:
-    """The counts of brackets that evalb printed for each sentence; the systems have the same gold brackets."""
+    """Read the counts of brackets that evalb printed for each sentence."""
     rows, left_out = list[InstanceLog](), list[str]()
     for line, row in _table(file):
         if row["stat"] != "0":
@@ -523,7 +526,7 @@ def _evalb(file: str, _: Options) -> list[SystemLog]:
 
 
 def _table(file: str) -> list[tuple[int, re.Match[str]]]:
-    """Line and match of each row between the two lines of ====."""
+    """(line number, match) of each row between the two lines of ====."""
     lines = read_text(file).split("\n")
     header = next((i for i, line in enumerate(lines) if _HEADER.match(line)), None)
     if header is None:

@@ -26,6 +26,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "runs",
         "trials",
         "leaderboard",
+        "boards",
         "size",
         "stopping",
         "best",

@@ -20,6 +20,10 @@ from sigjax.metrics.predictions import class_metric as class_metric
 from sigjax.metrics.predictions import class_numbers as class_numbers
 from sigjax.metrics.ratios import MEAN as MEAN
 from sigjax.metrics.ratios import TOKEN_ACCURACY as TOKEN_ACCURACY
+from sigjax.metrics.ratios import Shifted as Shifted
+from sigjax.metrics.ratios import shared_shift as shared_shift
+from sigjax.metrics.ratios import shifted as shifted
+from sigjax.metrics.ratios import shifted_by as shifted_by
 from sigjax.metrics.ratios import trial_metric as trial_metric
 from sigjax.metrics.registry import ANSWERS as ANSWERS
 from sigjax.metrics.registry import METRICS as METRICS
@@ -35,7 +39,3 @@ from sigjax.metrics.registry import parameterized as parameterized
 from sigjax.metrics.registry import refuse_mean as refuse_mean
 from sigjax.metrics.registry import resolve_metric as resolve_metric
 from sigjax.metrics.registry import unknown_metric as unknown_metric
-from sigjax.metrics.shifted import Shifted as Shifted
-from sigjax.metrics.shifted import shared_shift as shared_shift
-from sigjax.metrics.shifted import shifted as shifted
-from sigjax.metrics.shifted import shifted_by as shifted_by

@@ -11,8 +11,7 @@ from math import lcm
 
 import numpy as np
 
-from sigjax.metrics.ratios import MEAN, mean_score
-from sigjax.metrics.shifted import shifted
+from sigjax.metrics.ratios import MEAN, mean_score, shifted
 from sigjax.records import Array, EvaluationRecord, InputError, Note, Score
 
 SUITE = "suite"
@@ -54,16 +53,6 @@ def of_tasks(tasks: Mapping[str, Sequence[EvaluationRecord]], metrics: Sequence[
         return evaluations
     note = f"left out task{'s' * (len(without) > 1)} {', '.join(without)}: no {' or '.join(metrics)}"
     return [replace(evaluations[0], notes=(note, *evaluations[0].notes)), *evaluations[1:]]
-
-
-def in_suite(evaluation: EvaluationRecord) -> bool:
-    """Whether an evaluation is of a suite: one of its tasks, or the suite itself."""
-    return evaluation.title == evaluation.metric.name or is_pooled(evaluation)
-
-
-def is_pooled(evaluation: EvaluationRecord) -> bool:
-    """Whether an evaluation is the suite itself, the mean of its tasks."""
-    return (evaluation.title or "").startswith(f"{evaluation.metric.name}, mean of ")
 
 
 def instance_scores(evaluation: EvaluationRecord) -> np.ndarray | None:

@@ -1,4 +1,4 @@
 """Many pairs at once: Westfall-Young adjustments, which pairs are decided, ranks, and how many differences are real.
 
-Read `adjustment` first, then `ranks` and `discoveries`. Corrections of p-values alone are in `records.settings`.
+Read `decisions` first, then `discoveries`. Corrections of p-values alone are in `records.settings`.
 """

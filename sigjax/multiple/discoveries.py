@@ -92,30 +92,50 @@ def _mask(chosen: Any, count: int) -> np.ndarray:
     return mask
 
 
-def least_true(p_values: np.ndarray, chosen: np.ndarray, alpha: float) -> int:
-    """The bound d for the tests `chosen` `[test]` bool, from the p-values `[test]` of all tests."""
-    return _bound(p_values[chosen], largest_accepted(p_values, alpha), alpha)
+def least_true(p_values: np.ndarray, chosen: np.ndarray, alpha: float, counts: np.ndarray | None = None) -> int:
+    """The bound d for the tests `chosen` `[test]` bool, from the p-values `[test]` of all tests.
+
+    With `counts` `[test]`, each p-value is that of so many tests, which are all chosen or all not.
+    """
+    counts = np.ones(len(p_values), np.int64) if counts is None else counts
+    return _bound(p_values[chosen], counts[chosen], largest_accepted(p_values, alpha, counts), alpha)
 
 
-def _bound(p_values: np.ndarray, accepted: int, alpha: float) -> int:
-    """D of tests with these p-values, where Simes' test accepts so many of all tests together."""
-    if accepted == 0 or not p_values.size:
-        return int(p_values.size)
-    steps = np.arange(1, p_values.size + 1)
-    return max(0, int((1 - steps + np.searchsorted(accepted * np.sort(p_values), steps * alpha, side="left")).max()))
+def _bound(p_values: np.ndarray, counts: np.ndarray, accepted: int, alpha: float) -> int:
+    """D of tests with these p-values, each of so many tests, where Simes' test accepts so many of all tests together.
+
+    The largest d is at the least u for which another p-value is below its limit.
+    """
+    number = int(counts.sum())
+    if accepted == 0 or not number:
+        return number
+    order = np.argsort(p_values)
+    limits, below = accepted * p_values[order], np.cumsum(counts[order])
+    least = np.floor(limits / alpha).astype(np.int64) + 1
+    least -= (least > 1) & (limits < (least - 1) * alpha)  # the quotient was rounded up
+    least += limits >= least * alpha  # or down
+    return max(0, int((1 - least + below).max()))
 
 
-def largest_accepted(p_values: np.ndarray, alpha: float) -> int:
+def largest_accepted(p_values: np.ndarray, alpha: float, counts: np.ndarray | None = None) -> int:
     """h, the largest number of largest p-values that Simes' test accepts together; it then also accepts fewer.
+
+    With `counts`, each p-value is that of so many tests.
 
     >>> largest_accepted(np.array([0.001, 0.004, 0.01, 0.02, 0.03, 0.6]), 0.05)
     2
+    >>> largest_accepted(np.array([0.03, 0.6]), 0.05, np.array([5, 1]))
+    2
     """
-    ordered, low, high = np.sort(p_values), 0, len(p_values)
-    steps = np.arange(1, high + 1) * alpha
+    order = np.argsort(p_values)
+    ordered, below = p_values[order], np.cumsum(np.ones(len(order), np.int64) if counts is None else counts[order])
+    number = int(below[-1]) if below.size else 0
+    low, high = 0, number
     while low < high:
         size = (low + high + 1) // 2
-        accepts = bool((size * ordered[-size:] >= steps[:size]).all())
+        ranks = below - (number - size)  # of the last test with each p-value
+        among = ranks > 0
+        accepts = bool((size * ordered[among] >= ranks[among] * alpha).all())
         low, high = (size, high) if accepts else (low, size - 1)
     return low
 
@@ -161,7 +181,7 @@ def wins(p_values: np.ndarray, leads: np.ndarray, alpha: float) -> list[Wins]:
         ahead = leads == side
         accepted = largest_accepted(np.where(ahead, p_values, 1.0).ravel(), alpha)
         for own, of_pair, chosen in zip(found, p_values, ahead, strict=True):
-            own += [int(chosen.sum()), _bound(of_pair[chosen], accepted, alpha)]
+            own += [int(chosen.sum()), _bound(of_pair[chosen], np.ones(int(chosen.sum()), np.int64), accepted, alpha)]
     return [Wins(*each) for each in found]
 
 

@@ -1,16 +1,41 @@
-"""How a table is read, as a record: each role with its columns and its evidence; and questions, if there is none.
+"""Evidence for the roles of columns: the record of a reading, which column holds ids, and which follow from others.
 
 A role is *told* (by an option), *named* (its column has a name of the lexicon) or *shaped* (by the values of the
 column). A question proposes options that were tried, each with the systems and rows that it would compare.
+
+**Ids** join the rows of systems. Their column is told by an option; else it is named like ids; else it has words that
+are unique in each system and shared by the systems. A column that counts rows is used only if there is no other. The
+steps of one run are no instances.
+
+**Derived columns** are no systems: the mean, the sum or a difference of other columns, their ranks, 1 minus a column,
+or a column in another unit. As a system, such a column would be compared with the columns that it is made from. Columns
+whose ranges do not overlap may belong to different metrics.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from itertools import combinations
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 import sigjax.readers.lexicon as lexicon
+from sigjax.readers.lexicon import (
+    is_fold,
+    is_id_name,
+    is_numbering,
+    is_only_predicted,
+    is_order,
+    is_property,
+    is_step,
+    is_sure_id,
+    is_text_name,
+    is_trial,
+    may_be_system,
+)
 from sigjax.readers.options import Options, listing, quote
+from sigjax.readers.table import DataTable
 from sigjax.records import EvaluationRecord, Hint, InputError, Message
 
 Evidence = Literal["told", "named", "shaped"]
@@ -190,3 +215,456 @@ def compared(evaluation: EvaluationRecord, sheets: Sequence[Any]) -> str:
     by = "row number" if column is None or lexicon.is_numbering(column) else quote(column)
     some = listing(evaluation.systems, SHOWN - 1)
     return f"{count} system{'s' * (count != 1)}: {some}; {rows:,} row{'s' * (rows != 1)} joined by {by}"
+
+
+FEWEST = 3
+"""Rows from which a column may be said to count them."""
+
+
+def unused(table: DataTable, options: Options, taken: Iterable[str | None] = ()) -> list[str]:
+    """The columns that are not used, and that no option names, alone or as a part of the ids."""
+    others = {options.cluster, options.strata, options.runs, *options.ignore, *taken}
+    others |= {part.strip() for name in others if name is not None and "," in name for part in name.split(",")}
+    return [name for name in table.columns if name not in others]
+
+
+def ids_from(column: str | None) -> str:
+    """The source of the instance ids, for a note."""
+    if column is None:
+        return "are the numbers of the rows"
+    return f"from column {quote(column)}" if column else "from the column without a name"
+
+
+def find_ids(
+    table: DataTable, options: Options, first: Sequence[str], named: Sequence[str], system: str | None = None
+) -> str | None:
+    """The column of instance ids: one that tells all rows apart, else the first column, which is refused then.
+
+    `first` holds the first column, if it may be it, and `named` others, because of their names; `system` is the column
+    of systems in a long table, in which every system has the same ids.
+    """
+    if options.runs is not None and (fixed := options.strata) in table.columns:
+        if tells_apart(table, fixed or "", options, system):
+            return fixed  # runs within tasks
+    named = [name for name in named if is_id_name(name) or name in table.index]
+    must = [*first, *(name for name in named if name.strip().lower() == "id")]
+    sure = [name for name in named if name in table.index or is_sure_id(name)]
+    plain = [name for name in dict.fromkeys([*must, *sure, *named]) if not is_numbering(name)]
+    must = [name for name in must if name in plain]
+    good = [name for name in (*plain, *filter(is_numbering, named)) if tells_apart(table, name, options, system)]
+    return next(iter([*(name for name in good if name in plain), *must, *good, *first]), None)
+
+
+def tells_apart(table: DataTable, name: str, options: Options, system: str | None = None) -> bool:
+    """Whether no two rows, of the same system and run, have the same name in a column."""
+    keys = [table.columns[key] for key in (name, options.runs, system) if key is not None and key in table.columns]
+    return len(set(zip(*keys, strict=True))) == len(table.lines)
+
+
+def numbers_rows(table: DataTable, name: str, system: str | None = None) -> bool:
+    """Whether a column counts rows from 0 or 1, in the table or for each system: by its name, in any order.
+
+    >>> from sigjax.readers.table import DataColumn
+    >>> table = DataTable("t.csv", {"a": DataColumn(["0", "1", "2"]), "rank": DataColumn(["2", "1", "3"])}, [2, 3, 4])
+    >>> numbers_rows(table, "a"), numbers_rows(table, "rank")
+    (True, True)
+    """
+    values = table.columns[name].parsed
+    if name not in table.columns or table.columns[name].nested or values is None or np.isnan(values).any():
+        return is_numbering(name)
+    if not len(values) or values.min() not in (0, 1):
+        return False
+    any_order = is_order(name)
+
+    def counts(own: np.ndarray) -> bool:
+        own = np.sort(own) if any_order else own
+        return bool(len(own) >= FEWEST and own[0] in (0, 1) and np.all(np.diff(own) == 1))
+
+    if counts(values):
+        return True
+    if system is None:
+        return False
+    _, codes = np.unique(np.array(table.names[system], str), return_inverse=True)
+    parts = [values[codes == code] for code in range(codes.max() + 1)]
+    return all(map(counts, parts)) or (any_order and bool(np.all(np.diff(values) == 1)))
+
+
+class CommonWords(NamedTuple):
+    """Columns of words that tell the rows of each system apart."""
+
+    shared: str | None
+    """The one whose words systems have in common, best named like ids."""
+    other: str | None
+    """One of which they have none in common; None if there is a shared one."""
+
+
+def common_words(tables: Sequence[DataTable], free: Sequence[str], options: Options, system: str | None) -> CommonWords:
+    """The columns of words whose values may be instance ids."""
+    shares: dict[str, float] = {}
+    for name in free:
+        if not all(name in table.columns and table.columns[name].is_words() for table in tables):
+            continue
+        if (
+            is_text_name(name)
+            or may_be_system(name)
+            or is_only_predicted(name)
+            or any(table.columns[name].nested for table in tables)
+        ):
+            continue
+        if not all(tells_apart(table, name, options, system) for table in tables):
+            continue
+        cells = [table.columns[name] for table in tables]
+        if not all(cell.strip() for own in cells for cell in own):
+            continue
+        sets = [{*own} for own in cells]
+        if system is not None:
+            by_system: dict[str, set[str]] = {}
+            for label, cell in zip(tables[0].names[system].tolist(), cells[0], strict=True):
+                by_system.setdefault(label, set()).add(cell)
+            sets = list(by_system.values())
+        first, *others = sorted(sets, key=len)
+        shares[name] = min((len(first & other) / len(first) for other in others), default=1.0)
+    shared = max((n for n in shares if shares[n] > 0), key=lambda n: (is_id_name(n), shares[n]), default=None)
+    return CommonWords(shared, next(iter(shares), None) if shared is None else None)
+
+
+def same_pairs(tables: Sequence[DataTable], ids: Sequence[str], name: str, system: str | None) -> bool:
+    """Whether rows of systems that ids join have the same word in another column."""
+    known: dict[str, str] = {}
+    return all(
+        known.setdefault(key, word) == word
+        for table, own in zip(tables, ids, strict=True)
+        for key, word in zip(table.columns[own], table.columns[name], strict=True)
+    )
+
+
+def step_notes(ids: str | None) -> tuple[str, ...]:
+    """A warning if the ids that a person named are the steps of one run."""
+    if ids is None or not is_step(ids):
+        return ()
+    return (
+        f"warning: column {quote(ids)}: steps of one run depend on each other, so that p-values are too small and "
+        "intervals too short; compare several runs, or results on instances",
+    )
+
+
+def chosen_ids(
+    tables: Sequence[DataTable], free: Sequence[Sequence[str]], options: Options, system: str | None
+) -> tuple[list[str | None], Evidence]:
+    """The columns of instance ids and their evidence: told, named, or words that the systems share."""
+    if options.id_column is not None:
+        return [options.id_column] * len(tables), "told"
+    named: list[str | None] = []
+    for table, names in zip(tables, free, strict=True):
+        names = [name for name in names if not is_numbering(name) or all(name in other.columns for other in tables)]
+        first = [name for name in names[:1] if lexicon.is_id_name(name) or _may_name_rows(table, name)]
+        named.append(find_ids(table, options, first, names, system))
+    weak = [
+        own is None
+        or numbers_rows(table, own, system)
+        or not tells_apart(table, own, options, system)
+        or not (lexicon.is_id_name(own) or own in table.index)
+        for table, own in zip(tables, named, strict=True)
+    ]
+    if not any(weak):
+        _refuse_steps(tables[0], named[0], free[0], system)
+        return named, "named"
+    common = common_words(tables, free[0], options, system)
+    if common.shared is not None:
+        keys = [own for own in named if own is not None]
+        sure = len(keys) == len(tables) and all(
+            lexicon.is_sure_id(own) and not lexicon.is_numbering(own) for own in keys
+        )
+        unique = all(tells_apart(t, own, options, system) for t, own in zip(tables, keys, strict=False))
+        if not (sure and unique and same_pairs(tables, keys, common.shared, system)):
+            return [common.shared] * len(tables), "named" if lexicon.is_id_name(common.shared) else "shaped"
+    if common.other is not None and (system is not None or len(tables) > 1) and not _named_so(named):
+        raise InputError(
+            f"{tables[0].file}: column {quote(common.other)} tells the rows of each system apart, but systems have no "
+            f"value of it in common, and rows are not joined by their numbers then; expected results on the same "
+            f"instances (other instances: `sigjax unpaired`), or leave it out if it holds texts ({Hint('ignore')})"
+        )
+    if all(own is None for own in named):
+        repeated = _repeated_ids(tables, free[0], options, system)
+        if repeated is not None:
+            return [repeated] * len(tables), "named" if is_id_name(repeated) else "shaped"
+        known = _unnamed_ids(tables, free[0], system, options)
+        if known is None and system is not None:
+            listed = listing(tables[0].columns)
+            raise InputError(f"{tables[0].file}: no column is left for the instance ids; columns: {listed}")
+        named = [known] * len(tables)
+    _refuse_steps(tables[0], named[0], free[0], system)
+    return named, "named" if named[0] is not None and lexicon.is_id_name(named[0]) else "shaped"
+
+
+def _may_name_rows(table: DataTable, name: str) -> bool:
+    """Whether the words of the first column may be ids: not names of systems, and not the same word in all rows."""
+    words = table.columns[name]
+    return words.is_words() and not may_be_system(name) and (len(table.lines) < FEWEST or len({*words}) > 1)
+
+
+def _named_so(named: Sequence[str | None]) -> bool:
+    """Whether columns are named like ids, and not like row numbers."""
+    return all(own is not None and is_id_name(own) and not is_numbering(own) for own in named)
+
+
+def _repeated_ids(tables: Sequence[DataTable], free: Sequence[str], options: Options, system: str | None) -> str | None:
+    """The column of ids that repeat in the trials, or the folds, of another column: which is asked about then."""
+    trials = [name for name in unused(tables[0], options, [system]) if is_trial(name) or is_fold(name)]
+    found: dict[str, bool] = {}
+    for name in free:
+        if name in trials or not (is_id_name(name) or tables[0].columns[name].is_words()):
+            continue
+        if all(name in table.columns and not table.columns[name].nested for table in tables) and not is_text_name(name):
+            for trial in trials:
+                asked = replace(options, runs=trial)
+                if all(trial in t.columns and tells_apart(t, name, asked, system) for t in tables):
+                    found[name] = is_id_name(name)
+    return max(found, key=lambda name: found[name], default=None)
+
+
+def _unnamed_ids(tables: Sequence[DataTable], free: Sequence[str], system: str | None, options: Options) -> str | None:
+    """The column that tells apart the rows of each system and differs the least between systems: others are scores.
+
+    Files without ids are joined by position, so that they need the same ids.
+    """
+    if len(free) < 2 and system is None:
+        return None
+    most = max(len(table.lines) for table in tables)
+    distinct = {
+        name: len({cell for table in tables for cell in table.columns[name]})
+        for name in free
+        if len(tables) == 1 or is_fold(name) or is_trial(name) or not is_property(name, beside_ids=True)
+        if all(name in table.columns for table in tables)
+        and all(tells_apart(table, name, options, system) for table in tables)
+    }
+    fewest = min(distinct, key=distinct.__getitem__, default=None)
+    if system is not None:
+        words = [name for name in free if tables[0].columns[name].is_words() and not is_text_name(name)]
+        return fewest if fewest is not None and len(free) > 1 else next(iter([*words, *free]), None)
+    return fewest if fewest is not None and distinct[fewest] == most else None
+
+
+def _refuse_steps(table: DataTable, ids: str | None, free: Sequence[str], system: str | None) -> None:
+    """Refuse the steps of one run as instances, which nobody said they are."""
+    by_row = ids is None or numbers_rows(table, ids, system)
+    steps = [ids] if ids is not None and is_step(ids) else [name for name in free if by_row and is_step(name)]
+    for ids in (name for name in steps if not table.columns[name].is_words() and len({*table.columns[name]}) > 1):
+        raise InputError(
+            f"{table.file}: column {quote(ids)} counts the steps of one run, which depend on each other: a curve is "
+            "one result; expected the results of systems on several instances, or of several runs "
+            f"(a column of tasks and one of seeds: {Hint('id_column')}, {Hint('runs')})"
+        )
+
+
+_ACCIDENT = 0.05
+"""A column is derived if its numbers would agree by chance with at most this probability, times the number of columns.
+
+A needless question costs a person a minute; without a question, a mean would be a system."""
+_SURE_ACCIDENT = 0.6
+"""This probability for two columns with the same sum in all rows. It may be larger: systems agree on easy instances, so
+two systems are hardly ever each other's complement."""
+_FEWEST = 3
+"""Fewest rows that show a relation: a constant can be fitted to a single row."""
+_FEWEST_ALIKE = 5
+"""Fewest rows from which equal numbers in all rows, or a separate range, are no accident."""
+_MOST, _ROWS = 24, 1000
+"""Columns that are compared with each other in threes, and about how many of their rows."""
+_DECIMALS = range(1, 7)
+
+
+class DerivedColumn(NamedTuple):
+    """How a column is derived from others."""
+
+    said: str
+    """The words after the name of the column."""
+    sure: bool
+    """Whether this column is the derived one: in a sum or a difference, it may be any of the columns."""
+    ranks: bool = False
+    """Whether it holds its own rank among several columns of ranks, row by row."""
+
+
+def made_of_others(columns: Mapping[str, np.ndarray]) -> dict[str, DerivedColumn]:
+    """The derived columns among `columns` `[row]` (NaN if a number is missing), and how they are derived.
+
+    >>> import numpy as np
+    >>> a, b = np.array([0.4, 0.5, 0.9, 0.3]), np.array([0.2, 0.6, 0.7, 0.9])
+    >>> {name: made.said for name, made in made_of_others({"A": a, "B": b, "C": (a + b) / 2, "D": 1 - a}).items()}
+    {'D': "and 'A' have the same sum in all rows", 'C': "is the mean of 'A' and 'B'"}
+    """
+    found: dict[str, DerivedColumn] = {}
+    columns = {name: own[:: len(own) // _ROWS + 1] for name, own in columns.items()}
+    full = {name: own for name, own in columns.items() if len(own) >= _FEWEST and not np.isnan(own).any()}
+    if ranks := _ranks({name: own for name, own in columns.items() if len(own) >= _FEWEST}):
+        return {
+            name: DerivedColumn(f"holds ranks, as {_named(ranks, name)} do", sure=True, ranks=True) for name in ranks
+        }
+    names = list(full)[:_MOST]
+    for name, said, sure in _relations({name: columns[name] for name in names}):
+        found.setdefault(name, DerivedColumn(said, sure))
+    return found
+
+
+def _ranks(columns: Mapping[str, np.ndarray]) -> list[str]:
+    """The columns that hold the ranks of each other in every row, whatever ties have; of two columns, without ties.
+
+    >>> import numpy as np
+    >>> _ranks({"A": np.array([1, 2, 1.5, 1, 1]), "B": np.array([3, 1, 3, 2, 3]), "C": np.array([2, 3, 1.5, 3, 2])})
+    ['A', 'B', 'C']
+    """
+    whole = {name: own for name, own in columns.items() if np.all(np.isnan(own) | ((own >= 1) & (2 * own % 1 == 0)))}
+    whole = {name: own for name, own in whole.items() if np.isfinite(own).sum() >= _FEWEST}
+    if len(whole) < 2 or not 2 <= max(float(np.nanmax(own)) for own in whole.values()) <= len(whole):
+        return []
+    every = np.stack(list(whole.values()))
+    less = (every[None] < every[:, None]).sum(axis=1)  # comparisons with NaN are False
+    alike = (every[None] == every[:, None]).sum(axis=1)
+    kinds = [np.where(alike == 1, less + 1, 0)]
+    if len(whole) > 2 and every.shape[1] >= _FEWEST_ALIKE:
+        kinds += [less + (alike + 1) / 2, less + 1, less + alike]
+    return list(whole) if any(np.all(np.isnan(every) | (every == kind)) for kind in kinds) else []
+
+
+def _relations(columns: Mapping[str, np.ndarray]) -> Iterator[tuple[str, str, bool]]:
+    names = list(columns)
+    if len(names) < 2:
+        return
+    every = np.stack([columns[name] for name in names])
+    rows, size = every.shape[1], np.maximum(1.0, np.abs(every).max(axis=1))
+    units = np.array([_unit(own) for own in every])
+    few = np.array([min(len(np.unique(own)), 4) for own in every])
+    chance = np.array([len(names) * _agreement(own) ** (rows - 1) for own in every])
+    tells = (chance <= _ACCIDENT) & (few > 1)
+    opposite = tells | ((chance <= _SURE_ACCIDENT) & (few > 1) & (rows >= _FEWEST_ALIKE))
+
+    def equal(expected: np.ndarray, those: Sequence[int]) -> np.ndarray:
+        """Which columns hold these numbers `[row]` up to rounding, except those that the numbers are derived from."""
+        room = 1e-9 * size + 1.01 * units
+        found = np.all(np.abs(every - expected) <= room[:, None], axis=1) & (np.ptp(every, axis=1) > 4 * room) & tells
+        found[list(those)] = False
+        return np.flatnonzero(found) if np.ptp(expected) > 0 else np.array([], int)
+
+    made: dict[frozenset[int], tuple[int, str, bool]] = {}
+    for i, j in combinations(range(len(names)), 2):
+        x, y = every[i], every[j]
+        a, b = quote(names[i]), quote(names[j])
+        if (
+            opposite[i]
+            and opposite[j]
+            and np.ptp(x + y) <= 2.02 * max(units[i], units[j]) + 1e-9 * max(size[i], size[j])
+        ):
+            yield names[j], f"and {a} have the same sum in all rows", False
+        elif tells[i] and tells[j] and few[i] > 2 and np.all(x != 0):
+            ratio = y / x
+            if np.ptp(ratio) <= 1e-9 * abs(ratio[0]) and ratio[0] != 1:
+                yield names[j], f"is {ratio[0]:.6g} times {a}", False
+        of_two = {"mean": ((x + y) / 2,), "sum": (x + y,), "difference": (x - y, y - x, np.abs(x - y))}
+        for what, numbers in of_two.items() if len(names) > 2 else ():
+            for k in {int(k) for own in numbers for k in equal(own, (i, j))}:
+                known = made.get(frozenset((i, j, k)))
+                if known is None or known[0] < k:  # if there are three, the last is derived from the others
+                    made[frozenset((i, j, k))] = k, f"is the {what} of {a} and {b}", what == "mean"
+    yield from ((names[k], said, sure) for k, said, sure in made.values())
+    for name, of in _SUMMARIES.items():
+        for k in range(len(names)) if len(names) > (3 if name in ("mean", "sum") else 2) else ():
+            others = [each for each in range(len(names)) if each != k]
+            if k in equal(of(every[others]), others):
+                yield (
+                    names[k],
+                    f"is the {name} of {listing([names[each] for each in others], 4)}",
+                    name != "sum" and few[k] > 3,
+                )
+
+
+_SUMMARIES: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
+    "mean": lambda own: np.mean(own, axis=0),
+    "sum": lambda own: np.sum(own, axis=0),
+    "median": lambda own: np.median(own, axis=0),
+    "largest": lambda own: np.max(own, axis=0),
+    "smallest": lambda own: np.min(own, axis=0),
+    "standard deviation": lambda own: np.std(own, axis=0),
+    "sample standard deviation": lambda own: np.std(own, axis=0, ddof=1),
+}
+
+
+def _agreement(numbers: np.ndarray) -> float:
+    """The probability that two numbers of a column are equal by chance: how often they are, and its step by its range.
+
+    >>> import numpy as np
+    >>> _agreement(np.array([0.0, 1.0] * 50)), _agreement(np.array([1.0, 2.0, 4.0, 3.0]))
+    (0.5, 0.25)
+    """
+    _, counts = np.unique(numbers, return_counts=True)
+    alike = float(np.sum(counts * (counts - 1.0)) / (len(numbers) * (len(numbers) - 1.0)))
+    step = 1.0 if np.all(numbers == np.rint(numbers)) else 2 * _unit(numbers)
+    return max(alike, step / (step + float(np.ptp(numbers))))
+
+
+def _named(names: Sequence[str], but: str) -> str:
+    return listing([name for name in names if name != but], 4)
+
+
+def _unit(numbers: np.ndarray) -> float:
+    """Half a unit of the last decimal of rounded numbers; 0 if they are whole or have many decimals."""
+    if np.all(numbers == np.rint(numbers)):
+        return 0.0
+    return next(
+        (0.5 * 10.0**-d for d in _DECIMALS if np.allclose(numbers, np.round(numbers, d), rtol=0, atol=1e-12)), 0
+    )
+
+
+def other_scales(columns: Mapping[str, np.ndarray]) -> str | None:
+    """Why columns `[row]` have no common scale, in words; None if they may have one.
+
+    >>> import numpy as np
+    >>> other_scales({"r": np.array([80.0, 120, 60, 70, 80]), "l": np.array([1351.0, 1500, 1200, 1300, 1400])})
+    "no number of 'r' (60 to 120) is in the range of another column ('l', 1200 to 1500)"
+    """
+    given = {name: own[~np.isnan(own)] for name, own in columns.items()}
+    given = {name: own for name, own in given.items() if len(own) >= _FEWEST_ALIKE}
+    binary = {name: own for name, own in given.items() if np.isin(own, (0.0, 1.0)).all()}
+    if len(given) < 2 or len(binary) == len(given):
+        return None
+    constant = {name: own[0] for name, own in given.items() if not np.ptp(own)}
+    for name, value in constant.items():
+        if any((own == value).any() for other, own in given.items() if other not in constant):
+            continue  # a system that is always wrong, while others are wrong at times
+        return f"{quote(name)} is {value:.6g} in all rows"
+    some = binary if any(name not in constant for name in binary) else {}  # one that is always right alone may be so
+    if mixed := _zeros_and_ones(some, {name: own for name, own in given.items() if name not in binary}):
+        return mixed
+    ranges = sorted((float(own.min()), float(own.max()), name) for name, own in given.items())
+    top, groups = -np.inf, list[list[tuple[float, float, str]]]()
+    for low, high, name in ranges:
+        if low > top:
+            groups.append([])
+        groups[-1].append((low, high, name))
+        top = max(top, high)
+    if len(groups) == 1:
+        return None
+    few = min(groups, key=len)
+    low, high, name = few[0]
+    other = next(each for group in groups if group is not few for each in group)
+    return (
+        f"no number of {quote(name)} ({low:.6g} to {high:.6g}) is in the range of another column "
+        f"({quote(other[2])}, {other[0]:.6g} to {other[1]:.6g})"
+    )
+
+
+def _zeros_and_ones(binary: Mapping[str, np.ndarray], others: Mapping[str, np.ndarray]) -> str | None:
+    """Why some columns hold 0 and 1 alone, and others by no accident more than that, in words.
+
+    Only numbers that are not 0 tell: a system that is always wrong has no others.
+
+    >>> import numpy as np
+    >>> _zeros_and_ones({"A": np.array([0.0, 1, 1, 0, 1])}, {"B": np.array([0.4, 0.7, 0.3, 0.9, 0.2])})
+    "'A' has 0 and 1 alone, and 'B' has others (0.4)"
+    """
+    ones = sum(int(np.count_nonzero(own)) for own in binary.values())
+    for name, own in others.items():
+        more = own[(own != 0) & (own != 1)]
+        rarely = 1 - len(more) / (np.count_nonzero(own) + 1)
+        if rarely**ones <= _ACCIDENT:
+            alone = f"{listing(list(binary), 3)} {'has' if len(binary) == 1 else 'have'} 0 and 1 alone"
+            return f"{alone}, and {quote(name)} has others ({more[0]:.6g})"
+    return None

@@ -24,12 +24,20 @@ from zipfile import ZipFile
 import numpy as np
 
 from sigjax.metrics.registry import LARGEST_WHOLE
-from sigjax.readers.grid import table_of
 from sigjax.readers.join import directed
-from sigjax.readers.json_files import JsonObject, entries_of, item_at, parse_json, parse_json_lines
+from sigjax.readers.json_files import (
+    JsonObject,
+    at_path,
+    entries_of,
+    item_at,
+    parse_json,
+    parse_json_lines,
+    record_paths,
+    records_at,
+    records_question,
+)
 from sigjax.readers.layouts import read_table, read_tables
 from sigjax.readers.options import Options, ReadOptions, check_meant, check_options, listing, quote, suggest
-from sigjax.readers.shapes import at_path, paths_of, record_paths, records_at, records_question
 from sigjax.readers.table import (
     LARGEST_SPARSE,
     DataColumn,
@@ -41,6 +49,7 @@ from sigjax.readers.table import (
     check_filled,
     is_missing,
     is_text,
+    table_of,
     with_numbers,
 )
 from sigjax.records import EvaluationRecord, Hint, InputError
@@ -255,6 +264,15 @@ def _is_mixed(values: Iterable[Any]) -> bool:
     return len(kinds) > 1
 
 
+def _paths_named(options: Options) -> list[str]:
+    """The columns that options name by a path below fields, such as `parsed.score`."""
+    names = [*(options.id_column or "").split(","), options.system_column, options.score_column, options.runs]
+    names += [options.cluster, options.strata, options.gold, *(options.prediction or ()), *(options.melt or ())]
+    names += [*(options.counts or {}).values(), *re.findall(r"`([^`]*)`", options.where or "")]
+    names += re.findall(r"[A-Za-z_][\w.\[\]]*", options.where or "")
+    return [name.strip() for name in dict.fromkeys(names) if name and re.search(r"[.\[]", name)]
+
+
 def _table(file: str, objects: Iterable[JsonObject], lines: Sequence[int] | None, options: Options) -> DataTable:
     """Objects as a table, one field per column; a missing field is an empty cell.
 
@@ -262,7 +280,7 @@ def _table(file: str, objects: Iterable[JsonObject], lines: Sequence[int] | None
     """
     nested: dict[str, JsonObject] = {}
     rows: list[dict[str, str]] = []
-    paths, ignore, word = paths_of(options), options.ignore, "row" if lines is None else "line"
+    paths, ignore, word = _paths_named(options), options.ignore, "row" if lines is None else "line"
     for item in objects:
         below = {path: at_path(item.fields, path) for path in paths}
         fields = {path: value for path, value in below.items() if value is not None} | dict(item.fields)

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 
 from sigjax.metrics.registry import LARGEST_WHOLE
-from sigjax.readers.options import quote, suggest
+from sigjax.readers.options import listing, quote, suggest
 from sigjax.readers.table import check_characters, parse_number
-from sigjax.records import InputError, Line, Message
+from sigjax.records import Hint, InputError, Line, Message
 from sigjax.run.files import naming, read_text
 
 Object = dict[str, Any]
@@ -266,3 +267,64 @@ def type_of(value: object) -> str:
     if isinstance(value, str):
         return f"the text {quote(value)}"
     return {dict: "an object", list: "a list"}.get(type(value), f"the number {value}"[:40])
+
+
+def record_paths(value: Any) -> list[str]:
+    """Where lists of objects stand in a JSON value, those with most objects first.
+
+    >>> record_paths({"version": 1, "results": [{"task": "x", "samples": [{"id": 1}, {"id": 2}]}]})
+    ['results[*].samples', 'results']
+    """
+
+    def below(value: Any, path: str) -> list[str]:
+        if isinstance(value, dict):
+            return [each for name, own in value.items() for each in below(own, f"{path}.{name}")]
+        if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+            return [path, *below(value[0], f"{path}[*]")]
+        return []
+
+    paths = [path.removeprefix(".") for path in below(value, "")]
+    return sorted(filter(None, paths), key=lambda path: -len(records_at(value, path)))
+
+
+def records_question(paths: Sequence[str]) -> str:
+    """What to do about a JSON file with lists of objects at some paths."""
+    also = f" (lists of objects also stand at {listing(paths[1:], 3)})" if paths[1:] else ""
+    return f"unknown format of JSON; is it a table at {Hint('records', quote(paths[0]))}?{also}"
+
+
+def at_path(value: Any, path: str) -> Any:
+    """What stands at a path such as `parsed.score` or `scores[0].value`; None if nothing does.
+
+    >>> at_path({"parsed": {"scores": [1, 2]}}, "parsed.scores[1]")
+    2
+    """
+    for part in re.findall(r"[^.\[\]]+", path):
+        if isinstance(value, list) and part.isdigit() and int(part) < len(value):
+            value = value[int(part)]
+        elif isinstance(value, dict) and part in value:
+            value = value[part]
+        else:
+            return None
+    return value
+
+
+def records_at(value: Any, path: str) -> list[Any]:
+    """The records at a path such as `results[*].samples[*]`, with the plain fields of what holds them.
+
+    >>> records_at({"results": [{"task": "x", "samples": [{"id": 1}, {"id": 2}]}]}, "results[*].samples[*]")
+    [{'task': 'x', 'id': 1}, {'task': 'x', 'id': 2}]
+    """
+    found: list[tuple[Any, dict[str, Any]]] = [(value, {})]
+    for step in re.findall(r"[^.\[\]]+|\[\*\]", path):
+        following: list[tuple[Any, dict[str, Any]]] = []
+        for own, held in found:
+            if step in ("*", "[*]"):
+                each = own if isinstance(own, list) else list(own.values()) if isinstance(own, dict) else []
+                following += [(one, held) for one in each]
+            elif isinstance(own, dict) and step in own:
+                plain = {name: one for name, one in own.items() if not isinstance(one, list | dict)}
+                following.append((own[step], held | plain))
+        found = following
+    found = [(one, held) for own, held in found for one in (own if isinstance(own, list) else [own])]
+    return [held | own if isinstance(own, dict) else own for own, held in found]

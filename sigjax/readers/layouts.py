@@ -26,8 +26,18 @@ import numpy as np
 import sigjax.readers.lexicon as lexicon
 import sigjax.readers.roles as roles
 from sigjax.metrics import CLASS_METRICS, MEAN, METRICS, canonical, known_metric
-from sigjax.readers.evidence import Question, Role, TableReading, answered, note_reading, role, with_parts
-from sigjax.readers.ids import ids_from, step_notes, unused
+from sigjax.readers.evidence import (
+    Question,
+    Role,
+    TableReading,
+    answered,
+    ids_from,
+    note_reading,
+    role,
+    step_notes,
+    unused,
+    with_parts,
+)
 from sigjax.readers.join import Reading, Sheet, Sources, directed, join_sheets, refuse_texts
 from sigjax.readers.options import (
     ROWS,
@@ -50,9 +60,10 @@ from sigjax.readers.rows import (
     read_rows,
     read_several,
     score_columns,
+    shaped,
     sheet_of,
+    together,
 )
-from sigjax.readers.shapes import shaped, together
 from sigjax.readers.table import DataTable, LazyColumns, is_missing, is_text, locate, number_column
 from sigjax.records import EvaluationRecord, Hint, InputError, Line
 from sigjax.run.files import is_file

@@ -31,8 +31,17 @@ from sigjax.metrics import (
 )
 from sigjax.metrics.ratios import fbeta
 from sigjax.metrics.registry import as_numbers, check_mapping, refuse_other_indexes
-from sigjax.readers.evidence import Evidence, Role, TableReading, role
-from sigjax.readers.ids import chosen_ids, find_ids, ids_from, tells_apart, unused
+from sigjax.readers.evidence import (
+    Evidence,
+    Role,
+    TableReading,
+    chosen_ids,
+    find_ids,
+    ids_from,
+    role,
+    tells_apart,
+    unused,
+)
 from sigjax.readers.join import Reading, Sheet, join_sheets
 from sigjax.readers.options import Options, check_named, chosen_metric, listing, quote, unclear
 from sigjax.readers.table import TRUTH, DataColumn, DataTable, LazyColumns, is_missing, is_text, parse_number

@@ -14,9 +14,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sigjax.readers.derived import made_of_others, other_scales
-from sigjax.readers.evidence import Question
-from sigjax.readers.ids import FEWEST, common_words, find_ids, numbers_rows, tells_apart, unused
+from sigjax.readers.evidence import (
+    FEWEST,
+    Question,
+    common_words,
+    find_ids,
+    made_of_others,
+    numbers_rows,
+    other_scales,
+    tells_apart,
+    unused,
+)
 from sigjax.readers.lexicon import (
     are_measures,
     is_aggregate,

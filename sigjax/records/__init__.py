@@ -5,24 +5,24 @@ Records are frozen and never half-filled. They hold NumPy and Python values only
 `pair`, `resample`.
 """
 
-from sigjax.records.comparison import FIELDS as FIELDS
-from sigjax.records.comparison import Column as Column
-from sigjax.records.comparison import Columns as Columns
-from sigjax.records.comparison import Comparison as Comparison
-from sigjax.records.comparison import Comparisons as Comparisons
-from sigjax.records.comparison import SampleSize as SampleSize
-from sigjax.records.comparison import SystemScore as SystemScore
 from sigjax.records.metric import EvaluationRecord as EvaluationRecord
 from sigjax.records.metric import Metric as Metric
 from sigjax.records.metric import Note as Note
 from sigjax.records.metric import SampleMetric as SampleMetric
+from sigjax.records.metric import SampleSize as SampleSize
 from sigjax.records.options import Hint as Hint
 from sigjax.records.options import InputError as InputError
 from sigjax.records.options import Line as Line
 from sigjax.records.options import Message as Message
-from sigjax.records.report import Distribution as Distribution
-from sigjax.records.report import Measured as Measured
-from sigjax.records.report import ReportRecord as ReportRecord
+from sigjax.records.results import FIELDS as FIELDS
+from sigjax.records.results import Column as Column
+from sigjax.records.results import Columns as Columns
+from sigjax.records.results import Comparison as Comparison
+from sigjax.records.results import Comparisons as Comparisons
+from sigjax.records.results import Distribution as Distribution
+from sigjax.records.results import Measured as Measured
+from sigjax.records.results import ReportRecord as ReportRecord
+from sigjax.records.results import SystemScore as SystemScore
 from sigjax.records.settings import CORRECTIONS as CORRECTIONS
 from sigjax.records.settings import DESIGNS as DESIGNS
 from sigjax.records.settings import TESTS as TESTS

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from sigjax.records.comparison import Count, SampleSize
 from sigjax.records.display import ShortRepr
 from sigjax.records.options import Hint, InputError
-from sigjax.records.settings import Score, Unit
+from sigjax.records.settings import Count, Score, Unit
 
 
 @dataclass(frozen=True)
@@ -207,6 +208,17 @@ def with_facts(notes: Iterable[str], facts: Iterable[NoteData]) -> tuple[str, ..
     return tuple(found)
 
 
+class SampleSize(NamedTuple):
+    """How many instances there are (each once), and the fewest and the most runs of an instance; None without runs."""
+
+    instances: int
+    runs: tuple[int, int] | None = None
+
+    def __str__(self) -> str:
+        """The number of runs as in signatures: `5`, or `1-5` if instances have unequally many; empty without runs."""
+        return "-".join(map(str, dict.fromkeys(self.runs or ())))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class EvaluationRecord(ShortRepr):
     """The statistics of several systems on the same instances, for one metric.
@@ -265,3 +277,36 @@ class EvaluationRecord(ShortRepr):
         counts = {name: len(set(labels)) for name, labels in counts.items() if labels is not None}
         named = {"systems": self.systems, "metric": self.metric.name, "instances": self.size.instances}
         return named | counts | ({"unit": self.unit} if self.unit != "instance" else {})
+
+
+def data_hash(evaluations: Sequence[EvaluationRecord]) -> str:
+    """The first 16 hexadecimal digits of a SHA-256 hash of evaluations, without notes and functions.
+
+    >>> from sigjax import Evaluation
+    >>> data_hash([Evaluation.from_arrays({"A": [1, 0, 1], "B": [0, 0, 1]})])
+    '7707a855038354e9'
+    """
+    digest = hashlib.sha256()
+    for each in evaluations:
+        labels = (each.metric.name, each.metric.stat_names, each.systems, each.ids, each.clusters, each.strata)
+        labels += () if each.runs is None else (each.runs,)
+        labels += () if each.unit == "instance" else (each.unit,)
+        labels += () if each.present is None else (np.packbits(each.present).tobytes().hex(),)
+        stats = np.ascontiguousarray(each.stats, each.stats.dtype.newbyteorder("<"))
+        digest.update(json.dumps((*labels, stats.dtype.str, stats.shape)).encode())
+        digest.update(stats.data)
+    return digest.hexdigest()[:16]
+
+
+def in_suite(metric: str, title: str | None) -> bool:
+    """Whether a metric with this title is of a suite: one of its tasks, or the suite itself."""
+    return title == metric or is_pooled(metric, title)
+
+
+def is_pooled(metric: str, title: str | None) -> bool:
+    """Whether a metric with this title is the suite itself, the mean of its tasks.
+
+    >>> is_pooled("suite: acc", "suite: acc, mean of 3 tasks"), in_suite("arc: acc", "arc: acc"), in_suite("acc", None)
+    (True, True, False)
+    """
+    return (title or "").startswith(f"{metric}, mean of ")

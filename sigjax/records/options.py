@@ -5,7 +5,7 @@ Python.
 
 An option is declared once, as a field of a record, with its type, default, domain and documentation. From this
 declaration follow the check of the user's value (`check`), the signature and documentation of functions (`takes`), and
-the flags of the command line (`cli.flags`).
+the flags of the command line (`cli.options`).
 """
 
 import contextlib

@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -145,7 +145,7 @@ def adjust(p_values: np.ndarray, correction: Correction, counts: np.ndarray | No
     under any dependence. `bh`: false discovery rate (Benjamini and Hochberg 1995), under independence or positive
     dependence. `by`: the same under any dependence (Benjamini and Yekutieli 2001). `none`: as they are.
 
-    `maxt` is not a function of p-values; see `sigjax.multiple.adjustment`.
+    `maxt` is not a function of p-values; see `sigjax.multiple.decisions`.
 
     >>> adjust(np.array([0.04, 0.01, 0.03]), "holm")
     array([0.06, 0.03, 0.06])
@@ -321,6 +321,32 @@ class Interval(NamedTuple):
 
     low: float
     high: float
+
+
+class Bounds(NamedTuple):
+    """Bounds of a number, or of both ends of an interval.
+
+    For text, a regular expression that the whole text must match.
+    """
+
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    below: float | None = None
+    pattern: str | None = None
+
+
+Probability = Annotated[float, Bounds(least=0, most=1)]
+Probabilities = Annotated[Interval, Bounds(least=0, most=1)]
+Log10 = Annotated[float, Bounds(most=0)]
+"""The base-10 logarithm of a probability."""
+Size = Annotated[float, Bounds(least=0)]
+"""A number that is not negative."""
+Count = Annotated[int, Bounds(least=0)]
+Number = Annotated[int, Bounds(least=1)]
+"""A number of things (at least 1), or a position."""
+Letters = Annotated[str, Bounds(pattern="[a-zA-Z]+")]
+Hash = Annotated[str, Bounds(pattern="[0-9a-f]{16}")]
 
 
 @dataclass(frozen=True, kw_only=True)

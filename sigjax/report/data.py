@@ -45,14 +45,14 @@ from sigjax.records import (
     SystemScore,
     Unit,
 )
-from sigjax.records.comparison import Bounds, Hash, Number
 from sigjax.records.display import visible, visible_json
-from sigjax.records.metric import NoteData, facts_of, with_facts
+from sigjax.records.metric import NoteData, data_hash, facts_of, with_facts
 from sigjax.records.options import Option, check, options_of, types_of
-from sigjax.records.report import Headline
+from sigjax.records.results import Headline
+from sigjax.records.settings import Bounds, Hash, Number
 from sigjax.report.sections import headlines
 from sigjax.run.files import naming, read_bytes
-from sigjax.run.shards import CHECKSUM, DEFAULTS, SCHEMA, Checksum, check_unchanged, data_hash, parse_report
+from sigjax.run.shards import CHECKSUM, DEFAULTS, SCHEMA, Checksum, check_unchanged, parse_report
 from sigjax.version import install_command
 
 _BLOCK = 2**12

@@ -8,7 +8,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from sigjax.multiple.adjustment import ERROR
+from sigjax.multiple.decisions import ERROR
 from sigjax.records import CORRECTIONS, DESIGNS, TESTS, Comparisons, Note, ReportRecord, Settings
 from sigjax.records.options import options_of
 from sigjax.report.latex import named_in

@@ -12,7 +12,7 @@ import numpy as np
 
 import sigjax.report.words as words
 from sigjax.metrics import meant_among
-from sigjax.multiple.ranks import letter_groups
+from sigjax.multiple.decisions import letter_groups
 from sigjax.records import (
     Comparison,
     Distribution,

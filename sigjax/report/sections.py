@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from sigjax.metrics import MEAN
-from sigjax.multiple.adjustment import MOST_RESAMPLES
+from sigjax.multiple.decisions import MOST_RESAMPLES
 from sigjax.records import (
     CORRECTIONS,
     DESIGNS,
@@ -29,7 +29,7 @@ from sigjax.records import (
     Test,
 )
 from sigjax.records.display import visible
-from sigjax.records.report import Headline
+from sigjax.records.results import Headline
 from sigjax.report.words import (
     ALTERNATIVES,
     BEST,

@@ -247,6 +247,8 @@ def _legend(
 
 def _draw_together(page: Page, sections: Sequence[Section], measured: Mapping[str, str]) -> bool:
     """Draw several metrics of few systems in one table; returns whether they fit. `measured` has titles with tasks."""
+    if len(sections) < 2 or len(sections[0].systems) > MAX_TOGETHER:
+        return False
     full = [measured.get(section.metric, section.title) for section in sections]
     ends = (words.LOWER, words.HIGHER)
     shown = [
@@ -256,8 +258,6 @@ def _draw_together(page: Page, sections: Sequence[Section], measured: Mapping[st
     on = [caption.removeprefix(title) for caption, title in zip(shown, full, strict=True)]
     tasks = {measured.get(section.metric, "").rpartition(": ")[0] for section in sections}
     if len({*on}) > 1 or len(tasks) > 1:
-        return False
-    if len(sections) < 2 or len(sections[0].systems) > MAX_TOGETHER:
         return False
     families = [family for section in sections for family in section.families]
     one_test = all(len(section.families) == 1 for section in sections)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from sigjax.metrics import CLASS_METRICS, known_metric
-from sigjax.multiple.adjustment import ERROR
+from sigjax.multiple.decisions import ERROR
 from sigjax.records import Comparison, Interval, Settings
 from sigjax.records.display import shared_length
 

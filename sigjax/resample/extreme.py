@@ -1,6 +1,6 @@
 """Which values are at least as extreme as observed: the one criterion of all tests."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -42,6 +42,16 @@ class Extreme(NamedTuple):
         if self.alternative == "less":
             return values >= observed - tolerance
         return abs(values) <= abs(observed) + tolerance
+
+    def checked(self) -> Self:
+        """This criterion of an exact test: it counts the observed outcome itself, or p could be 0.
+
+        Raises:
+            RuntimeError: it does not.
+        """
+        if not np.all(self.met(np.asarray(self.observed)[..., None])):
+            raise RuntimeError("internal error of sigjax: the observed outcome is not at least as extreme as itself")
+        return self
 
     def weight(self, values: np.ndarray) -> np.ndarray:
         """The weight of values `[..., value]` in the p-value: 0, 1, or 1/2."""

@@ -29,7 +29,7 @@ import numpy as np
 from sigjax.records import Array, Device, Metric, Settings
 from sigjax.run.backend import NUMPY, Backend, choose_backend, devices, is_traceable
 from sigjax.run.costs import Cost
-from sigjax.run.shards import NO_CHECKPOINT, Checkpoint
+from sigjax.run.shards import NO_CHECKPOINT, Checkpoint, Key, ShardFile
 from sigjax.version import installed_version, versions
 
 if TYPE_CHECKING:
@@ -198,14 +198,26 @@ class Context:
     device: Device
     progress: bool = False
     """Whether progress bars may be drawn."""
-    checkpoint: Checkpoint = NO_CHECKPOINT
+    file: ShardFile | None = None
+    """Where tallies are kept, and which resamples are drawn; None if all are drawn and none is kept."""
     backend: Backend = NUMPY
     label: str = ""
     """Position of the metric and the number of metrics, for the progress bar."""
+    key: Key = ()
+    """The names of the metric and of further groups of runs, under which tallies are kept."""
 
     def at(self, name: str) -> Context:
-        """The context of one metric, or of another group of runs; its checkpoints are saved under this name."""
-        return replace(self, checkpoint=self.checkpoint.at(name))
+        """The context of one metric, or of another group of runs; its tallies are kept under this name."""
+        return replace(self, key=(*self.key, name))
+
+    @property
+    def is_part(self) -> bool:
+        """Whether there are other shards, so that this process cannot compute final results."""
+        return self.file is not None and self.file.shard.count > 1
+
+    def checkpoint(self, name: str) -> Checkpoint:
+        """The checkpoint of one run."""
+        return NO_CHECKPOINT if self.file is None else Checkpoint(self.file, (*self.key, name))
 
     def sized(self, cost: Cost, *, on_host: bool = False) -> Context:
         """The same context with the backend for work of this cost.
@@ -224,17 +236,18 @@ class Context:
         Raises:
             NotTraceable: the user chose the device, and it cannot compile the score of the metric.
         """
-        own = self.checkpoint.file.shard.of(range(resamples))
+        own = range(resamples) if self.file is None else self.file.shard.of(range(resamples))
         with self.progress_bar(name, len(own), compiles=bool(self.backend.devices)) as advance:
             backend = self.backend if compiles is None else self._traceable(compiles)
-            checkpoint = self.checkpoint.at(name)
-            yield Run(resamples, seed, backend, lambda done: advance(done - own.start), checkpoint=checkpoint)
+            yield Run(
+                resamples, seed, backend, lambda done: advance(done - own.start), checkpoint=self.checkpoint(name)
+            )
 
     def progress_bar(
         self, name: str, total: int | None = None, *, compiles: bool = False
     ) -> AbstractContextManager[Callable[[int], object]]:
         """The progress bar for this metric."""
-        label = " ".join(filter(None, (*self.checkpoint.key, self.label, name)))
+        label = " ".join(filter(None, (*self.key, self.label, name)))
         return progress_bar(label, total, visible=self.progress, compiles=compiles)
 
     def _traceable(self, metric: Metric) -> Backend:

@@ -61,6 +61,12 @@ def keeping_pipes() -> Generator[None, None, None]:
         _PIPES.reset(token)
 
 
+def discard_output() -> None:
+    """Drop what stdout still holds, and all later output: its reader has left (`| head`)."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """The content of a file, unpacked."""
     file = os.fsdecode(path)

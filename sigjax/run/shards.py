@@ -30,12 +30,15 @@ import numpy as np
 
 from sigjax.records import EvaluationRecord, Hint, InputError, Settings
 from sigjax.records.display import visible_json
+from sigjax.records.metric import data_hash
 from sigjax.run.files import naming, read_arrays, read_bytes, remove_leftovers, replacing
 from sigjax.version import __version__
 
 _LOG = logging.getLogger("sigjax")
 SCHEMA = "sigjax/1"
 """The schema of JSON reports."""
+BOARD_SCHEMA = "sigjax-board/1"
+"""The schema of boards of record, which hold a report."""
 DEFAULTS: Mapping[str, Any] = MappingProxyType(json.loads(json.dumps(asdict(Settings()))))
 """Default settings, as in JSON: the values for runs that are older than a setting."""
 CHECKSUM = "checksum"
@@ -53,25 +56,6 @@ _MOST = np.iinfo(np.int64).max
 """Marks the resamples of a run that stops by itself."""
 _SAME_SCORE = 1e-9
 """Relative difference above which two scores belong to different metrics; rounding is far below it."""
-
-
-def data_hash(evaluations: Sequence[EvaluationRecord]) -> str:
-    """The first 16 hexadecimal digits of a SHA-256 hash of evaluations, without notes and functions.
-
-    >>> from sigjax import Evaluation
-    >>> data_hash([Evaluation.from_arrays({"A": [1, 0, 1], "B": [0, 0, 1]})])
-    '7707a855038354e9'
-    """
-    digest = hashlib.sha256()
-    for each in evaluations:
-        labels = (each.metric.name, each.metric.stat_names, each.systems, each.ids, each.clusters, each.strata)
-        labels += () if each.runs is None else (each.runs,)
-        labels += () if each.unit == "instance" else (each.unit,)
-        labels += () if each.present is None else (np.packbits(each.present).tobytes().hex(),)
-        stats = np.ascontiguousarray(each.stats, each.stats.dtype.newbyteorder("<"))
-        digest.update(json.dumps((*labels, stats.dtype.str, stats.shape)).encode())
-        digest.update(stats.data)
-    return digest.hexdigest()[:16]
 
 
 def identity_of(evaluations: Sequence[EvaluationRecord], settings: Settings) -> Identity:
@@ -490,6 +474,8 @@ def parse_report(name: str, content: str | bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise InputError(f"{name}: not JSON; give a report that was written as JSON") from None
     schema = report.get("schema") if hasattr(report, "get") else None
+    if schema == BOARD_SCHEMA and isinstance(report.get("report"), dict):
+        return report["report"]  # the comparison of a board of record
     if schema != SCHEMA:
         of = "no schema" if schema is None else f"the schema {schema!r}"
         raise InputError(f"{name}: has {of}, expected {SCHEMA!r}: the JSON of `sigjax compare`")

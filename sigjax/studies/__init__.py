@@ -1,9 +1,11 @@
 """Studies answer other questions than `compare`: experiments with many comparisons, classical tests, single systems.
 
-A study calls `compare` and the rooms below it; it adds no resampling of its own. Each file has a study or two with
-their records, text and figure. `study` has what they share, `trials` experiments on data, `formulas` formulas.
-`STUDIES` has a record for each study: commands, their help and the public names are made from it. A study is imported
-when it is first used. No file has the name of a function: it would take the function's place in this package.
+A study calls `compare` and the packages below it; it adds no resampling of its own. Each file holds one or two studies
+with their results, text and figure. `study` holds what all studies share, `trials` the simulated experiments,
+`formulas` the formulas.
+
+`STUDIES` holds a record for each study. Commands, their help and the public names are made from it. A study is imported
+when it is first used. No file has the name of a public function, because the module would then hide the function.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from sigjax.studies.agents import rl as rl
     from sigjax.studies.association import association_test as association_test
+    from sigjax.studies.boards import board as board
     from sigjax.studies.bradley_terry import battles as battles
     from sigjax.studies.changes import diff as diff
     from sigjax.studies.changes import verify as verify
@@ -38,17 +41,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StudySpec:
-    """A study: the name of its command, the first line (`title`) and the rest (`more`) of its help, and its module.
+    """A study: the name of its command, the first line of its help (`title`), the rest (`more`), and its module.
 
     Attributes:
-        module: the file of this room.
-        functions: the public functions; the first one is the command's.
+        module: the file in this package.
+        functions: the public functions; the command calls the first.
         result: the class of its result.
-        takes: what the command reads: the evaluations of the files, one per metric; systems one by one, of which one is
-            enough or which have instances of their own; two files of labels; reports; or a table of battles.
-        files: the help of its files; the usual one when left out.
-        alone: whether its functions are names of sigjax, beside `sigjax.studies.NAME`.
-        constructed: whether people construct its result themselves, which is then a name of sigjax, too.
+        takes: what the command reads. "evaluations": files as for `compare`, one evaluation per metric. "systems": the
+            same, but one system is enough. "samples": systems whose instances may differ. "growing": all results so
+            far. "labels": two files of labels. "reports": reports. "battles": a table of battles.
+            "config": the TOML file of a board.
+        files: the help text for the files; the usual text if empty.
+        alone: whether its functions are also exported by `sigjax` itself, beside `sigjax.studies.NAME`.
+        constructed: whether users construct the result class themselves; then `sigjax` exports that class, too.
         research: whether its command is `sigjax research NAME`.
     """
 
@@ -59,7 +64,9 @@ class StudySpec:
     functions: tuple[str, ...]
     result: str
     options: str
-    takes: Literal["evaluations", "systems", "samples", "growing", "labels", "reports", "battles"] = "evaluations"
+    takes: Literal["evaluations", "systems", "samples", "growing", "labels", "reports", "battles", "config"] = (
+        "evaluations"
+    )
     files: str = ""
     alone: bool = True
     constructed: bool = False
@@ -67,26 +74,26 @@ class StudySpec:
 
     @property
     def public(self) -> tuple[str, ...]:
-        """The names of sigjax that it adds."""
+        """The names that this study adds to `sigjax`."""
         return (*self.functions, *[self.result] * self.constructed) if self.alone else ()
 
     @property
     def path(self) -> str:
-        """The name of the module."""
+        """Full name of the module."""
         return f"{__name__}.{self.module}"
 
     @property
     def figure(self) -> bool:
-        """Whether it has a figure."""
+        """Whether the result can be plotted."""
         return hasattr(self.load(self.result), "plot")
 
     def load(self, name: str) -> Any:
-        """A function or record of its file."""
+        """Import a function or class of the study's module."""
         return getattr(import_module(self.path), name)
 
 
 def _study(name: str, title: str, more: str = "", **others: Any) -> StudySpec:
-    """A study whose function, result and options have the name of its command, unless others say otherwise."""
+    """Make a `StudySpec`; function, result and options are named like the command unless `others` overrides a name."""
     function = name.replace("-", "_")
     result = function.title().replace("_", "")
     usual = {"functions": (function,), "result": result, "options": f"{result}Options"}
@@ -237,15 +244,28 @@ _ALL = (
         research=True,
         module="replays",
     ),
+    _study(
+        "board",
+        "Make a board of record from a TOML file: its page, tables and figures, with source and licence.",
+        "The comparison, the differences that are real at least, what the test set resolves, and its audit. "
+        "-o board.json is read by `show`, `diff` and `verify`.",
+        result="BoardOfRecord",
+        options="BoardOptions",
+        takes="config",
+        files="BOARD.toml: title, source, licence, files, and options of `compare`; see `sigjax help boards`.",
+        alone=False,
+        research=True,
+        module="boards",
+    ),
 )
 STUDIES: dict[str, StudySpec] = {study.name: study for study in _ALL}
-"""Each study by the name of its command; some are those of `sigjax research`."""
+"""Command name -> study; some commands belong to `sigjax research`."""
 _FUNCTIONS = {function: study for study in STUDIES.values() for function in study.functions}
-"""The study of each public function."""
+"""Public function -> its study."""
 
 
 def elsewhere(name: str) -> str:
-    """Where the study of this name is, for messages: by its command, module, function or result; else nothing.
+    """End of an error message that says where a study is, found by command, module, function or result; else "".
 
     >>> elsewhere("rl"), elsewhere("classical"), elsewhere("unknown")
     ('; see sigjax.studies.rl', '; see sigjax.studies.classical_tests', '')
@@ -271,5 +291,5 @@ if not TYPE_CHECKING:  # type checkers would take any name for a study
 
 
 def __dir__() -> list[str]:
-    """The studies: the modules of this room are no part of the interface."""
+    """List only the studies: the modules are private."""
     return [*_FUNCTIONS]

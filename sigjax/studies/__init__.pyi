@@ -8,6 +8,7 @@ from typing import Any, Literal
 from sigjax.records.metric import Metric, SampleMetric
 from sigjax.studies.agents import RL
 from sigjax.studies.association import Association
+from sigjax.studies.boards import BoardOfRecord
 from sigjax.studies.bradley_terry import Battles
 from sigjax.studies.changes import Diff, Verification
 from sigjax.studies.classical import ClassicalTests
@@ -43,6 +44,9 @@ def association_test(
     alternative: Literal["two-sided", "greater", "less"] = "greater",
     method: Literal["auto", "exact", "montecarlo"] = "auto",
 ) -> Association: ...
+def board(
+    config: Any, *, device: Literal["auto", "numpy", "cpu", "gpu"] = "auto", progress: bool = True
+) -> BoardOfRecord: ...
 def battles(
     data: Any,
     *,
@@ -298,7 +302,7 @@ class StudySpec:
     functions: tuple[str, ...]
     result: str
     options: str
-    takes: Literal["evaluations", "systems", "samples", "growing", "labels", "reports", "battles"] = ...
+    takes: Literal["evaluations", "systems", "samples", "growing", "labels", "reports", "battles", "config"] = ...
     files: str = ...
     alone: bool = ...
     constructed: bool = ...

@@ -1,4 +1,4 @@
-"""Runs of agents on games that are fixed, as rliable sees them: aggregates, probabilities of improvement, profiles."""
+"""Runs of agents on fixed games, as in rliable: aggregates, probabilities of improvement, performance profiles."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _TAUS = 101
 _TILE = 2**21
-"""Counts that are drawn at a time."""
+"""Most bootstrap counts drawn at a time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,14 +43,14 @@ class RLOptions:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """The scores of a system on all games in one number.
+    """One aggregate score of a system over all games.
 
     Attributes:
         system: its name.
-        metric: "median" (of the mean scores of games), "iqm", "mean" or "optimality-gap".
-        score: the number.
+        metric: "median" (of the mean scores per game), "iqm", "mean" or "optimality-gap".
+        score: the aggregate score.
         interval: percentile interval of the stratified bootstrap.
-        num_scores: number of scores, of all runs on all games.
+        num_scores: number of scores that are aggregated: all runs on all games.
     """
 
     system: str
@@ -62,13 +62,13 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class Improvement:
-    """How likely a run of one system beats one of another on a game.
+    """The probability that a run of system a beats a run of system b on the same game.
 
     Attributes:
         a: the first system.
         b: the other.
-        probability: that a run of a is above one of b, ties half, averaged over games.
-        interval: percentile interval of the stratified bootstrap, which draws the runs of a and of b by themselves.
+        probability: P(a > b) + P(a = b) / 2, averaged over games.
+        interval: percentile interval of the stratified bootstrap, which draws the runs of a and b independently.
     """
 
     a: str
@@ -79,12 +79,12 @@ class Improvement:
 
 @dataclass(frozen=True)
 class Profile:
-    """The fraction of runs whose score is above each threshold.
+    """Performance profile of a system: the fraction of runs whose score is above each threshold.
 
     Attributes:
-        system: its name.
-        fractions: one per threshold.
-        bands: their intervals, for each threshold alone.
+        system: name of the system.
+        fractions: one fraction per threshold.
+        bands: intervals of the fractions, pointwise (not simultaneous).
     """
 
     system: str
@@ -94,16 +94,16 @@ class Profile:
 
 @dataclass(frozen=True, repr=False)
 class RL(Study):
-    """Runs of systems on games that are fixed.
+    """Result of `rl`: systems compared by their runs on fixed games.
 
     Attributes:
-        aggregates: system by system.
-        improvements: pair by pair.
-        thresholds: those of the profiles.
-        profiles: system by system.
+        aggregates: four aggregates for each system.
+        improvements: one entry per pair of systems.
+        thresholds: score thresholds of the profiles.
+        profiles: one profile per system.
         num_games: number of games.
-        num_scores: number of scores of a system.
-        confidence_level: that of intervals and bands.
+        num_scores: number of scores per system.
+        confidence_level: confidence level of the intervals and bands.
         signature: one line that reproduces the numbers.
     """
 
@@ -119,7 +119,7 @@ class RL(Study):
     signature: str
 
     def document(self) -> Document:
-        """Who leads, a table of aggregates, and one of pairs."""
+        """The system with the highest IQM, the table of aggregates, and the table of pairs."""
         level = percent(self.confidence_level)
         spec = number_spec([each.score for each in self.aggregates])
         rows = [(a.system, a.metric, f"{a.score:{spec}}", format_interval(a.interval, spec)) for a in self.aggregates]
@@ -141,7 +141,7 @@ class RL(Study):
         return Document("Reliable comparison of runs", scores, verdict, lines)
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
-        """The profiles, and the probabilities of improvement."""
+        """The performance profiles, and the probabilities of improvement."""
         yield PANEL, self._draw_profiles
         if self.improvements:
             yield max(PANEL, row_height(len(self.improvements)) * len(self.improvements)), self._draw_improvements
@@ -167,12 +167,13 @@ class RL(Study):
 
 @takes(RLOptions)
 def rl(data: Any, options: RLOptions) -> RL:
-    r"""Aggregate the runs of agents on games that are fixed, as rliable does.
+    r"""Aggregate the runs of agents on fixed games, as rliable does.
 
-    Of the scores $x_{g,r}$ of a system: the median of the means of games, the interquartile mean of all scores, their
-    mean, and the optimality gap, the mean of $\max(1 - x, 0)$. Of each pair the probability of improvement
-    $\frac{1}{G} \sum_g P(X_g > Y_g)$, ties half; and of each system its performance profile, the fraction of scores
-    above $\tau$. Intervals are percentile intervals of the bootstrap that draws runs within each game.
+    Let $x_{g,r}$ be the score of run r on game g. Each system gets four aggregates: the median over games of the mean
+    score, the interquartile mean (IQM) of all scores, the mean, and the optimality gap, which is the mean of $\max(1 -
+    x, 0)$. Each system also gets a performance profile: the fraction of scores above each threshold $\tau$. Each pair
+    gets the probability of improvement $\frac{1}{G} \sum_g P(X_g > Y_g)$ over G games; ties count half. Intervals are
+    percentile intervals of a bootstrap that draws runs within each game.
 
     Args:
         data: what `compare` takes, with one stratum per game: `read={"strata": "game", "runs": "run"}`.
@@ -201,18 +202,18 @@ def rl(data: Any, options: RLOptions) -> RL:
     unit, strata = units_of_instances(evaluation)
     scores = evaluation.stats[:, np.argsort(unit), 0].astype(np.float64)
     low, high = np.quantile(scores, (0.025, 0.9)).tolist()
-    thresholds = np.linspace(low, high, _TAUS)  # a few games have scores far above all others
+    thresholds = np.linspace(low, high, _TAUS)  # quantiles, because a few games may have scores far above all others
     ends = np.array([0.5 - options.confidence_level / 2, 0.5 + options.confidence_level / 2])
 
     def summarized(statistic: Callable[..., np.ndarray], *streams: np.ndarray) -> list[tuple[float, Interval]]:
-        """The statistic `[row] or [row, value]` of the scores, with intervals."""
+        """Values of a statistic `[row]` or `[row, value]` on the data, each with its bootstrap interval."""
         observed = np.ravel(statistic(*(np.ones((1, len(strata)), np.int32) for _ in streams)))
         step = max(1, _TILE // len(strata))
         parts = [statistic(*(s[i : i + step] for s in streams)) for i in range(0, options.resamples, step)]
         limits = np.quantile(np.concatenate(parts).reshape(options.resamples, -1), ends, axis=0).T
         return [(value, Interval(*pair)) for value, pair in zip(observed.tolist(), limits.tolist(), strict=True)]
 
-    # Runs of two systems are not paired: those of the second one have draws of their own.
+    # The runs of two systems are not paired, so the second system of a pair has independent draws.
     draws = draws_from_strata(strata)
     first, second = (
         np.asarray(bootstrap(row_keys(seed, np.arange(options.resamples)), draws, np.int32))[:, : len(strata)]
@@ -223,7 +224,7 @@ def rl(data: Any, options: RLOptions) -> RL:
         for metric, statistic in _statistics(values, strata).items():
             aggregates.append(Aggregate(name, metric, *summarized(statistic, first)[0], len(strata)))
         above = (values[:, None] > thresholds).astype(np.float32)
-        # Whole numbers in single precision, but their fractions in double.
+        # Counts are whole numbers, exact in single precision; fractions need double precision.
         curve = summarized(
             lambda counts, above=above: (counts.astype(np.float32) @ above).astype(np.float64) / len(strata), first
         )
@@ -254,7 +255,7 @@ def _signature(evaluation: EvaluationRecord, options: RLOptions, strata: np.ndar
 
 
 def _statistics(values: np.ndarray, strata: np.ndarray) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
-    """The aggregates of scores `[unit]` by name, as functions of counts `[row, unit]`."""
+    """Aggregate name -> function from bootstrap counts `[row, unit]` to aggregates `[row]` of the scores `[unit]`."""
     starts, sizes = np.flatnonzero(np.diff(strata, prepend=-1)), np.bincount(strata)
     gaps = np.maximum(1.0 - values, 0.0)
     return {
@@ -266,7 +267,7 @@ def _statistics(values: np.ndarray, strata: np.ndarray) -> dict[str, Callable[[n
 
 
 def _improved(scores: np.ndarray, strata: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """The probability of improvement of two systems `[system, unit]` by the counts `[row, unit]` of both."""
+    """Function from bootstrap counts `[row, unit]` of a and of b to P(a > b) `[row]`; scores are `[system, unit]`."""
     games: Sequence[np.ndarray] = np.split(np.arange(len(strata)), np.flatnonzero(np.diff(strata)) + 1)
     ahead = [(np.sign(scores[0][g][:, None] - scores[1][g]) + 1.0) / 2.0 / len(g) ** 2 for g in games]
 

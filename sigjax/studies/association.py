@@ -1,8 +1,9 @@
 """The association test: do labels agree with gold labels more than chance, given how often each label was used?
 
 Under the null hypothesis every assignment of the labels is equally likely. The numbers of instances with each gold
-label and with each label (the margins) are fixed. Rook numbers count the n! assignments by agreements, in whole numbers
-of any length. Nothing here enumerates assignments; `shuffled` draws them.
+label and with each label (the margins) are fixed. Rook numbers say how many of the n! assignments have k agreements,
+exactly, in Python's integers. So the exact test need not list assignments. `shuffled` draws random assignments for the
+Monte Carlo test.
 """
 
 from __future__ import annotations
@@ -25,23 +26,26 @@ from sigjax.report.document import Document
 from sigjax.report.words import ALTERNATIVES, METHODS, count, format_p, format_p_interval, p_is
 from sigjax.resample.draws import row_keys, words
 from sigjax.studies.study import StudyResult, signature_line
-from sigjax.testing.p_values import montecarlo_p
+from sigjax.testing.problem import montecarlo_p
 from sigjax.testing.special import clopper_pearson
 
 _STEP_COST = 5_000
-"""Products of digits that take as long as one step of Python."""
+"""Products of two 30-bit digits that take as long as one step of a Python loop."""
 
 
 def agreements_p(
     gold_counts: Sequence[int], label_counts: Sequence[int], observed: int, alternative: Alternative
 ) -> PValue:
-    r"""Probability of at least, or at most, the observed number of agreements, in whole numbers throughout.
+    r"""Exact p-value: the probability of at least, or at most, the `observed` number of agreements.
 
-    With the rook numbers $R_j$ (`rook_numbers`), the number of the n! assignments with at least k agreements is
-    $\sum_{j \ge k} (-1)^{j-k} \binom{j-1}{k-1} R_j (n-j)!$ (inclusion and exclusion). Two-sided: twice the smaller of
-    the two probabilities, at most 1. Reference: Kaplansky and Riordan (1946), "The problem of the rooks and its
-    applications"; Riordan (1958), chapter 7. Counts are `[label]`: instances with each gold label, and given each
-    label, in the same order.
+    `gold_counts` `[label]` are the numbers of instances with each gold label; `label_counts` `[label]` are the numbers
+    of instances with each label under test, in the same order of labels.
+
+    With the rook numbers $R_j$ (`rook_numbers`), $\sum_{j \ge k} (-1)^{j-k} \binom{j-1}{k-1} R_j (n-j)!$ of the n!
+    assignments have at least k agreements (inclusion and exclusion). Two-sided: twice the smaller of the two
+    probabilities, at most 1.
+
+    Reference: Kaplansky and Riordan (1946), "The problem of the rooks and its applications"; Riordan (1958), chapter 7.
 
     >>> agreements_p([1, 1, 1, 1], [1, 1, 1, 1], 2, "greater")[0] * 24
     7.0
@@ -57,16 +61,16 @@ def agreements_p(
         tails.append(every - _at_least(observed + 1, rooks, start, size))
     count = min(len(tails) * min(tails), every)
     p_value = count / every
-    # A difference of large logarithms is better only below the range of doubles.
+    # The difference of two large logarithms loses digits, so it serves only where p is below the range of doubles.
     log10_p = math.log10(p_value) if p_value > 1e-300 else math.log10(count) - math.log10(every)
     return p_value, log10_p, 0.0
 
 
 def rook_numbers(gold_counts: Sequence[int], label_counts: Sequence[int], start: int) -> list[int]:
-    r"""Rook numbers R_start, R_start+1, ...: ways to choose j instances and give each a label that agrees.
+    r"""Rook numbers $R_j$ for j from `start` on: the number of ways to choose j instances and give each its gold label.
 
-    The coefficients of $\prod_c \sum_j \binom{r_c}{j} \binom{l_c}{j} j! x^j$, with the margins r and l of label c.
-    Terms that can no longer reach `start` are dropped on the way.
+    They are the coefficients of $\prod_c \sum_j \binom{r_c}{j} \binom{l_c}{j} j! x^j$. Label c is the gold label of
+    $r_c$ instances and is used $l_c$ times. Terms that cannot reach `start` are dropped early.
 
     >>> rook_numbers([2, 1], [1, 2], 0)  # (1 + 2x) (1 + 2x)
     [1, 4, 4]
@@ -88,7 +92,7 @@ def rook_numbers(gold_counts: Sequence[int], label_counts: Sequence[int], start:
 
 
 def agreement_cost(gold_counts: Sequence[int], label_counts: Sequence[int], observed: int) -> int:
-    """Rough number of products of two 30-bit digits in `agreements_p`, which makes some 1e10 per second.
+    """Rough number of products of two 30-bit digits in `agreements_p`; one second suffices for about 1e10 products.
 
     >>> agreement_cost([50, 50], [50, 50], 60) < agreement_cost([500, 500], [500, 500], 600)
     True
@@ -104,9 +108,10 @@ def agreement_cost(gold_counts: Sequence[int], label_counts: Sequence[int], obse
 
 
 def shuffled(labels: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Label codes `[instance]` in random orders `[row, instance]`, for the rows of `row_keys`.
+    """Random permutations `[row, instance]` of label codes `[instance]`, one for each key in `rows` (see `row_keys`).
 
-    Each code ends a 64-bit key of random bits, and the keys are sorted. Ties are too rare to matter.
+    Each code becomes the low bits of a 64-bit key whose other bits are random. Sorting the keys shuffles the codes.
+    Equal random bits are too rare to matter.
     """
     size, bits = len(labels), np.uint64(int(labels.max()).bit_length())
     random = np.asarray(words(rows, 2 * size), np.uint64)
@@ -117,9 +122,9 @@ def shuffled(labels: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def _factors(gold_counts: Sequence[int], label_counts: Sequence[int], start: int) -> Iterator[tuple[int, ...]]:
-    """Factors (gold count, label count) of the rook polynomial, with the (least, most) coefficient to keep after each.
+    """Factors of the rook polynomial: (gold count, label count, lowest and highest power to keep after this factor).
 
-    No factors if `start` agreements cannot be reached.
+    Yields nothing if `start` agreements cannot be reached.
     """
     counts = [pair for pair in zip(gold_counts, label_counts, strict=True) if min(pair) > 0]
     reachable = sum(map(min, counts))
@@ -132,12 +137,12 @@ def _factors(gold_counts: Sequence[int], label_counts: Sequence[int], start: int
 
 
 def _at_least(k: int, rooks: Sequence[int], start: int, size: int) -> int:
-    """Number of the `size`! assignments with at least k agreements, given the rook numbers from `start` <= k on."""
+    """Number of assignments with at least k agreements; `rooks` are the rook numbers from `start` <= k on."""
     if k <= 0:
         return math.factorial(size)
     last = start + len(rooks) - 1
     count = 0
-    # The factorials (size - j)! are built as in Horner's scheme: each step multiplies by a small number.
+    # As in Horner's scheme, each step multiplies by a small number instead of computing (size - j)! anew.
     for j in range(k, last + 1):
         signed = math.comb(j - 1, k - 1) * rooks[j - start]
         count = count * (size - j + 1) + (signed if (j - k) % 2 == 0 else -signed)
@@ -145,10 +150,10 @@ def _at_least(k: int, rooks: Sequence[int], start: int, size: int) -> int:
 
 
 AGREEMENT_BUDGET, AGREEMENT_LIMIT = 2**35, 2**39
-"""Most products of digits for which method="auto" counts agreements (a few seconds), and "exact" (a minute)."""
+"""Largest `agreement_cost` for method="auto" (a few seconds) and for method="exact" (a minute)."""
 
 _BLOCK_ENTRIES = 2**20
-"""Most words or counts in memory; no result depends on it."""
+"""Most random words in memory at a time; no result depends on this number."""
 _MEANS: dict[Alternative, list[str]] = {
     "greater": ["p: the probability that the same labels in random order agree at least as often"],
     "less": ["p: the probability that the same labels in random order agree at most as often"],
@@ -173,7 +178,7 @@ class Association(SciPyNames, StudyResult):
     reason: str
     """Why this method was used."""
     exceed: int | None
-    """Number of resamples at least as extreme; two-sided, in the smaller tail."""
+    """Number of resamples at least as extreme as observed; if two-sided, in the smaller tail."""
     resamples: int | None
     num_instances: int
     settings: AssociationOptions = field(compare=False)
@@ -193,7 +198,7 @@ class Association(SciPyNames, StudyResult):
         )
 
     def document(self) -> Document:
-        """The document: agreements, p, and the meaning of p."""
+        """The number of agreements, p, and the meaning of p."""
         size, agreements, alternative = self.num_instances, int(self.statistic), self.settings.alternative
         first = f"{agreements:,} of {count(size, 'label')} agree with the gold labels ({agreements / size:.1%})"
         drawn = f", {count(self.resamples, 'resample')}" if self.resamples else ""
@@ -238,12 +243,13 @@ class AssociationOptions:
 def association_test(gold: Iterable[object], labels: Iterable[object], options: AssociationOptions) -> Association:
     """Randomization test of labels against gold labels: would the same labels in random order do as well?
 
-    Under the null hypothesis labels are independent of gold labels: all n! assignments of the given labels to the
-    instances are equally likely. p is the probability of at least as many agreements as observed, ties included. Other
-    numbers that grow with agreements, such as Cohen's kappa, have the same p.
+    Under the null hypothesis, labels are independent of gold labels: all n! assignments of the given labels to the
+    instances are equally likely. p is the probability of at least as many agreements as observed. Any statistic that
+    increases with the number of agreements, such as Cohen's kappa, has the same p.
 
     Args:
-        gold: `[instance]` gold labels, all text or all numbers; compared as they are.
+        gold: `[instance]` gold labels, all text or all numbers. Labels agree if they are equal; they are not
+            normalized.
         labels: `[instance]` the labels to test, for the same instances in the same order.
         options: see `AssociationOptions`.
 
@@ -275,7 +281,7 @@ def association_test(gold: Iterable[object], labels: Iterable[object], options: 
 
 
 def _codes(gold: Iterable[object], labels: Iterable[object]) -> np.ndarray:
-    """Codes `[side, instance]` of the labels: positions among all labels, sorted."""
+    """Integer codes `[side, instance]` of the gold labels and the labels: positions in the sorted set of all labels."""
     sides: dict[str, list[Any]] = {}
     for name, given in (("gold", gold), ("labels", labels)):
         if isinstance(given, (str, bytes, Mapping, Set)) or not isinstance(given, Iterable):
@@ -283,7 +289,7 @@ def _codes(gold: Iterable[object], labels: Iterable[object]) -> np.ndarray:
         sides[name] = [label.item() if isinstance(label, np.generic) else label for label in given]
         for position, label in enumerate(sides[name]):
             first, problem = (sides["gold"] or [label])[0], ""
-            # Infinity and NaN are the numbers that do not give 0 here.
+            # label - label is 0 for every number but infinity and NaN.
             if not (isinstance(label, str) or (isinstance(label, (int, float)) and label - label == 0)):
                 problem = "expected text or a finite number; leave out instances without a label"
             elif isinstance(label, str) != isinstance(first, str):
@@ -298,7 +304,7 @@ def _codes(gold: Iterable[object], labels: Iterable[object]) -> np.ndarray:
 
 
 def _exact(counts: np.ndarray, observed: int, settings: Settings) -> tuple[PValue, str] | NotEligible:
-    """The exact p-value and the reason; `counts` `[side, label]` are the instances with each gold label, and label."""
+    """The exact p-value and the reason; `counts` `[side, label]` count instances by gold label, and by label."""
     if settings.method == "montecarlo":
         return NotEligible("as asked")
     gold_counts, label_counts = counts.tolist()
@@ -314,13 +320,13 @@ def _exact(counts: np.ndarray, observed: int, settings: Settings) -> tuple[PValu
 def fisher_p(
     gold_counts: Sequence[int], label_counts: Sequence[int], observed: int, alternative: Alternative
 ) -> PValue:
-    """As `agreements_p` for two labels, by the hypergeometric distribution: Fisher's exact test.
+    """Fisher's exact test: `agreements_p` for two labels, by the hypergeometric distribution.
 
     >>> fisher_p([3, 1], [2, 2], 3, "greater")[0]
     0.5
     """
     known = sample_distribution(np.repeat([0, 1], gold_counts), label_counts[1])
-    assert not isinstance(known, NotEligible)  # any number of zeros and ones has a distribution
+    assert not isinstance(known, NotEligible)  # for zeros and ones the distribution is always exact
     tails = _tails(2 * known.sums + gold_counts[0] - label_counts[1], observed, alternative)
     smaller = min((p for tail in tails if (p := known.tail(tail)) is not None), key=lambda p: p[1])
     return min(len(tails) * smaller[0], 1.0), min(smaller[1] + math.log10(len(tails)), 0.0), 0.0
@@ -329,9 +335,9 @@ def fisher_p(
 def _montecarlo(counts: np.ndarray, observed: int, settings: Settings) -> tuple[float, Interval, int]:
     """The Monte Carlo p-value and its interval (both doubled if two-sided), and the number of extreme resamples.
 
-    The doubled interval keeps its level. It is too low if the interval of either tail is too low, and each of these two
-    errors has half the error rate of an interval. It can be too high only if one tail is clearly smaller, and then only
-    this tail matters.
+    The doubled interval keeps its level. It lies too low only if the interval of one of the two tails lies too low, and
+    each of these two events has half of the error probability of an interval. It can lie too high only if one tail is
+    clearly smaller; then only this tail matters.
     """
     exceeds = _tails(_random_agreements(counts, settings), observed, settings.alternative).sum(axis=1)
     exceed, resamples = exceeds.min(keepdims=True), settings.fixed_resamples
@@ -341,7 +347,7 @@ def _montecarlo(counts: np.ndarray, observed: int, settings: Settings) -> tuple[
 
 
 def _random_agreements(counts: np.ndarray, settings: Settings) -> np.ndarray:
-    """Agreements `[resample]` of random assignments. Instances are sorted: their order does not matter."""
+    """Numbers of agreements `[resample]` of random assignments; the order of instances does not matter, only counts."""
     gold, labels = (np.repeat(np.arange(counts.shape[1]), of_side) for of_side in counts)
     agreements, step = np.empty(settings.fixed_resamples), max(1, _BLOCK_ENTRIES // (4 * len(gold)))
     for start in range(0, len(agreements), step):
@@ -351,6 +357,6 @@ def _random_agreements(counts: np.ndarray, settings: Settings) -> np.ndarray:
 
 
 def _tails(agreements: np.ndarray, observed: int, alternative: Alternative) -> np.ndarray:
-    """Whether numbers `[...]` lie in each tail `[tail, ...]`: as large as observed, as small, or both."""
+    """Masks `[tail, ...]` of the numbers `[...]` in each tail: >= observed (greater), <= observed (less), or both."""
     sides = {"greater": agreements >= observed, "less": agreements <= observed}
     return np.array([*sides.values()] if alternative == "two-sided" else [sides[alternative]])

@@ -1,19 +1,21 @@
-r"""The best systems while results come in: which may still be among the best, and which may stop?
+r"""Sequential search for the best systems: which may still be among the best, and which need no more results?
 
-**The rule.** Let $E_{jk}$ be the evidence that rival j is better than system k (one side, see `eprocess`). A system k
-is a best one if no rival is ahead of it on a unit with a probability above 1/2, given the size of their difference and
-all that came before. Then each $E_{jk}$ has mean 1 at most whenever one stops, and so has $E_k$, the mean over all
-rivals. k is dropped, and needs no more results, as soon as $E_k \ge 1 / \alpha$. So a given best system is ever
-dropped with probability at most $\alpha$ (Ville 1939), however many systems there are and however they depend on each
-other. Of the best `keep` systems, up to keep - 1 rivals are better than one of them: $E_k$ is then the mean of the
-smallest (systems - keep), which is at most the mean over the rivals that are not better.
+**The rule.** Let $E_{jk}$ be the one-sided evidence (an e-process, see `eprocess`) that rival j is better than system
+k. System k is a best system if no rival is ahead on a unit with probability above 1/2, given the size of their
+difference and all earlier units. Then each $E_{jk}$ has a mean of at most 1 at any stopping time. So has $E_k$, the
+mean of $E_{jk}$ over all rivals j. System k is dropped, and needs no more results, as soon as $E_k \ge 1 / \alpha$. By
+Ville (1939), a best system is ever dropped with probability at most $\alpha$, however many systems there are and
+however they depend on each other.
 
-**Means.** For answers right or wrong, all differences have one size, so the system with the highest mean is a best one.
-Else it may not be: where few large differences decide (a system is slightly ahead on most instances, and far behind on
-few), the system with the highest mean may be dropped more often.
+**The best `keep` systems.** Up to keep - 1 rivals are better than one of these. So $E_k$ is the mean of the smallest
+(systems - keep) values $E_{jk}$. It is at most the mean over the rivals that are not better.
 
-Evidence from a dropped rival stays as it was. Arnold et al. (2026), "Sequential model confidence sets", arXiv
-2404.18678.
+**Means.** For right-or-wrong answers, all differences have the same size, so the system with the highest mean is a best
+system. For other scores it may not be: a system may be slightly ahead on most instances and far behind on a few. Then
+the system with the highest mean may be dropped more often.
+
+Evidence from a dropped rival stays as it was when the rival was dropped. Reference: Arnold et al. (2026), "Sequential
+model confidence sets", arXiv 2404.18678.
 """
 
 from __future__ import annotations
@@ -37,9 +39,11 @@ _SHOWN = 50
 
 
 def evidence_against(sides: np.ndarray, members: np.ndarray, number: int, keep: int) -> np.ndarray:
-    """Logarithms of $E_k$ `[..., system]` for a `number` of systems, from the evidence of pairs `members` `[pair, 2]`.
+    """Logarithms of $E_k$ `[..., system]`, from the evidence of all pairs of systems.
 
-    `sides` `[side, ..., pair]` are for the first system of a pair, and for the second.
+    `members` `[pair, 2]` are the two systems of each pair. `sides` `[side, ..., pair]` are the logarithms of the
+    evidence that the first system of the pair is better (side 0), and that the second is better (side 1). `number` is
+    the number of systems.
 
     >>> members = np.array([[0, 1], [0, 2], [1, 2]])
     >>> sides = np.log([[4.0, 9.0, 2.0], [0.5, 0.1, 0.6]])  # the first system is better than both others
@@ -51,20 +55,22 @@ def evidence_against(sides: np.ndarray, members: np.ndarray, number: int, keep: 
     first, second = members.T
     of_rivals = np.full((*sides.shape[1:-1], number, number), -np.inf)
     of_rivals[..., second, first], of_rivals[..., first, second] = sides
-    smallest = np.sort(of_rivals, axis=-1)[..., 1 : 1 + number - keep]  # of a system itself it is 0
+    smallest = np.sort(of_rivals, axis=-1)[..., 1 : 1 + number - keep]  # index 0 is a system against itself: E = 0
     log_e = np.logaddexp.reduce(smallest, axis=-1) - math.log(number - keep)
-    return np.where((smallest == 0.0).all(axis=-1), 0.0, log_e)  # no rounding where no rival differs
+    return np.where((smallest == 0.0).all(axis=-1), 0.0, log_e)  # exactly 1 if no rival differs
 
 
 @dataclass(frozen=True, slots=True)
 class SystemStanding:
-    """A system, as far as it is known whether it is among the best.
+    """Whether a system may still be among the best.
 
     Attributes:
-        delta: mean score minus that of the system that has least evidence against it, on the units of both.
-        log10_e: base-10 logarithm of $E_k$, which stays as it is when the system is dropped.
-        p_value: 1 over the largest $E_k$, at most 1: of the hypothesis that it is among the best, whenever one looks.
-        dropped_at: the number of units after which it was dropped; None if it may still be among the best.
+        delta: mean score minus the mean score of the first system in the list, on the units of both. The first system
+            has the least evidence against it.
+        log10_e: base-10 logarithm of $E_k$; it no longer changes after the system is dropped.
+        p_value: p for the hypothesis that the system is among the best: 1 / the largest $E_k$ so far, at most 1. It is
+            valid however often you look.
+        dropped_at: the number of units after which the system was dropped; None if it may still be among the best.
     """
 
     system: str
@@ -82,10 +88,10 @@ def standings_of(
     largest: np.ndarray,
     dropped_at: np.ndarray,
 ) -> tuple[SystemStanding, ...]:
-    """The systems that may be among the best, then the dropped systems, the last dropped first.
+    """First the systems that may still be among the best, then the dropped systems, the most recently dropped first.
 
-    `means` `[pair]` are the mean differences of pairs. `log_e` and `largest` `[system]` are logarithms of $E_k$, now
-    and at its maximum. `dropped_at` `[system]` is 0 for systems that were not dropped.
+    `means` `[pair]` are mean differences. `log_e` and `largest` `[system]` are the logarithms of $E_k$ now and at its
+    maximum. `dropped_at` `[system]` is 0 for systems that were not dropped.
     """
     deltas = np.zeros((len(systems), len(systems)))
     deltas[tuple(members.T)], deltas[tuple(members.T[::-1])] = means, -means
@@ -105,7 +111,7 @@ def standings_of(
 def best_words(
     standings: Sequence[SystemStanding], keep: int, alpha: float, unit: str, *, going_on: bool, binary: bool
 ) -> tuple[str, list[Block], list[Block]]:
-    """The verdict on the systems that are left, sentences on them, and the table with its legend."""
+    """The verdict, the sentences that explain it, and the table of systems."""
     left = [each.system for each in standings if each.dropped_at is None]
     gone = [each.system for each in standings if each.dropped_at]
     what = "the best" if keep == 1 else f"among the best {keep}"

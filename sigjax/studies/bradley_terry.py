@@ -1,13 +1,16 @@
-r"""Scores of systems from battles of two: models of Bradley and Terry and (with ties) Davidson, and simultaneous ranks.
+r"""Scores and simultaneous ranks from battles of two systems: the Bradley-Terry model, and Davidson's with ties.
 
-A battle of i and j, $x = \theta_i - \theta_j$ apart, is won, tied or lost by i with chances in the proportion
-$e^{x/2} : \nu : e^{-x/2}$; $\nu = 0$ without ties (Bradley and Terry). The log-likelihood is concave in $\theta$ and
-$\log \nu$. Scores add up to 0.
+System i has the score $\theta_i$. With $x = \theta_i - \theta_j$, i wins, ties or loses a battle against j with
+probabilities in the ratio $e^{x/2} : \nu : e^{-x/2}$. Bradley and Terry's model has no ties: $\nu = 0$. The
+log-likelihood is concave in $\theta$ and $\log \nu$. Scores add up to 0.
 
-Standard errors are those of the sandwich $H^{-1} (\sum_u g_u g_u') H^{-1}$, times U / (U - 1) for U units u, battles or
-clusters of them, where H is the information and g the gradient of a unit: they hold, for the scores that describe the
-data best, where the model is wrong, too. Intervals are t with U - 1 degrees of freedom. Those of all differences hold
-together, by the largest of all |t| of jointly normal estimates, and ranks are what they exclude no system from.
+**Standard errors** come from the sandwich estimate of the covariance, $H^{-1} (\sum_u g_u g_u') H^{-1} \, U / (U - 1)$.
+H is the information, $g_u$ the gradient of unit u, and U the number of units. A unit is a battle, or a cluster of
+battles. These standard errors also hold if the model is wrong; then they are for the scores that fit best.
+
+**Intervals** use Student's t with U - 1 degrees of freedom. The intervals of all differences are simultaneous: their
+critical value is a quantile of the largest |t| over all pairs, for jointly normal estimates. The ranks of a system are
+all ranks that these intervals do not exclude.
 
 References: Bradley and Terry (1952), "Rank analysis of incomplete block designs"; Davidson (1970), "On extending the
 Bradley-Terry model to accommodate ties in paired comparison experiments"; Ford (1957), "Solution of a ranking problem
@@ -27,11 +30,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from sigjax.formats.reading import read_rows
-from sigjax.multiple.ranks import rank_intervals
+from sigjax.multiple.decisions import rank_intervals
 from sigjax.readers.frames import frame_table
 from sigjax.readers.layouts import battle_columns, battle_rows
 from sigjax.readers.options import Options, ReadOptions, listing, quote, suggest
-from sigjax.readers.shapes import shaped
+from sigjax.readers.rows import shaped
 from sigjax.readers.table import DataColumn, DataTable
 from sigjax.records import Hint, InputError, Interval, Settings
 from sigjax.records.options import check, option, same, takes, values
@@ -52,7 +55,7 @@ if TYPE_CHECKING:
 ELO = 400.0 / math.log(10.0)
 """Points of Elo's scale for a difference of 1 in log odds; the mean of all systems is 1,000."""
 _STEPS, _SMALL = 200, 1e-8
-"""Newton's method ends after such a small step (the error is about its square), or fails after so many steps."""
+"""Newton's method ends at a step below `_SMALL` (its error is about the square), or fails after `_STEPS` steps."""
 _SHOWN, _NAMED, _MOST = 50, 5, 1_000
 
 
@@ -81,14 +84,14 @@ class BattlesOptions:
 
 @dataclass(frozen=True, slots=True)
 class BattleSystem:
-    """A system, scored by its battles.
+    """The score and the possible ranks of one system.
 
     Attributes:
-        score: its log odds of winning against an average system, ties aside; all scores add up to 0.
-        interval: of the score alone, not simultaneous.
+        score: log odds of winning against an average system, ties aside; all scores add up to 0.
+        interval: interval of this score alone, not simultaneous.
         elo: the score on Elo's scale, 1000 + 400 / log(10) times the score.
-        rank_interval: the ranks that no joint interval excludes, see `rank_intervals`.
-        wins: number of the battles that it won.
+        rank_interval: lowest and highest rank that the simultaneous intervals do not exclude; see `rank_intervals`.
+        wins: number of battles that the system won.
     """
 
     system: str
@@ -104,15 +107,15 @@ class BattleSystem:
 
 @dataclass(frozen=True, slots=True)
 class BattlePair:
-    """The difference of two systems.
+    """The difference between the scores of two systems.
 
     Attributes:
         a: the system with the higher score.
-        b: the other.
-        delta: the score of a less that of b: the log odds that a wins, ties aside.
-        interval: of delta; simultaneous for all pairs.
-        p_value: two-sided, of delta = 0 (Wald's test with the sandwich).
-        p_adjusted: the same, adjusted for all pairs.
+        b: the system with the lower score.
+        delta: score of a - score of b: the log odds that a wins, ties aside.
+        interval: interval of delta, simultaneous for all pairs.
+        p_value: two-sided p of the hypothesis delta = 0 (Wald test with the sandwich covariance).
+        p_adjusted: p_value adjusted for all pairs.
     """
 
     a: str
@@ -126,14 +129,15 @@ class BattlePair:
 
 @dataclass(frozen=True, repr=False)
 class Battles(Study):
-    """Systems ranked by battles of two.
+    """Result of `battles`: systems ranked by battles of two.
 
     Attributes:
-        systems: best first.
-        pairs: all pairs of systems, in this order.
-        tie_parameter: nu, how likely a tie of two equal systems is against one's win; None if no ties are modelled.
-        num_units: number of clusters, or of battles.
-        notes: what was left out, and pairs whose interval and adjusted p-value decide differently.
+        systems: the systems, the best first.
+        pairs: all pairs of systems, in the order of `systems`.
+        tie_parameter: nu, the probability of a tie of two equal systems over the probability that the first wins; None
+            if ties are not modelled.
+        num_units: number of clusters if there are clusters, else of battles.
+        notes: what was left out, and pairs whose interval and adjusted p-value disagree.
     """
 
     rows = "systems"
@@ -149,7 +153,7 @@ class Battles(Study):
     signature: str
 
     def document(self) -> Document:
-        """Who is the best, and the ranks."""
+        """The best system, and the table of ranks and scores."""
         level, shown = percent(self.options.confidence_level), self.systems[:_SHOWN]
         others = sum(each.rank_interval[0] == 1 for each in self.systems) - 1
         more = f", or {'one of ' * (others > 1)}{count(others, 'other')}," * (others > 0)
@@ -159,7 +163,7 @@ class Battles(Study):
         lines: list[Block] = [f"{fought}, {count(self.num_ties, 'tie')}"]
         lines += [f"in about {level} of data sets all ranks are right", ""]
         spec = number_spec([each.score for each in self.systems])
-        # the first pair of each system
+        # Each system's first pair is with the next system; reversed(), because the last entry of a dict wins.
         to_next = {each.a: format_p(each.p_adjusted, digits=3) for each in reversed(self.pairs)}
         columns = {
             "rank": [format_ranks(each.rank_interval) for each in shown],
@@ -209,16 +213,16 @@ def battles(data: Any, options: BattlesOptions) -> Battles:
     r"""Rank systems by battles of two: Bradley-Terry scores, standard errors for dependent battles, and joint ranks.
 
     Args:
-        data: the path of a table, a data frame, or a dict of columns: `model_a`, `model_b` and `winner` (the name of a
-            side or of a system, or tie), as Chatbot Arena writes them; or `model_a`, `model_b`, `wins`, `losses` and,
-            if there are some, `ties`, counted for the first.
+        data: the path of a table, a data frame, or a dict of columns. Either one row per battle, as Chatbot Arena
+            writes them: `model_a`, `model_b` and `winner` (model_a, model_b, the name of a system, or tie). Or one row
+            per pair: `model_a`, `model_b`, `wins` and `losses` of model_a and, if there are some, `ties`.
         options: see `BattlesOptions`.
 
     Raises:
-        InputError: no such columns; systems that never met, even by others; systems that won, or lost, all battles
-            against the others, whose scores would be infinite; fewer than two systems or units.
+        InputError: the columns are missing; two groups of systems never met; a group of systems won, or lost, all
+            battles against the others, so that scores would be infinite; there are fewer than two systems or units.
 
-    References: Bradley and Terry (1952); Davidson (1970); Mogstad et al. (2024), as `sigjax help arena` has them.
+    References: Bradley and Terry (1952); Davidson (1970); Mogstad et al. (2024); `sigjax help arena` has the titles.
 
     Example:
         >>> counts = {"model_a": "AAB", "model_b": "BCC", "wins": [30, 40, 35], "losses": [20, 10, 15]}
@@ -303,7 +307,7 @@ def _disagreeing(
     significant: np.ndarray,
     options: BattlesOptions,
 ) -> Iterator[str]:
-    """Notes on pairs whose joint interval and adjusted p-value decide differently: they are corrected differently."""
+    """Notes on pairs whose simultaneous interval and adjusted p-value disagree, because their corrections differ."""
     alpha = f"{1.0 - options.confidence_level:.3g}"
     for which, what in (
         (significant & ~apart, f"interval with 0, but adjusted p below {alpha}"),
@@ -329,7 +333,7 @@ def _table(data: Any, options: Options) -> DataTable:
 def _check_finite(
     systems: tuple[str, ...], a: np.ndarray, b: np.ndarray, counts: np.ndarray, options: BattlesOptions
 ) -> None:
-    """Refuse battles without a finite maximum of the likelihood: Ford's condition (1957), and its form with ties."""
+    """Refuse battles whose likelihood has no finite maximum, by Ford's condition (1957) and its extension to ties."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import NegativeCycleError, bellman_ford, connected_components
 
@@ -355,7 +359,7 @@ def _check_finite(
             )
     if options.ties == "half" or not tied.any():
         return
-    # A win moves scores apart by 2 at least and a tie by 2 at most, unless wins go round in a circle.
+    # With ties, scores are finite only if some cycle of systems has more wins than ties: a negative cycle here.
     try:
         bellman_ford(csr_array(np.where(won > 0.0, -2.0, 2.0 * (tied > 0.0))), indices=0)
     except NegativeCycleError:
@@ -366,9 +370,10 @@ def _check_finite(
 
 
 def _gradients(a: np.ndarray, b: np.ndarray, fitted: np.ndarray) -> tuple[Any, np.ndarray]:
-    """The gradients, sparse `[row * 3, system + 1]`, and the log probabilities `[row, 3]` that a wins, ties or loses.
+    """Log probabilities of the outcomes `[row, 3]` (a wins, ties or loses), and their gradients.
 
-    What is left of a chance near 1 is the sum of the others, so that it is exact.
+    The gradients are sparse `[row * 3, system + 1]` and come first. The largest probability is taken from the sum of
+    the two others, so that 1 - p keeps all digits if p is near 1.
     """
     from scipy.sparse import csr_array
 
@@ -384,7 +389,10 @@ def _gradients(a: np.ndarray, b: np.ndarray, fitted: np.ndarray) -> tuple[Any, n
 
 
 def _squares(gradients: Any, counts: np.ndarray, units: np.ndarray | None = None) -> np.ndarray:
-    """The sum of g g' over units `[row]`, each with its numbers of battles `[row, 3]`; without units, over battles."""
+    """The sum over units of g g'; g sums the gradients of a unit's battles. Without `units`, each battle is a unit.
+
+    `counts` `[row, outcome]` are numbers of battles, and `units` `[row]` the unit of each row.
+    """
     from scipy.sparse import csr_array
 
     cell, battles = np.arange(counts.size), counts.ravel()
@@ -394,7 +402,7 @@ def _squares(gradients: Any, counts: np.ndarray, units: np.ndarray | None = None
 
 
 def _maximum_likelihood(a: np.ndarray, b: np.ndarray, counts: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
-    """The scores and log nu of the largest likelihood, by Newton's method, and the inverse of their information."""
+    """Maximum-likelihood estimates (scores, then log nu) by Newton's method, and the inverse of the information."""
     won, tied, lost = counts.sum(axis=0)
     fitted = np.append(np.zeros(number), math.log(2.0 * tied / (won + lost)) if tied else -math.inf)
     step, reached, some = np.zeros(number + 1), -math.inf, counts > 0.0
@@ -405,7 +413,7 @@ def _maximum_likelihood(a: np.ndarray, b: np.ndarray, counts: np.ndarray, number
             continue
         fitted, reached = fitted + step, value
         information = _squares(gradients, counts.sum(axis=1, keepdims=True) * np.exp(logs))
-        information[:-1, :-1] += information.trace() / number**2  # no score changes with a constant
+        information[:-1, :-1] += information.trace() / number**2  # else singular: scores may shift by a constant
         information[-1, -1] += not tied
         inverse = np.linalg.inv(information)
         if taken and np.abs(step).max() < _SMALL:

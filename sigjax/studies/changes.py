@@ -1,6 +1,6 @@
-"""What changed between two reports, or two saved evaluations, and whether the new systems are worse by a margin.
+"""`diff`: what changed between two reports or evaluations, and are the new systems worse by a margin?
 
-And `verify`: is a report that of some data? The same data, and, when these are compared again, the same numbers.
+`verify`: was this report made from these data? It compares the data again and compares the numbers.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from sigjax.records import (
     Settings,
     SystemScore,
 )
+from sigjax.records.metric import data_hash
 from sigjax.records.options import check, option, same, takes, values
 from sigjax.report.data import PAIR_KEYS, SYSTEM_KEYS, report_fields
 from sigjax.report.document import Block, Document
@@ -41,11 +42,11 @@ from sigjax.report.sections import Table
 from sigjax.report.words import DASH, count, first_of, format_interval, format_p, metric_title, number_spec, percent
 from sigjax.run.backend import host_scope
 from sigjax.run.context import with_progress
-from sigjax.run.shards import data_hash, difference
+from sigjax.run.shards import difference
 from sigjax.studies.study import StudyResult
 from sigjax.studies.subsets import Flips, FlipsOptions, flips_of, instance_names
 from sigjax.studies.tost import equivalence
-from sigjax.testing.proportions import wilson_interval
+from sigjax.testing.closed import wilson_interval
 from sigjax.testing.special import t_quantile
 from sigjax.testing.tests import problem_of
 
@@ -61,12 +62,12 @@ class Change:
         old: the old score.
         new: the new score.
         change: new - old.
-        limits: confidence limits of the change, see `diff`; [0, 0] where all results are the same; None without a
-            margin, and if there are none.
-        verdict: "no worse" if the limits exclude a loss of the margin or more, "worse" if they exclude any smaller one,
-            else "cannot tell"; None without a margin. The text of one "cannot tell" whose limits exclude 0 on the side
-            of a loss says "worse, by MARGIN or less?".
-        unchanged: whether all results are known to be the same, not the score alone.
+        limits: confidence limits of the change, see `diff`. [0, 0] if all results are the same; None without a margin,
+            or if no limits can be computed.
+        verdict: "no worse" if the limits exclude a loss of the margin or more. "worse" if the limits exclude every loss
+            smaller than the margin. Else "cannot tell"; if the limits then exclude every gain, the text says "worse, by
+            MARGIN or less?". None without a margin.
+        unchanged: whether the results on all instances are known to be the same, not only the score.
     """
 
     name: str
@@ -86,10 +87,10 @@ class ChangedDecision:
     Attributes:
         old: the system that was significantly better; None if neither was.
         new: the system that is significantly better now; None if neither is.
-        old_delta: score of a minus that of b in the old report.
-        new_delta: the same in the new one.
+        old_delta: score of a - score of b in the old report.
+        new_delta: score of a - score of b in the new report.
         old_p: the adjusted p-value in the old report.
-        new_p: the same in the new one.
+        new_p: the adjusted p-value in the new report.
     """
 
     a: str
@@ -109,23 +110,24 @@ class Diff(StudyResult):
     """What changed between two reports, or two evaluations.
 
     Attributes:
-        verdict: "worse" if any change is, "no worse" if all are and none is removed, else "cannot tell"; None without a
-            margin.
+        verdict: "worse" if any change is worse. "no worse" if all changes are no worse and no score was removed. Else
+            "cannot tell". None without a margin.
         margin: the largest loss that does not matter; None if none was given.
-        confidence_level: of the limits.
-        paired: whether the limits are of the paired test.
-        unpaired_reason: why they are not, if there is a margin; else None.
+        confidence_level: confidence level of the limits.
+        paired: whether the limits come from the paired test.
+        unpaired_reason: why the paired test was not possible; None if it was.
         same_data: whether all results of all systems are the same.
-        changes: of every system and metric on both sides, in the old order.
-        flips: of the systems that changed most, the instances that changed them, and what is left without the most
-            influential ones (p from 10,000 resamples where it is sampled), if these have scores; see `studies.flips`.
-        decisions: the pairs that are decided differently, by test, at the level of each report.
-        num_decisions: number of pairs and tests on both sides; 0 for evaluations.
-        added: system and metric of the scores that only the new side has.
-        removed: those that only the old side has.
-        top_groups: the top groups (`SystemScore.in_top_group`) that changed, by metric, with both.
-        settings: the settings that changed, with both values; also the numbers of instances and units.
-        versions: the packages whose versions changed, with both.
+        changes: one entry for each system and metric on both sides, in the old order.
+        flips: for each of the systems that changed most: the instances that changed, and the p-value without the most
+            influential instances (from 10,000 resamples if it is sampled). Only if both sides hold the scores of
+            instances; see `studies.flips`.
+        decisions: the pairs and tests that are decided differently, at the level of each report.
+        num_decisions: number of pairs and tests that both sides have; 0 for evaluations.
+        added: (system, metric) of scores that only the new side has.
+        removed: (system, metric) of scores that only the old side has.
+        top_groups: metric -> (old, new) top group (`SystemScore.in_top_group`), where it changed.
+        settings: setting -> (old, new) value, where it changed; also the numbers of instances and units.
+        versions: package -> (old, new) version, where it changed.
         lower_is_better: the metrics whose lower scores are better.
     """
 
@@ -150,9 +152,9 @@ class Diff(StudyResult):
 
     @property
     def headline(self) -> str:
-        """The verdict on all scores, or how much changed."""
+        """The verdict on all scores; without a margin, how much changed."""
         changes = self.changes
-        if self.same_data and (self.margin is not None or not self.decisions):  # then none is removed
+        if self.same_data and (self.margin is not None or not self.decisions):  # so none was removed
             what = "Only settings" if self.settings else "Nothing"
             return f"{f'{what} changed' if self.margin is None else 'No worse'}: all results are the same."
         if self.margin is None:
@@ -179,28 +181,31 @@ class Diff(StudyResult):
         return f"No worse: {all_of} worse by {margin} {sure}."
 
     def document(self) -> Document:
-        """The scores that changed, and the details."""
+        """The headline, the tables of changed scores, and the details."""
         alert = _ALERTS[self.verdict]
         return Document("Diff", "old and new", self.headline, _scores(self), _details(self), alert, holds_texts=True)
 
     def brief(self) -> dict[str, Any]:
-        """The verdict, and how much changed."""
+        """The verdict and the number of changes, for short displays."""
         counts = {"changes": len(self.changes), "decisions": len(self.decisions)}
         return {"verdict": self.verdict, "margin": self.margin, "same_data": self.same_data} | counts
 
 
 SystemMetric = tuple[str, str]
-"""A system and a metric."""
+"""(system, metric)."""
 LimitsAt = Callable[[float], Interval | None]
-"""One-sided error probability -> limits of new - old (each errs with this probability); None if there are none."""
+"""Function: error probability of each limit -> confidence limits of new - old; None if no limits can be computed."""
 _BOUNDS = (-1.0, 0.0, 1.0, 100.0)
-"""Ends of the ranges of metrics."""
+"""Smallest and largest possible scores of common metrics."""
 Compared = dict[SystemMetric, tuple[float, float, float, LimitsAt | None, EvaluationRecord | None]]
-"""Old score, new score, new - old, its limits (None: all results are the same), and both sides as two systems."""
+"""(system, metric) -> old score, new score, new - old, its limits, and an evaluation of "new" against "old".
+
+The limits are None if all results are the same. The evaluation is None unless both sides hold scores of instances.
+"""
 
 
 def _of_reports(old: Report, new: Report) -> tuple[Compared, bool]:
-    """The scores of two reports, with limits of independent results; and whether all results are the same."""
+    """The scores of two reports, with limits as for independent results; and whether all results are the same."""
     before, after = ({(one.name, one.metric): one for one in report.systems} for report in (old, new))
     same = old.data == new.data and all(before[key].score == after[key].score for key in before.keys() & after.keys())
     compared = {}
@@ -229,7 +234,7 @@ def _check_direction(metric: str, *lower_is_better: bool) -> None:
 
 
 def _unpaired(old: tuple[SystemScore, Report], new: tuple[SystemScore, Report], tail: float) -> Interval | None:
-    """Limits of new - old from the arms of both intervals, as if the results were independent."""
+    """Limits of new - old as if the two results were independent, from the widths of both intervals (see `diff`)."""
     before, after = old[0].interval, new[0].interval
     if before is None or after is None:
         return None
@@ -242,10 +247,11 @@ def _unpaired(old: tuple[SystemScore, Report], new: tuple[SystemScore, Report], 
 
 
 def _arms(system: SystemScore, report: Report, interval: Interval, tail: float) -> tuple[float, float]:
-    """The distances of the limits of a score below and above it; each limit errs with this probability.
+    """Distances from a score to its lower and its upper limit; each limit errs with probability `tail`.
 
-    Wilson's are computed anew. Others grow like the quantiles of Student's t or the normal distribution, whichever is
-    wider. What ends at a bound of the metric does not shrink: without the bound it would end farther away.
+    Wilson intervals are computed anew. Other intervals are rescaled from the report's level to `tail` by the quantiles
+    of Student's t or of the normal distribution, whichever is wider. An interval that ends at a bound of the metric
+    (such as 0 or 1) does not shrink, because the bound may have cut it off.
     """
     units = next((each.units for each in report.measured if each.metric == system.metric), report.num_units)
     if system.interval_kind == "wilson":
@@ -259,7 +265,7 @@ def _arms(system: SystemScore, report: Report, interval: Interval, tail: float) 
 
 
 def _of_evaluations(old: Sequence[EvaluationRecord], new: Sequence[EvaluationRecord]) -> tuple[Compared, bool]:
-    """The scores of evaluations of the same instances, with limits by the paired test; and whether all are the same."""
+    """Scores of evaluations of the same instances, with limits by the paired test; and whether all results agree."""
     compared, same, by_metric = {}, True, {side.metric.name: side for side in new}
     for before in (each for each in old if each.metric.name in by_metric):
         metric = before.metric.name
@@ -299,7 +305,7 @@ def _aligned(old: EvaluationRecord, new: EvaluationRecord) -> EvaluationRecord:
 
 
 def _paired(pair: EvaluationRecord, tail: float) -> Interval | None:
-    """Limits of new - old by `equivalence_test`; none for too few units, or if all differ by one number."""
+    """Limits of new - old by `equivalence_test`; None for too few units, or if all units differ by the same number."""
     try:
         (one,) = equivalence(pair, margin=1.0, confidence_level=1.0 - tail)
     except InputError:
@@ -331,27 +337,33 @@ class DiffOptions:
 def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
     r"""What changed between two reports, and with a margin: are the new systems worse by more than that?
 
-    Systems are known by their names. A change, new - old, is "no worse" if its limit on the side of a loss lies within
-    the margin, "worse" if its other limit lies beyond it, and else one "cannot tell". The first limit holds for each
-    change with the level; the second limits hold together for all changes (Bonferroni). So if any system is worse by
-    the margin or more, all are called no worse with a probability of at most 1 - level; and if none is, any is called
-    worse with at most that. A score that is missing on the new side leaves the verdict at "cannot tell".
+    Systems are matched by name. A change is new - old. It is "no worse" if its limit on the side of a loss lies within
+    the margin, and "worse" if its other limit lies beyond the margin; else sigjax "cannot tell".
 
-    On the same instances (of the same ids, or without ids as many in the same order, with the same clusters and
-    strata) the limits are those of `equivalence_test`, where both sides hold results of instances. Else they are those
-    of independent results, which are wider: with arms $l, u$ of the intervals of both scores, $d - \sqrt{l_{new}^2 +
-    u_{old}^2}$ and $d + \sqrt{u_{new}^2 + l_{old}^2}$. If all results are the same, nothing is worse.
+    The limit on the side of a loss has the confidence level for each change alone; the other limits are simultaneous
+    for all changes (Bonferroni). This controls both errors, each with a probability of at most 1 - level: that all
+    changes are called no worse although one system is worse by the margin or more; and that any change is called worse
+    although no system is worse by the margin. If a score is missing on the new side, the verdict is "cannot tell" at
+    best.
+
+    If both sides hold results of the same instances, the limits come from the paired `equivalence_test`. Instances are
+    the same if they have the same ids (or no ids, and the same number and order), clusters and strata. Else the limits
+    are for independent results, which are wider: with d = new - old, and with distances l and u from each score to the
+    ends of its interval, they are $d - \sqrt{l_{new}^2 + u_{old}^2}$ and $d + \sqrt{u_{new}^2 + l_{old}^2}$. If all
+    results are the same, nothing is worse.
 
     Args:
-        old: a `Report`, or the path of its JSON; or an `Evaluation`, several by metric, or the path of an .npz file.
-        new: the same of the new results.
+        old: a `Report`, or the path of its JSON; or an `Evaluation`, a list of one per metric, or the path of an .npz
+            file.
+        new: the new results, in one of the same forms.
         options: see `DiffOptions`.
 
     Raises:
-        InputError: two different things, no system and metric on both sides, or evaluations of other instances.
+        InputError: a report is given with an evaluation, no system and metric is on both sides, or the instances of two
+            evaluations differ.
 
     Reference: Zou and Donner (2008), "Construction of confidence limits about effect measures: a general approach"; for
-    answers right or wrong, Newcombe (1998), "Interval estimation for the difference between independent proportions".
+    right-or-wrong answers, Newcombe (1998), "Interval estimation for the difference between independent proportions".
 
     Example:
         >>> from sigjax import Evaluation
@@ -457,13 +469,13 @@ def _flips(compared: Compared, options: DiffOptions) -> tuple[Flips, ...]:
     how = FlipsOptions(resamples=_FLIP_RESAMPLES, confidence_level=options.confidence_level)
     flips = list[Flips]()
     for pair in pairs[: options.flips]:
-        with suppress(InputError):  # the metric is not finite without some instances
+        with suppress(InputError):  # the metric may not be finite without some instances
             flips.append(flips_of(pair, how))
     return tuple(flips)
 
 
 def _report_fields(old: Report, new: Report, options: DiffOptions) -> dict[str, Any]:
-    """The fields of a `Diff` that only reports have; of pairs that hold one of the chosen systems."""
+    """The fields of `Diff` that need two reports; only decisions about pairs with a chosen system are kept."""
     decided = [_decisions(report) for report in (old, new)]
     chosen, metrics = {*(options.only or [one.name for one in old.systems])}, options.metric
     sides = [(key, before, decided[1][key]) for key, before in decided[0].items() if key in decided[1]]
@@ -487,12 +499,12 @@ def _report_fields(old: Report, new: Report, options: DiffOptions) -> dict[str, 
 
 
 def _changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """The entries that differ, with both values."""
+    """Key -> (old, new) value, where they differ."""
     return {name: (value, new.get(name)) for name, value in old.items() if value != new.get(name)}
 
 
 def _decisions(report: Report) -> dict[tuple[str, str, str, str], tuple[str | None, float, float]]:
-    """a, b (sorted), metric and test of each pair -> the significantly better one, delta of a minus b, adjusted p."""
+    """(a, b, metric, test) -> (significantly better system or None, delta, adjusted p); a and b are sorted by name."""
     decisions, alpha = {}, report.settings.alpha
     names = ("a", "b", "metric", "test", "delta", "better", "p_adjusted")
     for a, b, metric, test, delta, better, p in zip(*map(report.comparisons.values, names), strict=True):
@@ -502,14 +514,14 @@ def _decisions(report: Report) -> dict[tuple[str, str, str, str], tuple[str | No
 
 
 _ALERTS = {"worse": "CAUTION", "cannot tell": "WARNING", "no worse": "TIP", None: "NOTE"}
-"""Coloured quotations of GitHub; rows are in this order of their verdicts."""
+"""Verdict -> kind of GitHub alert. Tables list verdicts in this order."""
 _MOST_NAMED, _MOST_DECISIONS, _MOST_INSTANCES, _FLIP_RESAMPLES = 5, 20, 10, 10_000
 _NO_LIMITS = {True: "few units, or all differ alike, which says nothing of others", False: "a report without intervals"}
-"""Why a change has no limits, by whether they are paired."""
+"""Why a change has no limits; the key says whether the limits are paired."""
 
 
 def _scores(diff: Diff) -> list[Block]:
-    """A table for each metric, with its name if there are several; with a margin, the worst change first."""
+    """A table of changes for each metric; with a margin, the worst change first."""
     metrics, parts = list(dict.fromkeys(one.metric for one in diff.changes)), []
     for metric in metrics:
         lower = metric in diff.lower_is_better
@@ -540,7 +552,7 @@ def _scores(diff: Diff) -> list[Block]:
 
 
 def _is_surely_worse(one: Change, *, lower: bool) -> bool:
-    """Whether the limits of an open verdict exclude any gain: only by how much it is worse is open."""
+    """Whether the verdict is "cannot tell" although the limits exclude any gain: only the size of the loss is open."""
     if one.verdict != "cannot tell" or one.limits is None:
         return False
     return one.limits.low > 0.0 if lower else one.limits.high < 0.0
@@ -596,17 +608,17 @@ def _decision_lines(diff: Diff) -> list[Block]:
 
 
 _ROUNDING = {"rel_tol": 1e-9, "abs_tol": 1e-12}
-"""Versions of libraries and processors round functions such as exp differently."""
+"""Tolerance: versions of libraries and processors round functions such as exp differently."""
 
 
 @dataclass(frozen=True, repr=False)
 class Verification(StudyResult):
-    """Whether a report is that of some data.
+    """Result of `verify`: whether a report was made from these data.
 
     Attributes:
         text: the answer in one line.
         same_data: whether the data are the same.
-        differences: what differs, in words; of numbers the first difference. Empty where everything is the same.
+        differences: what differs, in words; for numbers, only the first difference. Empty if everything is the same.
     """
 
     _first = ("text",)
@@ -621,7 +633,7 @@ class Verification(StudyResult):
         return not self.differences
 
     def document(self) -> Document:
-        """The document: the answer in one line."""
+        """The answer in one line."""
         return Document("Verification", "report and data", self.text, [])
 
     def _fields(self) -> dict[str, Any]:
@@ -642,11 +654,11 @@ class VerifyOptions:
 def verify(report: Any, data: Any, options: VerifyOptions) -> Verification:
     """Check that a report was made from these data: compare again, and compare the numbers.
 
-    Give the options that say how data are read, as `read={...}`; the metrics and all settings are those of the report.
+    Give the same options for reading the data, as `read={...}`. Metrics and settings are taken from the report.
 
     Args:
         report: a `Report`, or the path of its JSON.
-        data: what `compare` took.
+        data: the data from which the report was made, in any form that `compare` takes.
         options: see `VerifyOptions`.
 
     Raises:
@@ -677,15 +689,15 @@ def verify(report: Any, data: Any, options: VerifyOptions) -> Verification:
 
 
 def metrics_of(report: Report) -> list[str]:
-    """The metrics to read the data of a report with; for a suite, the metrics of its tasks."""
+    """The metrics with which the data of a report must be read; for a suite, the metrics of its tasks."""
     of_tasks = [one.title.rpartition(": ")[2] for one in report.measured if one.title == one.metric]
     return list(dict.fromkeys(of_tasks or [system.metric for system in report.systems]))
 
 
 def _other_data(report: Report, evaluations: Sequence[EvaluationRecord], again: Callable[[], Report]) -> Iterator[str]:
-    """Which of names, ids, clusters, other labels and numbers differ, in words, each once."""
+    """What differs, in words: names, ids, clusters, strata, runs or numbers; one message for each kind."""
     if not report.evaluations:
-        with suppress(InputError):  # the settings may not suit other data
+        with suppress(InputError):  # the report's settings may be invalid for other data
             yield from islice(_differences(report, again()), 1)
         yield "the report holds no scores of instances, so that ids, clusters and strata cannot be compared"
         return
@@ -695,7 +707,7 @@ def _other_data(report: Report, evaluations: Sequence[EvaluationRecord], again: 
 
 
 def _contents(evaluations: Sequence[EvaluationRecord]) -> dict[str, list[str]]:
-    """The content of evaluations, as a comparable value; only names and ids keep their order."""
+    """The content of evaluations as lists that can be compared. Only names and ids keep their order."""
     ids = [each.ids or [f"instance {number}" for number in range(1, each.num_instances + 1)] for each in evaluations]
     contents = {
         "metrics": [each.metric.name for each in evaluations],

@@ -1,6 +1,6 @@
-"""Classical tests of two systems beside the permutation test and the bootstrap test: which the data allow.
+"""Classical tests of two systems beside the permutation test and the bootstrap test, if the data allow them.
 
-Those of more systems on data sets, and of folds, are in `datasets`.
+`datasets` has the tests of three or more systems on several data sets, and of the folds of cross-validation.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ TestOrReason = ClassicalTest | InapplicableTest
 def all_tests(
     evaluation: EvaluationRecord, alternative: Alternative
 ) -> tuple[list[TestOrReason], int, tuple[float | None, float | None]]:
-    """Classical tests, or why they do not apply.
+    """Run all classical tests; a test that does not apply gives the reason.
 
-    The number of units with content; and the dependence of the systems.
+    Also returns the number of units that are not empty, and the dependence of the two systems (see `_dependence`).
     """
     metric = evaluation.metric
     if isinstance(metric, SampleMetric):
@@ -82,11 +82,11 @@ def all_tests(
     units = alone = _with_content(make_units(evaluation if shift is None else shift.deltas))
     values, binary = _differing(units, metric)
     values_alone, proportions = values, _is_proportion(evaluation)
-    if shift is not None:  # tests that take no pairs measure all units from one number
+    if shift is not None:  # unpaired tests need all units shifted by the same number
         alone = make_units(shifted_by(evaluation, float(shift.shifts[0])))
         values_alone, binary, proportions = _differing(alone, metric)[0], False, False
     results: list[TestOrReason] = [InapplicableTest(name, values) for name in PAIRED] if isinstance(values, str) else []
-    if not isinstance(values, str):  # a value is rounded by half a step, a difference by one
+    if not isinstance(values, str):  # rounding: half a step per value, a step per difference
         d, rounding = values[0] - values[1], 0 if units.exact else 2
         results = paired_tests(np.where(2 * abs(d) <= rounding, 0, d), alternative, binary=binary, rounding=rounding)
     if evaluation.clusters is not None:
@@ -111,16 +111,17 @@ def _is_proportion(evaluation: EvaluationRecord) -> bool:
 
 
 def _with_content(units: Units) -> Units:
-    """The units on which a system or the gold has anything; all units if there are none."""
+    """Drop units whose statistics are all 0; if all units are like this, keep them."""
     content = units.values.any(axis=(0, 2))
     kept = content | ~content.any()
     return replace(units, values=units.values[:, kept], strata=units.strata[kept])
 
 
 def _differing(units: Units, metric: Metric) -> tuple[np.ndarray | str, bool]:
-    """The one statistic by which two systems differ, or why there is not one; and whether all its values are 0 or 1.
+    """The only statistic on which the two systems differ, or why there is none; and whether all its values are 0 or 1.
 
-    It is `[system, unit]` int64, in steps of the fixed point, with the sign by which more of it is a higher score.
+    The statistic is `[system, unit]` int64, in fixed-point steps. Its sign is chosen so that larger values mean a
+    higher score.
     """
     a, b = units.values
     stats = np.flatnonzero((a != b).any(axis=0))
@@ -140,7 +141,7 @@ def _differing(units: Units, metric: Metric) -> tuple[np.ndarray | str, bool]:
 
 
 def _over_clusters(units: Units, metric: Metric, alternative: Alternative) -> TestOrReason:
-    """Paired t test on the scores of single clusters."""
+    """Paired t test on the scores of the clusters, each scored alone."""
     with np.errstate(all="ignore"):
         scores = np.asarray(metric.score(units.unscaled(units.values.astype(np.float64))), np.float64)
     if not np.isfinite(scores).all():
@@ -151,7 +152,7 @@ def _over_clusters(units: Units, metric: Metric, alternative: Alternative) -> Te
 
 
 def _binomial(units: Units, metric: Metric, alternative: Alternative, *, proportions: bool) -> TestOrReason:
-    """The binomial test if the score is a proportion of counts."""
+    """The z test of two proportions, if the score is a proportion of counts."""
     if proportions:
         parts, wholes = totals = units.unscaled(units.totals).T
         if 0 in wholes or np.array_equal(metric.score(totals.T), parts / wholes):
@@ -161,7 +162,7 @@ def _binomial(units: Units, metric: Metric, alternative: Alternative, *, proport
 
 
 def _chi_square(units: Units, metric: Metric, alternative: Alternative) -> TestOrReason:
-    """The chi-square test if the statistics say how many items a system predicted, and how many of them are right."""
+    """The chi-square test, if the statistics count the predicted items and the right items among them."""
     if not {"tp", "predicted"} <= set(metric.stat_names):
         return InapplicableTest(CHI_SQUARE, f"{metric.name} has no statistics tp and predicted")
     totals = units.unscaled(units.totals)
@@ -173,7 +174,7 @@ def _chi_square(units: Units, metric: Metric, alternative: Alternative) -> TestO
 
 
 def _dependence(units: Units, metric: Metric) -> tuple[float | None, float | None]:
-    """The dependence of two systems, by their scores without one unit at a time (jackknife)."""
+    """Correlation of the systems and the factor of `ClassicalTests`, from leave-one-out scores (jackknife)."""
     without = units.totals[:, None] - units.values
     with np.errstate(all="ignore"):
         a, b = np.asarray(metric.score(units.unscaled(without)), np.float64)
@@ -186,7 +187,7 @@ NO_SAMPLE = "responses are not a random sample of instances"
 
 @dataclass(frozen=True, repr=False)
 class ClassicalTests(StudyResult):
-    """All tests of two systems by one metric. Iterating gives the classical tests.
+    """All tests of two systems by one metric. Iterating over the result gives the classical tests.
 
     Attributes:
         a: name of the first system.
@@ -196,19 +197,19 @@ class ClassicalTests(StudyResult):
         score_b: score of b.
         delta: score_a - score_b.
         alternative: which deltas are extreme.
-        num_units: units (instances or clusters) of the classical tests: those on which a system or the gold has
-            anything.
-        correlation: r12, the correlation (-1 to 1) of what each unit contributes to the two scores; for means, of their
-            results. None if a system does not vary.
-        factor: s_d-ind / s_d: by how much the standard deviation of delta grows if the systems are assumed to be
-            independent. None if delta does not vary.
+        num_units: number of units (instances or clusters) in the classical tests; units without anything to score are
+            left out.
+        correlation: r12, the correlation (-1 to 1) between the contributions of each unit to the two scores; for means,
+            between the results. None if a system does not vary.
+        factor: s_d-ind / s_d, the factor by which the standard deviation of delta grows if the systems are assumed to
+            be independent. None if delta does not vary.
         tests: the classical tests that apply.
-        left_out: the others, with the reason.
+        left_out: the classical tests that do not apply, with the reason.
         comparisons: the permutation test and the bootstrap test.
-        second: those that drew resamples, again with the next seed.
+        second: the Monte Carlo tests among `comparisons`, run again with the next seed.
         notes: what a reader of the numbers should know.
         signature: one line that reproduces the comparisons.
-        lower_is_better: whether lower scores are better: delta, and "greater", are of the scores as they are.
+        lower_is_better: whether lower scores are better. delta and "greater" still refer to the plain scores.
     """
 
     rows = "tests"
@@ -236,7 +237,7 @@ class ClassicalTests(StudyResult):
         return iter(self.tests)
 
     def __getitem__(self, name: str) -> ClassicalTest:
-        """The classical test of a name.
+        """The classical test with this name.
 
         Raises:
             KeyError: no test has this name, or it was left out.
@@ -244,7 +245,7 @@ class ClassicalTests(StudyResult):
         return {test.name: test for test in self.tests}[name]
 
     def brief(self) -> dict[str, Any]:
-        """The pair, and the p-value of each test."""
+        """The pair and the p-value of each test, for short displays."""
         names = ("a", "b", "metric", "delta", "num_units")
         p_values = {one.test: one.p_value for one in self.comparisons} | {test.name: test.p_value for test in self}
         return {name: getattr(self, name) for name in names} | {"p_values": p_values}
@@ -258,7 +259,7 @@ class ClassicalTests(StudyResult):
         return {"results": [asdict(replace(self, comparisons=(), second=())) | of_tests]}
 
     def document(self) -> Document:
-        """The verdict, scores, a table of tests, the cost of assuming independence, and tests left out."""
+        """The verdict, the scores, the tables of tests, the cost of assuming independence, and the tests left out."""
         spec = words.number_spec([self.score_a, self.score_b])
         scores = [(name, words.format_number(score, spec)) for name, score in self._scores()]
         size = f"{caption(self)}: {words.count(self.num_units, 'unit')}"
@@ -282,7 +283,7 @@ class ClassicalTests(StudyResult):
         return (self.a, self.score_a), (self.b, self.score_b)
 
     def _verdict(self) -> str:
-        """Whether the paired tests agree at 5%, and who is ahead."""
+        """Whether the paired tests agree at the 5% level, and which system is ahead."""
         paired = [one.p_value for one in self.comparisons] + [test.p_value for test in self if test.paired]
         rejecting = sum(p < 0.05 for p in paired)
         ends = [words.format_p(p, threshold=0.05).short for p in (min(paired), max(paired))]
@@ -332,18 +333,22 @@ class ClassicalOptions:
 @takes(ClassicalOptions)
 @with_progress
 def classical_tests(*data: Any, options: ClassicalOptions) -> ClassicalTests | RankTests | StudyRows[FoldTest]:
-    r"""Classical tests of two systems beside the permutation test and the bootstrap test; of more, tests of ranks.
+    r"""Classical tests of two systems beside the permutation test and the bootstrap test; for more systems, rank tests.
 
-    Paired t, Wald z, sign, Wilcoxon and McNemar tests take the differences $d_i$ of units on the one statistic by which
-    the systems differ, as for means, accuracy and recall. Precision, F1 and BLEU have no such statistic: these tests
-    are left out, with the reason. Two-sample t, binomial z and chi-square tests assume independent systems, to show
-    what that costs: the factor $s_{d-ind} / s_d = \sqrt{s_1^2 + s_2^2} / s_d$. For identical systems every p is 1.
-    Tests that draw resamples run again with `seed + 1`. For a paired t test over k folds, give k
-    numbers per system, or give the folds as clusters, which are also scored one by one.
+    **Paired tests** (paired t, Wald z, sign, Wilcoxon, McNemar) take the differences $d_i$ of units on the only
+    statistic on which the systems differ, as for means, accuracy and recall. Precision, F1 and BLEU have no such
+    statistic. Then these tests are left out, with the reason.
 
-    Of three systems or more, the instances are data sets: Friedman's test and its post-hoc tests (`RankTests`). With
-    design="folds" results are of cross-validation: the corrected resampled t test, and Alpaydin's F of 5 repetitions of
-    2 folds, of each pair and data set (`FoldTest`). For "auc" there is DeLong's test.
+    **Tests of independent systems** (two-sample t, binomial z, chi-square) are here to show what this assumption costs:
+    it multiplies the standard deviation of delta by the factor $s_{d-ind} / s_d = \sqrt{s_1^2 + s_2^2} / s_d$.
+
+    For identical systems every p is 1. Tests that draw resamples run again with `seed + 1`. For a paired t test over k
+    folds, give k numbers per system, or give the folds as clusters, which are also scored one by one.
+
+    **More tests.** With three or more systems, instances are taken as data sets: Friedman's test and its post-hoc tests
+    (`RankTests`). With design="folds", results are taken from cross-validation: each pair and data set has the
+    corrected resampled t test and, for 5 repetitions of 2 folds, Alpaydin's F test (`FoldTest`). The metric "auc" has
+    DeLong's test.
 
     Args:
         data: systems as `compare` takes them (an `Evaluation`, a data frame, a path, ...); or two arrays, a and b,
@@ -351,7 +356,8 @@ def classical_tests(*data: Any, options: ClassicalOptions) -> ClassicalTests | R
         options: see `ClassicalOptions`.
 
     Raises:
-        InputError: fewer than two systems; an evaluation and also options of reading; and what `compare` refuses.
+        InputError: there are fewer than two systems, reading options are given with an `Evaluation`, or `compare`
+            refuses the data.
 
     Reference: Yeh (2000), "More accurate tests for the statistical significance of result differences".
 
@@ -401,7 +407,7 @@ def classical_tests(*data: Any, options: ClassicalOptions) -> ClassicalTests | R
 
 
 def _refuse_ignored(evaluation: EvaluationRecord, options: ClassicalOptions) -> None:
-    """Refuse options that tests of folds and of ranks ignore: both are two-sided and draw nothing."""
+    """Refuse options that fold tests and rank tests would ignore: both are two-sided and draw no resamples."""
     tests = "tests of folds" if options.design == "folds" else "tests of three systems or more, by ranks,"
     plain = ClassicalOptions()
     for name in ("alternative", "method", "resamples", "seed"):
@@ -431,17 +437,17 @@ ASSUMES = {"permutation": "outputs for a unit may be swapped", "bootstrap": "uni
 GROUPS = {True: "paired tests", False: "tests of independent systems"}
 TableRow = tuple[str, str, str, str]
 _LEAST = 24
-"""Width of the column of assumptions."""
+"""Smallest width of the column of assumptions."""
 
 
 @dataclass(frozen=True, repr=False)
 class ByMetrics(StudyResult):
-    """The tests by several metrics, one after another."""
+    """The classical tests by several metrics, one after another."""
 
     results: tuple[ClassicalTests, ...]
 
     def document(self) -> Document:
-        """The documents of all metrics as one."""
+        """One document with the tests of all metrics."""
         first, *others = (each.document() for each in self.results)
         blocks = [part for other in others for part in ("", other.verdict, *other.blocks)]
         return replace(first, about=", ".join(each.metric for each in self.results), blocks=[*first.blocks, *blocks])
@@ -473,7 +479,7 @@ def _tables(result: ClassicalTests) -> list[Block]:
 
 
 def _resampled(result: ClassicalTests) -> list[TableRow]:
-    """The resampling tests, each with its second run below it."""
+    """Rows of the resampling tests; the second run stands below the first."""
     spec = words.number_spec([result.delta])
     rows: list[TableRow] = []
     for first in result.comparisons:
@@ -491,7 +497,7 @@ def _row(test: ClassicalTest) -> TableRow:
 
 
 def _dependence_line(result: ClassicalTests) -> str:
-    """The correlation of the systems, and the cost of ignoring it."""
+    """A sentence on the correlation of the systems, and on the cost of ignoring this correlation."""
     if result.correlation is None:
         return "r12 (correlation of the systems): none"
     text = f"r12 (correlation of the systems) = {result.correlation:z.2f}"
@@ -502,7 +508,7 @@ def _dependence_line(result: ClassicalTests) -> str:
 
 
 def _left_out(result: ClassicalTests) -> list[str]:
-    """One line for each reason."""
+    """One line for each reason, with the tests that were left out for this reason."""
     reasons: dict[str, list[str]] = {}
     for each in result.left_out:
         reasons.setdefault(each.reason, []).append(each.name)

@@ -1,13 +1,14 @@
-"""Tests of machine learning for classifiers on many data sets, and in cross-validation.
+"""Tests for systems (such as classifiers) on many data sets, and for results of cross-validation.
 
 **Three systems or more on data sets** (the instances): Friedman's test with the correction of Iman and Davenport, mean
 ranks, and all pairs by Nemenyi's test and by Wilcoxon's test with Holm's correction. The data sets are a sample of
 possible data sets. Reference: Demšar (2006), "Statistical comparisons of classifiers over multiple data sets".
 
-**Folds**: their training sets overlap. So their results depend on each other, and a t test rejects far too often. The
-corrected resampled t test takes the variance of the mean as $(1/k + n_2/n_1) s^2$ for k results, where each is trained
-on $n_1$ instances and tested on $n_2$. Reference: Nadeau and Bengio (2003), "Inference for the generalization error".
-Of 5 repetitions of 2 folds: the F test of Alpaydin (1999), "Combined 5 x 2 cv F test".
+**Folds.** The training sets of folds overlap. So the results of folds depend on each other, and a plain t test rejects
+far too often. The corrected resampled t test takes $(1/k + n_2/n_1) s^2$ as the variance of the mean of k results. Each
+result comes from training on $n_1$ instances and testing on $n_2$. Reference: Nadeau and Bengio (2003), "Inference for
+the generalization error". For 5 repetitions of 2 folds there is also the F test of Alpaydin (1999), "Combined 5 x 2 cv
+F test".
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ if TYPE_CHECKING:
 _BETWEEN = " | "
 """The separator between repetition and fold in the label of a run."""
 _ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
-"""Means of folds that differ by less than this part of their size are equal: they differ by rounding."""
+"""Relative tolerance: scores that differ by less than this are equal up to rounding."""
 
 
 def scores_by_data_set(evaluation: EvaluationRecord) -> tuple[list[str], np.ndarray]:
-    """The data sets, and the mean of each system on each `[data set, system]`, over folds or other runs."""
+    """Names of the data sets, and mean scores `[data set, system]` over the folds or runs."""
     metric = evaluation.metric
     if metric.name == "auc":
         raise InputError(f"DeLong's test is of two systems; name them with {Hint('only', 'A', 'B')}")
@@ -58,20 +59,20 @@ def scores_by_data_set(evaluation: EvaluationRecord) -> tuple[list[str], np.ndar
 
 
 def _measured(evaluation: EvaluationRecord) -> EvaluationRecord:
-    """The evaluation whose scores have the same differences; large numbers are shifted to near 0."""
+    """The evaluation with large scores shifted to near 0, so that differences keep their digits."""
     return evaluation if (shift := shifted(evaluation)) is None else shift.deltas
 
 
 @dataclass(frozen=True)
 class RankPair:
-    """Two systems over data sets.
+    """Two systems compared over data sets.
 
     Attributes:
         a: name of the system with the better mean rank.
-        b: name of the other.
-        rank_difference: how many ranks a is better in the mean.
-        nemenyi_p: of Nemenyi's test, which is adjusted for all pairs.
-        wilcoxon_p: of Wilcoxon's signed-rank test of the differences.
+        b: name of the other system.
+        rank_difference: mean rank of b - mean rank of a.
+        nemenyi_p: p-value of Nemenyi's test; the test itself adjusts for all pairs.
+        wilcoxon_p: p-value of Wilcoxon's signed-rank test of the differences, not adjusted.
         p_adjusted: wilcoxon_p, adjusted by Holm for all pairs.
     """
 
@@ -85,22 +86,23 @@ class RankPair:
 
 @dataclass(frozen=True, repr=False)
 class RankTests(Study):
-    """Three systems or more over data sets. Iterating gives the pairs.
+    """Three or more systems compared over data sets. Iterating over the result gives the pairs.
 
     Attributes:
         metric: name of the metric.
         systems: names, the best mean rank first.
-        mean_ranks: of each system; 1 is the best on every data set.
-        scores: mean of each system over data sets.
-        data_sets: how many there are.
+        mean_ranks: mean rank of each system; 1 means the best system on every data set.
+        scores: mean score of each system over data sets.
+        data_sets: number of data sets.
         friedman: Friedman's chi-square, corrected for ties.
-        friedman_p: its p, with systems - 1 degrees of freedom.
-        iman_davenport: the F of Iman and Davenport, less conservative.
-        iman_davenport_p: its p; where F is infinite, since all data sets rank systems alike, the exact p.
-        critical_difference: of mean ranks by Nemenyi's test at the level.
+        friedman_p: p-value of `friedman`, with systems - 1 degrees of freedom.
+        iman_davenport: the F statistic of Iman and Davenport, which is less conservative.
+        iman_davenport_p: p-value of `iman_davenport`. If all data sets rank the systems alike, F is infinite, and this
+            is the exact p.
+        critical_difference: two mean ranks differ significantly by Nemenyi's test if they are at least this far apart.
         confidence_level: 1 - alpha.
         pairs: all pairs.
-        signature: one line that says what was tested.
+        signature: one line that states the test, the metric and the level.
         lower_is_better: whether lower scores are better.
     """
 
@@ -130,7 +132,7 @@ class RankTests(Study):
         return "rank-tests"
 
     def document(self) -> Document:
-        """Whether systems differ, and the tables of systems and pairs."""
+        """The verdict whether systems differ, and the tables of systems and pairs."""
         alpha, spec = 1.0 - self.confidence_level, number_spec(self.scores)
         differ = "differ" if self.iman_davenport_p < alpha else "do not differ significantly"
         systems = [
@@ -171,7 +173,7 @@ class RankTests(Study):
         return diagram_size(*self._named())[0]
 
     def _named(self) -> tuple[tuple[str, ...], tuple[float, ...], list[list[int]]]:
-        """The names, mean ranks, and groups of a critical-difference diagram."""
+        """Names, mean ranks, and groups of systems that do not differ, for the critical-difference diagram."""
         ends = [
             int(np.searchsorted(self.mean_ranks, each + self.critical_difference, "right")) for each in self.mean_ranks
         ]
@@ -180,12 +182,13 @@ class RankTests(Study):
 
 
 def rank_tests(evaluation: EvaluationRecord, *, confidence_level: float = 0.95) -> RankTests:
-    r"""Test three systems or more on data sets by their ranks.
+    r"""Test three or more systems on data sets by their ranks: Friedman, Iman-Davenport, Nemenyi and Wilcoxon tests.
 
-    With mean ranks $R_j$ of k systems on N data sets, $\chi_F^2 = \frac{12 N}{k (k + 1)} (\sum_j R_j^2 - k (k + 1)^2 /
-    4)$, over a factor for ties; $F = (N - 1) \chi_F^2 / (N (k - 1) - \chi_F^2)$ with k - 1 and (k - 1)(N - 1) degrees;
-    where all data sets rank alike F is infinite, and p exact: $m^{1 - N}$ of m orders of the ranks. Nemenyi:
-    $|R_i - R_j| \sqrt{6 N / (k (k + 1))}$ by the studentized range over $\sqrt 2$.
+    Let $R_j$ be the mean rank of system j, for k systems on N data sets. Friedman's statistic is $\chi_F^2 = \frac{12
+    N}{k (k + 1)} (\sum_j R_j^2 - k (k + 1)^2 / 4)$, divided by a correction for ties. Iman and Davenport's is $F = (N -
+    1) \chi_F^2 / (N (k - 1) - \chi_F^2)$ with k - 1 and (k - 1)(N - 1) degrees of freedom. If all data sets rank the
+    systems alike, F is infinite, and p is exact: $m^{1 - N}$, where m is the number of distinct orders of the ranks.
+    Nemenyi's test compares $|R_i - R_j| \sqrt{6 N / (k (k + 1))}$ with the studentized range divided by $\sqrt 2$.
 
     Reference: Demšar (2006); Iman and Davenport (1980), "Approximations of the critical region of the Friedman
     statistic"; Nemenyi (1963), "Distribution-free multiple comparisons".
@@ -246,41 +249,41 @@ def rank_tests(evaluation: EvaluationRecord, *, confidence_level: float = 0.95) 
 
 
 def _alike_p(ranks: np.ndarray, number: int) -> float:
-    """The probability that all data sets rank the systems in the same way by chance, in any order of these ranks."""
+    """The probability that all `number` data sets have the same ranking by chance, given these (tied) ranks."""
     ties = np.unique(ranks, return_counts=True)[1]
     return math.exp((1 - number) * (math.lgamma(len(ranks) + 1) - sum(math.lgamma(own + 1) for own in ties)))
 
 
 def _signed_ranks(a: np.ndarray, b: np.ndarray) -> float:
-    """The p-value of Wilcoxon's signed-rank test of scores `[data set]`; differences within rounding are tied."""
+    """Two-sided p of Wilcoxon's signed-rank test for scores `[data set]`; differences within rounding count as 0."""
     rounding = _ROUNDING * float(np.abs([a, b]).max())
     return wilcoxon(_differences(a, b, rounding), "two-sided", rounding=rounding).p_value
 
 
 def _differences(a: np.ndarray, b: np.ndarray, rounding: float) -> np.ndarray:
-    """The differences a - b; 0 if a and b differ by rounding."""
+    """The differences a - b, set to 0 if they are within rounding."""
     return np.where(np.abs(a - b) <= rounding, 0.0, a - b)
 
 
 @dataclass(frozen=True)
 class FoldTest:
-    """Two systems in cross-validation on one data set.
+    """Two systems compared by cross-validation on one data set.
 
     Attributes:
-        data_set: its name; empty if there is only one.
+        data_set: name of the data set; empty if there is only one data set.
         a: name of the first system.
         b: name of the second.
-        score_a: mean of a over folds.
-        score_b: that of b.
+        score_a: mean score of a over folds.
+        score_b: mean score of b over folds.
         delta: score_a - score_b.
-        results: folds times repetitions.
-        folds: of each repetition.
+        results: number of results of each system: folds times repetitions.
+        folds: number of folds of each repetition.
         statistic: the corrected resampled t, with results - 1 degrees of freedom. None if all folds differ by the same
-            number: t is then not defined.
-        p_value: its two-sided p.
-        f_statistic: the F of the 5x2cv test, with 10 and 5 degrees of freedom; None of other designs.
-        f_p_value: its p.
-        interval: of delta, by the corrected t.
+            number: then t is not defined.
+        p_value: two-sided p-value of t.
+        f_statistic: the F statistic of the 5x2cv test, with 10 and 5 degrees of freedom; None for other designs.
+        f_p_value: p-value of F.
+        interval: confidence interval of delta, by the corrected t.
     """
 
     data_set: str
@@ -299,11 +302,12 @@ class FoldTest:
 
 
 def corrected_t(differences: np.ndarray, folds: int, rounding: float = 0.0) -> tuple[float, float, float] | None:
-    r"""The corrected resampled t test of differences `[fold and repetition]`: t, its two-sided p, and delta's error.
+    r"""The corrected resampled t test: t, its two-sided p-value, and the standard error of delta.
 
-    $t = \bar d / \sqrt{(1/k + 1/(m - 1)) s^2}$ with k - 1 degrees of freedom for k differences of m folds, whose test
-    sets are 1/(m - 1) of their training sets. If all differences are 0, p is 1; if they are all another number, within
-    `rounding`, there is no t, and the result is None.
+    With k differences `[result]` from repetitions of m folds, $t = \bar d / \sqrt{(1/k + 1/(m - 1)) s^2}$ with k - 1
+    degrees of freedom. The term 1/(m - 1) is the size of a test set over the size of its training set. If all
+    differences are 0, p is 1. If all are the same other number (within `rounding`), t is not defined, and the result is
+    None.
 
     >>> t, p, error = corrected_t(np.array([1.0, 2.0, 3.0, 2.0, 2.0]), 5)
     >>> round(t, 4), round(p, 4)
@@ -322,10 +326,11 @@ def corrected_t(differences: np.ndarray, folds: int, rounding: float = 0.0) -> t
 
 
 def five_by_two(differences: np.ndarray, rounding: float = 0.0) -> tuple[float, float] | None:
-    r"""Alpaydin's F of differences `[repetition, fold]` of 5 repetitions of 2 folds, and its p.
+    r"""Alpaydin's F statistic and its p-value, for differences `[repetition, fold]` of 5 repetitions of 2 folds.
 
-    $F = \sum_{ij} d_{ij}^2 / (2 \sum_i s_i^2)$ with $s_i^2 = (d_{i1} - \bar d_i)^2 + (d_{i2} - \bar d_i)^2$ and 10 and
-    5 degrees of freedom. None if the folds of each repetition differ alike, within `rounding`, but not by 0.
+    $F = \sum_{ij} d_{ij}^2 / (2 \sum_i s_i^2)$ with $s_i^2 = (d_{i1} - \bar d_i)^2 + (d_{i2} - \bar d_i)^2$ has 10 and
+    5 degrees of freedom. If the two folds of each repetition have the same difference (within `rounding`), F is not
+    defined, and the result is None. If all differences are 0, p is 1.
 
     >>> f, p = five_by_two(np.array([[1.0, 2.0], [2.0, 3.0], [1.0, 3.0], [2.0, 2.0], [3.0, 1.0]]))
     >>> round(f, 4), round(p, 4)
@@ -346,11 +351,11 @@ def five_by_two(differences: np.ndarray, rounding: float = 0.0) -> tuple[float, 
 def fold_tests(
     evaluation: EvaluationRecord, *, folds: int | None = None, confidence_level: float = 0.95
 ) -> StudyRows[FoldTest]:
-    """Test all pairs of systems in cross-validation, on each data set by itself.
+    """Test all pairs of systems by cross-validation, separately on each data set.
 
-    The instances of an evaluation are data sets, and its runs their folds, labelled by fold, or by repetition and fold;
-    without runs the instances are the folds of one data set. `folds` are those of each repetition; by default as many
-    as there are labels.
+    The instances of the evaluation are data sets, and its runs are folds, labelled by fold, or by repetition and fold.
+    Without runs, the instances are the folds of one data set. `folds` is the number of folds of each repetition; by
+    default, the number of distinct fold labels.
 
     >>> from sigjax.metrics import evaluation_from_arrays
     >>> scores = {"A": [0.9, 0.8, 0.9, 0.7, 0.8], "B": [0.7, 0.7, 0.8, 0.7, 0.7]}
@@ -394,7 +399,7 @@ def fold_tests(
 
 
 class _FoldTests(StudyRows[FoldTest]):
-    """They have no settings of resampling."""
+    """Fold tests, written to JSON without settings of resampling."""
 
     def _fields(self) -> dict[str, Any]:
         return {self._about[1]: self._rows()}

@@ -1,25 +1,28 @@
-r"""E-processes: evidence that may be looked at after every unit, and confidence sequences beside it.
+r"""E-processes (evidence that may be looked at after every unit) and confidence sequences.
 
-**The test.** Under the null hypothesis of swaps, the sign of a difference $d_i$ of two systems on a unit (an instance,
-or the sum over a cluster) is a fair coin, given its size and all that came before. So for any $\theta_i$ made of sizes
-and earlier signs alone, $\prod_i \exp(\theta_i d_i) / \cosh(\theta_i d_i)$ is a martingale with mean 1 (de la Pena
-1999, Howard et al. 2020), and so is E, the mean of several. E ever reaches $1 / \alpha$ with probability at most
-$\alpha$ (Ville 1939), whenever one looks and stops.
+**The test.** Under the null hypothesis of swaps, the sign of the difference $d_i$ between two systems on unit i (an
+instance, or the sum over a cluster) is a fair coin, given $|d_i|$ and all earlier units. So $\prod_i \exp(\theta_i d_i)
+/ \cosh(\theta_i d_i)$ is a martingale with mean 1, for any $\theta_i$ that depends only on sizes and on earlier signs
+(de la Pena 1999, Howard et al. 2020). E is a mean of several such products, so it is a martingale with mean 1, too.
+Therefore E ever reaches $1 / \alpha$ with probability at most $\alpha$, however often one looks (Ville 1939).
 
-**The grid.** $\theta_i = \pm c_k / r_i$, where $r_i$ is the root mean square of the nonzero differences up to unit i:
-of sizes alone, so units of measurement do not matter. The best $c$, about the mean difference in these units, is hardly
-above 4 (one system always wins), and $3 / \sqrt N$ is what N units can detect: $c_k = 2^k \cdot 4 / \sqrt N$, for the
-largest number N of instances, up to the first of at least 4, weighted as $c_k^{-1/2}$. One is within a factor of
-$\sqrt 2$ of the best, which costs a sixth of $\log E$. For answers right or wrong, half of E is Jeffreys' mixture of
-all coins, $2^m B(w + 1/2, l + 1/2) / B(1/2, 1/2)$, w wins and l losses in m units that differ: better where few do.
+**The grid.** $\theta_i = \pm c_k / r_i$, where $r_i$ is the root mean square of the nonzero differences up to unit i.
+It depends on sizes alone, and it makes the unit of measurement irrelevant. The best c is about the mean difference
+divided by $r_i$. It is hardly above 4 (if one system always wins), and $3 / \sqrt N$ is the smallest effect that N
+units can detect. So the grid is $c_k = 2^k \cdot 4 / \sqrt N$, up to the first value of at least 4, for the largest
+number N of instances; the weights are proportional to $c_k^{-1/2}$. Some $c_k$ is within a factor of $\sqrt 2$ of the
+best c, which costs a sixth of $\log E$.
 
-**The interval** assumes something else than the test: differences have one mean, given all that came before (as
-independent draws of instances have), and scores have bounds that are known beforehand. It is the empirical Bernstein
-confidence sequence of Waudby-Smith and Ramdas (2024, theorem 2), which holds at all times at once.
+**Right-or-wrong answers.** Half of E is Jeffreys' mixture over all biased coins, $2^m B(w + 1/2, l + 1/2) / B(1/2,
+1/2)$, for w wins and l losses among the m = w + l units that differ. It is better if few units differ.
 
-**One side.** That b is better than a is told by the half of the mixture with negative effects, or with coins that fall
-for b. It has mean 1 at most, too, where the sign for b has a probability of at most 1/2, given its size and all that
-came before.
+**The interval** needs another assumption than the test. All differences have the same mean, given all earlier units (as
+for independent draws of instances), and the bounds of the scores are known in advance. It is the empirical Bernstein
+confidence sequence of Waudby-Smith and Ramdas (2024, theorem 2), which holds at all times simultaneously.
+
+**One side.** The evidence that b is better than a is the half of the mixture with negative effects, or with coins that
+favour b. Its mean is at most 1 if, for each unit, the sign favours b with a probability of at most 1/2, given the size
+and all earlier units.
 """
 
 from __future__ import annotations
@@ -37,12 +40,12 @@ def _log_cosh(x: np.ndarray) -> np.ndarray:
 
 
 def running(before: np.ndarray, more: np.ndarray) -> np.ndarray:
-    """Sums `[unit, ...]` after each unit, added one by one: the same bits however units are dealt out."""
+    """Cumulative sums `[unit, ...]`, added one by one: the same bits however units are split into calls."""
     return np.cumsum(np.concatenate([before[None], more]), axis=0)[1:]
 
 
 def beta_mixture(wins: np.ndarray, losses: np.ndarray) -> np.ndarray:
-    """The logarithm of Jeffreys' mixture of coins over a fair one.
+    """Logarithm of the likelihood ratio of Jeffreys' mixture over biased coins to a fair coin.
 
     >>> round(math.exp(beta_mixture(2, 1)), 12)
     0.5
@@ -56,7 +59,8 @@ def log_e_values(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Logarithms of E after each unit `[unit, pair]`, for differences `[unit, pair]`; and the state for later units.
 
-    That is `[3 + effect, pair]`: numbers of nonzero differences, sums of squares, of the scaled ones, of log cosh.
+    The state is `[3 + effect, pair]`: the number of nonzero differences, the sum of their squares, the sum of scaled
+    differences, and the sums of log cosh for each effect $c_k$.
 
     >>> log_e_values(np.array([[1.0], [1.0], [-1.0]]), np.array([4.0]))[0].round(4).ravel()
     array([ 0.    ,  0.6925, -6.6144])
@@ -68,7 +72,7 @@ def log_e_values(
 def one_sided_log_e(
     differences: np.ndarray, effects: np.ndarray, before: np.ndarray | None = None, *, binary: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """One-sided log e-values `[side, unit, pair]`: the first system has larger scores; the second system has.
+    """One-sided log e-values `[side, unit, pair]`: evidence for the first system (side 0) and for the second (side 1).
 
     >>> one_sided_log_e(np.array([[1.0], [1.0], [-1.0]]), np.array([4.0]))[0].round(4)[..., 0]
     array([[  0.6928,   1.3856,  -5.9216],
@@ -81,7 +85,7 @@ def one_sided_log_e(
 def _sums(
     differences: np.ndarray, effects: np.ndarray, before: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Numbers of nonzero differences, sums of the scaled ones and of log cosh after each unit; and all at the end."""
+    """After each unit: number of nonzero differences, sums of scaled differences, sums of log cosh; and the state."""
     before = np.zeros((3 + len(effects), differences.shape[1])) if before is None else before
     differ, square = running(before[0], differences != 0), running(before[1], differences**2)
     each = differences / np.sqrt(np.where(square > 0, square / np.maximum(differ, 1.0), 1.0))
@@ -93,19 +97,19 @@ def _sums(
 def mixture(
     differ: np.ndarray, scaled: np.ndarray, spread: np.ndarray, effects: np.ndarray, *, binary: bool
 ) -> np.ndarray:
-    """The logarithm of E `[..., pair]` from its sums; `spread` is `[..., effect, pair]`."""
+    """Logarithm of E `[..., pair]` from the sums of `_sums`; `spread` `[..., effect, pair]` sums the log cosh."""
     of_effects = effects[:, None]
     terms = _log_cosh(scaled[..., None, :] * of_effects) - spread - np.log(of_effects) / 2.0
     log_e = np.logaddexp.reduce(terms, axis=-2) - math.log(np.sum(effects**-0.5))
     if binary:
         log_e = np.logaddexp(log_e, beta_mixture((differ + scaled) / 2.0, (differ - scaled) / 2.0)) - math.log(2.0)
-    return np.where(differ == 0, 0.0, log_e)  # without differences, E is 1: no rounding
+    return np.where(differ == 0, 0.0, log_e)  # without differences, E is exactly 1
 
 
 def sides(
     differ: np.ndarray, scaled: np.ndarray, spread: np.ndarray, effects: np.ndarray, *, binary: bool
 ) -> np.ndarray:
-    """The logarithm of E of each side `[side, ..., pair]` from the sums of `mixture`."""
+    """Logarithm of the one-sided E `[side, ..., pair]`, from the same sums as `mixture`."""
     of_effects, total = effects[:, None], math.log(np.sum(effects**-0.5))
     signed = np.stack([scaled, -scaled])
     terms = signed[..., None, :] * of_effects - spread - np.log(of_effects) / 2.0
@@ -119,9 +123,10 @@ def sides(
 
 
 def bernstein(before: np.ndarray, units: np.ndarray, values: np.ndarray, log_level: float) -> np.ndarray:
-    """The state `[5, pair]` of confidence sequences, for `values` `[unit, pair]` in [0, 1] after `units` `[pair]`.
+    """The updated state `[5, pair]` of confidence sequences, after new `values` `[unit, pair]` in [0, 1].
 
-    Sums of values and squared residuals; and of the theorem's lambda, lambda times values, and penalties.
+    `before` is the state after the earlier `units` `[pair]`. Its rows are sums of: values, squared residuals, the bets
+    lambda of the theorem, lambda times values, and penalties.
     """
     number = units + np.arange(1, len(values) + 1)[:, None]
     total = running(before[0], values)

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 ALPHAS = (0.01, 0.05, 0.10)
 _LEVEL_LOOKS = (("black", "o"), (PALETTE[2], "s"), (PALETTE[3], "^"))
-"""Colour and marker for 1%, 5% and 10%."""
+"""Colour and marker of the levels 1%, 5% and 10%."""
 _TITLE_NAME = 26
-"""Columns for a name in a title."""
+"""Most characters of a name in a title."""
 _BAND = 1.358
 """95% quantile of the Kolmogorov distance of n uniform p-values, times the root of n."""
 
@@ -43,12 +43,12 @@ class AuditOptions(trials.StudyOptions):
 
 @dataclass(frozen=True)
 class ErrorRate:
-    """The type-I error of a test at one level.
+    """The type-I error rate of a test at one level.
 
     Attributes:
         alpha: the level.
         rejected: number of repetitions with p <= alpha.
-        rate: their share.
+        rate: rejected / repetitions.
         interval: Clopper-Pearson interval (95%) of the rate for infinitely many repetitions.
     """
 
@@ -60,17 +60,17 @@ class ErrorRate:
 
 @dataclass(frozen=True, repr=False)
 class AuditedTest(ShortRepr):
-    """One test by one metric, over all repetitions.
+    """One test by one metric, audited over all repetitions.
 
     Attributes:
         metric: name of the metric.
         test: "permutation" or "bootstrap".
-        methods: number of repetitions by method ("exact", "montecarlo").
-        errors: type-I error at 1%, 5% and 10%.
-        excess: the largest amount by which the share of p-values up to one of them is above that p-value.
-        excess_p: upper bound on the probability of such an excess, for a test that keeps all levels; see
+        methods: method ("exact", "montecarlo") -> number of repetitions.
+        errors: type-I error rate at the levels 1%, 5% and 10%.
+        excess: the largest F(p) - p, where F(p) is the share of p-values at or below p; 0 if none is positive.
+        excess_p: upper bound on the probability of such an excess if the test is valid; see
             `sigjax.studies.formulas.uniformity`.
-        deficit: the largest amount by which it is below.
+        deficit: the largest p - F(p), or 0.
         p_values: [repetition].
     """
 
@@ -85,7 +85,7 @@ class AuditedTest(ShortRepr):
 
     @property
     def verdict(self) -> str:
-        """The verdict in words."""
+        """Whether the test has too many false positives, in words."""
         above = [percent(rate.alpha) for rate in self.errors if rate.interval.low > rate.alpha]
         below = [percent(rate.alpha) for rate in self.errors if rate.interval.high < rate.alpha]
         if above:
@@ -97,15 +97,15 @@ class AuditedTest(ShortRepr):
 
 @dataclass(frozen=True, repr=False)
 class Audit(study.Study):
-    """Type-I errors of tests on pairs of which neither system is better.
+    """Type-I error rates of tests on pairs for which the null hypothesis is true.
 
     Attributes:
         systems: the two systems whose outputs were swapped.
-        tests: metric by metric and test by test.
-        repetitions: number of pairs.
+        tests: one entry for each metric and test.
+        repetitions: number of tested pairs.
         num_instances: number of instances.
         num_units: number of units (instances, or clusters if there are some).
-        settings: of the tests.
+        settings: settings of the tests.
         signature: one line that reproduces the numbers.
     """
 
@@ -122,7 +122,7 @@ class Audit(study.Study):
         return [{"metric": one.metric, "test": one.test} | asdict(error) for one in self.tests for error in one.errors]
 
     def document(self) -> Document:
-        """The verdict on the false positive rates, and their table."""
+        """The verdict on the false positive rates, and the table of rates."""
         names, size = " and ".join(self.systems), study.in_units(self)
         lines: list[Block] = [
             f"audit of {names}: {size}",
@@ -146,7 +146,7 @@ class Audit(study.Study):
         return Document("Audit", size, verdict, [*others, *lines])
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
-        """Distributions of p on the left, type-I errors test by test on the right."""
+        """For each metric: the distributions of p, and the type-I error rates of the tests."""
         largest = max(rate.interval.high for one in self.tests for rate in one.errors)
         a, b = (middle_cut(name, _TITLE_NAME) for name in self.systems)
         for tests in study.grouped(self.tests, "metric"):
@@ -158,22 +158,24 @@ class Audit(study.Study):
 @takes(AuditOptions)
 @with_progress
 def audit(data: Any, options: AuditOptions) -> Audit:
-    r"""Measure the type-I error of tests on the user's own data, with pairs for which the null hypothesis is true.
+    r"""Measure the type-I error rate of tests on the user's own data, with pairs for which the null hypothesis is true.
 
-    Each repetition swaps the outputs of two systems on each unit with probability 1/2, and tests the two mixtures
-    (A/A). Neither is better, whatever the systems are; the metric, the sizes of the units, how often outputs differ and
-    how alike they are stay those of the data. Single units are exchanged, which makes them independent: where they
-    depend on each other and their cluster (`cluster`) is forgotten, the true error is larger than the audit's.
+    Each repetition swaps the outputs of two systems on each unit with probability 1/2, and tests the two mixtures (an
+    A/A test). Neither mixture is better, whatever the systems are. All else is as in the data: the metric, the sizes of
+    the units, how often outputs differ, and how similar outputs are.
 
-    The error at a level $\alpha$ is the share of repetitions with $p \le \alpha$. For a valid test it is at most
-    $\alpha$, up to the binomial error that its interval shows.
+    Units are swapped independently. If the instances in fact depend on each other, and you do not name their `cluster`,
+    the true error rate is larger than the audit shows.
+
+    The error rate at level $\alpha$ is the share of repetitions with $p \le \alpha$. For a valid test the expected rate
+    is at most $\alpha$; the interval shows the sampling error of the measured rate.
 
     Args:
         data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
         options: see `AuditOptions`.
 
     Raises:
-        InputError: an option or the data cannot be used, a metric that is no function of sums, or a single unit.
+        InputError: an option or the data cannot be used, the metric is no function of sums, or there is only one unit.
 
     Reference: Yeh (2000), section 3; Conover (1972) on the distance of Kolmogorov for discrete distributions.
 
@@ -232,7 +234,7 @@ def _error_table(tests: Sequence[AuditedTest]) -> Table:
 
 
 def _verdicts(tests: Sequence[AuditedTest]) -> list[str]:
-    """One sentence for all tests with the same verdict; tests with too many false positives come first."""
+    """One sentence for each distinct verdict, with its tests; too many false positives come first."""
     names: dict[str, list[str]] = {}
     several = len({one.metric for one in tests}) > 1
     for one in sorted(tests, key=lambda one: not one.verdict.startswith("too many")):
@@ -242,7 +244,7 @@ def _verdicts(tests: Sequence[AuditedTest]) -> list[str]:
 
 
 def _draw_distributions(axes: Axes, tests: list[AuditedTest], title: str) -> None:
-    """The distribution function of the p-values, and the 95% band for uniform p-values."""
+    """Draw the distribution functions of the p-values, and the 95% band for uniform p-values."""
     line, width = np.array([0.0, 1.0]), _BAND / len(tests[0].p_values) ** 0.5
     axes.fill_between(line, line - width, line + width, color="0.9", label="95% of uniform samples", linewidth=0)
     axes.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=1)
@@ -257,7 +259,7 @@ def _draw_distributions(axes: Axes, tests: list[AuditedTest], title: str) -> Non
 
 
 def _draw_errors(axes: Axes, tests: list[AuditedTest], largest: float) -> None:
-    """Type-I errors with their intervals, one line per test; dotted lines are the levels."""
+    """Draw type-I error rates with intervals, one line per test; dotted lines are the levels."""
     levels = [rate.alpha for rate in tests[0].errors]
     for shift, (level, (color, marker)) in enumerate(zip(levels, _LEVEL_LOOKS, strict=True)):
         heights, rates = np.arange(len(tests)) + 0.2 * (shift - 1), [one.errors[shift] for one in tests]

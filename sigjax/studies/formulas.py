@@ -1,4 +1,4 @@
-"""The formulas of studies: power and detectable effects, the distribution of p-values, intervals of shares."""
+"""Formulas for studies: power, detectable effects, sample sizes, uniformity of p-values, intervals of proportions."""
 
 import math
 from itertools import count as count_from
@@ -7,16 +7,16 @@ from statistics import NormalDist
 import numpy as np
 
 from sigjax.records import Alternative, InputError, Interval
-from sigjax.testing.proportions import wilson_interval
+from sigjax.testing.closed import wilson_interval
 from sigjax.testing.special import clopper_pearson
 
 _NORMAL = NormalDist()
 PROPORTION_LEVEL = 0.95
-"""Level of the intervals of error rates and of power."""
+"""Confidence level of the intervals of error rates and of power."""
 
 
 def proportion_interval(successes: int, trials: int, level: float) -> Interval:
-    """Clopper-Pearson interval of a share of trials.
+    """Clopper-Pearson interval of a proportion.
 
     >>> proportion_interval(0, 10, 0.95).high.__round__(4)
     0.3085
@@ -26,13 +26,16 @@ def proportion_interval(successes: int, trials: int, level: float) -> Interval:
 
 
 def paired_proportion(right: np.ndarray, members: np.ndarray, level: float) -> Interval:
-    r"""Wilson's score interval of a share of pairs, for new systems of the same kind. Pairs may share systems.
+    r"""Wilson's score interval of a proportion of pairs of systems, if pairs share systems and so are dependent.
 
-    It takes the number of independent pairs that would have the variance of the share, $\frac{S}{S - 1} \left(\sum_k
-    (\sum_{i \ni k} e_i)^2 - \sum_i e_i^2\right) / n^2$ for n pairs i of S systems k, with $e_i$ = 1 or 0 minus the
-    share; but no more than n, and where all pairs are right, or none is, one per two systems. In simulations with 12 to
-    60 systems, intervals of 95% hold the share in 92 to 96% of cases; those that assume independent pairs in 66 to 86%.
-    `right` is `[pair]`, and `members` `[pair, 2]` are the systems, by name or position.
+    `right` is `[pair]`; `members` `[pair, 2]` are the two systems, by name or position. The interval is for new systems
+    of the same kind.
+
+    The interval uses an effective number of pairs: independent pairs of this number would have the same variance. For n
+    pairs i of S systems k, that variance is $\frac{S}{S - 1} \left(\sum_k (\sum_{i \ni k} e_i)^2 - \sum_i e_i^2\right)
+    / n^2$, where $e_i$ is 1 or 0 minus the proportion. The effective number is at most n. If all pairs are right, or
+    none is, it is S / 2, rounded down. In simulations with 12 to 60 systems, 95% intervals covered the proportion in 92
+    to 96% of cases; intervals that assume independent pairs covered it in 66 to 86%.
 
     Reference: Aronow, Samii and Assenova (2015), "Cluster-robust variance estimation for dyadic data".
 
@@ -63,10 +66,11 @@ def check_resamples(resamples: int, alpha: float) -> None:
 
 
 def normal_power(effect: float, standard_error: float, alpha: float, alternative: Alternative) -> float:
-    r"""Power if delta is normal around `effect` with a known standard error.
+    r"""Power if delta is normally distributed around `effect` with a known standard error.
 
-    Two-sided $\Phi(e - z) + \Phi(-e - z)$ with $e$ the effect in standard errors and $z = z_{1-\alpha/2}$; greater
-    $\Phi(e - z_{1-\alpha})$; less the same of $-e$. With a standard error of 0, the power is 1 if there is an effect.
+    Let $e$ be the effect divided by the standard error. Two-sided: $\Phi(e - z) + \Phi(-e - z)$ with $z =
+    z_{1-\alpha/2}$; greater: $\Phi(e - z_{1-\alpha})$; less: $\Phi(-e - z_{1-\alpha})$. If the standard error is 0, the
+    power is 1 if there is an effect, else 0.
 
     >>> round(normal_power(2.8, 1.0, 0.05, "two-sided"), 3), round(normal_power(0.0, 1.0, 0.05, "less"), 3)
     (0.8, 0.05)
@@ -84,7 +88,7 @@ def normal_power(effect: float, standard_error: float, alpha: float, alternative
 def detectable_effect(standard_error: float, alpha: float, power: float, alternative: Alternative) -> float:
     r"""The smallest effect that a test detects with this power: $(z_{1-\alpha/2} + z_{power})$ standard errors.
 
-    One-sided tests have $z_{1-\alpha}$. The chance of a significant difference of the wrong sign is left out.
+    One-sided tests take $z_{1-\alpha}$. The probability of a significant difference with the wrong sign is neglected.
 
     >>> round(detectable_effect(1.0, 0.05, 0.8, "two-sided"), 3)
     2.802
@@ -96,12 +100,15 @@ def detectable_effect(standard_error: float, alpha: float, power: float, alterna
 def instances_needed(
     variance: np.ndarray, effect: float, alpha: float, power: float, alternative: Alternative
 ) -> np.ndarray:
-    r"""Instances with which a test detects the effect with this power, if one instance has this variance of delta.
+    r"""Sample size: the number of instances with which a test detects the effect with this power.
 
-    $(z_{1-\alpha/2} + z_{power})^2 \sigma^2 / effect^2 + z_{1-\alpha/2}^2 / 2$, rounded up; the last term, of Guenther
-    (1981), is for the variance being estimated. No fewer than attain p = alpha when all swaps are enumerated. With R
-    runs of each instance the variance is $\sigma^2_{instances} + \sigma^2_{runs} / R$, so that for costs c per instance
-    and r per run $R = \sqrt{c \sigma^2_{runs} / (r \sigma^2_{instances})}$ is the cheapest (Cochran 1977, 10.6).
+    `variance` is $\sigma^2$, the variance of the difference on one instance. The result is $(z_{1-\alpha/2} +
+    z_{power})^2 \sigma^2 / effect^2 + z_{1-\alpha/2}^2 / 2$, rounded up, and at least `fewest_units`. The last term is
+    Guenther's correction (1981), because the variance is estimated.
+
+    With R runs of each instance, $\sigma^2 = \sigma^2_{instances} + \sigma^2_{runs} / R$. If an instance costs c and a
+    run costs r, $R = \sqrt{c \sigma^2_{runs} / (r \sigma^2_{instances})}$ is the cheapest choice (Cochran 1977, section
+    10.6).
 
     >>> instances_needed(np.array([1.0, 0.01]), 0.5, 0.05, 0.8, "two-sided")
     array([34,  6])
@@ -112,7 +119,7 @@ def instances_needed(
 
 
 def fewest_units(alpha: float, alternative: Alternative) -> int:
-    """The fewest units that must differ for a permutation test to have p <= alpha.
+    """The smallest number of differing units with which a permutation test can reach p <= alpha.
 
     >>> fewest_units(0.05, "two-sided"), fewest_units(0.05, "greater"), fewest_units(0.0625, "two-sided")
     (6, 5, 5)
@@ -124,9 +131,10 @@ def fewest_units(alpha: float, alternative: Alternative) -> int:
 def simulated_effect(errors: np.ndarray, alpha: float, power: float, alternative: Alternative) -> float:
     r"""`detectable_effect` from simulated errors $\delta_r - \delta$ `[trial]` instead of the normal distribution.
 
-    A test detects an effect if delta is above the $1 - \alpha$ quantile of the errors (of their sizes, two-sided); a
-    share `power` of the trials is, if the effect is that quantile minus the $1 - power$ quantile. As in the normal
-    approximation, the spread is taken as known. Errors have the sign that makes the effect positive.
+    A test detects an effect if delta is above the $1 - \alpha$ quantile of the errors (two-sided: of their absolute
+    values). This happens in a share `power` of the trials if the effect is this quantile minus the $1 - power$ quantile
+    of the errors. As in the normal approximation, the spread is taken as known. Errors must have the sign that makes
+    the effect positive.
 
     >>> simulated_effect(np.arange(-50.0, 51.0), 0.1, 0.8, "greater")
     70.0
@@ -136,14 +144,15 @@ def simulated_effect(errors: np.ndarray, alpha: float, power: float, alternative
 
 
 def uniformity(p_values: np.ndarray) -> tuple[float, float, float]:
-    r"""Distances between v and the share F(v) of p-values `[trial]` that are at most v (Kolmogorov, one-sided).
+    r"""One-sided Kolmogorov distances of p-values `[trial]` from uniform: the excess, its p-value, the deficit.
 
-    They are the excess, the largest F(v) - v or 0; an upper bound on the probability of such an excess if the test is
-    valid; and the deficit, the largest v - F(v) or 0. A valid test has $P(p \le v) \le v$ for all v; an exact
-    permutation test attains equality at the values that its p can have, so distances are taken at the p-values that
-    occur. The probability of an excess is at most that for uniform p-values, which Smirnov's formula gives exactly
-    (Conover 1972: for discrete distributions it is lower). Of n uniform p-values either distance is about $0.63 /
-    \sqrt n$.
+    Let F(v) be the share of p-values that are at most v. The excess is the largest F(v) - v, or 0; the deficit is the
+    largest v - F(v), or 0. Both are taken over the p-values that occur, because an exact test attains $P(p \le v) = v$
+    only at possible p-values.
+
+    A valid test has $P(p \le v) \le v$ for all v. So the probability of an excess is at most the probability for
+    uniform p-values, which Smirnov's formula gives exactly. For discrete distributions it is lower (Conover 1972). For
+    n uniform p-values, each distance is about $0.63 / \sqrt n$ on average.
 
     >>> uniformity(np.array([0.25, 0.5, 0.75, 1.0]))[::2]
     (0.0, 0.0)

@@ -53,22 +53,24 @@ _UNPAIRED_WHAT = "an unpaired test"
 
 @dataclass(frozen=True, repr=False)
 class Unpaired(SciPyNames, ShortRepr):
-    r"""One pair of systems on different instances, by one metric.
+    r"""Unpaired comparison of two systems, by one metric.
 
     Attributes:
         units_a: number of units (instances, or clusters if there are some) of a.
         delta: score_a - score_b.
-        p_value: of the permutation test.
-        log10_p: its base-10 logarithm; right also where `p_value` is below the smallest double.
-        p_interval: Clopper-Pearson interval, at the level, for the p-value of infinitely many resamples; None if exact.
+        p_value: p-value of the permutation test.
+        log10_p: base-10 logarithm of p; accurate also if `p_value` is below the smallest double.
+        p_interval: Clopper-Pearson interval, at the confidence level, for the p-value of infinitely many resamples;
+            None if exact.
         p_adjusted: p_value adjusted for all pairs.
         method: "exact" or "montecarlo".
         reason: why this method was used.
-        exceed: number of resamples at least as extreme; None if exact.
-        standard_error: of delta: $\sqrt{s_a^2 + s_b^2}$ by the jackknife; None if a system has one unit.
-        interval: of delta, by squaring and adding the distances between scores and the ends of their intervals. None
-            where a score has none.
-        rank_sum: the Wilcoxon-Mann-Whitney test; None unless there is one number per unit, whose mean is the score.
+        exceed: number of resamples at least as extreme as observed; None if exact.
+        standard_error: standard error of delta, $\sqrt{s_a^2 + s_b^2}$ with jackknife standard errors of the scores;
+            None if a system has only one unit.
+        interval: confidence interval of delta, from the intervals of both scores: the distances from the scores to
+            their limits are squared and added. None if a score has no interval.
+        rank_sum: the Wilcoxon-Mann-Whitney test; None unless the score is the mean of one number per unit.
         notes: what a reader of the numbers should know.
         settings: seed, resamples, alternative, level and correction.
     """
@@ -115,24 +117,28 @@ class UnpairedOptions(SamplesOptions):
 def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
     r"""Permutation and rank-sum tests of systems that were tested on different instances.
 
-    Under the null hypothesis the instances of both systems are one sample: of all $n_a + n_b$, every set of $n_a$ is as
-    likely to be the first system's. p is the probability that the scores of such a set and of the others differ as much
-    as observed, $|\delta^*| \ge |\delta|$, ties included; sampled, it is (exceed + 1) / (resamples + 1). Clusters are
-    exchanged whole, and the metric may be any of sums. For answers right or wrong, one-sided it is Fisher's exact test;
-    two-sided it counts tables with as large a difference, and SciPy and R those with no larger a probability. The test
-    asks whether results have one distribution: with unequal sizes a small p may come from unequal variance, too. What
-    is hard for both systems is not taken out, so `compare`, on the same instances, has more power. The rank-sum test
-    beside it is exact where counting ranks (ties share them) takes seconds; two-sided it is twice the smaller tail.
+    Under the null hypothesis, the instances of both systems come from one distribution: of all $n_a + n_b$ instances,
+    every set of $n_a$ is equally likely to be system a's. p is the probability that the two sets' scores differ at
+    least as much as observed, $|\delta^*| \ge |\delta|$, ties included. If p is sampled, it is (exceed + 1) /
+    (resamples + 1). Clusters are exchanged whole. The metric may be any function of sums.
+
+    For right-or-wrong answers, the one-sided test is Fisher's exact test. The two-sided test counts tables with at
+    least as large a difference; SciPy and R count tables with at most as large a probability. If sample sizes differ, a
+    small p may also come from unequal variances, because the null hypothesis is equal distributions. The test cannot
+    use that some instances are hard for both systems. If systems have the same instances, `compare` has more power.
+
+    The rank-sum test is exact if the distribution of rank sums (ties share ranks) can be counted within seconds. Its
+    two-sided p is twice the smaller tail.
 
     Args:
-        data: one file per system, as a list or a dict; a dict of one array per system, `[instance]` or
-            `[instance, input]` (or id -> number, a data frame, or an `Evaluation` of one system); or what `compare`
-            takes. Of a table, each system has the instances that it has (missing="pairwise").
+        data: one file per system, as a list or a dict; a dict of one array per system, `[instance]` or `[instance,
+            input]` (or id -> number, a data frame, or an `Evaluation` of one system); or what `compare` takes. In a
+            table, each system may have its own instances (missing="pairwise").
         options: see `UnpairedOptions`.
 
     Raises:
-        InputError: systems have instances, or clusters, in common (see `overlap`); strata; a metric that is no function
-            of sums; an option outside its domain; no exact test for method="exact".
+        InputError: systems have instances or clusters in common (see `overlap`), there are strata, the metric is no
+            function of sums, an option is outside its domain, or there is no exact test for method="exact".
 
     Reference: Pitman (1937), "Significance tests which may be applied to samples from any populations"; Mann and
     Whitney (1947), "On a test of whether one of two random variables is stochastically larger than the other"; for the
@@ -163,7 +169,7 @@ def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
 
 
 def _check_pair(a: str, b: str, samples: dict[str, EvaluationRecord], options: UnpairedOptions) -> tuple[str, ...]:
-    """Refuse a pair with common instances unless `overlap` is given; then return a note."""
+    """Refuse a pair with common instances or clusters; if `overlap` is given, return a warning instead."""
     first, second = samples[a], samples[b]
     if first.strata is not None or second.strata is not None:
         raise InputError(f"{_UNPAIRED_WHAT} exchanges instances of all strata; leave out {Hint('strata')}")
@@ -213,7 +219,7 @@ def _unpaired_test(
 
 
 def _joined_samples(names: tuple[str, str], samples: Sequence[EvaluationRecord]) -> EvaluationRecord:
-    """An evaluation of both systems, each without results on the other's instances; units of the first come first."""
+    """One evaluation of both systems; each has zeros on the other's instances. Units of system a come first."""
     a, b = samples
     nothing = [np.zeros_like(sample.stats) for sample in samples]
     rows = [np.concatenate([a.stats, nothing[1]], axis=1), np.concatenate([nothing[0], b.stats], axis=1)]
@@ -278,7 +284,7 @@ def _unpaired_document(results: Sequence[Unpaired]) -> Document:
 
 
 def _unpaired_verdict(results: Sequence[Unpaired]) -> str:
-    """Which system is significantly higher, or how many differences are significant."""
+    """Which system has the significantly higher score; for several pairs, how many differences are significant."""
     (first, *others), settings = results, results[0].settings
     significant = [row for row in results if row.p_adjusted < settings.alpha]
     adjusted = f"adjusted p < {settings.alpha:g}"

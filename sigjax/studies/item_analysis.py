@@ -1,18 +1,21 @@
-r"""Items: are the instances of a test set any good, and which differences can it resolve?
+r"""Item analysis: are the instances of a test set any good, and which differences can the test set resolve?
 
-**Mis-keyed instances.** A wrong answer key shows in an instance that weaker systems solve and stronger ones do not. The
-item-rest correlation is between the scores of systems on an instance and their sums over all the others. Its p is the
-share of all orders of the instance's scores over the systems whose correlation is as low or lower: the null hypothesis
-is that systems solve the instance as if by chance. All distinct orders are listed where they are few, else drawn.
+**Mis-keyed instances.** If weaker systems solve an instance and stronger systems do not, its answer key may be wrong.
+The item-rest correlation is the correlation between the systems' scores on this instance and their total scores on all
+other instances. Under the null hypothesis, the scores on the instance are assigned to the systems at random. p is the
+share of all orders of these scores whose correlation is as low or lower. All distinct orders are listed if they are
+few; else orders are drawn at random.
 
-**Reliability.** With N instances as the sample, the relative error variance of a mean score is $V$, the mean squared
-standard error of a system's mean deviation from the mean of all systems. The coefficient $1 - V / S^2$, with the
-variance $S^2$ of the scores, is Cronbach's alpha (of right or wrong answers KR-20), which is also the generalizability
-coefficient of systems x instances. For clusters, V sums deviations within clusters, which alpha does not. Its interval
-is Feldt's, by the F distribution. The dependability $\Phi$ also counts how much instances differ in difficulty.
+**Reliability.** The N instances are the sample. The relative error variance V of a mean score is the mean over systems
+of a squared standard error: the standard error of the system's mean deviation from the mean of all systems. $S^2$ is
+the variance of the scores. The coefficient $1 - V / S^2$ is Cronbach's alpha (KR-20 for right-or-wrong answers), and
+also the generalizability coefficient of systems x instances. With clusters, V uses sums of deviations within clusters;
+Cronbach's alpha does not. The interval is Feldt's, by the F distribution. The dependability $\Phi$ also counts the
+differences in difficulty between instances as error.
 
 **Resolution.** A paired test detects a true difference of $(z_{1-\alpha/2} + z_{power})$ standard errors of delta. For
-neighbours in the ranking q = N / (instances needed for their difference); q of 1 or more is enough.
+two neighbours in the ranking, q is N divided by the number of instances that their difference needs. If q is at least
+1, the test set is large enough.
 """
 
 from __future__ import annotations
@@ -52,13 +55,13 @@ if TYPE_CHECKING:
 _FEWEST_SYSTEMS = 3
 """With only two systems, every correlation is 1 or -1."""
 _SHOWN, _FIRST = 12, 5
-"""Rows and names that a text shows; suspicious instances that it shows even if none is significant."""
+"""Most rows and names in the text; suspicious instances that are shown even if none is significant."""
 _NUMBERS = 2**22
 """Statistics in memory at a time."""
 _FIRST_LOOK, _ENOUGH = 2_000, 200
-"""After so many orders, an instance stops of which so many go as badly with the rest."""
+"""After `_FIRST_LOOK` orders, an instance stops if at least `_ENOUGH` of them have as low a correlation."""
 _ROUNDING = 2.0**-40
-"""Relative error of a sum of products, which counts as a tie."""
+"""Relative rounding error of a sum of products; differences within it count as ties."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,16 +84,19 @@ class ItemsOptions:
 
 @dataclass(frozen=True)
 class ItemStatistics:
-    """An instance, with all its runs.
+    """Statistics of one instance, with all its runs.
 
     Attributes:
-        id: of the instance; without ids its number, from 1.
-        score: the mean of all systems on it.
-        correlation: between systems' scores on it and on all others; None if either has no variance.
-        p_value: of a correlation as low or lower, if systems solve the instance as if by chance; None without it.
-        p_adjusted: the same, adjusted over all instances that have one.
-        share: its part in the variance of systems' scores; all parts add up to 1. None if the scores are equal.
-        moves: pairs of systems whose order (or tie) would be another without the instance.
+        id: id of the instance; without ids its number, from 1.
+        score: mean score of all systems on the instance.
+        correlation: item-rest correlation of the systems' scores on this instance and on all other instances; None if
+            one side has no variance.
+        p_value: probability of a correlation as low or lower if systems solve the instance by chance; None without a
+            correlation.
+        p_adjusted: p_value adjusted over all instances with a p-value.
+        share: contribution of the instance to the variance of the systems' scores; all contributions add up to 1. None
+            if all scores are equal.
+        moves: number of pairs of systems that would change their order (or tie) without the instance.
     """
 
     id: str
@@ -104,15 +110,16 @@ class ItemStatistics:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Two systems beside each other in the ranking.
+    """Two neighbouring systems in the ranking.
 
     Attributes:
-        delta: how much better the first one is, always at least 0.
-        standard_error: of delta.
-        detectable: the smallest true difference of theirs that a test of the pair alone detects with the target power;
-            None if all instances differ alike.
-        needed: units (instances, or clusters) that detect a true difference as large as delta; None for equal scores.
-        q: units of this test set / needed; 0 for equal scores.
+        delta: by how much a is better than b, at least 0.
+        standard_error: standard error of delta.
+        detectable: the smallest true difference that a test of this pair alone detects with the target power; None if
+            all instances have the same difference.
+        needed: number of units (instances, or clusters) that detect a true difference as large as delta; None for equal
+            scores.
+        q: number of units of this test set / needed; 0 for equal scores.
     """
 
     a: str
@@ -126,31 +133,33 @@ class Neighbours:
 
 @dataclass(frozen=True, repr=False)
 class Items(Study):
-    """The audit of a test set by the results of several systems.
+    """Result of `items`: the analysis of a test set by the results of several systems.
 
     Attributes:
-        systems: the best one first.
-        scores: theirs.
+        systems: names of the systems, the best first.
+        scores: scores of the systems.
         items: instances in the order of the data.
-        neighbours: neighbouring pairs of the ranking, the best one first.
+        neighbours: neighbouring pairs of the ranking, the best first.
         num_units: number of units (instances, or clusters if there are some).
-        solved_by_all: ids of the instances on which all systems are right; of other scores, all equal.
-        solved_by_none: ids of the instances on which all are wrong; of other scores none.
-        alpha_coefficient: Cronbach's alpha, of right or wrong answers KR-20; None if all scores are equal.
-        generalizability: the same with clusters as units of error; equal to it without clusters.
-        interval: of the generalizability.
-        dependability: the coefficient of scores, not of ranks: differences in difficulty count as error.
-        detectable: median of the smallest true differences that neighbours' tests detect; None if no pair has any.
-        detectable_of_all: the same with p adjusted over all pairs of systems (Bonferroni).
-        target: this power.
-        orders: how many orders were drawn for small p; None if all were listed.
+        solved_by_all: ids of the instances on which all systems are right; if scores are not right or wrong, on which
+            all scores are equal.
+        solved_by_none: ids of the instances on which all systems are wrong; empty if scores are not right or wrong.
+        alpha_coefficient: Cronbach's alpha; for right-or-wrong answers this is KR-20. None if all scores are equal.
+        generalizability: generalizability coefficient, with clusters as units; without clusters equal to
+            `alpha_coefficient`.
+        interval: confidence interval of the generalizability.
+        dependability: dependability coefficient, for scores instead of ranks: differences in difficulty count as error.
+        detectable: median over neighbours of the smallest detectable true difference; None if no pair has one.
+        detectable_of_all: `detectable` if p is adjusted over all pairs of systems (Bonferroni).
+        target: the power to which `detectable` refers.
+        orders: largest number of orders that were drawn for an instance; None if all orders were listed.
         correction: how p is adjusted over instances.
-        confidence_level: of the interval; instances with an adjusted p below 1 - level look mis-keyed.
+        confidence_level: confidence level of the interval; instances with an adjusted p below 1 - level look mis-keyed.
         notes: what a reader of the numbers should know.
         signature: one line that reproduces the numbers.
         binary: whether all results are right or wrong.
         values: scores `[system, instance]` from 0 to 1, in the order of `systems` and `items`, for the figure.
-        texts: column or field that is shown -> what it holds of each of `items`.
+        texts: column or field to show -> its text for each of `items`.
     """
 
     rows = "items"
@@ -187,13 +196,13 @@ class Items(Study):
 
     @property
     def suspects(self) -> tuple[ItemStatistics, ...]:
-        """Instances with a negative correlation, the smallest p first: a wrong answer key would show like this."""
+        """Instances with a negative correlation, the smallest p first; a wrong answer key has this effect."""
         found = [one for one in self.items if one.correlation is not None and one.correlation < 0.0]
         return tuple(sorted(found, key=lambda one: (one.p_value, one.correlation)))
 
     @property
     def mis_keyed(self) -> tuple[ItemStatistics, ...]:
-        """The suspects with an adjusted p below 1 - level."""
+        """The suspects whose adjusted p is below 1 - level."""
         alpha = round(1.0 - self.confidence_level, 12)
         return tuple(one for one in self.suspects if one.p_adjusted is not None and one.p_adjusted < alpha)
 
@@ -208,7 +217,7 @@ class Items(Study):
 
     @property
     def headline(self) -> str:
-        """How many instances look broken, how many separate nothing, the reliability and the resolution."""
+        """How many instances look mis-keyed, how many separate no systems, the reliability, and the resolution."""
         number, broken = words.count(self.num_instances, "instance"), len(self.mis_keyed)
         text = f"{broken:,} of {number} {'looks' if broken == 1 else 'look'} mis-keyed"
         if not broken:
@@ -228,7 +237,7 @@ class Items(Study):
         return f"{text}. {half} (power {words.percent(self.target)})."
 
     def document(self) -> Document:
-        """Suspicious instances, and which neighbours this test set can tell apart."""
+        """Suspicious instances, and which neighbours in the ranking this test set can tell apart."""
         return self._document(_SHOWN)
 
     def whole_document(self) -> Document:
@@ -246,7 +255,7 @@ class Items(Study):
         )
 
     def _suspicious(self, most: int) -> list[Block]:
-        """The instances on which weaker systems do better."""
+        """The table of instances on which weaker systems do better."""
         shown = self.suspects[: min(most, max(_FIRST, len(self.mis_keyed)) if most == _SHOWN else most)]
         if not shown:
             return ["Better systems do better on every instance that separates systems."]
@@ -276,7 +285,7 @@ class Items(Study):
         ]
 
     def _resolution(self, most: int) -> list[Block]:
-        """The neighbours in the ranking, and what would tell them apart."""
+        """The table of neighbours in the ranking, with the detectable difference and the sample size they need."""
         shown, power = self.neighbours[:most], words.percent(self.target)
         spec = words.number_spec([x for one in shown for x in (one.delta, one.detectable)])
         columns = {
@@ -300,7 +309,7 @@ class Items(Study):
         ]
 
     def _details(self, most: int) -> list[Block]:
-        """Instances that separate nothing, those that move the ranking, and what reliability is."""
+        """Sentences on instances that separate no systems, on instances that change the ranking, and on reliability."""
         lines: list[Block] = []
         sides = (("All systems solve", self.solved_by_all), ("No system solves", self.solved_by_none))
         for text, ids in sides if self.binary else (("All systems have the same score on", self.solved_by_all),):
@@ -324,7 +333,7 @@ class Items(Study):
         return lines
 
     def with_texts(self, texts: Mapping[str, EvaluationRecord]) -> Items:
-        """The same, and beside each instance the text of fields, which are the strata of evaluations."""
+        """Show fields beside each instance: `texts` maps each field to an evaluation with this field as strata."""
         return replace(self, texts=texts_by_id(texts, [one.id for one in self.items]))
 
     def _fields(self) -> dict[str, Any]:
@@ -342,7 +351,7 @@ class Items(Study):
         yield max(len(self.systems), 4) * row_height(len(self.systems)), self._draw
 
     def _draw(self, axes: Axes) -> None:
-        """Systems, the best on top, by instances, the easiest on the left: a sound test set is dark in one corner."""
+        """Draw scores by system (best on top) and instance (easiest left); a good test set is dark at the top left."""
         from matplotlib.colors import LinearSegmentedColormap
 
         means = self.values.mean(axis=0)
@@ -369,19 +378,23 @@ class Items(Study):
 @takes(ItemsOptions)
 @with_progress
 def items(data: Any, options: ItemsOptions) -> Items:
-    r"""Audit the instances of a test set: which look mis-keyed, which separate nothing, what can all of them resolve?
+    r"""Analyse the instances of a test set: which look mis-keyed, which separate no systems, what can the set resolve?
 
-    The item-rest correlation of an instance is between systems' scores on it and their sums over all other instances.
-    Its p is the probability of a correlation as low or lower if all orders of its scores over the systems are equally
-    likely, ties included; p is adjusted over instances. It takes systems for independent: keep one of several variants
-    of a model. With n systems and m that solve the instance, p is at least $1 / \binom{n}{m}$.
+    The item-rest correlation of an instance is the correlation between the systems' scores on the instance and their
+    total scores on all other instances. Under the null hypothesis, all orders of the instance's scores over the systems
+    are equally likely. p is the probability of a correlation as low or lower, ties included; it is adjusted over
+    instances.
+
+    The test takes systems as independent: if there are several variants of a model, keep one. If m of n systems solve
+    the instance, p is at least $1 / \binom{n}{m}$.
 
     Args:
         data: what `compare` takes, of one metric that is a mean over instances, and three systems or more.
         options: see `ItemsOptions`.
 
     Raises:
-        InputError: another metric, several metrics, two systems or fewer, fewer than three instances, results missing.
+        InputError: the metric is no mean over instances, there are several metrics, fewer than three systems, fewer
+            than three instances, or missing results.
 
     References: Kuder and Richardson (1937), "The theory of the estimation of test reliability"; Feldt (1965), "The
     approximate sampling distribution of Kuder-Richardson reliability coefficient twenty"; Brennan (2001),
@@ -401,7 +414,7 @@ def items(data: Any, options: ItemsOptions) -> Items:
 
 
 def items_of(evaluation: EvaluationRecord, options: ItemsOptions) -> Items:
-    """`items` of an evaluation."""
+    """`items` for data that are already read."""
     evaluation.check_complete()
     settings, metric = Settings(**values(options, Settings)), evaluation.metric
     ids, scores, sizes, unit = _by_instance(evaluation)
@@ -410,7 +423,7 @@ def items_of(evaluation: EvaluationRecord, options: ItemsOptions) -> Items:
         raise InputError(f"items needs {_FEWEST_SYSTEMS} systems or more, got {len(names)}; add systems")
     if number < 3 or num_units < 2:
         raise InputError(f"items needs three instances or more, in two clusters or more, got {number} in {num_units}")
-    largest = float(np.abs(scores).max())  # a power of two near it rounds nothing, and keeps squares within range
+    largest = float(np.abs(scores).max())  # scaling by a power of two is exact; squares stay finite
     scale = math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0
     scores = scores / scale
     totals = scores.sum(axis=1)
@@ -470,7 +483,7 @@ def items_of(evaluation: EvaluationRecord, options: ItemsOptions) -> Items:
 
 
 def _by_instance(evaluation: EvaluationRecord) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
-    """The ids of instances, the sums of their runs `[system, instance]`, numbers of runs, and units `[instance]`."""
+    """Instance ids, sums over runs `[system, instance]`, numbers of runs `[instance]`, and units `[instance]`."""
     metric, stats = evaluation.metric, evaluation.stats
     if getattr(metric, "score", None) is not mean_score or evaluation.weights is not None or (stats[..., 1] != 1).any():
         raise InputError(
@@ -487,7 +500,7 @@ def _by_instance(evaluation: EvaluationRecord) -> tuple[list[str], np.ndarray, n
 
 
 def _item_rest_correlations(scores: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """Correlations of scores `[system, instance]` with the rest of the `totals` `[system]`; NaN without variance."""
+    """Item-rest correlations `[instance]`; NaN without variance. `totals` `[system]` sum the scores."""
     rest = totals[:, None] - scores
     parts = [each - each.mean(axis=0) for each in (scores, rest)]
     flat = [np.ptp(each, axis=0) <= _ROUNDING * np.abs(each).max(axis=0) for each in (scores, rest)]
@@ -499,13 +512,15 @@ def _item_rest_correlations(scores: np.ndarray, totals: np.ndarray) -> np.ndarra
 def mis_keyed_p(
     scores: np.ndarray, totals: np.ndarray, resamples: int, seed: int, advance: Callable[[int], object] = lambda _: None
 ) -> tuple[np.ndarray, bool]:
-    """The share of orders of each column of scores `[system, instance]` that go with the rest as badly, or worse.
+    """p-values `[instance]` of the item-rest correlations, and whether orders were drawn for some instances.
 
-    And whether orders were drawn for some instances; then p = (exceed + 1) / (orders + 1). An instance whose p is above
-    0.1 after 2,000 orders needs no more of them. That keeps p valid: below 0.1 it is the p of all orders or larger, and
-    above, p of 2,000 orders alone is as small wherever this p is (Besag and Clifford 1991). Columns that hold the same
-    values, in whatever order, share their orders: for right or wrong answers, one product for each number of
-    systems that are right.
+    p is the share of orders of an instance's scores (a column of `scores` `[system, instance]`) whose correlation with
+    the rest is as low or lower. If orders are drawn, p = (exceed + 1) / (orders + 1).
+
+    If p is above 0.1 after 2,000 orders, no more orders are drawn for this instance. This keeps p valid (Besag and
+    Clifford 1991): below 0.1 the result is at least the p of all orders, and above 0.1 it is the p of the first 2,000
+    orders. Columns with the same values in any order share their orders. So right-or-wrong answers take one matrix
+    product for each number of right systems.
 
     >>> scores = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     >>> mis_keyed_p(scores, np.array([5.0, 4.0, 1.0]), 99, 1)[0].round(3)
@@ -549,7 +564,7 @@ def mis_keyed_p(
 
 
 def _moves(scores: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """For each instance the pairs of systems whose order, or tie, is another without it."""
+    """For each instance, the number of pairs of systems whose order (or tie) changes without the instance."""
     widest, slack = float(np.ptp(scores, axis=0).max()), _ROUNDING * float(np.abs(scores).sum(axis=1).max())
     a, b = np.triu_indices(len(totals), 1)
     near = np.abs(totals[a] - totals[b]) <= widest + slack
@@ -567,7 +582,7 @@ def _signs(deltas: np.ndarray, slack: float) -> np.ndarray:
 
 
 def _reliability(scores: np.ndarray, unit: np.ndarray, level: float) -> dict[str, Any]:
-    """The coefficients of `Items`, from scores `[system, instance]` and the unit of each instance."""
+    """The reliability coefficients of `Items`, from scores `[system, instance]` and the units `[instance]`."""
     from sigjax.testing.special import scipy_special
 
     systems, number = scores.shape
@@ -595,7 +610,7 @@ def _reliability(scores: np.ndarray, unit: np.ndarray, level: float) -> dict[str
 
 
 def _error(deviations: np.ndarray, unit: np.ndarray) -> float:
-    """Mean over systems of the squared standard error of a sum, by units."""
+    """Mean over systems of the squared standard error of the sum of deviations; units are independent."""
     units = int(unit.max()) + 1
     sums = np.stack([np.bincount(unit, row, units) for row in deviations])
     return float((sums**2).sum(axis=1).mean()) * units / (units - 1)
@@ -604,9 +619,9 @@ def _error(deviations: np.ndarray, unit: np.ndarray) -> float:
 def _neighbours(
     parts: np.ndarray, unit: np.ndarray, options: ItemsOptions, alpha: float
 ) -> tuple[list[tuple[Any, ...]], tuple[float | None, float | None]]:
-    """Records of pairs of neighbours, and the median detectable difference, alone and for all pairs of systems.
+    """The fields of `Neighbours`, and the median detectable difference: for one pair, and adjusted for all pairs.
 
-    `parts` `[system, instance]` add up to the scores, the best system first.
+    `parts` `[system, instance]` add up to the scores; the best system comes first.
     """
     differences = parts[:-1] - parts[1:]
     deltas = differences.sum(axis=1)
@@ -634,7 +649,8 @@ def _neighbours(
 def _notes(
     names: Sequence[str], scores: np.ndarray, options: ItemsOptions, settings: Settings, *, drawn: bool
 ) -> Iterator[str]:
-    """What limits the p-values."""
+    """Notes: systems must be independent, and p may have a lower bound that makes significance impossible."""
+"""
     systems, tested = scores.shape
     if not tested:
         return
@@ -663,7 +679,7 @@ def _notes(
 
 
 def _most_orders(scores: np.ndarray) -> float:
-    """The largest number of distinct orders that a column has."""
+    """The largest number of distinct orders of a column's values."""
     most = 0.0
     for column in scores.T:
         counts = np.unique(column, return_counts=True)[1]

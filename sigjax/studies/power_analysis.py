@@ -1,4 +1,4 @@
-"""Power: which difference does a test detect with so many instances, and how likely one as large as the pilot's?"""
+"""Power: which difference does a test detect with n instances, and with what probability the pilot's difference?"""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ if TYPE_CHECKING:
 
 _PILOT_RESAMPLES = 10_000
 _STEPS = 200
-"""Points of a curve."""
+"""Points of the curve in the figure."""
 _SHOWN_RUNS = (1, 2, 3, 4, 5, 8, 16, 32)
-"""Runs of an instance that are shown besides the cheapest and the most."""
+"""Numbers of runs that the table shows, besides the cheapest and the largest number."""
 _RUN_COST = 1.0
 _TAIL, _HALVINGS = 8.0, 40
-"""Standard deviations of the number of instances that decide; steps of a search."""
+"""Sums over a binomial count reach this many standard deviations on each side; steps of a bisection."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,10 +93,10 @@ class PowerOptions(trials.StudyOptions):
 
 @dataclass(frozen=True)
 class PilotDelta:
-    """Delta in the pilot data.
+    """The observed difference in the pilot data.
 
     Attributes:
-        delta: score of the first system minus that of the second: the true difference that the power supposes.
+        delta: score of the first system - score of the second system; power is computed for this true difference.
         standard_error: bootstrap standard error of delta (ddof = 1).
         differ: share of the units on which the systems differ; 1 if runs are exchanged.
     """
@@ -114,15 +114,16 @@ class PowerAt:
     Attributes:
         instances: number of instances (of units, if there are clusters or runs).
         rejected: number of repetitions with p <= alpha.
-        power: their share.
+        power: rejected / repetitions.
         interval: Clopper-Pearson interval (95%) of the power for infinitely many repetitions, given the pilot data.
         normal_power: power by the normal approximation, with `standard_error`.
-        standard_error: the pilot's, times the root of pilot instances / instances.
+        standard_error: standard error of the pilot, times the square root of (pilot instances / instances).
         simulated_error: standard deviation (ddof = 1) of delta over the repetitions.
-        detectable: smallest difference detected with the target power, by the normal approximation; None if units
-            are so few that no permutation test has p <= alpha.
-        simulated_detectable: the same from the repetitions' deltas; see `sigjax.studies.formulas.simulated_effect`.
-        methods: number of repetitions by method ("exact", "montecarlo").
+        detectable: smallest true difference that is detected with the target power, by the normal approximation; None
+            if units are too few for a permutation test to have p <= alpha.
+        simulated_detectable: the detectable difference from the simulated deltas; see
+            `sigjax.studies.formulas.simulated_effect`.
+        methods: method ("exact", "montecarlo") -> number of repetitions.
     """
 
     metric: str
@@ -141,14 +142,15 @@ class PowerAt:
 
 @dataclass(frozen=True)
 class SampleSizeNeeded:
-    """How many instances a test needs to find a true difference with the target power, by the normal approximation.
+    """The number of instances that a test needs to find a true difference with the target power.
 
-    For answers right or wrong, the power of the permutation test is summed up to 100,000 instances (`planned_power`).
+    It comes from the normal approximation. For right-or-wrong answers and up to 100,000 instances, the power of the
+    permutation test is computed exactly (see `planned_power`).
 
     Attributes:
         difference: the true difference.
-        instances: number of instances (of units, if there are clusters or runs); None if the pilot cannot tell,
-            since its difference is the same on every unit.
+        instances: number of instances (of units, if there are clusters or runs); None if the pilot has the same
+            difference on every unit, so that it cannot tell.
     """
 
     metric: str
@@ -159,15 +161,17 @@ class SampleSizeNeeded:
 
 @dataclass(frozen=True)
 class Allocation:
-    """Instances that detect a difference with the target power, by the normal approximation, if each has so many runs.
+    """The number of instances that detects a difference with the target power, for one number of runs per instance.
+
+    It comes from the normal approximation.
 
     Attributes:
         difference: the true difference.
         runs: runs of each system on each instance.
-        cost: of these instances, with the runs of both systems.
-        cheapest: whether no other number of runs costs less, up to twice that of the pilot. Beyond, all would rest on
-            how little instances vary, which pilots do not tell well.
-        below_0: whether the variance of delta between instances was estimated below 0, and taken as 0.
+        cost: cost of these instances, with the runs of both systems.
+        cheapest: whether this is the cheapest number of runs, up to twice the runs of the pilot. Larger numbers depend
+            on the small variance between instances, which a pilot cannot estimate well.
+        below_0: whether the estimated variance between instances was negative, and was replaced by 0.
     """
 
     metric: str
@@ -181,19 +185,19 @@ class Allocation:
 
 @dataclass(frozen=True, repr=False)
 class Power(Study):
-    """Power of tests at several numbers of instances.
+    """Result of `power`: the power of tests at several numbers of instances.
 
     Attributes:
         systems: the two systems.
-        pilots: metric by metric.
-        points: metric by metric, test by test, by number of instances.
-        target: the power that detectable differences are for.
-        pairs: number of pairs that p is adjusted for.
+        pilots: one entry per metric.
+        points: one entry for each metric, test and number of instances, in this order.
+        target: the power to which detectable differences refer.
+        pairs: number of pairs for which p is adjusted.
         repetitions: number of samples drawn from the pilot for each number of instances.
         num_units: number of units of the pilot (instances, or clusters if there are some).
-        settings: of the tests.
-        mixes: metric by metric, of samples (repeated runs without clusters), by number of runs.
-        needed: metric by metric, test by test, for the difference to `detect`.
+        settings: settings of the tests.
+        mixes: for repeated runs without clusters, one entry for each metric and number of runs.
+        needed: the sample size for each metric and test, if a difference to `detect` was given.
     """
 
     rows = "points"
@@ -212,7 +216,7 @@ class Power(Study):
     needed: tuple[SampleSizeNeeded, ...] = ()
 
     def document(self) -> Document:
-        """Which difference a test finds, and a table for each metric and test."""
+        """The verdict, and a table for each metric and test."""
         a, b = self.systems
         adjusted = f"{self.settings.alpha:g} over {count(self.pairs, 'pair')}; Holm rejects no fewer"
         alone = "for one pair; for more pairs the detectable difference is larger: --pairs N"
@@ -244,7 +248,7 @@ class Power(Study):
         return Document("Power", in_units(self), self._verdict(), [*lines, self.signature])
 
     def _verdict(self) -> str:
-        """The sample size to detect the difference, or else what the largest test set detects."""
+        """The sample size that detects the given difference; without one, what the largest test set detects."""
         if self.needed:
             return self._instances_to_detect_by(self.needed[0])
         at = max(self._points(self.pilots[0].metric, self.settings.tests[0]), key=lambda each: each.instances)
@@ -261,7 +265,7 @@ class Power(Study):
         return f"With {size} you would find {found} ({at.test} test)."
 
     def _instances_to_detect_by(self, one: SampleSizeNeeded) -> str:
-        """The number of units that finds a difference, in words."""
+        """A sentence with the number of units that a difference needs."""
         if one.instances is None:
             return self._cannot_tell(one.metric)
         size, name = count(one.instances, unit_of(self)), metric_title(one.metric)
@@ -292,7 +296,7 @@ class Power(Study):
         return fewest_units(self._alpha, self.settings.alternative)
 
     def _too_few_differ(self, at: PowerAt) -> bool:
-        """Whether so few units would differ that a permutation test has p <= alpha with less than the target power."""
+        """Whether too few units are expected to differ: no permutation test would reach alpha with the target power."""
         (differ,) = {pilot.differ for pilot in self.pilots if pilot.metric == at.metric}
         if at.test != "permutation" or at.instances < self._fewest_units or differ == 1.0:
             return False
@@ -348,7 +352,7 @@ class Power(Study):
         set_words(axes, f"delta found with power {percent(self.target)}", f"number of {unit_of(self)}s", "delta")
 
     def _draw_normal(self, axes: Axes, pilot: PilotDelta, curve: Callable[..., float]) -> None:
-        """The normal approximation, also between the numbers of instances of the points."""
+        """Draw the curve of the normal approximation over the range of sample sizes."""
         points = self._points(pilot.metric, self.settings.tests[0])
         first, last = points[0].instances, points[-1].instances
         sizes = np.linspace(*((first, last) if first < last else (0.5 * first, 1.5 * first)), _STEPS)
@@ -360,23 +364,26 @@ class Power(Study):
 @takes(PowerOptions)
 @with_progress
 def power(data: Any, options: PowerOptions) -> Power:
-    r"""Find the smallest difference that tests detect with other numbers of instances, and their power.
+    r"""Find the smallest difference that tests detect with other numbers of instances, and the power of the tests.
 
-    The detectable difference depends on the pilot's standard error alone, which is taken as known; with few instances a
-    test needs a little more. `detect` turns the question round: how many instances find this difference?
+    The detectable difference depends only on the standard error of the pilot, which is taken as known. With few
+    instances, a test needs a slightly larger difference. `detect` answers the reverse question: how many instances does
+    this difference need?
 
-    Power is that for one true difference, the pilot's delta: each repetition draws this number of instances from the
-    pilot data, with replacement (from each stratum its share), and tests them; power is the share of repetitions with
-    $p \le (1 - confidence\_level) / pairs$, which Bonferroni, Holm and Hochberg reject at least. The pilot's delta is
-    an estimate, so power at the pilot's own size says nothing beyond its p: if p is 0.05, it is about one half (Hoenig
-    and Heisey 2001). Choose the number of instances by the smallest difference that matters.
+    Power is computed for one true difference, the pilot's delta. Each repetition draws the given number of instances
+    from the pilot data with replacement (in proportion from each stratum) and tests them. Power is the share of
+    repetitions with $p \le (1 - confidence\_level) / pairs$. Bonferroni, Holm and Hochberg reject at least these.
+
+    The pilot's delta is only an estimate. So the power at the pilot's own size says nothing beyond its p: if p is 0.05,
+    the power is about one half (Hoenig and Heisey 2001). Choose the number of instances by the smallest difference that
+    matters to you.
 
     Args:
         data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
         options: see `PowerOptions`.
 
     Raises:
-        InputError: an option or the data cannot be used, a metric that is no function of sums, or a single unit.
+        InputError: an option or the data cannot be used, the metric is no function of sums, or there is only one unit.
 
     Reference: Efron and Tibshirani (1993), section 25.4; Card et al. (2020), "With little power comes great
     responsibility"; Hoenig and Heisey (2001), "The abuse of power".
@@ -447,25 +454,26 @@ def power(data: Any, options: PowerOptions) -> Power:
 
 
 _MOST_DRAWN, _MOST_EXACT, _BEYOND = 20_000, 10**5, 10**15
-"""Units of a test set that is simulated unasked, or whose power is summed; a number of instances that nobody has."""
+"""Most units that are simulated by default; most units for exact power; most instances that make sense."""
 
 
 def _sample_sizes(
     pilot: trials.Pilot, observed: PilotDelta, settings: Settings, options: PowerOptions
 ) -> Iterator[SampleSizeNeeded]:
-    """The sample size that each test needs to find the difference: enough units, and enough units that differ."""
+    """The sample size for each test: enough units by the normal approximation, and enough units that differ."""
     if options.detect is None:
         return
     alpha, ratio, least = settings.alpha / options.pairs, observed.standard_error / options.detect, 0.0
     low, high = pilot.metric.bounds if isinstance(pilot.metric, Metric) else (-math.inf, math.inf)
     most, such = high - low, f"scores from {low:g} to {high:g}"
     if is_answers := pilot.metric.name == ACCURACY.name and bool((pilot.units.sizes == 1).all()):
-        # For right or wrong answers, a smaller difference than the pilot's has a larger variance.
+        # For right-or-wrong answers, the variance depends on the difference: a smaller difference has a larger
+        # variance.
         most, such = observed.differ, "one system alone is right on that share of the instances"
         least = observed.differ / options.detect**2 - 1.0
     if options.detect > most:
         raise InputError(f"{Hint('detect')}: {options.detect:g} cannot be: expected at most {most:.4g} ({such})")
-    variance = max(ratio * ratio * len(pilot.units.strata), least)  # if the difference is 1
+    variance = max(ratio * ratio * len(pilot.units.strata), least)  # in units of `detect`
     if variance > _BEYOND:
         raise InputError(f"{Hint('detect')}: {options.detect:g} needs more than {_BEYOND:,} instances")
     for test in settings.tests:
@@ -474,7 +482,8 @@ def _sample_sizes(
             how = (alpha, options.target, options.alternative)
             (number,) = instances_needed(np.array([variance]), 1.0, *how).tolist()
             if test == "permutation" and is_answers and number <= _MOST_EXACT:
-                # One-sided at a level is two-sided at twice the level, except for the tail on the other side.
+                # A one-sided test at level alpha is a two-sided test at 2 alpha, but for the negligible tail on the
+                # other side.
                 level = alpha if options.alternative == "two-sided" else min(2.0 * alpha, 1.0)
                 number = _instances_to_detect(options.detect, options.target, observed.differ, (0.0, most), level)
             elif test == "permutation" and observed.differ < 1.0:
@@ -483,14 +492,14 @@ def _sample_sizes(
 
 
 def _units_until_enough_differ(differ: float, alpha: float, options: PowerOptions) -> int:
-    """The fewest units at which enough differ for a permutation test to reject, with the target power."""
+    """The smallest sample size at which enough units differ for a permutation test, with the target power."""
     least = fewest_units(alpha, options.alternative)
     sizes = range(least, math.ceil((_TAIL + math.sqrt(least)) ** 2 / differ) + least)
     return bisect_left(sizes, options.target, key=lambda size: scipy_special().bdtrc(least - 1, size, differ)) + least
 
 
 def _shown_sizes(needed: Sequence[SampleSizeNeeded], pilot: int) -> list[int]:
-    """The numbers of units that are needed, if they can be simulated in a short time; else the number of the pilot."""
+    """Sample sizes to simulate by default: the needed sizes if they are not too large, else the pilot's size."""
     sizes = {one.instances for one in needed if one.instances is not None and one.instances <= _MOST_DRAWN}
     return sorted(sizes) or [pilot]
 
@@ -498,7 +507,7 @@ def _shown_sizes(needed: Sequence[SampleSizeNeeded], pilot: int) -> list[int]:
 def _allocations(
     evaluation: EvaluationRecord, pilot: PilotDelta, alpha: float, options: PowerOptions
 ) -> Iterator[Allocation]:
-    """The instances needed with other numbers of runs, and the cheapest; nothing without runs, or with clusters."""
+    """The instances needed for each number of runs, and the cheapest mix; empty without runs, or with clusters."""
     difference, found = options.detect or abs(pilot.delta), run_variances(evaluation)
     if found is None or evaluation.clusters is not None or not difference:
         return
@@ -515,7 +524,7 @@ def _allocations(
 def _points(
     pilot: trials.Pilot, observed: PilotDelta, settings: Settings, options: PowerOptions, sizes: Sequence[int]
 ) -> list[PowerAt]:
-    """Power test by test and size by size; all tests of a size have the same trials."""
+    """The power of each test at each size; all tests of one size use the same trials."""
     tried = {}
     for size in sizes:
         strata = trials.allotted(pilot.units.strata, size)
@@ -552,7 +561,7 @@ def _points(
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedOptions:
-    """The options of `planned_power`: what is supposed of two systems, before there are results."""
+    """Options that describe two systems before there are results."""
 
     disagree: float | None = option(
         None,
@@ -583,12 +592,12 @@ class PlannedPowerOptions(PlannedOptions):
 
 @dataclass(frozen=True)
 class PlannedAt:
-    """The detectable difference of a test set of one size.
+    """The detectable difference for one size of the test set.
 
     Attributes:
-        instances: its number of instances.
+        instances: number of instances.
         detectable: the smallest true difference of accuracies that the exact permutation test finds with the target
-            power; None if it finds none that is possible.
+            power; None if no possible difference is found with this power.
     """
 
     instances: int
@@ -597,18 +606,18 @@ class PlannedAt:
 
 @dataclass(frozen=True, repr=False)
 class PlannedPower(StudyResult):
-    """Which difference of accuracies test sets of several sizes find, without a pilot.
+    """Result of `planned_power`: detectable differences of accuracies for several sizes of the test set.
 
     Attributes:
         disagree: the supposed share of instances on which one system alone is right.
         accuracy: accuracy of the better system, if it was given.
-        points: size by size.
-        target: the power.
-        pairs: for how many pairs p is adjusted (Bonferroni).
+        points: one entry per size.
+        target: the target power.
+        pairs: number of pairs for which p is adjusted (Bonferroni).
         confidence_level: differences with p up to 1 - confidence_level are significant.
         signature: one line that reproduces the numbers.
         detect: the difference to find, if one was given.
-        needed: how many instances find it.
+        needed: number of instances that finds this difference with the target power.
     """
 
     rows = "points"
@@ -624,7 +633,7 @@ class PlannedPower(StudyResult):
     needed: int | None = None
 
     def document(self) -> Document:
-        """The difference that the largest test set finds, and a row for each size."""
+        """The verdict, and a row for each size."""
         level = (1.0 - self.confidence_level) / self.pairs
         size = f"right or wrong answers, {self.disagree:.1%} of them right by one system alone"
         last, power = self.points[-1], percent(self.target)
@@ -652,13 +661,13 @@ class PlannedPower(StudyResult):
 
 @takes(PlannedPowerOptions)
 def planned_power(options: PlannedPowerOptions) -> PlannedPower:
-    r"""Which difference of accuracies does a test set find, before there are any results?
+    r"""Which difference of accuracies does a test set detect, before there are any results?
 
-    One system alone is right on a share d (`disagree`) of n instances, so that $m \sim \mathrm{Bin}(n, d)$ of them
-    decide. The better one wins $w \sim \mathrm{Bin}(m, (1 + \delta / d) / 2)$ of these. The exact permutation test of
-    right and wrong answers (McNemar's) rejects if $2 P(\mathrm{Bin}(m, 1/2) \ge \max(w, m - w)) \le \alpha$. Its power
-    is summed over m (but for numbers farther than 8 standard deviations away), and the detectable difference is the
-    smallest one at which it is the target.
+    Let d (`disagree`) be the share of instances on which exactly one of the two systems is right. Of n instances, $m
+    \sim \mathrm{Bin}(n, d)$ decide. The better system wins $w \sim \mathrm{Bin}(m, (1 + \delta / d) / 2)$ of these. The
+    exact permutation test of right-or-wrong answers (McNemar's test) rejects if $2 P(\mathrm{Bin}(m, 1/2) \ge \max(w, m
+    - w)) \le \alpha$. Its power is the sum over all m within 8 standard deviations. The detectable difference is the
+    smallest difference at which the power reaches the target.
 
     Args:
         options: see `PlannedPowerOptions`.
@@ -667,7 +676,7 @@ def planned_power(options: PlannedPowerOptions) -> PlannedPower:
         The differences; `print` shows a table.
 
     Raises:
-        InputError: `disagree` is not given, or impossible with this accuracy.
+        InputError: `disagree` is not given, or is impossible with this accuracy.
 
     Reference: Miettinen (1968), "The matched pairs design in the case of all-or-none responses".
 
@@ -717,7 +726,7 @@ _MOST_PLANNED = 10_000_000
 
 
 def _instances_to_detect(detect: float, target: float, disagree: float, ends: tuple[float, float], level: float) -> int:
-    """The first number of instances, by halving, with which the power is the target; one fewer has less."""
+    """A number of instances that reaches the target power while one fewer does not, found by bisection."""
     if not ends[0] <= detect <= ends[1]:
         differ = f"systems that disagree so differ by {ends[0]:.6g} to {ends[1]:.6g}"
         raise InputError(f"{Hint('detect')}: {differ}, got {detect:g}; give a smaller difference")
@@ -733,7 +742,7 @@ def _instances_to_detect(detect: float, target: float, disagree: float, ends: tu
 
 
 def mcnemar_power(instances: int, disagree: float, level: float) -> Callable[[float], float]:
-    """The power of the exact two-sided McNemar test at a level, by the true difference: see `planned_power`.
+    """The power of the exact two-sided McNemar test as a function of the true difference; see `planned_power`.
 
     >>> round(mcnemar_power(6, 1.0, 0.05)(1.0), 6)  # six wins of six
     1.0
@@ -746,7 +755,7 @@ def mcnemar_power(instances: int, disagree: float, level: float) -> Callable[[fl
     for number in (decided, instances - decided):
         log_chances -= scipy.gammaln(number + 1.0)
     chances = np.exp(log_chances + scipy.gammaln(instances + 1.0))
-    # The fewest wins w that reject: P(Bin(m, 1/2) >= w) <= level / 2. The inverse is rounded.
+    # The smallest number of wins w that rejects: P(Bin(m, 1/2) >= w) <= level / 2. bdtrik is inexact, so correct it.
     least = np.floor(scipy.bdtrik(1.0 - level / 2.0, np.maximum(decided, 1.0), 0.5)).astype(int)
     for _ in range(3):
         least = np.where(_upper(least, decided, 0.5) <= level / 2.0, least, least + 1)
@@ -770,7 +779,7 @@ def _upper(wins: np.ndarray, trials: np.ndarray, share: float) -> np.ndarray:
 def _detectable(
     instances: int, disagree: float, ends: tuple[float, float], level: float, target: float
 ) -> float | None:
-    """The smallest difference between these ends that is found with the target power; None if none is."""
+    """The smallest difference within `ends` that is detected with the target power; None if there is none."""
     power, (low, high) = mcnemar_power(instances, disagree, level), ends
     if high <= 0.0 or power(high) < target:
         return None

@@ -1,16 +1,18 @@
-"""Leaderboards of any size: all pairs of systems with right or wrong answers are tested, and none is kept.
+"""Leaderboards of any size: all pairs of systems with right-or-wrong answers are tested, but not stored.
 
-A pair is two whole numbers: the instances that one of both has right (m), and the difference of their right answers
-(k). p is that of the sign test, which is the permutation test of such answers, without sampling. Tiles of systems are
-compared as they come, by products of bytes on a GPU, and by counting bits that differ on a CPU. The first pass counts
-how many pairs have each (m, k), which gives the distinct p-values, their corrections and the least k that is
-significant for each m; the second one judges the pairs, and counts the decisions of each system. Memory holds answers
-and counts, however many pairs there are.
+A pair of systems is reduced to two integers: m, the number of instances that exactly one of them has right, and k, the
+difference of their numbers of right answers. p is the p-value of the sign test, which is the exact permutation test for
+such answers.
+
+Tiles (blocks of systems against blocks of systems) are compared one after another: by products of bytes on a GPU, by
+counting differing bits on a CPU. There are two passes. The first pass counts the pairs with each (m, k). This gives the
+distinct p-values, their correction, and the smallest significant k for each m. The second pass decides each pair and
+counts the decisions of each system. So memory holds only the answers and these counts, however many pairs there are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, cast
@@ -20,6 +22,7 @@ import numpy as np
 from sigjax.comparison.options import CompareOptions
 from sigjax.metrics import canonical
 from sigjax.metrics.ratios import mean_score
+from sigjax.multiple.discoveries import least_true
 from sigjax.readers.options import check_meant, reading
 from sigjax.records import Array, Device, InputError, Interval, Settings
 from sigjax.records.options import check, same, takes
@@ -43,16 +46,15 @@ from sigjax.run.loops import WORDS, differing, look_up, map_items, scan, slice_a
 from sigjax.studies.study import StudyResult, more_in_json, study_signature
 from sigjax.studies.tost import EquivalencePairsOptions
 from sigjax.studies.trials import by_one_metric
-from sigjax.testing.permutation import settled_signs
-from sigjax.testing.proportions import wilson_interval
-from sigjax.testing.special import sign_ps
+from sigjax.testing.closed import wilson_interval
+from sigjax.testing.permutation import settled_signs, sign_ps
 
 _TILE = {"numpy": 1024, "cpu": 1024, "gpu": 4096}
-"""Systems that are compared with as many others at a time."""
+"""Number of systems on each side of a tile."""
 _MOST_CELLS = 2**28
-"""Counts of (m, k): 2 GiB."""
+"""Most counters, one for each (m, k): 2 GiB."""
 _MOST_INSTANCES = 2**24
-"""Whole numbers that float32 holds."""
+"""Below this, integers are exact in float32."""
 _SHOWN, _NAMED = 50, 5
 
 
@@ -69,21 +71,21 @@ class RankOptions:
 
 @dataclass(frozen=True, slots=True)
 class RankedSystem:
-    """A system on a leaderboard.
+    """One system of the leaderboard.
 
     Attributes:
-        score: its share of right answers.
-        interval: Wilson's score interval of the share; None with one instance, as in `compare`.
-        rank_interval: 1 + the number of systems that are significantly better, to the last rank but for those that are
-            significantly worse.
-        cluster: its cluster, from 1: each system is significantly better than all of later clusters.
-        in_top_group: whether it may be the best: no system is significantly better.
-        better: number of systems that it is significantly better than.
-        worse: number of systems that are significantly better.
-        not_significant: number of the others.
-        delta: its score minus that of the next system; None for the last one.
-        p_value: of the exact test against the next system.
-        p_adjusted: the same, adjusted for all pairs of the board.
+        score: share of right answers.
+        interval: Wilson's score interval of the share; None with only one instance, as in `compare`.
+        rank_interval: lowest and highest possible rank: 1 + the number of significantly better systems, and the number
+            of systems - the number of significantly worse systems.
+        cluster: cluster number, from 1; each system is significantly better than all systems in later clusters.
+        in_top_group: whether no system is significantly better, so that this system may be the best.
+        better: number of systems that this system is significantly better than.
+        worse: number of systems that are significantly better than this system.
+        not_significant: number of systems without a significant difference to this system.
+        delta: score minus the score of the next system; None for the last system.
+        p_value: p-value of the exact test against the next system.
+        p_adjusted: p_value adjusted for all pairs of the board.
     """
 
     system: str
@@ -102,13 +104,14 @@ class RankedSystem:
 
 @dataclass(frozen=True, repr=False)
 class Ranking(StudyResult):
-    """All pairs of a board, decided.
+    """Result of `rank`: the ranking, after tests of all pairs.
 
     Attributes:
-        systems: best first; those with one score in the order of the data.
-        threshold: the largest p-value, unadjusted, that is significant; None if none is.
+        systems: the best first; systems with equal scores in the order of the data.
+        num_real: at least this number of the significant differences are real, at `confidence_level` (closed testing).
+        threshold: the largest unadjusted p-value that is significant; None if no pair is significant.
         correction: how p is adjusted for all pairs.
-        confidence_level: that of intervals; decisions are made at 1 minus it.
+        confidence_level: confidence level of the intervals; differences are significant at 1 - confidence_level.
     """
 
     rows = "systems"
@@ -118,13 +121,14 @@ class Ranking(StudyResult):
     num_instances: int
     num_pairs: int
     num_significant: int
+    num_real: int
     threshold: float | None
     correction: PValueCorrection
     confidence_level: float
     signature: str
 
     def document(self) -> Document:
-        """The number of systems that may be the best, and a row for each system."""
+        """The verdict on the best systems, and a row for each system."""
         alpha, shown = 1.0 - self.confidence_level, self.systems[:_SHOWN]
         spec = number_spec([each.score for each in self.systems])
         title = CORRECTIONS[self.correction].title
@@ -133,8 +137,16 @@ class Ranking(StudyResult):
             size,
             f"{self.num_significant:,} of {count(self.num_pairs, 'pair')} differ significantly: exact permutation "
             f"test, two-sided, p adjusted by {title} over all pairs, at {alpha:.3g}",
+            *self.real_sentence(),
             "",
         ]
+        lines += [self.table(shown), *more_in_json(len(self.systems) - len(shown), "system")]
+        lines += ["", "one pair: sigjax compare, with the same files and --only A B", self.signature]
+        return Document("Ranks", size, self._verdict(spec), lines)
+
+    def table(self, shown: Sequence[RankedSystem]) -> Table:
+        """A row for each of these systems."""
+        alpha, spec = 1.0 - self.confidence_level, number_spec([each.score for each in self.systems])
         next_p = [each.p_adjusted for each in shown]
         columns = {
             "rank": [format_ranks(each.rank_interval) for each in shown],
@@ -147,13 +159,17 @@ class Ranking(StudyResult):
             "p to next": ["" if p is None else format_p(p, threshold=round(alpha, 12)) for p in next_p],
             "group": ["best" if each.in_top_group else str(each.cluster) for each in shown],
         }
-        table = Table.of(columns, names=(1,), optional=("not significant",))
-        lines += [table, *more_in_json(len(self.systems) - len(shown), "system")]
-        lines += ["", "one pair: sigjax compare, with the same files and --only A B", self.signature]
-        return Document("Ranks", size, self._verdict(spec), lines)
+        return Table.of(columns, names=(1,), optional=("not significant",))
+
+    def real_sentence(self) -> list[Block]:
+        """At least how many differences are real, if that is another number."""
+        if self.num_significant < 2:
+            return []
+        level = percent(self.confidence_level)
+        return [f"at least {self.num_real:,} of them are real ({level} confidence; sigjax help discoveries)"]
 
     def _verdict(self, spec: str) -> str:
-        """The best systems, those that are not significantly worse, and their number, in the words of `compare`."""
+        """The best system, and the systems that are not significantly worse; worded as in `compare`."""
         top = [each for each in self.systems if each.in_top_group]
         named = [f"{each.system} ({each.score:{spec}})" for each in top]
         if len(top) == len(self.systems):
@@ -166,22 +182,23 @@ class Ranking(StudyResult):
 
 @takes(RankOptions)
 def rank(data: Any, options: RankOptions) -> Ranking:
-    r"""Rank many systems by right or wrong answers: all pairs are tested exactly, corrected, and none is kept.
+    r"""Rank many systems by right-or-wrong answers: all pairs are tested exactly and corrected, but not stored.
 
-    With m instances on which two systems differ, of which the better one has (m + k) / 2 right, the permutation test
-    has $p = \min(1, 2 P(X \ge (m + k) / 2))$, X binomial(m, 1/2). Decisions, ranks and adjusted p-values are those of
-    `compare`, which keeps all pairs: to some thousand systems it says more of each.
+    If two systems differ on m instances, and the better system is right on (m + k) / 2 of these, the permutation test
+    has $p = \min(1, 2 P(X \ge (m + k) / 2))$, where X is binomial(m, 1/2). Decisions, ranks and adjusted p-values are
+    the same as in `compare`. `compare` stores all pairs, so it reports more about each pair, for up to some thousand
+    systems.
 
     Args:
-        data: what `compare` takes, of a metric whose scores are 0 or 1, such as accuracy. A dict of arrays of bool is
-            kept as bytes.
+        data: what `compare` takes, with a metric whose scores are 0 or 1, such as accuracy. A dict of bool arrays takes
+            the least memory: one byte per answer.
         options: see `RankOptions`.
 
     Raises:
-        InputError: an answer that is neither 0 nor 1; clusters, strata, runs or instances that some system lacks; fewer
-            than two systems; more than `2**28` possible (m, k).
+        InputError: an answer is neither 0 nor 1; there are clusters, strata, runs or missing results; there are fewer
+            than two systems, or more than `2**28` possible (m, k).
 
-    Reference: Holm (1979) and others, as `sigjax help corrections` names them; ranks by Mogstad et al. (2024).
+    Reference: Holm (1979) and the other papers in `sigjax help corrections`; for the ranks, Mogstad et al. (2024).
 
     Example:
         >>> answers = np.arange(40) < np.array([[38], [37], [12]])
@@ -194,7 +211,7 @@ def rank(data: Any, options: RankOptions) -> Ranking:
     right = np.count_nonzero(answers, axis=1)
     order = np.argsort(-right, kind="stable")
     right = right[order].astype(np.int32)
-    better, worse, clusters, to_next, threshold = _decided(answers[order], right, options)
+    better, worse, clusters, to_next, real, threshold = _decided(answers[order], right, options)
     intervals: list[Interval | None] = [None] * len(names)
     if answers.shape[1] > 1:
         ends = wilson_interval(right.astype(np.float64), answers.shape[1], options.confidence_level)
@@ -212,6 +229,7 @@ def rank(data: Any, options: RankOptions) -> Ranking:
         num_instances=answers.shape[1],
         num_pairs=number * (number - 1) // 2,
         num_significant=sum(better),
+        num_real=real,
         threshold=threshold,
         correction=options.correction,
         confidence_level=options.confidence_level,
@@ -220,7 +238,7 @@ def rank(data: Any, options: RankOptions) -> Ranking:
 
 
 def _answers(data: Any, options: RankOptions) -> tuple[list[str], np.ndarray, str]:
-    """The systems, their answers `[system, instance]` (uint8), and the metric."""
+    """Names of the systems, their answers `[system, instance]` (uint8, 1 for right), and the name of the metric."""
     arrays = cast("Mapping[Any, Any]", data if isinstance(data, Mapping) else {})
     if arrays and all(isinstance(each, np.ndarray) and each.dtype == bool for each in arrays.values()):
         if len({each.shape for each in arrays.values()}) > 1:
@@ -251,20 +269,20 @@ def _answers(data: Any, options: RankOptions) -> tuple[list[str], np.ndarray, st
 
 
 class _Board(NamedTuple):
-    """The systems of the board, best first; compiled programs pad them to fill the last tile."""
+    """The systems of the leaderboard, best first; compiled programs add empty systems to fill the last tile."""
 
     answers: Array
-    """[system, instance] int8, 1 for right and -1 for wrong; or `[system, word]` uint64, where bits are counted."""
+    """`[system, instance]` int8, 1 for right and -1 for wrong; or bits `[system, word]` uint64 on a CPU."""
     right: Array
-    """[system] int32: how many answers are right."""
+    """`[system]` int32: number of right answers."""
     number: Array
-    """[] int32: systems that are not there to fill a tile."""
+    """Scalar int32: number of real systems, without the padding."""
     instances: Array
-    """[] int32."""
+    """Scalar int32: number of instances."""
 
 
 def _board(answers: np.ndarray, right: np.ndarray, backend: Backend) -> _Board:
-    """The board for a backend: bits for the cores of a CPU, bytes if matrix products are faster than counting bits."""
+    """Pack the answers for a backend: bits on a CPU, else bytes, because matrix products are faster there."""
     number, instances = answers.shape
     lacking = -number % _TILE[backend.platform] if backend.devices else 0
     if backend.platform == "cpu":
@@ -277,7 +295,10 @@ def _board(answers: np.ndarray, right: np.ndarray, backend: Backend) -> _Board:
 
 
 def _pair_of(board: _Board, at: Array, size: int) -> tuple[Array, Array, Array, Array]:
-    """The tile that begins `at` two systems: m and k `[first, second]`, a mask of pairs, and the second system."""
+    """The m and k `[first, second]` of a tile, a mask of the real pairs, and the indices of its second systems.
+
+    `at` holds the first index on each side of the tile.
+    """
     xp = board.right.__array_namespace__()
     first, second = (slice_at(board.answers, start, size) for start in at)
     ones = [slice_at(board.right, start, size) for start in at]
@@ -288,16 +309,16 @@ def _pair_of(board: _Board, at: Array, size: int) -> tuple[Array, Array, Array, 
 
 
 def _cells_of_tile(at: Array, board: _Board, *, size: int, width: int, most: int) -> Array:
-    """The cell m * width + k // 2 of each pair of a tile `[first * second]` int32; `most` for entries that are no pair.
+    """The counter index m * width + k // 2 of each pair of a tile, `[first * second]` int32; `most` if it is no pair.
 
-    m and k are both even, or both odd.
+    k // 2 loses nothing, because m and k are both even or both odd.
     """
     m, k, pairs, _ = _pair_of(board, at, size)
     return board.right.__array_namespace__().where(pairs, m * width + k // 2, most).ravel()
 
 
 def _counts_of_tiles(at: Array, board: _Board, *, size: int, width: int, most: int) -> Array:
-    """The number of pairs with each m and k, `[cell]` int64, for tiles `at` `[tile, 2]`; for JAX."""
+    """The number of pairs with each (m, k), `[cell]` int64, over the tiles `at` `[tile, 2]`; runs in JAX."""
     xp = at.__array_namespace__()
 
     def add(counts: Any, of_tile: Array) -> tuple[Array, tuple[()]]:
@@ -307,10 +328,11 @@ def _counts_of_tiles(at: Array, board: _Board, *, size: int, width: int, most: i
 
 
 def _wins_of_tiles(at: Array, board: _Board, least: Array, *, size: int) -> tuple[Array, ...]:
-    """Decisions of tiles `at` `[tile, 2]`, for k significant from `least` `[m]` on: three `[tile, system]` int32.
+    """Decisions within tiles `at` `[tile, 2]`: three arrays `[tile, system]` int32.
 
-    They are how many systems of the second side each one of the first is better than; how many of the first are better
-    than each one of the second; and the last of the second that each of the first is not better than, -1 for none.
+    A pair is significant if k >= `least` `[m]`. The arrays are: for each first system, how many second systems it is
+    better than; for each second system, how many first systems are better; for each first system, the last second
+    system that it is not better than (-1 for none).
     """
 
     def of_tile(at: Array) -> tuple[Array, ...]:
@@ -324,7 +346,7 @@ def _wins_of_tiles(at: Array, board: _Board, least: Array, *, size: int) -> tupl
 
 
 def _pairs_of_cells(tiles: Iterable[np.ndarray], most: int) -> np.ndarray:
-    """The number of pairs in each cell, `[cell]`; with 66,000 systems, a cell may have more than `2**31`."""
+    """The number of pairs in each cell, `[cell]` int64: 66,000 systems have more than `2**31` pairs."""
     counts = np.zeros(most + 1, np.int64)
     for cells in tiles:
         np.add.at(counts, cells, 1)
@@ -332,7 +354,7 @@ def _pairs_of_cells(tiles: Iterable[np.ndarray], most: int) -> np.ndarray:
 
 
 class _Tiles:
-    """The tiles of a board: all in one call of a GPU, else one a core of the CPU, or one after the other in NumPy."""
+    """The tiles of a board: all in one call on a GPU, one per core on a CPU, one after another in NumPy."""
 
     def __init__(self, answers: np.ndarray, right: np.ndarray, backend: Backend) -> None:
         self.backend, self.size = backend, _TILE[backend.platform]
@@ -343,7 +365,7 @@ class _Tiles:
         self.at = np.array([(i, j) for i in starts for j in starts if i <= j], np.int32)
 
     def counts(self, num_instances: int, width: int) -> np.ndarray:
-        """How many pairs have each m and k, `[m * width + k // 2]` int64."""
+        """The number of pairs with each (m, k), `[m * width + k // 2]` int64."""
         static = {"size": self.size, "width": width, "most": (num_instances + 1) * width}
         if self.backend.platform == "gpu":
             return np.asarray(self._program(_counts_of_tiles, static)(self.at, self.board))
@@ -351,7 +373,7 @@ class _Tiles:
         return _pairs_of_cells(self._ahead(lambda at: np.asarray(program(at, self.board)), self.at), static["most"])
 
     def wins(self, least: np.ndarray) -> Iterator[tuple[list[int], list[np.ndarray]]]:
-        """The two systems at which each tile begins, and its decisions as `_wins_of_tiles` has them."""
+        """For each tile, the first index on each side, and the decisions from `_wins_of_tiles`."""
         program = self._program(_wins_of_tiles, {"size": self.size})
         parts = self.at[None] if self.backend.platform == "gpu" else self.at[:, None]
         decided = self._ahead(lambda at: [np.asarray(each) for each in program(at, self.board, least)], parts)
@@ -369,11 +391,12 @@ class _Tiles:
 
 
 def _decided(answers: np.ndarray, right: np.ndarray, options: RankOptions) -> tuple[Any, ...]:
-    """The tests of all pairs in two passes: counts of each (m, k), and the decisions.
+    """Test all pairs in two passes: count each (m, k), then decide.
 
-    Of answers `[system, instance]` with so many right `[system]`, best system first: for each system the number of
-    those that it is better than, of those that are better, its cluster from 1, and (but for the last) delta to the next
-    one, p and adjusted p; and the largest p that is significant.
+    `answers` `[system, instance]` and `right` `[system]` (numbers of right answers) are sorted, best system first.
+    Returns, for each system: the number of systems that it is better than, the number of systems that are better, and
+    its cluster from 1. Then, for each system but the last: delta, p and adjusted p against the next system. Last, at
+    least how many of the significant differences are real, and the largest significant p.
     """
     number, num_instances = answers.shape
     width = int(right[0] - right[-1]) // 2 + 1
@@ -387,7 +410,8 @@ def _decided(answers: np.ndarray, right: np.ndarray, options: RankOptions) -> tu
     m, k = cells // width, 2 * (cells % width) + cells // width % 2
     p = sign_ps((m + k) // 2, (m - k) // 2, "two-sided")[0]
     adjusted = adjust(p, options.correction, counts[cells])
-    significant = adjusted < Settings(confidence_level=options.confidence_level).alpha
+    alpha = Settings(confidence_level=options.confidence_level).alpha
+    significant = adjusted < alpha
     least = np.full(num_instances + 1, num_instances + 1, np.int32)
     np.minimum.at(least, m[significant], k[significant].astype(np.int32))
     better, worse, last = np.zeros((3, len(tiles.board.right)), np.int64)
@@ -407,4 +431,5 @@ def _decided(answers: np.ndarray, right: np.ndarray, options: RankOptions) -> tu
     *p_next, largest = settled_signs((m + k)[shown] // 2, (m - k)[shown] // 2, "two-sided")[0].tolist()
     to_next = zip((next_k / num_instances).tolist(), p_next, adjusted[at].tolist(), strict=True)
     threshold = largest if significant.any() else None
-    return better.tolist(), worse.tolist(), np.cumsum([1, *begins]).tolist(), list(to_next), threshold
+    real = least_true(p, significant, alpha, counts[cells])
+    return better.tolist(), worse.tolist(), np.cumsum([1, *begins]).tolist(), list(to_next), real, threshold

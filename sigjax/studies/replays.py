@@ -1,4 +1,4 @@
-"""Stopping: how much of an evaluation would a monitor have saved? Saved results are replayed in random orders."""
+"""How much of an evaluation would `monitor` have saved? Finished results are replayed in random orders."""
 
 from __future__ import annotations
 
@@ -52,26 +52,28 @@ class StoppingOptions:
 
 @dataclass(frozen=True, repr=False)
 class Stopping(Study):
-    """What a monitor would have saved and found, over random orders.
+    """Result of `stopping`: what a monitor would have saved and found, averaged over random orders.
 
     Attributes:
-        num_units: number of units: clusters, if there are some.
-        needed: mean share of the results (of a system on an instance) until the monitor stops each system.
-        at_settling: mean share of the units after which pairs are settled (systems are dropped); None if none is.
-        found: number of pairs in which the permutation test on all instances finds a difference; for the goal best,
-            of systems with the `keep` highest scores on all instances, ties included.
-        kept: mean share of these that the monitor settles, or keeps; None if there are none.
-        at_end: mean share of these that count as differences when the monitor stops, with those of closed e-BH; None
-            if there are none, and for the goal best.
-        left: mean number of systems that are left at the end, for the goal best.
-        false_stops: number of orders, with the outputs of all systems swapped at random, in which any pair is settled,
-            or counts as a difference at the end; where nothing is adjusted for, in which the first pair is settled; for
-            the goal best, in which the first system is dropped.
-        false_interval: Clopper-Pearson interval (95%) of their share, which is meant to be alpha at most.
-        cost: of all results; None if that of one is not given.
-        saved: the mean part of it that is saved.
-        curve: mean share of the differences found that are settled after 1/50, 2/50, ... of the units; for the goal
-            best, of all systems that are dropped.
+        num_units: number of units: clusters if there are some, else instances.
+        needed: mean share of all results (one system on one instance) until the monitor stops each system.
+        at_settling: mean share of the units after which pairs are settled (goal best: systems are dropped); None if
+            this never happens.
+        found: number of pairs with a significant permutation test on all instances. Goal best: number of systems with
+            the `keep` highest scores on all instances, ties included.
+        kept: mean share of these pairs that the monitor settles (goal best: of these systems that it keeps); None if
+            `found` is 0.
+        at_end: mean share of these pairs that count as differences when the monitor stops, including findings of closed
+            e-BH; None if `found` is 0, and for the goal best.
+        left: mean number of systems that are left at the end, for the goal best; else None.
+        false_stops: number of orders with a false stop, if the outputs of all systems are swapped at random. A false
+            stop: any pair is settled or counts as a difference at the end; without correction, the first pair is
+            settled; for the goal best, the first system is dropped.
+        false_interval: Clopper-Pearson interval (95%) of false_stops / orders; the nominal rate is at most alpha.
+        cost: cost of all results; None if no cost is given.
+        saved: mean cost that is saved.
+        curve: mean share of the `found` pairs that are settled after 1/50, 2/50, ... of the units; for the goal best,
+            mean share of all systems that are dropped.
     """
 
     systems: tuple[str, ...]
@@ -97,7 +99,7 @@ class Stopping(Study):
     signature: str
 
     def document(self) -> Document:
-        """How many of the results are needed, and what is found."""
+        """The share of results that the monitor needs, and what it finds."""
         rows, event = [("results needed", f"{self.needed:.0%}")], "the first system is dropped"
         caution: list[Block] = [] if self.found else ["The full test finds no difference."]
         if self.left is None:
@@ -149,15 +151,16 @@ class Stopping(Study):
 def stopping(data: Any, options: StoppingOptions) -> Stopping:
     """Replay an evaluation in random orders: what would `monitor` have found, and how many results would it need?
 
-    Each order is replayed twice: as it is, where a system stops when all its pairs are settled; and with the outputs of
-    all systems swapped at random on each unit, so that all are equal, and each stop is a false one.
+    Each order is replayed twice. In the first replay, a system stops when all its pairs are settled. In the second
+    replay, the outputs of all systems are swapped at random on each unit. Then all systems are equally good, so each
+    stop is a false stop.
 
     Args:
-        data: what `compare` takes, of a metric that is a mean over instances.
+        data: what `compare` takes, with a metric that is a mean over instances.
         options: see `StoppingOptions`.
 
     Raises:
-        InputError: a metric that is no mean, or several metrics.
+        InputError: the metric is no mean over instances, or there are several metrics.
 
     Example:
         >>> answers = {"A": [1] * 90 + [0] * 10, "B": [1] * 10 + [0] * 90, "C": [1] * 12 + [0] * 88}
@@ -200,11 +203,11 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
                 gone = {each.system: each.dropped_at or np.inf for each in replay.standings}
                 times[r] = [gone[name] for name in evaluation.systems]
                 last = max((time for time in times[r] if time < np.inf), default=np.inf)
-                if (times[r] == np.inf).sum() <= options.keep:  # then all stop
+                if (times[r] == np.inf).sum() <= options.keep:  # then all systems stop
                     until = np.minimum(times[r], last)
                 else:
                     until = times[r]
-            else:  # until the last pair of a system is settled
+            else:  # a system runs until its last pair is settled
                 pairs = replay.pairs
                 times[r] = [each.settled_at or np.inf for each in pairs]
                 at_end += int((wanted & [each.finding for each in pairs]).sum())
@@ -251,7 +254,7 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
             "stopping",
             options,
             metric=evaluation.metric.name,
-            correction=None if best else options.correction,  # the best one needs none
+            correction=None if best else options.correction,  # the goal best needs no correction
             units=number,
             runs=runs,
         ),

@@ -1,4 +1,4 @@
-"""Samples: the systems of a study one by one, each with the instances that it has, and how such studies are shown."""
+"""Read systems one by one, each with its own instances, and show the results (for `one_sample` and `unpaired`)."""
 
 from __future__ import annotations
 
@@ -45,12 +45,11 @@ from sigjax.testing.tests import problem_of
 def samples_of(
     data: Any, options: SamplesOptions, *, what: str, missing: Missing = "error", instead: str | None = None
 ) -> dict[str, EvaluationRecord]:
-    """The evaluation of each system alone, by name; `what` is the test, for messages.
+    """System -> evaluation of this system alone.
 
-    Metrics that are not functions of sums are refused if there is something to do `instead`.
-
-    Data are what `compare` takes; or of systems one by one, which may have other instances, a list of paths or a dict:
-    name of each system -> path, `Evaluation`, numbers, or numbers by id.
+    The data are what `compare` takes. Or systems are given one by one, possibly with different instances: a list of
+    paths, or a dict from system to a path, an `Evaluation`, numbers, or numbers by id. `what` names the test in
+    messages. If `instead` is given, metrics that are not functions of sums are refused with this advice.
     """
     if isinstance(data, Sequence) and not isinstance(data, str) and are_paths(data) and len(data) > 1:
         data = name_systems(list(map(os.fspath, data)))[0]
@@ -61,7 +60,7 @@ def samples_of(
         samples = {name: _one_system(name, named[name], alone) for name in names}
     else:
         evaluation = by_one_metric(data, options.read, single=True, missing=missing, progress=options.progress)
-        if evaluation.ids is None and len(evaluation.systems) > 1:  # joined by position
+        if evaluation.ids is None and len(evaluation.systems) > 1:  # without ids, position identifies an instance
             evaluation = replace(evaluation, ids=tuple(map(str, range(1, evaluation.num_instances + 1))))
         samples = {name: _system_alone(evaluation, name) for name in evaluation.systems}
     if not samples:
@@ -83,7 +82,7 @@ def samples_of(
 
 
 def _one_system(name: str, given: Any, read: ReadOptions) -> EvaluationRecord:
-    """The data of one system: its numbers, numbers by id, or anything else that `compare` takes."""
+    """Read the data of one system: numbers, numbers by id, or anything else that `compare` takes."""
     if is_array(given) or isinstance(given, Mapping):
         ids, numbers = (list(given), list(given.values())) if isinstance(given, Mapping) else (None, given)
         return evaluation_from_arrays({name: numbers}, metric=metric_of_arrays(replace(read, missing="error")), ids=ids)
@@ -104,7 +103,7 @@ def _system_alone(evaluation: EvaluationRecord, name: str) -> EvaluationRecord:
 
 
 def notes_of(name: str, sample: EvaluationRecord, num_units: int, interval: Interval | None) -> tuple[str, ...]:
-    """The notes of a system, the kind of its units if these are not instances, and whether all are equal."""
+    """Notes on a system: notes from reading, what its units are (if not instances), and an interval of zero width."""
     notes = sample.notes
     if num_units != sample.num_instances:
         whole = f"{sample.num_instances:,} runs" if sample.clusters is None else words.size_text(*sample.size)
@@ -117,16 +116,16 @@ def notes_of(name: str, sample: EvaluationRecord, num_units: int, interval: Inte
 
 
 def are_binary(samples: Iterable[EvaluationRecord]) -> bool:
-    """Whether all numbers of all systems are 0 or 1 (ratings of a single system may all be 1 by chance)."""
+    """Whether all numbers are 0 or 1; all systems count, because the ratings of one system may all be 1 by chance."""
     return all(bool(np.isin(sample.stats[0, :, 0], (0, 1)).all()) for sample in samples)
 
 
 def spread_of(
     sample: EvaluationRecord, settings: Settings, *, binary: bool
 ) -> tuple[SumsProblem, float, Interval | None]:
-    """The units of a system with its score, and the standard error and default interval of that.
+    """The problem of one system (its units and score), and the standard error and default interval of the score.
 
-    `binary`: whether 0 and 1 are answers right or wrong.
+    `binary`: whether 0 and 1 mean wrong and right answers.
     """
     problem = problem_of(sample, settings, np.zeros((0, 2), np.int32))
     assert isinstance(problem, SumsProblem)
@@ -141,7 +140,7 @@ def spread_of(
 
 @dataclass(frozen=True, kw_only=True)
 class SamplesOptions:
-    """The options of both tests."""
+    """The options that `one_sample` and `unpaired` share."""
 
     read: Mapping[str, Any] | None = same(CompareOptions, "read")
     alternative: Alternative = same(Settings, "alternative", doc="Which differences count as extreme.", more="")
@@ -157,14 +156,14 @@ class SamplesOptions:
 
 
 SampleResults = Sequence[Any]
-"""The results of `one_sample`, or those of `unpaired`."""
+"""Results of `one_sample` or of `unpaired`."""
 _MOST_NOTES, MOST_NAMED = 6, 3
 
 
 def sample_document(
     results: SampleResults, test: str, verdict: str, title: str, tables: Sequence[Table], explained: list[str]
 ) -> Document:
-    """The verdict, warnings, the title, tables with their legends, the notes and the signature."""
+    """The document: verdict, warnings, title, tables, explanations, notes and signature."""
     settings = results[0].settings
     draws = settings.interval == "percentile" or any(row.exceed is not None for row in results)
     drawn = {"n": settings.resamples, "seed": settings.seed} if draws else {}
@@ -183,7 +182,7 @@ def sample_document(
 
 
 def p_columns(results: SampleResults) -> dict[str, Sequence[str]]:
-    """p, and adjusted p where there are several, as a table shows them."""
+    """Columns of a table: p and, if there are several results, adjusted p."""
     alpha = results[0].settings.alpha
     columns: dict[str, Sequence[str]] = {
         "p": [words.format_p(row.p_value, log10_p=row.log10_p, threshold=alpha) for row in results]
@@ -194,7 +193,7 @@ def p_columns(results: SampleResults) -> dict[str, Sequence[str]]:
 
 
 def methods_of_results(results: SampleResults) -> str:
-    """The method of p in words, and the largest sampling error."""
+    """The methods of the p-values in words; for Monte Carlo, with the widest interval of p."""
     methods: dict[str, None] = dict.fromkeys(row.method for row in results)
     text = ", ".join(words.METHODS.get(method, method) for method in methods)
     drawn = [(row.p_value or 0.0, row.p_interval) for row in results if row.exceed is not None and row.p_interval]

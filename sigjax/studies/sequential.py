@@ -1,6 +1,6 @@
-r"""Monitor: a comparison that people may look at after every instance, and that stops as soon as it is decided.
+r"""Sequential comparison: users may look at it after every instance and stop as soon as it is decided.
 
-What E is, and what the intervals assume, is in `eprocess`; which system is the best, in `best`.
+`eprocess` defines the evidence E and says what the intervals assume. `best` has the search for the best systems.
 """
 
 from __future__ import annotations
@@ -47,7 +47,10 @@ OF_INVERSE: dict[MonitorCorrection, tuple[PValueCorrection, str]] = {
     "holm": ("holm", "probability of any false finding (Holm)"),
     "none": ("none", "probability of a false finding, of each pair (not adjusted)"),
 }
-"""The correction that each is of 1 / E, of which Benjamini-Hochberg is e-BH (Wang and Ramdas 2022); and its rate."""
+"""Correction -> the p-value correction to apply to 1 / E, and the controlled error rate.
+
+Benjamini-Hochberg on 1 / E is e-BH (Wang and Ramdas 2022).
+"""
 _ADJUSTED_BY: dict[MonitorCorrection, str] = {
     "ebh": "by plain e-BH (Benjamini-Hochberg of 1 / E)",
     "holm": "by Holm, of 1 / the largest E",
@@ -55,13 +58,13 @@ _ADJUSTED_BY: dict[MonitorCorrection, str] = {
 }
 """What the adjusted p of a pair is, by correction."""
 _STEEP, _MANY = 4.0, 10**4
-"""The smallest effect of the grid, times the root of the largest number of instances; and that, where none is given."""
+"""4 / sqrt(N) is the smallest effect of the grid; N is the largest number of instances, by default 10,000."""
 _ROUNDING, _IN_MEMORY, _SHOWN = 2.0**-50, 2**21, 50
-"""Relative difference of equal sums; numbers in memory at a time; pairs in the text."""
+"""Relative difference below which sums are equal; most numbers in memory; most pairs in the text."""
 _LOOK = 32
-"""Units that are taken together while systems are dropped."""
+"""Most units in one step for the goal best, because each dropped system ends a step."""
 _LONGEST, _HALVINGS = 20.0, 30
-"""An estimate looks ahead to 2^20 times the units so far, in so many halvings."""
+"""`more_units` looks ahead to 2^`_LONGEST` times the units so far, by a bisection of `_HALVINGS` steps."""
 _MADE = (
     "systems",
     "alpha",
@@ -74,34 +77,34 @@ _MADE = (
     "goal",
     "keep",
 )
-"""The arguments of a monitor, which are its attributes."""
+"""The arguments of `Monitor`, which are also its attributes."""
 _State = namedtuple("_State", "units instances total size log_e peak settled_at sign")
-"""What else is known of each pair `[pair]`: `total` sums the differences, `size` the absolute scores of both systems;
-`settled_at` is 0 while the pair is open, and `log_e` stays as it is when the pair is settled."""
+"""The state of each pair `[pair]`, besides the evidence. `total` sums the differences, `size` the absolute scores of
+both systems. `settled_at` is 0 while the pair is open. `log_e` no longer changes after the pair is settled."""
 _DIGEST = re.compile("[0-9a-f]+:[0-9a-f]{1,8}")
 
 
 @dataclass(frozen=True, slots=True)
 class MonitoredPair:
-    """Two systems, as far as they have been compared.
+    """The state of the comparison of two systems.
 
     Attributes:
-        instances: number of instances that both have, in which each run counts.
-        units: number of units (instances with all their runs, or clusters) that both have.
-        delta: mean score of a minus that of b on them; 0 if these are equal up to rounding.
-        interval: where the confidence sequence of delta is now; None without bounds, or of clusters.
-        log10_e: base-10 logarithm of E, which stays as it is when the pair is settled.
-        p_value: 1 over the largest E, at most 1: valid whenever one looks, for one pair.
-        p_adjusted: adjusted for all pairs; for e-BH, from E itself.
-        settled_at: number of units (instances or clusters) that settled the pair; None while it is open.
-        better: the better system; None while the pair is no finding, or where the direction is unclear: when it was
-            settled (or is found), the difference of means had not the sign of the sum that E is of.
-        more_units: about how many more units settle the pair, if the differences go on as so far; None for a settled
-            pair, and where no number up to 2^20 times the units so far does.
-        more_units_range: the same if the sum that E is of is one standard deviation larger, and smaller, than so far;
-            None and ends of None as above.
-        finding: whether it counts as a difference if the evaluation ends now: it is settled, or (for e-BH) closed e-BH
-            finds it. An open finding may be none any more when there are more results.
+        instances: number of instances on which both systems have results; each run counts.
+        units: number of units (instances with all their runs, or clusters) on which both systems have results.
+        delta: mean score of a - mean score of b on these instances; 0 if they are equal up to rounding.
+        interval: the confidence sequence of delta at this time; None without bounds, and for clusters.
+        log10_e: base-10 logarithm of the evidence E; it no longer changes after the pair is settled.
+        p_value: 1 / the largest E so far, at most 1. For this pair alone, it is valid however often you look.
+        p_adjusted: p_value adjusted for all pairs; for e-BH, computed from the present E.
+        settled_at: number of units after which the pair was settled; None while the pair is open.
+        better: the better system. None if the pair is no finding, or if the direction is unclear: the difference of the
+            means and the sum that E is made of had opposite signs.
+        more_units: estimated number of further units that settle the pair, if the differences go on as before. None for
+            a settled pair, and if more than 2^20 times the present units would be needed.
+        more_units_range: (fewest, most) further units, if the sum that E is made of is one standard deviation larger,
+            and smaller. None (or None at one end) as for `more_units`.
+        finding: whether the pair counts as a difference if the evaluation ends now: it is settled, or (for e-BH) closed
+            e-BH finds it. With more results, a finding that is not settled may disappear.
     """
 
     a: str
@@ -123,33 +126,35 @@ class MonitoredPair:
 class Monitor(StudyResult):
     r"""Compare systems while their results come in: which pairs are settled, and which systems may stop?
 
-    For each pair, E is the evidence against the null hypothesis of `permutation_test`: that on each instance the
-    outputs of both could as well be swapped. Then its mean is 1 at every time that one stops. A pair is settled as soon
-    as E is large enough, and stays settled. Instances must come in an order that has nothing to do with the results.
-    The formulas, and what intervals assume, are at the head of the module.
+    For each pair, E is the evidence against the null hypothesis of `permutation_test`: on each instance, the outputs of
+    both systems could as well be swapped. Under this hypothesis, E has mean 1 at any stopping time. A pair is settled
+    as soon as E is large enough, and stays settled. The order of the instances must be independent of the results. The
+    module `eprocess` has the formulas and the assumptions of the intervals.
 
-    With the goal "best", systems are dropped instead, once there is evidence that others are better (see `best`).
+    With the goal "best", systems are dropped as soon as there is enough evidence that others are better; see `best`.
 
     Args:
-        systems: their names.
-        alpha: the error rate, however pairs depend on each other and whenever one stops.
-        correction: "ebh", the false discovery rate; "holm", the probability of any false finding; "none", of each pair.
-        baseline: compare each system with this one only.
-        largest: how many units (instances, or clusters) there can be: the evaluation stops there, too, and the grid of
-            effects is for it.
-        binary: scores are 0 or 1, and half of E is the Beta mixture.
-        bounds: the lowest and the highest score there can be, for intervals; those of `binary` are 0 and 1.
-        higher_is_better: whether the larger of two scores is the better.
-        goal: "pairs", which pairs are settled; "best", which systems may still be among the best. This needs no
-            correction: a given best system is ever dropped with probability alpha at most.
-        keep: how many best systems are looked for.
+        systems: names of the systems.
+        alpha: the error rate that is controlled, however pairs depend on each other and whenever you stop.
+        correction: what alpha controls. "ebh": the false discovery rate; "holm": the probability of any false finding;
+            "none": the probability of a false finding for each pair.
+        baseline: compare each system only with this system.
+        largest: the largest possible number of units (instances, or clusters). The evaluation stops there, too. The
+            grid of effects is made for this number.
+        binary: scores are 0 or 1; then half of E is Jeffreys' (beta) mixture.
+        bounds: the lowest and the highest possible score, for intervals; 0 and 1 if `binary`.
+        higher_is_better: whether higher scores are better.
+        goal: "pairs": which pairs are settled? "best": which systems may still be among the best? This goal needs no
+            correction: a given best system is ever dropped with probability at most alpha.
+        keep: how many best systems are wanted.
 
     Attributes:
         unit: "instance" (with all its runs) or "cluster".
-        waiting: names of units that `monitor` has not counted, as some system that is needed lacks results.
+        waiting: names of units that `monitor` has not counted yet, because a needed system has no results on them.
 
     Raises:
-        InputError: fewer than two systems, two of one name, or an option outside its domain.
+        InputError: there are fewer than two systems, two systems have the same name, or an option is outside its
+            domain.
 
     Reference: Howard et al. (2020), "Time-uniform Chernoff bounds via nonnegative supermartingales"; Wang and Ramdas
     (2022), "False discovery rate control with e-values"; Xu, Fischer and Ramdas (2025), "Bringing closure to false
@@ -209,25 +214,25 @@ class Monitor(StudyResult):
         self._members = np.array([[*map(self.systems.index, pair)] for pair in pairs])
         halvings = math.log2(largest or _MANY) / 2.0
         self._effects = _STEEP * 2.0 ** (np.arange(math.ceil(halvings) + 1) - halvings)
-        self._columns = np.zeros((16 + len(self._effects), len(self._members)))  # parts of it:
+        self._columns = np.zeros((16 + len(self._effects), len(self._members)))  # the next line makes views of it
         self._state, self._bounded, self._evidence = _State(*self._columns[:8]), self._columns[8:13], self._columns[13:]
         self._dropped_at, self._against = self._of_systems = np.zeros((2, len(self.systems)))
         self._ids, self._clusters, self.unit = dict[str, str](), dict[str, None](), "instance"
-        self.waiting = tuple[str, ...]()  # units with a missing system
-        # of intervals, which hold together where no finding at all may be false
+        self.waiting = tuple[str, ...]()  # units that wait for results of a needed system
+        # intervals are simultaneous if no finding at all may be false
         self._log_level = math.log(2.0 / alpha * (len(self._members) if correction == "holm" else 1))
 
     def brief(self) -> dict[str, Any]:
-        """The text of `repr`."""
+        """What `repr` shows."""
         return {name: getattr(self, name) for name in ("systems", "needed", "stop", "alpha", "correction")}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and pickle what `to_json` writes: columns are parts of one array."""
+        """Copy and pickle by JSON, because the columns are views of one array."""
         return Monitor.from_json, (self.to_json(),)
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """The systems that need more: those of open pairs, up to the largest number of units; others may stop."""
+        """The systems of open pairs, up to the largest number of units; all other systems may stop."""
         is_open = self._open
         if self.largest is not None:
             is_open &= self._state.units < self.largest
@@ -235,7 +240,7 @@ class Monitor(StudyResult):
 
     @property
     def _open(self) -> np.ndarray:
-        """Pairs `[pair]` that are looked at: not settled; for the best, both left, and more than are wanted."""
+        """Mask `[pair]` of open pairs: not settled; for the goal best, both systems left and more than `keep` left."""
         left = self._dropped_at == 0
         return (self._state.settled_at == 0) & left[self._members].all(axis=1) & (left.sum() > self.keep)
 
@@ -246,12 +251,12 @@ class Monitor(StudyResult):
 
     @property
     def exit_code(self) -> int:
-        """The exit code of the command: 0 to stop, 3 to go on."""
+        """The exit code of the command: 0 means stop, 3 means go on."""
         return 0 if self.stop else 3
 
     @property
     def pairs(self) -> tuple[MonitoredPair, ...]:
-        """The state of each pair now."""
+        """The present state of each pair."""
         state, more = self._state, np.transpose(self._more_units()).tolist()
         adjusted = self._adjusted(state.log_e if self.correction == "ebh" else state.peak).tolist()
         deltas = np.where(self._balanced(), 0.0, state.total) / np.maximum(state.instances, 1.0)
@@ -280,9 +285,9 @@ class Monitor(StudyResult):
         return tuple(made)
 
     def _findings(self) -> tuple[np.ndarray, np.ndarray]:
-        """Pairs `[pair]` that are findings if the evaluation ends now, and the signs of their differences.
+        """Mask `[pair]` of the findings if the evaluation ends now, and the signs of their differences.
 
-        E of a pair that is settled stays as it was, so E of all pairs has mean 1 at most when one stops.
+        E of a settled pair no longer changes, so E of every pair still has mean 1 at most at any stopping time.
         """
         finding, signs = self._state.settled_at > 0, self._state.sign.copy()
         if self.correction == "ebh" and self.goal == "pairs":
@@ -294,7 +299,7 @@ class Monitor(StudyResult):
 
     @property
     def standings(self) -> tuple[SystemStanding, ...]:
-        """The state of each system: first those that may be among the best, then those that were dropped last."""
+        """The state of each system: first systems that may be among the best, then dropped systems, latest first."""
         means = np.where(self._balanced(), 0.0, self._state.total) / np.maximum(self._state.instances, 1.0)
         evidence = self._against_systems(self._sides())
         return standings_of(self.systems, self._members, means, evidence, self._against, self._dropped_at)
@@ -307,18 +312,19 @@ class Monitor(StudyResult):
         return sides(differ, scaled, np.array(spread), self._effects, binary=self.binary)
 
     def _against_systems(self, log_e: np.ndarray) -> np.ndarray:
-        """Logarithms of the evidence `[..., system]` that others are better, from pairs `[side, ..., pair]`."""
+        """Logarithm of the evidence against systems `[..., system]`, from the evidence of pairs `[side, ..., pair]`."""
         better = log_e if self.higher_is_better else log_e[::-1]
         return evidence_against(better, self._members, len(self.systems), self.keep)
 
     def _balanced(self) -> np.ndarray:
-        """Pairs `[pair]` whose sum of differences is 0 up to rounding: of scores, and of as many additions as units."""
+        """Mask `[pair]` of pairs whose differences sum to 0, up to the rounding errors of scores and additions."""
         return np.abs(self._state.total) <= _ROUNDING * self._state.units * self._state.size
 
     def _more_units(self) -> np.ndarray:
-        """`MonitoredPair.more_units` and both ends of its range `[3, pair]`; infinite if there is none.
+        """`MonitoredPair.more_units`, then both ends of its range, `[3, pair]`; infinite if there is none.
 
-        The sums that E is made of go on as straight lines. Then log E is convex, and passes the threshold once.
+        The estimate continues the sums that E is made of as straight lines. Then log E is convex and crosses the
+        threshold only once.
         """
         is_open, found = self._state.settled_at == 0, np.full((3, len(self._members)), math.inf)
         settled = len(is_open) - int(is_open.sum())
@@ -327,7 +333,7 @@ class Monitor(StudyResult):
         differ, _, scaled, *spread = self._evidence[:, at]
         for row, moved in zip(found, (0.0, 1.0, -1.0), strict=True):
             sums = np.maximum(np.abs(scaled) + moved * np.sqrt(differ), 0.0)
-            more = np.maximum(sums / differ, 1.0)  # no sum is larger than the number of units that differ
+            more = np.maximum(sums / differ, 1.0)  # a scaled sum is at most the number of differing units
             low, high = np.zeros(len(at)), np.full(len(at), _LONGEST)
             for _ in range(_HALVINGS):
                 times = (factor := np.exp2(middle := (low + high) / 2.0)) * more
@@ -340,24 +346,27 @@ class Monitor(StudyResult):
     def update(
         self, scores: Any, *, ids: Sequence[object] | None = None, clusters: Sequence[object] | None = None
     ) -> list[tuple[str, str]]:
-        """Take the scores of new instances, one after another; gives the pairs that they settle.
+        """Add the scores of new instances, one after another; return the pairs that they settle.
 
         Args:
-            scores: name of a system -> its score, or one score per instance; or an array `[system, instance]`. Systems
-                that are not `needed` may be left out.
-            ids: `[instance]` names; an instance that comes twice is refused.
-            clusters: `[instance]` labels; the instances of a cluster, which come together, are one unit.
+            scores: system -> its score, or one score per instance; or an array `[system, instance]`. Systems that are
+                not `needed` may be left out.
+            ids: `[instance]` names; an instance that was added before is refused.
+            clusters: `[instance]` labels. All instances of a cluster must come in one call; they are one unit.
 
         Raises:
-            InputError: NaN or infinity, an unknown system, a needed one without scores, unequal lengths, scores outside
-                the bounds, an instance or a cluster that was there before. Nothing is then taken.
+            InputError: a score is NaN, infinite or outside the bounds; a system is unknown; a needed system has no
+                scores; lengths are unequal; an instance or a cluster was added before. Then nothing is added.
         """
         return self._update(scores, ids, clusters)[0]
 
     def _update(
         self, scores: Any, ids: Sequence[object] | None, clusters: Sequence[object] | None, *, stops: bool = False
     ) -> tuple[list[tuple[str, str]], int]:
-        """`update`, and how many units are taken, see `_take`; if it `stops`, instances of a cluster are adjacent."""
+        """Like `update`, but also return how many units were taken; for `stops`, see `_take`.
+
+        If `stops`, the instances of a cluster must be adjacent.
+        """
         given, columns = (scores, scores.values()) if isinstance(scores, Mapping) else (self.systems, scores)
         if unknown := [str(name) for name in given if name not in self.systems]:
             raise InputError(f"{unknown[0]!r} is not a system; expected {listing(self.systems)}")
@@ -402,9 +411,10 @@ class Monitor(StudyResult):
     def _take(
         self, index: Sequence[int], values: np.ndarray, sizes: np.ndarray, counts: np.ndarray, *, stops: bool = False
     ) -> tuple[list[int], int]:
-        """Take units of the systems `index`, see `_units`; gives the pairs that they settle, and how many are taken.
+        """Take units of the systems `index`; return the pairs that they settle, and how many units were taken.
 
-        These are all, or, if it `stops`, those up to the first one after which other systems are needed.
+        `values`, `sizes` and `counts` are as in `_units`. All units are taken; but if `stops`, only up to the first
+        unit after which the set of needed systems changes.
         """
         there, needed, settled, taken = np.isin(self._members, index).all(axis=1), self.needed, list[int](), 0
         while taken < len(counts) and not (stops and self.needed != needed):
@@ -412,9 +422,9 @@ class Monitor(StudyResult):
             if not len(chosen):
                 return settled, len(counts)
             step = max(1, _IN_MEMORY // (len(chosen) * len(self._effects)))
-            step = min(step, _LOOK) if self.goal == "best" else step  # a system that is dropped ends it
+            step = min(step, _LOOK) if self.goal == "best" else step  # a dropped system ends the step
             end = taken + step
-            if stops and self.largest is not None:  # pairs that are settled stop, too
+            if stops and self.largest is not None:  # pairs end at `largest`, too
                 left = self.largest - self._state.units[chosen]
                 end = taken + min([step, *map(int, left[left > 0].tolist())])
             of_a, of_b = values[:, taken:end][self._members[chosen].T]
@@ -431,9 +441,9 @@ class Monitor(StudyResult):
     def _advance(
         self, chosen: np.ndarray, differences: np.ndarray, size: np.ndarray, until: tuple[str, ...] | None
     ) -> tuple[list[int], int]:
-        """Take units `[unit, pair]` of some pairs, or those after which other systems than `until` are needed.
+        """Take units `[unit, pair]` for the pairs `chosen`; return the settled pairs, and how many units were taken.
 
-        Gives the pairs that are settled, and how many units are taken.
+        If `until` is given, stop after the unit at which the needed systems differ from `until`.
         """
         state, settled, floor = self._state, list[int](), -math.log(self.alpha)
         path, after = log_e_values(differences, self._effects, self._evidence[:, chosen], binary=self.binary)
@@ -449,7 +459,7 @@ class Monitor(StudyResult):
                 units = state.units[now] + t + 1
                 state.log_e[now], state.peak[now] = path[t, new], peaks[t, new]
                 scaled = log_e_values(differences[: t + 1, new], self._effects, self._evidence[:, now])[1][2]
-                # E is the evidence for the sign of the scaled sum, which the sum may lack.
+                # E is evidence for the sign of the scaled sum; the plain sum may have another sign.
                 agree = np.abs(totals[t, new]) > _ROUNDING * units * sizes[t, new]
                 agree &= np.sign(scaled) == np.sign(totals[t, new])
                 state.settled_at[now], state.sign[now] = units, np.where(agree, np.sign(scaled), 0.0)
@@ -464,7 +474,7 @@ class Monitor(StudyResult):
         return settled, number
 
     def _eliminate(self, chosen: np.ndarray, differences: np.ndarray, size: np.ndarray) -> int:
-        """Take units `[unit, pair]` of some pairs, up to the first after which a system is dropped; gives how many."""
+        """Take units `[unit, pair]` for the pairs `chosen`, up to the first that drops a system; return how many."""
         state, before = self._state, self._evidence[:, chosen]
         path, after = one_sided_log_e(differences, self._effects, before, binary=self.binary)
         whole = np.repeat(self._sides()[:, None], len(differences), axis=1)
@@ -481,7 +491,7 @@ class Monitor(StudyResult):
         state.log_e[chosen] = both[-1]
         state.peak[chosen] = np.maximum(both.max(axis=0), state.peak[chosen])
         self._against[left] = np.maximum(self._against, against[:number].max(axis=0))[left]
-        most = int(left.sum()) - self.keep  # those with the largest evidence, if too few were left
+        most = int(left.sum()) - self.keep  # never drop so many that fewer than `keep` are left
         worst = np.argsort(np.where(left, -against[number - 1], np.inf), kind="stable")[:most]
         dropped = worst[against[number - 1, worst] >= -math.log(self.alpha)]
         self._dropped_at[dropped] = state.units[chosen].max()
@@ -490,7 +500,7 @@ class Monitor(StudyResult):
     def _add(
         self, chosen: np.ndarray, differences: np.ndarray, totals: np.ndarray, sizes: np.ndarray, after: np.ndarray
     ) -> None:
-        """Add units `[unit, pair]` of some pairs, and the sums and the evidence after them."""
+        """Store the state after units `[unit, pair]` of the pairs `chosen`: sums, evidence, confidence sequences."""
         state = self._state
         if self.bounds is not None:
             moved = differences / (2.0 * (self.bounds[1] - self.bounds[0])) + 0.5
@@ -503,16 +513,16 @@ class Monitor(StudyResult):
     def _take_complete(
         self, of_units: Mapping[str, Sequence[int]], names: Sequence[str], scores: np.ndarray, *, clustered: bool
     ) -> tuple[str, ...]:
-        """Take the units that all needed systems have, in their order; return the units that wait.
+        """Take the units on which all needed systems have results, in order; return the units that must wait.
 
-        As soon as fewer systems are needed, those that waited for the others are looked at again, before later ones. So
-        what is counted, and when, follows from the units and their order alone, however many calls they come in.
+        As soon as fewer systems are needed, units that waited for the other systems are checked again, before later
+        units. So the result depends only on the units and their order, however they are split into calls.
 
         Args:
             of_units: unit -> its instances.
-            names: `[instance]`.
-            scores: `[system, instance]`, NaN if there is none.
-            clustered: whether units are sums.
+            names: `[instance]` names.
+            scores: `[system, instance]`, NaN for a missing score.
+            clustered: whether units are sums over several instances or runs.
         """
         present, units, waiting, at = ~np.isnan(scores), list(of_units), list[str](), 0
         have = [present[:, index].min(axis=1).tolist() for index in of_units.values()]
@@ -546,7 +556,7 @@ class Monitor(StudyResult):
         return [Interval(low, high) for low, high in ends]
 
     def document(self) -> Document:
-        """The pairs that are settled, and the systems that may stop."""
+        """The verdict, the systems that may stop, and the table of pairs (or of systems)."""
         most = "" if self.largest is None else f" of at most {self.largest:,}"
         counted = f"{words.count(int(self._state.units.max()), self.unit)}{most}"
         if self.goal == "best":
@@ -604,7 +614,7 @@ class Monitor(StudyResult):
         return Document("Monitor", counted, verdict, lines)
 
     def _waiting_units(self) -> list[str]:
-        """Which units wait for results, and whether there are more than can be."""
+        """Sentences on units that wait for results, and a warning if there are more units than `largest`."""
         size, number, lines = int(self._state.units.max()), len(self.waiting), list[str]()
         if self.largest is not None and size + number > self.largest:
             given = words.count(size + number, self.unit)
@@ -617,7 +627,7 @@ class Monitor(StudyResult):
         return lines
 
     def _estimate(self, pairs: Sequence[MonitoredPair]) -> str:
-        """About how many more units are needed, in a sentence."""
+        """A sentence that estimates how many more units are needed."""
         opened = [each for each in pairs if each.settled_at is None and {each.a, each.b} <= {*self.needed}]
         known = sorted((each for each in opened if each.more_units), key=lambda each: each.more_units or 0)
         left = math.inf if self.largest is None else self.largest - max(each.units for each in pairs)
@@ -634,7 +644,7 @@ class Monitor(StudyResult):
         return f"About {number} ({ends}) would settle {what}, {going_on}."
 
     def _fields(self) -> dict[str, Any]:
-        """The content of the JSON: results, the state that `from_json` needs to go on, and a checksum of both."""
+        """The content of the JSON: results, the state from which `from_json` continues, and a checksum of both."""
         held = {"ids": self._ids, "clusters": list(self._clusters), "columns": self._columns.tolist()}
         held["systems"] = self._of_systems.tolist()
         known = {name: getattr(self, name) for name in ("needed", "stop", "unit", "waiting")}
@@ -644,10 +654,10 @@ class Monitor(StudyResult):
 
     @classmethod
     def from_json(cls, source: str | os.PathLike[str]) -> Monitor:
-        """The monitor that `to_json` wrote, from the path of its file or from the JSON itself; it goes on as before.
+        """Restore a monitor that `to_json` wrote, from the path of its file or from the JSON text.
 
         Raises:
-            InputError: it is something else, or damaged.
+            InputError: the source is not the JSON of a monitor, or is damaged.
         """
         text = os.fspath(source)
         is_json = text.lstrip().startswith("{")
@@ -676,7 +686,7 @@ class Monitor(StudyResult):
 
 
 def _when(pair: MonitoredPair, *, going_on: bool) -> str:
-    """When a pair was settled, in a table."""
+    """The cell of a table that says when a pair was settled."""
     return f"{pair.settled_at:,}" if pair.settled_at else _found(going_on=going_on) if pair.finding else "open"
 
 
@@ -686,7 +696,7 @@ def _found(*, going_on: bool) -> str:
 
 
 def _two_digits(number: int | None) -> int:
-    """An estimate in two digits.
+    """Round an estimate to two digits.
 
     >>> _two_digits(1234), _two_digits(7)
     (1200, 7)
@@ -695,14 +705,14 @@ def _two_digits(number: int | None) -> int:
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON in which no key is twice."""
+    """Make a dict of a JSON object; refuse a duplicate key."""
     if len(fields := dict(pairs)) < len(pairs):
         raise ValueError
     return fields
 
 
 def _units(values: np.ndarray, labels: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Units of scores `[system, instance]`: exact sums, sums of absolute scores, and numbers of instances."""
+    """Sum scores `[system, instance]` within units: exact sums, sums of absolute scores, numbers of instances."""
     if not labels:
         return values, np.abs(values), np.ones(values.shape[1])
     places = dict[str, list[int]]()
@@ -717,13 +727,13 @@ def _units(values: np.ndarray, labels: Sequence[str]) -> tuple[np.ndarray, np.nd
 
 
 def _digests(systems: Sequence[int], scores: np.ndarray) -> list[str]:
-    """The systems that have each instance, as bits, and a checksum of their scores, from `[system, instance]`."""
+    """For each instance, the set of systems as bits, and a checksum of their scores `[system, instance]`."""
     bits = f"{sum(1 << k for k in systems):x}:"
     return [f"{bits}{zlib.crc32(row.tobytes()):x}" for row in (scores[sorted(systems)] + 0.0).T]
 
 
 def _new_labels(what: str, labels: Sequence[object] | None, number: int, before: Mapping[str, object]) -> list[str]:
-    """Refuse labels `[instance]` that were there before, and ids that occur twice."""
+    """The labels `[instance]` as text; refuse labels from earlier calls, and ids that occur twice."""
     names = [] if labels is None else list(map(str, labels))
     if labels is not None and len(names) != number:
         raise InputError(f"{what} must be one per instance, {number}, got {len(names)}")
@@ -774,16 +784,17 @@ class MonitorOptions:
 def monitor(data: Any, options: MonitorOptions) -> Monitor:
     """Look at results that are still coming in: which pairs are settled, and may the evaluation stop?
 
-    Call it on all results so far, as often as you like. An instance counts as soon as all systems that are needed have
-    it. See `Monitor`, which takes instances one by one.
+    Call it on all results so far, as often as you like. An instance counts as soon as all needed systems have results
+    on it. To add instances one by one, see `Monitor`.
 
     Args:
-        data: what `compare` takes, of a metric that is a mean over instances. Clusters come whole; one of which a
-            needed system has only a part waits.
+        data: what `compare` takes, with a metric that is a mean over instances. If a needed system has results on only
+            a part of a cluster, the cluster waits.
         options: see `MonitorOptions`.
 
     Raises:
-        InputError: a metric that is no mean, several metrics, or a checkpoint of other systems, options or scores.
+        InputError: the metric is no mean over instances, there are several metrics, or the checkpoint has other
+            systems, options or scores.
 
     Example:
         >>> results = {"A": [1, 1, 1, 1, 1, 1, 1, 1], "B": [0] * 8}
@@ -798,7 +809,7 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
     seen, kept, there = None, options.checkpoint, evaluation.systems
     if kept is not None and os.path.exists(kept):
         seen = Monitor.from_json(kept)
-        # Systems may come first in another order; a name that only one side has is named.
+        # The files may list the same systems in another order; other names give an error below.
         there = seen.systems if set(seen.systems) == set(there) else there
     chosen = Monitor(
         there,
@@ -838,10 +849,10 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
 def _check_counted(
     seen: Monitor, names: Sequence[str], scores: np.ndarray, kept: str | os.PathLike[str] | None
 ) -> None:
-    """Refuse scores `[system, instance]`, NaN if there is none, that are not those that were counted."""
+    """Refuse scores `[system, instance]` (NaN if missing) that differ from the scores that were counted before."""
     now = dict[str, dict[str, str]]()
     for name, digest in seen._ids.items():
-        if (bits := digest.partition(":")[0]) not in now:  # the digests of all names, of the systems that were counted
+        if (bits := digest.partition(":")[0]) not in now:  # digests of all instances, for this set of systems
             given = [k for k in range(len(scores)) if int(bits, 16) >> k & 1]
             now[bits] = dict(zip(names, _digests(given, scores), strict=True))
         if now[bits].get(name) != digest:

@@ -1,4 +1,4 @@
-"""Gains: how large is a gain that is significant, and do its winners win elsewhere? All pairs of systems."""
+"""Gains: how large is a significant gain, and do winners win on other instances? For all pairs of systems."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ if TYPE_CHECKING:
 
 Side = Literal["one-sided", "two-sided"]
 _SIDES: dict[Side, Alternative] = {"one-sided": "greater", "two-sided": "two-sided"}
-"""Names of the tests, one-sided for the better system of a pair."""
+"""Option -> alternative; a one-sided test is for the better system of a pair."""
 _LOWEST, _HIGHEST = 0.001, 0.25
-"""p of the pairs that a threshold is made of."""
+"""Lowest and highest p of the pairs from which the threshold is computed."""
 _FEWEST = 9
-"""Resamples at least as extreme behind a sampled p that moves a gain."""
+"""Fewest extreme resamples for a Monte Carlo p to be used in the threshold."""
 _NORMAL = NormalDist()
 
 
@@ -101,14 +101,15 @@ class PairGain:
 
     Attributes:
         size: number of units of the test set.
-        winner: the system with the better score; of equal systems the first in the data.
-        loser: the other one.
+        winner: the system with the better score; if scores are equal, the first in the data.
+        loser: the other system.
         metric: name of the metric.
         test: "permutation" or "bootstrap".
         gain: |score of the winner - score of the loser|, on the scale of the metric.
         p_value: the p-value.
         method: "exact", "dp" or "tree" (exact too), or "montecarlo".
-        wins_elsewhere: whether it has the better score on the other test set or instances; None if there are none.
+        wins_elsewhere: whether the winner also has the better score on the other test set or the other instances; None
+            if there are none.
     """
 
     size: int
@@ -124,18 +125,18 @@ class PairGain:
 
 @dataclass(frozen=True)
 class GainsAt:
-    """The results of all pairs on one test set, by one metric and test.
+    """Summary of all pairs on one test set, by one metric and test.
 
     Attributes:
         metric: name of the metric.
         test: "permutation" or "bootstrap".
         size: number of units of the test set.
-        num_pairs: number of pairs with p from 0.001 to 0.25, whose gains are moved to the middle of the range of p.
-        median: of these gains; None without pairs.
-        threshold: their quantile; None without pairs.
-        near: number of pairs with p in the range.
-        wins: how many of their winners win elsewhere, too; None if there is nothing else.
-        share: wins / near; None without either.
+        num_pairs: number of pairs with p from 0.001 to 0.25. Their gains are rescaled to the middle of `p_range`.
+        median: median of the rescaled gains; None without such pairs.
+        threshold: `quantile` of the rescaled gains; None without such pairs.
+        near: number of pairs with p in `p_range`.
+        wins: number of these pairs whose winner also wins elsewhere; None if there are no other instances.
+        share: wins / near; None if there are no such pairs or no other instances.
         interval: 95% interval of the share, for other systems like these; see `formulas.paired_proportion`.
     """
 
@@ -153,20 +154,20 @@ class GainsAt:
 
 @dataclass(frozen=True, repr=False)
 class Gains(Study):
-    """Gain against 1 - p for all pairs of systems, the gains that are needed, and whether winners win elsewhere.
+    """Result of `gains`: gain against 1 - p for all pairs of systems, thresholds, and whether winners win elsewhere.
 
     Attributes:
         systems: all systems, in the order of the data.
-        pairs: size by size, metric by metric and test by test.
-        points: in the same order.
+        pairs: one entry for each size, metric, test and pair, in this order.
+        points: one summary for each size, metric and test, in this order.
         p_range: lowest and highest p of the pairs whose winners are followed.
         quantile: the threshold is this quantile of gains.
-        elsewhere: where winners may win, too: "the other instances" or "the other test set"; empty if nowhere.
+        elsewhere: where winners may also win: "the other instances" or "the other test set"; empty if there are none.
         num_instances: number of instances.
         num_units: number of units (instances, or clusters if there are some).
         alternative: "one-sided" (in favour of the winner) or "two-sided".
         notes: what a reader of the numbers should know.
-        settings: of the tests.
+        settings: settings of the tests.
         signature: one line that reproduces the numbers.
     """
 
@@ -186,7 +187,7 @@ class Gains(Study):
     signature: str
 
     def document(self) -> Document:
-        """The sizes of gains, and the numbers of each metric and test."""
+        """The verdict, and a table of thresholds for each metric and test."""
         (low, high), noun, share = self.p_range, unit_of(self), percent(self.quantile)
         size, middle = f"gains of {count(len(self.systems), 'system')}: {in_units(self)}", (low + high) / 2.0
         lines, verdict = list[Block]([size]), ""
@@ -218,7 +219,7 @@ class Gains(Study):
         return Document("Gains", in_units(self), verdict or none, lines)
 
     def _table(self, points: list[GainsAt], spec: str) -> Table:
-        """One row per size."""
+        """The table of one metric and test, one row per size."""
         header = [f"{unit_of(self)}s", "pairs", "median", "threshold", "near"]
         header += ["win", "share", f"{percent(PROPORTION_LEVEL)} interval"] * bool(self.elsewhere)
         rows = [
@@ -234,7 +235,7 @@ class Gains(Study):
         return ((PANEL, partial(self._draw, points)) for points in _by_test(self.points))
 
     def _draw(self, points: list[GainsAt], axes: Axes) -> None:
-        """1 - p against gain, size by size, with the thresholds."""
+        """Draw 1 - p against gain for each size, with the thresholds."""
         (low, high), metric, test = self.p_range, points[0].metric, points[0].test
         axes.axhspan(1.0 - high, 1.0 - low, color="0.85", linewidth=0, zorder=0, label=f"p from {low:g} to {high:g}")
         axes.plot([], [], color="black", linewidth=1.2, linestyle="--", label="threshold")
@@ -256,24 +257,24 @@ class Gains(Study):
 def gains(data: Any, options: GainsOptions) -> Gains:
     r"""Relate the gain of one system over another to its p-value, for all pairs of systems on the same resamples.
 
-    If scores are means of n normal values, gains at one-sided p = 0.05 are 1.645 standard errors of delta (two-sided:
-    1.960). Pairs with p from 0.001 to 0.25 say how large these are: $g z_{0.05} / z_p$. The threshold is the 95th
-    percentile: a larger gain is almost always significant on data like these. It describes these systems; that of
-    others may be larger, the more so the fewer these are. A sampled p-value counts where nine resamples or more are at
-    least as extreme.
+    If scores are means of normally distributed values, the gain at one-sided p = 0.05 is 1.645 standard errors of delta
+    (two-sided: 1.960). Each pair with p from 0.001 to 0.25 gives an estimate of this gain: its gain g is rescaled to $g
+    z_{0.05} / z_p$. The threshold is the 95th percentile of these: on data like these, a larger gain is almost always
+    significant. The threshold describes these systems. For other systems it may be larger, especially if these are few.
+    A Monte Carlo p-value is used only if at least nine resamples are extreme.
 
-    A p-value is not the probability that the winner is worse. How often winners near p = 0.05 win elsewhere depends on
-    the true differences of the systems. If differences of all sizes are equally frequent, 88% win on as many other
-    instances of the same kind, and 95% are the better system; on another domain the winner may be as good as random.
-    The other instances of one data set share what is special about it, such as its domain.
+    A p-value is not the probability that the winner is worse. How often winners with p near 0.05 win elsewhere depends
+    on the true differences of the systems. If true differences of all sizes are equally frequent, 95% of these winners
+    are truly better. On as many other instances of the same kind, 88% win. On another domain, the winner may be as good
+    as random. The other instances of one data set share its special features, such as the domain.
 
     Args:
         data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
         options: see `GainsOptions`.
 
     Raises:
-        InputError: an option or the data cannot be used, a size above that of the data, or systems or a metric that
-            the other test set lacks.
+        InputError: an option or the data cannot be used, a size is larger than the data, or the other test set lacks a
+            system or a metric.
 
     Reference: Berg-Kirkpatrick, Burkett and Klein (2012), "An empirical investigation of statistical significance in
     NLP", sections 3 and 4.
@@ -333,7 +334,7 @@ def gains(data: Any, options: GainsOptions) -> Gains:
 
 
 def _other_test_set(evaluations: Sequence[EvaluationRecord], options: GainsOptions) -> list[EvaluationRecord]:
-    """The other test set by each metric; empty if there is none."""
+    """Read the other test set, one evaluation per metric; empty if there is none."""
     if options.other is None:
         return []
     with naming("other"):
@@ -353,10 +354,10 @@ def _compared(
     settings: Settings,
     options: GainsOptions,
 ) -> tuple[list[PairGain], str]:
-    """All pairs on one test set, metric by metric and test by test; and the signature of their tests.
+    """Test all pairs on one test set by each metric and test; also return the signature of the tests.
 
-    One-sided tests are those for the winner, and `compare` tests the first system of a pair against the second. So
-    systems are ordered by their scores, equal ones as in the data.
+    A one-sided test must be for the winner, and `compare` tests the first system of a pair against the second. So
+    systems are sorted by score first; systems with equal scores stay in the order of the data.
     """
     pairs, reports, how = list[PairGain](), [], {"device": options.device}
     how |= {"progress": options.progress and not options.sizes}
@@ -385,13 +386,13 @@ def _compared(
 
 
 def _hypotheses(evaluation: EvaluationRecord, settings: Settings) -> Hypotheses:
-    """All pairs, with the score of each system."""
+    """The hypotheses of all pairs, which hold the score of each system."""
     with named_errors([evaluation], settings):
         return problem_of(evaluation, settings).hypotheses
 
 
 def _gains_at(pairs: Sequence[PairGain], settings: Settings, options: GainsOptions) -> GainsAt:
-    """The results of the pairs on one test set."""
+    """Summarize the pairs on one test set."""
     gains, p_values = np.array([(pair.gain, pair.p_value) for pair in pairs]).T
     exact = np.array([pair.method != "montecarlo" for pair in pairs])
     known = exact | (p_values * (settings.fixed_resamples + 1) > _FEWEST + 0.5)  # p = (exceed + 1) / (K + 1)
@@ -412,7 +413,7 @@ def _gains_at(pairs: Sequence[PairGain], settings: Settings, options: GainsOptio
 
 
 def moved_gains(gains: np.ndarray, p_values: np.ndarray, p: float) -> np.ndarray:
-    r"""Gains `[pair]` with these one-sided p, as large as they were at p by the normal distribution: $g z_p / z_{p_g}$.
+    r"""Rescale gains `[pair]` from their one-sided p-values to p, by normal quantiles: $g z_p / z_{p_g}$.
 
     >>> moved_gains(np.array([1.96, 1.645]), np.array([0.025, 0.05]), 0.05).round(3)
     array([1.645, 1.645])
@@ -421,7 +422,7 @@ def moved_gains(gains: np.ndarray, p_values: np.ndarray, p: float) -> np.ndarray
 
 
 def _by_test(points: Sequence[GainsAt]) -> list[list[GainsAt]]:
-    """The points of each metric and test, by size."""
+    """Group the summaries by metric and test."""
     groups: dict[tuple[str, Test], list[GainsAt]] = {}
     for at in points:
         groups.setdefault((at.metric, at.test), []).append(at)
@@ -429,7 +430,7 @@ def _by_test(points: Sequence[GainsAt]) -> list[list[GainsAt]]:
 
 
 def _few_pairs_note(points: Sequence[GainsAt], quantile: float) -> Iterator[str]:
-    """A warning about thresholds from few pairs."""
+    """Warnings about thresholds from few pairs."""
     numbers, least = [at.num_pairs for at in points], math.ceil(round(1.0 / (1.0 - quantile), 6))
     if 0 in numbers:
         yield f"no threshold where no pair has p from {_LOWEST:g} to {_HIGHEST:g}: take more systems"

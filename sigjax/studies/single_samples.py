@@ -1,4 +1,4 @@
-"""Each system by itself, against a number or for the interval of its score."""
+"""One-sample tests: test the score of each system against a number, or give only its interval."""
 
 from __future__ import annotations
 
@@ -49,11 +49,10 @@ from sigjax.studies.study import (
     StudyRows,
     with_adjusted_p,
 )
-from sigjax.testing.closed import bonferroni_level
+from sigjax.testing.closed import bonferroni_level, right_or_wrong
 from sigjax.testing.columns import ColumnsProblem
 from sigjax.testing.jackknife import degrees_of_freedom, influences
 from sigjax.testing.problem import SumsProblem
-from sigjax.testing.proportions import right_or_wrong
 from sigjax.testing.skewed_t import skewed_tail, skewness
 from sigjax.testing.special import log_upper
 from sigjax.testing.tests import problem_of
@@ -63,9 +62,9 @@ from sigjax.testing.winner import winner_levels
 def _of_columns(
     sample: EvaluationRecord, settings: Settings, context: Context
 ) -> tuple[ColumnsProblem, float | None, Interval | None]:
-    """The units of a system with its score by a metric that is no function of sums, with what the bootstrap says of it.
+    """The problem of one system for a metric that is no function of sums; its bootstrap standard error and interval.
 
-    The resamples are those of `compare` with the same seed, and so are the numbers.
+    Resamples and numbers are the same as in `compare` with the same seed.
     """
     problem = problem_of(sample, settings, np.zeros((0, 2), np.int32))
     assert isinstance(problem, ColumnsProblem)
@@ -75,11 +74,11 @@ def _of_columns(
 
 OneSampleTest = Literal["none", "binomial", "sign-flip", "t"]
 _ROUNDING = Fraction(1, 10**15)
-"""Of a number such as 1/3, written as a double: 4 and 6 of 15 are as far from it."""
+"""Tolerance for a number such as 1/3 that a double cannot hold: 4/15 and 6/15 are equally far from 1/3."""
 
 
 def _is_right_or_wrong(samples: Sequence[EvaluationRecord], against: float | None) -> bool:
-    """Whether 0 and 1 are answers right or wrong, and not ratings that happen to be these."""
+    """Whether 0 and 1 mean wrong and right answers, instead of ratings that happen to be 0 or 1."""
     if against is None:
         return are_binary(samples)
     if samples[0].metric.name == ACCURACY.name and not 0 < against < 1:
@@ -92,11 +91,11 @@ def _distance(problem: SumsProblem, against: float) -> float:
     if not problem.shifted:
         return problem.hypotheses.scores[0] - against
     (score,), (offset,) = problem.shifted.alone.hypotheses.scores, problem.shifted.shifts
-    return score + float(Fraction(repr(offset)) - Fraction(repr(against)))  # decimals, as they were written
+    return score + float(Fraction(repr(offset)) - Fraction(repr(against)))  # exact in decimals, as users wrote them
 
 
 def _are_proportions(sample: EvaluationRecord, *, binary: bool) -> bool:
-    """Whether each unit has a whole number of right answers."""
+    """Whether each unit is a number of right answers out of a number of answers."""
     right, answers = sample.stats[0, :, :2].T
     are_shares = sample.stats.dtype.kind == "i" and bool(((right >= 0) & (right <= answers)).all())
     return are_shares and (binary or bool((answers != 1).any()))
@@ -137,7 +136,7 @@ def _sign_flip(sample: EvaluationRecord, number: Fraction, problem: SumsProblem,
 def _sign_flip_notes(
     sample: EvaluationRecord, problem: SumsProblem, error: float | None, against: float, p_value: float
 ) -> tuple[str, ...]:
-    """Warnings about sign flips: t, which needs no symmetry, decides differently; or the number has another scale."""
+    """Warnings about sign flips: the t test (which needs no symmetry) disagrees, or the number has another scale."""
     (name,), notes, alpha = sample.systems, (), problem.settings.alpha
     if are_binary([sample]) and not 0 <= against <= 1:
         notes = (f"warning: all numbers of {name!r} are 0 or 1: is {against:g} on this scale?",)
@@ -153,7 +152,7 @@ def _sign_flip_notes(
 
 
 def _by_t(problem: SumsProblem, error: float | None, against: float) -> dict[str, Any]:
-    """The t test that agrees with the interval of the score."""
+    """The t test against a number that agrees with the interval of the score."""
     check_units(len(problem.units.strata), f"a test of {problem.metric.name} against a number")
     degrees = degrees_of_freedom(problem.units.sizes, problem.units.strata)
     if degrees == 0.0:
@@ -170,25 +169,26 @@ def _by_t(problem: SumsProblem, error: float | None, against: float) -> dict[str
 
 @dataclass(frozen=True, repr=False)
 class OneSample(SciPyNames, ShortRepr):
-    """One system against a number, by one metric.
+    """Result of `one_sample` for one system: its score, and the test against a number.
 
     Attributes:
-        against: the number; None if there is none. Then there is no delta and no test, and all of p is None.
+        against: the number. None if no number was given; then there is no test, and delta and all fields of p are None.
         units: number of units (instances, or clusters if there are some).
         delta: score - against.
-        log10_p: its base-10 logarithm; right also where `p_value` is below the smallest double, except for t.
-        p_interval: bounds of p where it is sampled, or not known more closely; else None.
+        log10_p: base-10 logarithm of p; except for t, it is accurate also if `p_value` is below the smallest double.
+        p_interval: interval of p if p is sampled, or bounds if p is only bounded; else None.
         p_adjusted: p_value adjusted for all systems.
         test: "binomial", "sign-flip" or "t"; see `one_sample`. "none" without a number.
-        method: "exact" or "montecarlo"; for t "t"; "none" without a number.
-        exceed: number of resamples at least as extreme; None unless sampled.
-        standard_error: of the score, by the jackknife; None for one unit. Of a metric that is no function of sums (AUC,
-            correlation, median) by the bootstrap.
-        interval: of the score, at the level: Wilson's for answers right or wrong, else by t; None for one unit. Of a
-            metric that is no function of sums the bootstrap's percentile interval, as `compare` has it.
-        best_of: number of systems among which it was chosen as the best, which its interval then counts; else None.
+        method: "exact", "montecarlo" or "t"; "none" without a number.
+        exceed: number of resamples at least as extreme as observed; None if p is not sampled.
+        standard_error: standard error of the score by the jackknife; None for one unit. If the metric is no function of
+            sums (AUC, correlation, median), by the bootstrap.
+        interval: confidence interval of the score; None for one unit. Wilson's interval for right-or-wrong answers; the
+            bootstrap's percentile interval, as in `compare`, if the metric is no function of sums; else by t.
+        best_of: number of systems among which this system was chosen as the best, if its interval accounts for the
+            choice; else None.
         notes: what a reader of the numbers should know.
-        settings: seed, resamples, alternative, level and correction; interval "percentile" where it is the bootstrap's.
+        settings: seed, resamples, alternative, level and correction; interval is "percentile" if the bootstrap made it.
     """
 
     _first = ("system", "metric", "against", "score", "interval", "p_value", "p_adjusted", "test")
@@ -233,33 +233,35 @@ class OneSampleOptions(SamplesOptions):
 
 @takes(OneSampleOptions)
 def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
-    r"""Score each system, with an interval, and test it against a number: 1/2, the middle of a scale, a published one.
+    r"""Score each system with an interval, and test it against a number: 1/2, the middle of a scale, a published score.
 
-    The number is taken for certain: a published score that has an error of its own is compared by its outputs.
+    The number is taken as known exactly. If a published score has a sampling error of its own, compare the outputs of
+    both systems instead. The test depends on the data:
 
-    - `binomial`: answers right or wrong, one per unit. Exact: the right ones are binomial with the number as
-      probability. Two-sided counts scores at least as far from it, $|\hat p^* - c| \ge |\hat p - c|$ (SciPy and R those
-      no more likely: the same at 1/2). Not where another system has other numbers, or the number is not between 0
-      and 1: ratings may all be 1.
-    - `sign-flip`: means of other numbers, and shares of right answers of clusters, runs or tokens against 1/2. The
-      permutation test against a system that has the number on every instance flips the signs of $x_i - c$, of clusters
-      those of their sums: exact where $x_i$ is symmetric about c under the null hypothesis, nearly so for many units.
-      Of few skewed numbers p is often too small; a note says where t would decide otherwise.
-    - `t`: such shares against any other number, and metrics that are no mean (F1, BLEU): Student's t by the jackknife,
-      corrected for skewness, the test whose intervals `interval` gives.
+    - `binomial`: for right-or-wrong answers, one per unit. The test is exact: under the null hypothesis, the number of
+      right answers is binomial, and its probability is the given number c. The two-sided test counts proportions at
+      least as far from c, $|\hat p^* - c| \ge |\hat p - c|$. (SciPy and R count the outcomes that are at most as
+      probable; at c = 1/2 these are the same.) It is not used if the scores of any system are not all 0 or 1, or if c
+      is not between 0 and 1, because then scores may be ratings.
+    - `sign-flip`: for means of other numbers; also for shares of right answers in clusters, runs or tokens if c = 1/2.
+      It is the permutation test against a system with the score c on every instance. It flips the signs of $x_i - c$,
+      or of the sums of a cluster. It is exact if $x_i$ is symmetric about c under the null hypothesis, and nearly exact
+      for many units. With few skewed numbers, p is often too small; if the t test disagrees, a note says so.
+    - `t`: for such shares against another number, and for metrics that are no mean (F1, BLEU). It is Student's t test
+      with the jackknife, corrected for skewness. It agrees with the interval.
 
-    A metric that is no function of sums (AUC, correlation, median) has a score with the standard error and percentile
-    interval of the bootstrap, those of `compare`, and no test: percentile intervals invert none.
+    If the metric is no function of sums (AUC, correlation, median), the standard error and percentile interval come
+    from the bootstrap, as in `compare`. There is no test, because no test corresponds to a percentile interval.
 
     Args:
-        data: an array `[instance]` or `[instance, input]`; a dict of one per system (or id -> number); or what
-            `compare` takes, of one system or more.
+        data: an array `[instance]` or `[instance, input]`; a dict from system to such an array (or to id -> number); or
+            what `compare` takes, with one or more systems.
         options: see `OneSampleOptions`.
 
     Raises:
-        InputError: a number, or the best, for a metric that is no function of sums; a number that is not finite, or for
-            accuracies not between 0 and 1; the best of systems on different instances; an option outside its domain; no
-            exact test for method="exact".
+        InputError: `against` or `best` is given, but the metric is no function of sums; `against` is not finite, or not
+            between 0 and 1 for accuracies; `best` is given, but systems have different instances; an option is outside
+            its domain; there is no exact test for method="exact".
 
     Reference: Fisher (1935), "The design of experiments", section 21; Hall (1992), "On the removal of skewness by
     transformation".
@@ -296,7 +298,7 @@ def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
 def _test(
     name: str, sample: EvaluationRecord, settings: Settings, options: OneSampleOptions, *, binary: bool
 ) -> OneSample:
-    """The test of one system; `binary`: whether 0 and 1 are answers right or wrong."""
+    """Score and test one system; `binary`: whether 0 and 1 mean wrong and right answers."""
     against = None if options.against is None else float(options.against)
     fields: dict[str, Any] = {"p_interval": None, "exceed": None, "notes": ()}
     if isinstance(sample.metric, SampleMetric):
@@ -306,7 +308,7 @@ def _test(
             problem, error, interval = _of_columns(sample, settings, Context(options.device, options.progress))
         else:
             problem, error, interval = spread_of(sample, settings, binary=binary)
-        number = Fraction(repr(against or 0.0))  # the decimal that was written: 14 of 20 is 0.7
+        number = Fraction(repr(against or 0.0))  # exact decimal as written: 14 of 20 is 0.7
         if against is None or isinstance(problem, ColumnsProblem):
             fields |= {"test": "none", "method": "none", "p_value": None}
         elif binary and right_or_wrong(problem):
@@ -336,13 +338,13 @@ def _test(
 
 
 _FEW_ANSWERS, _SKEWED = 30, 0.2
-"""With fewer right or wrong answers of the best, a score is not nearly normal; nor is a mean that is so skewed."""
+"""A score is not nearly normal with fewer right (or wrong) answers than this, or with a larger skewness."""
 
 
 def _with_best(
     results: Sequence[OneSample], samples: Mapping[str, EvaluationRecord], settings: Settings, *, binary: bool
 ) -> list[OneSample]:
-    """The results with the interval of the best score corrected for its choice."""
+    """The results; the interval of the best system is corrected, because it was chosen as the best."""
     every, first = [*samples.values()], next(iter(samples.values()))
     if len(every) < 2:
         raise InputError(f"{Hint('best')} chooses among systems, and there is one; leave it out")
@@ -366,7 +368,7 @@ def _with_best(
     levels = winner_levels(scores, influence, settings.confidence_level, settings.fixed_resamples, settings.seed)
     if right is not None and min(right, row.units - right) < _FEW_ANSWERS:
         levels = (bonferroni_level(settings.confidence_level, len(every)),) * 2
-    ends = [  # Wilson's interval is too short at such levels if few answers are right
+    ends = [  # at these levels, Wilson's interval is too short if few answers are right
         spread_of(every[best], replace(settings, confidence_level=level), binary=binary)[2]
         if right is None
         else proportion_interval(right, row.units, level)
@@ -445,7 +447,7 @@ def _one_sample_document(results: Sequence[OneSample]) -> Document:
 
 
 def _one_sample_verdict(results: Sequence[OneSample]) -> str:
-    """Which system is significantly above or below the number, or how many are."""
+    """Which system is significantly above or below the number; for several systems, how many are."""
     (first, *others), settings = results, results[0].settings
     significant = [row for row in results if row.p_adjusted is not None and row.p_adjusted < settings.alpha]
     than = {"greater": "above", "less": "below", "two-sided": "different from"}[settings.alternative]

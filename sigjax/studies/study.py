@@ -1,4 +1,4 @@
-"""Code that all studies share: results as text, JSON, a data frame and a figure, and the words of their tables."""
+"""Base classes of study results with all their outputs, and helpers for the text of studies."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _Axes = TypeVar("_Axes", bound="Axes | Sequence[Axes]")
 COLORS = {"permutation": BLUE, "bootstrap": VERMILION}
 PANEL = 2.0
-"""Inches of the inside of a panel from top to bottom."""
+"""Height of the plotting area of a panel, in inches."""
 _SHORT = {"read": "only", "resamples": "n", "alternative": "alt", "confidence_level": "level"}
 _USUAL = frozenset(
     "a b id part slice system winner loser name other null metric test by claim margin against alpha instances size "
@@ -43,20 +43,20 @@ _USUAL = frozenset(
     "threshold pairs tests statistic correlation p_value p_adjusted moves settled_at better needed found kept saved "
     "holds verdict wins_elsewhere text".split()
 )
-"""The columns of data frames that most people use."""
+"""Columns of data frames with columns="usual"."""
 
 
 class StudyResult(ShortRepr):
-    """The base class of results: all outputs are made from their document and records."""
+    """Base class of study results; all outputs are made from the document and the records of a result."""
 
     rows: ClassVar[str] = ""
-    """The field whose records are the rows of the data frame; empty if there is one row."""
+    """Name of the field whose records are the rows of data frames and CSV; empty if the result is one row."""
     exit_code = 0
     """The exit code of the command."""
 
     @abstractmethod
     def document(self) -> Document:
-        """The document of the result."""
+        """The document (title, verdict, texts, tables) from which all text outputs are made."""
 
     def whole_document(self) -> Document:
         """The document for files, with long lists in full."""
@@ -75,52 +75,53 @@ class StudyResult(ShortRepr):
         return self.to_text()
 
     def to_text(self, *, width: int | None = None, color: bool = False, whole: bool = False) -> str:
-        """The result as text in lines of `width` columns (those of the terminal, or of files, when left out).
+        """The result as text with lines of `width` columns; by default the width of the terminal, or of files.
 
-        `color`: the headline is bold; `whole`: long lists are not cut, as in files.
+        `color`: print the headline in bold. `whole`: show long lists in full, as in files.
         """
         made = self.whole_document() if whole else self.document()
         return document.to_text(made, width=width, color=color)
 
     def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The same sentences and tables as Markdown, with the whole of long lists.
+        """The result as Markdown, with long lists in full.
 
-        As in all these methods, `path` is a file to write, whose path is then returned instead of the text.
+        In this and the following methods, if `path` is given, the text is written to this file, and the path is
+        returned.
         """
         return text_or_file(document.to_markup(self.whole_document(), MARKDOWN), path)
 
     def to_rst(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The same as reStructuredText."""
+        """The result as reStructuredText, with long lists in full."""
         return text_or_file(document.to_markup(self.whole_document(), RST), path)
 
     def to_latex(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The tables for a paper (packages booktabs and longtable); the sentences stand in comments."""
+        """The tables as LaTeX for a paper (packages booktabs and longtable); sentences become comments."""
         return text_or_file(document.to_latex(self.whole_document(), path), path)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The same as a web page that loads nothing from anywhere, with the details folded."""
+        """The result as a self-contained web page, with the details folded."""
         return text_or_file(document.to_html(self.whole_document()), path)
 
     def to_github(self, path: str | os.PathLike[str] | None = None) -> str:
-        """A comment for a pull request: the headline, the first rows of what everyone reads, and the details folded."""
+        """The result as a comment for a pull request: the headline, the main rows, and the details folded."""
         return text_or_file(document.to_github(self.document()), path)
 
     def _repr_html_(self) -> str:
-        """The same text for notebooks."""
+        """Show the text in notebooks."""
         return html_text(str(self))
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """All of it as JSON, of the schema `sigjax-KIND/1`, such as `sigjax-audit/1`."""
+        """The whole result as JSON, with the schema `sigjax-KIND/1`, such as `sigjax-audit/1`."""
         return text_or_file(json_lines(f"sigjax-{self._schema}/1", self._fields()), path)
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """One row per result, such as a pair, as CSV; texts that a spreadsheet would run are escaped."""
+        """The result as CSV, one row per record, such as a pair; texts that a spreadsheet would run are escaped."""
         return text_or_file(rows_csv(self._rows()), path)
 
     if not TYPE_CHECKING:  # type checkers would take any name for an attribute
 
         def __getattr__(self, name: str) -> Any:
-            """Tell users of other libraries where p-values and tables are."""
+            """Tell users of other libraries where to find p-values."""
             said = ""
             if name in ("pvalue", "p_value") and (rows := self._records()) and rows[0] is not self:
                 names = [own for own in asdict(rows[0]) if own.endswith(("p_value", "_p", "p_adjusted"))]
@@ -132,7 +133,7 @@ class StudyResult(ShortRepr):
         return type(self).__name__.lower()
 
     def to_dataframe(self, library: Library | None = None, *, columns: Literal["usual", "all"] = "usual") -> Any:
-        """A data frame with one row per result, such as a pair or a number of instances; see `Report.to_dataframe`."""
+        """The result as a data frame, one row per record, such as a pair; see `Report.to_dataframe`."""
         return rows_to_dataframe(self._rows(), library, columns, _USUAL)
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -146,22 +147,22 @@ Row = TypeVar("Row")
 
 
 class StudyRows(tuple[Row, ...], StudyResult):
-    """Results that have their settings in common, one per system or pair: a tuple with a text and JSON of all."""
+    """A tuple of results with the same settings, one per system or pair; it has one document and JSON for all."""
 
     _about: tuple[str, str, Callable[[Sequence[Any]], Document]]
 
     def __new__(cls, rows: Iterable[Row] = (), *about: Any) -> StudyRows[Row]:
-        """Take the results, then their schema, their name in JSON, and the function that makes the document."""
+        """Make the tuple; `about`: the schema, the key of the rows in JSON, the function that makes the document."""
         made = super().__new__(cls, rows)
         made._about = about  # pyright: ignore[reportAttributeAccessIssue]
         return made
 
     def __repr__(self) -> str:
-        """The rows as a tuple."""
+        """Show the rows as a tuple."""
         return tuple.__repr__(self)
 
     def document(self) -> Document:
-        """The document of the results."""
+        """The document of all results."""
         return self._about[2](self)
 
     def _fields(self) -> dict[str, Any]:
@@ -180,15 +181,15 @@ class StudyRows(tuple[Row, ...], StudyResult):
 
 @dataclass(frozen=True, repr=False)
 class Study(StudyResult):
-    """The base of all results of studies, which have a `signature` besides: one line that reproduces the numbers."""
+    """Base class of results with a figure; they also have a `signature`, one line that reproduces the numbers."""
 
     @abstractmethod
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
-        """The panels of the figure in reading order: the height of each in inches, and what draws it."""
+        """The panels of the figure in reading order: height in inches, and the function that draws the panel."""
 
     @property
     def _width(self) -> float:
-        """Inches of a panel."""
+        """Width of a panel, in inches."""
         return ONE_COLUMN
 
     @overload
@@ -204,16 +205,16 @@ class Study(StudyResult):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Figure | Axes | Sequence[Axes]:
-        """The study as a matplotlib figure (extra `plot`).
+        """Draw the study as a matplotlib figure (needs the extra `plot`).
 
         Args:
-            ax: the axes to draw into, as many as the study has panels (row by row), which are returned; a new figure
-                when left out.
-            figsize: its width and height in inches; when left out, for a column of a paper, and as high as it needs.
-            title: a title of your own, in place of that of a single panel, or above several.
+            ax: the axes to draw into, one per panel (row by row). They are returned. By default a new figure is made.
+            figsize: width and height of the figure in inches; by default the width of a column of a paper, and the
+                height that the panels need.
+            title: your own title; it replaces the title of a single panel, or stands above several panels.
 
         Raises:
-            InputError: matplotlib is not installed, or another number of axes.
+            InputError: matplotlib is not installed, or the number of axes is not the number of panels.
         """
         panels = [(self._width, *panel) for panel in self._panels()]
         into = None if ax is None else np.ravel(np.asarray(ax, object)).tolist()
@@ -225,7 +226,7 @@ class Study(StudyResult):
 
 
 def signature_line(**values: object) -> str:
-    """One line that reproduces the numbers, from named values; None is left out.
+    """Join named values to a signature, one line that reproduces the numbers; None is left out.
 
     >>> signature_line(study="power", seed=1, strata=None).rpartition(":")[0]
     'study:power|seed:1|sigjax'
@@ -234,7 +235,7 @@ def signature_line(**values: object) -> str:
 
 
 def study_signature(study: str, options: object, *, metric: str, **more: object) -> str:
-    """The signature of a study: its options that change numbers; values given here replace them in their places.
+    """The signature of a study: the options that change numbers; values in `more` replace options of the same name.
 
     >>> from sigjax.studies.trials import StudyOptions
     >>> study_signature("power", StudyOptions(seed=1), metric="mean", only="A,B").rpartition("|")[0]
@@ -244,7 +245,7 @@ def study_signature(study: str, options: object, *, metric: str, **more: object)
     for name in options_of(type(options)):
         value = None if name == "read" else getattr(options, name)
         if name in ("device", "progress", "show") or value is False:
-            continue  # None stays, to keep the position of a value that `more` gives
+            continue  # None is kept: `more` may give a value at this position
         value = ",".join(map(str, value)) if isinstance(value, list | tuple) else value
         given[_SHORT.get(name, name)] = f"{value:g}" if isinstance(value, float) else value
     return signature_line(**{"study": study, "metric": metric, **given, **more})
@@ -253,38 +254,38 @@ def study_signature(study: str, options: object, *, metric: str, **more: object)
 def table_of(
     header: Sequence[str], rows: Sequence[Sequence[str]], names: tuple[int, ...] = (), optional: tuple[int, ...] = ()
 ) -> Table:
-    """A table of rows; if the terminal is too narrow, `optional` columns are left out in this order."""
+    """Make a table of rows; if the terminal is too narrow, `optional` columns are dropped in this order."""
     return Table(tuple(header), list(map(tuple, rows)), names, optional)
 
 
 def more_in_json(number: int, noun: str) -> list[str]:
-    """How many results a table does not show, and where they are; nothing if there are none."""
+    """A line that says how many results a table omits, and where to find them; empty if it omits none."""
     return ["", f"{count(number, f'more {noun}')}: -o FILE.json has all of them."] if number > 0 else []
 
 
 def caption(result: Any) -> str:
-    """The metric of a result, with a remark if lower is better."""
+    """The metric's name, with a remark if lower scores are better."""
     return f"{metric_title(result.metric)}{LOWER * result.lower_is_better}"
 
 
 def grouped(records: Iterable[Row], *names: str) -> list[list[Row]]:
-    """Records one after another that have the same values of these fields."""
+    """Group consecutive records with the same values of these fields."""
     return [list(some) for _, some in groupby(records, key=attrgetter(*names))]
 
 
 def in_methods(methods: Mapping[str, int]) -> str:
-    """The method, with numbers if there are several."""
+    """The method in words; if there are several methods, each with its number."""
     texts = [METHODS.get(name, name) + f" {number:,}" * (len(methods) > 1) for name, number in sorted(methods.items())]
     return ", ".join(texts)
 
 
 def unit_of(study: Any) -> str:
-    """The unit that is resampled, in words."""
+    """The unit that is resampled: "instance" or "cluster"."""
     return "instance" if study.num_units == study.num_instances else "cluster"
 
 
 def in_units(study: Any) -> str:
-    """The numbers of instances, runs and clusters in words."""
+    """The numbers of instances, runs and clusters, in words."""
     found = re.search(r"\|runs:(\d+)(?:-(\d+))?\|", study.signature)
     runs = found and (int(found[1]), int(found[2] or found[1]))
     clusters = f" in {count(study.num_units, 'cluster')}" * (unit_of(study) == "cluster")
@@ -292,11 +293,11 @@ def in_units(study: Any) -> str:
 
 
 def adjusted_p(results: Sequence[Any]) -> str:
-    """The heading of adjusted p-values; just p if nothing is adjusted for."""
+    """The heading of the column of adjusted p-values; just "p" for a single result."""
     return "p" if len(results) == 1 else f"p ({results[0].settings.correction})"
 
 
 def with_adjusted_p(results: Sequence[Any], correction: Correction) -> list[Any]:
-    """Results with their p-values adjusted together."""
+    """Adjust the p-values of all results together."""
     p_adjusted = adjust(np.array([result.p_value for result in results]), correction).tolist()
     return [replace(result, p_adjusted=p) for result, p in zip(results, p_adjusted, strict=True)]

@@ -1,4 +1,4 @@
-"""Flips and slices: which instances decide between two systems, and does the difference change from slice to slice?"""
+"""Flips and slices: which instances decide between two systems? Does the difference change between slices?"""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _TOP, _SHOWN = (1, 2, 5, 10), 20
-"""The number of most influential instances that are always left out; and the number that a text names."""
+"""Numbers of most influential instances that are always left out; most instances in the text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,13 +81,13 @@ class FlipsOptions:
 
 @dataclass(frozen=True)
 class Flip:
-    """An instance on which the statistics of two systems differ.
+    """An instance on which two systems have different statistics.
 
     Attributes:
-        id: of the instance (with all its runs); without ids its number, from 1.
-        a: score of the first system on this instance alone; None if it has none.
-        b: that of the second.
-        part: its part in delta, see `flips`.
+        id: id of the instance (with all its runs); without ids its number, from 1.
+        a: score of the first system on this instance alone; None if the score is not defined.
+        b: score of the second system on this instance alone; None if the score is not defined.
+        part: contribution of the instance to delta, see `flips`.
     """
 
     id: str
@@ -98,12 +98,12 @@ class Flip:
 
 @dataclass(frozen=True)
 class WithoutTop:
-    """The comparison without the instances that speak most for the sign of delta.
+    """The comparison without the instances that favour the leading system most.
 
     Attributes:
-        removed: how many are left out; 0 is the comparison of all.
-        interval: of delta; None if there is none.
-        p_value: of the permutation test.
+        removed: number of instances that are left out; 0 for the comparison on all instances.
+        interval: interval of delta; None if there is none.
+        p_value: p-value of the permutation test.
     """
 
     removed: int
@@ -114,18 +114,20 @@ class WithoutTop:
 
 @dataclass(frozen=True, repr=False)
 class Flips(StudyResult):
-    """The instances that decide between two systems.
+    """Result of `flips`: the instances that decide between two systems.
 
     Attributes:
-        additive: whether the parts of all instances add up to delta.
-        flips: the instances that differ, the largest |part| first, then in the order of the data.
-        left_out: the comparison of all instances, and without some of those that speak most for the sign of delta.
-        fewest_not_significant: how many of these have to be left out for the difference not to be significant, or to
-            have another sign; None if it is not significant, or stays so without `bound` of them.
-        fewest_no_lead: how many, for delta to be 0 or of the other sign; None if delta is 0, or keeps its sign.
-        bound: how many were left out at most.
-        confidence_level: of the intervals; a difference is significant where p < 1 - level.
-        texts: column or field that is shown -> what it holds of each of `flips`.
+        additive: whether the contributions (`part`) of all instances add up to delta.
+        flips: the instances on which the systems differ, the largest |part| first, then in the order of the data.
+        left_out: the comparison on all instances, and without the instances that favour the leading system most.
+        fewest_not_significant: number of these instances to leave out until the difference is not significant, or
+            changes its sign. None if it is not significant on all instances, or is still significant without `bound`
+            instances.
+        fewest_no_lead: number of these instances to leave out until delta is 0 or changes its sign. None if delta is 0
+            on all instances, or still has its sign without `bound` instances.
+        bound: largest number of instances that may be left out.
+        confidence_level: confidence level of the intervals; a difference is significant if p < 1 - level.
+        texts: column or field to show -> its text for each of `flips`.
     """
 
     rows = "flips"
@@ -147,7 +149,7 @@ class Flips(StudyResult):
 
     @property
     def headline(self) -> str:
-        """The leader, the number of instances on which the systems differ, and how few of them decide."""
+        """The leading system, the number of instances on which the systems differ, and how few instances decide."""
         every, alpha = self.left_out[0], round(1.0 - self.confidence_level, 12)
         differ = f"{len(self.flips):,} of {words.count(self.num_instances, 'instance')} differ"
         if every.delta == 0.0:
@@ -159,9 +161,9 @@ class Flips(StudyResult):
         text = f"{ahead} is ahead of {behind} by {abs(every.delta):{by}} ({words.p_is(p)}): {differ}"
         neither = len(self.flips) - wins - losses
         end = f", {losses:,} against it and {neither:,} for neither" if neither else f" and {losses:,} against it"
-        text += f", {wins:,} for it{end}." if wins or losses else "."  # MCC of a single instance is not defined
+        text += f", {wins:,} for it{end}." if wins or losses else "."  # MCC: no scores of single instances
         few, none = self.fewest_not_significant, self.fewest_no_lead
-        if not self.bound:  # of two instances or one, none can be left out
+        if not self.bound:  # at most two instances: none can be left out
             too_few = "They are too few to leave one out", "Without that one no difference is left"
             return f"{text} {too_few[len(self.flips) == 1]}."
         if few is None and every.p_value < alpha:
@@ -174,7 +176,7 @@ class Flips(StudyResult):
         return f"{text} Leaving out the {few:,} most influential makes p {alpha:g} or more; {then} {lead}"
 
     def document(self) -> Document:
-        """The difference without the instances that decide, and the first of these instances."""
+        """The difference without the most influential instances, and the first instances that differ."""
         return self._document(_SHOWN)
 
     def whole_document(self) -> Document:
@@ -199,7 +201,7 @@ class Flips(StudyResult):
         return Document("Flips", caption(self), self.headline, left, details, holds_texts=True)
 
     def instances(self, most: int = _SHOWN, others: str = "Files (-o) have") -> list[Block]:
-        """The first instances that differ (their names, if all are right or wrong), and who has the `others`."""
+        """The first instances that differ (only names for right-or-wrong answers); `others` says where the rest are."""
         answers = self.additive and not self.lower_is_better and all({one.a, one.b} == {0.0, 1.0} for one in self.flips)
         if answers and not self.texts:
             sides = ((name, [one.id for one in self.flips if one.a == a]) for name, a in ((self.a, 1.0), (self.b, 0.0)))
@@ -219,7 +221,7 @@ class Flips(StudyResult):
         return ["Instances that differ, the largest part first:", Table.of(columns, names=(0, *texts)), means]
 
     def with_texts(self, texts: Mapping[str, EvaluationRecord]) -> Flips:
-        """The same, and beside each instance the text of fields, which are the strata of evaluations."""
+        """Show fields beside each instance: `texts` maps each field to an evaluation with this field as strata."""
         return replace(self, texts=texts_by_id(texts, [one.id for one in self.flips]))
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -232,20 +234,26 @@ class Flips(StudyResult):
 def flips(data: Any, options: FlipsOptions) -> Flips:
     r"""Which instances decide between two systems, and what is left of the difference without them?
 
-    An instance has all its runs. Its part in delta is $(a_i - b_i) / n$ for a mean of n numbers, with sums over its
-    runs, so that parts add up to delta, and else $\delta - \delta_{(i)}$, where $\delta_{(i)}$ is delta without the
-    instance. Those that speak most for the sign of delta are left out, the largest part first: 1, 2, 5 and 10 of them,
-    as many as it takes for p to be 1 - level or more (or the sign to change), and as many as it takes for delta to be 0
-    or of the other sign. What is left is compared anew; p-values without chosen instances are no tests of anything, but
-    say how much rests on few of them. The numbers are found by halving. For answers right or wrong without clusters or
-    runs they are the fewest of all instances, and so is the last one for every mean; else others may do with fewer.
+    An instance counts with all its runs. Its part is its contribution to delta. For a mean of n numbers it is $(a_i -
+    b_i) / n$ (summed over runs), so parts add up to delta. For other metrics it is $\delta - \delta_{(i)}$, where
+    $\delta_{(i)}$ is delta without instance i.
+
+    The instances with the largest parts in favour of the leading system are left out: 1, 2, 5 and 10 of them, as many
+    as make p >= 1 - level (or change the sign), and as many as make delta 0 or change its sign. The remaining instances
+    are compared anew. These p-values are no tests of anything, because the instances were chosen; they show how much
+    depends on a few instances.
+
+    The numbers of instances are found by bisection. For right-or-wrong answers without clusters or runs, no smaller set
+    of instances has the same effect. For any mean, this holds for the change of sign. In other cases, a smaller set may
+    exist.
 
     Args:
-        data: what `compare` takes, of one metric and two systems (`read={"only": ["A", "B"]}` takes two of more).
+        data: what `compare` takes, with one metric and two systems; `read={"only": ["A", "B"]}` chooses two of several.
         options: see `FlipsOptions`.
 
     Raises:
-        InputError: several metrics, not two systems, results missing, and whatever `compare` refuses.
+        InputError: there are several metrics, not exactly two systems, or missing results; or `compare` refuses the
+            data.
 
     Reference: Broderick, Giordano and Meager (2020), "An automatic finite-sample robustness metric: when can dropping a
     little data make a big difference?"
@@ -266,10 +274,10 @@ def flips(data: Any, options: FlipsOptions) -> Flips:
 
 
 def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
-    """`flips` of an evaluation of two systems."""
+    """`flips` for an evaluation of two systems."""
     pair.check_complete()
     settings, metric = Settings(**values(options, Settings)), pair.metric
-    single = replace(pair, clusters=None, strata=None)  # a unit is an instance with all its runs
+    single = replace(pair, clusters=None, strata=None)  # then a unit is an instance with all its runs
     owners = of_sums = units_of_instances(single)[0]
     sums, number = pair.stats, int(owners.max()) + 1
     if pair.runs is not None and isinstance(metric, Metric):
@@ -293,12 +301,12 @@ def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
 
     sign = np.sign(without(0).delta)
     leading = differ[np.argsort(-sign * parts[differ], kind="stable")]
-    if additive or sign == 0.0:  # parts of other metrics do not add up: those against it may follow
+    if additive or sign == 0.0:  # parts of other metrics do not add up, so even negative parts may matter
         leading = leading[sign * parts[leading] > 0.0]
     bound = min(options.most, len(leading), max(number - 2, 0))
 
     def fewest(is_so: Callable[[Comparison], bool]) -> int | None:
-        """The fewest instances to leave out until `is_so` holds, by halving; None if at once, or never."""
+        """Bisection: the number of instances to leave out until `is_so` holds; None if it holds at once, or never."""
         if is_so(without(0)) or not is_so(without(bound)):
             return None
         return 1 + bisect_left(range(1, bound), 1, key=lambda removed: is_so(without(removed)))
@@ -329,17 +337,17 @@ def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
 
 
 def instance_names(evaluation: EvaluationRecord) -> list[str]:
-    """The names of outputs: ids, with the run if there are runs, or else their positions."""
+    """Names of the instances: ids (with the run, if there are runs), else positions."""
     ids = instance_ids(evaluation)
     return [f"{id} of run {run}" for id, run in zip(ids, evaluation.runs, strict=True)] if evaluation.runs else [*ids]
 
 
 _MOST_LISTED, _MOST_UNITS, _NUMBERS = 2**16, 64, 2**21
-"""So many assignments of labels, to so many units, are listed; labels, and counts of them, in memory at a time."""
+"""Most assignments of labels that are listed; most units for listing; most labels and counts in memory."""
 _ROUNDING, _RELATIVE = 2.0**-44, 2.0**-30
-"""Relative errors of a score, and of a sum of squares."""
+"""Relative rounding error of a score, and of a sum of squares."""
 _SHOWN_PAIRS = 12
-"""Pairs that a text or a figure shows, and small slices that are named."""
+"""Most pairs in a text or a figure; most small slices that are named."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -364,14 +372,14 @@ class SlicesOptions:
 
 @dataclass(frozen=True)
 class SliceDelta:
-    """A pair of systems in one slice.
+    """A pair of systems compared in one slice.
 
     Attributes:
-        slice: its label; None for all instances of the slices that are tested.
+        slice: label of the slice; None for all instances of the tested slices together.
         num_instances: number of instances in the slice, each with all its runs.
-        interval: of this delta alone; None if there is none.
-        p_value: of the permutation test in this slice.
-        p_adjusted: the same, adjusted over all slices and pairs; of all instances over the pairs.
+        interval: interval of delta, not simultaneous; None if there is none.
+        p_value: p-value of the permutation test in this slice.
+        p_adjusted: p_value adjusted over all slices and pairs; for all instances together, adjusted over pairs.
     """
 
     slice: str | None
@@ -388,13 +396,13 @@ class SliceDelta:
 
 @dataclass(frozen=True)
 class Interaction:
-    """Whether the delta of a pair differs between slices.
+    """Test of whether the delta of a pair differs between slices (interaction).
 
     Attributes:
-        statistic: sum of squares between slices, weighted by their precision; see `slices`.
-        p_value: of the permutation test of the labels of slices.
-        p_adjusted: the same, adjusted over pairs.
-        permutations: number of permutations that were drawn; None if all were listed.
+        statistic: weighted sum of squares between slices; see `slices`.
+        p_value: p-value from permutations of the slice labels.
+        p_adjusted: p_value adjusted over pairs.
+        permutations: number of permutations that were drawn; None if all permutations were listed.
     """
 
     a: str
@@ -407,13 +415,13 @@ class Interaction:
 
 @dataclass(frozen=True)
 class SliceWins:
-    """In at least how many slices each system of a pair is better, see `multiple.discoveries`.
+    """Lower bounds on the number of slices in which each system of a pair is better; see `multiple.discoveries`.
 
     Attributes:
         ahead_a: number of tested slices in which a has the better score.
-        better_a: in at least so many of them a is better; the bounds of all pairs hold together with the level.
-        ahead_b: the same of b.
-        better_b: the same of b.
+        better_a: with the confidence level, a is truly better in at least this many slices; simultaneous for all pairs.
+        ahead_b: number of tested slices in which b has the better score.
+        better_b: with the confidence level, b is truly better in at least this many slices; simultaneous for all pairs.
     """
 
     a: str
@@ -426,17 +434,18 @@ class SliceWins:
 
 @dataclass(frozen=True, repr=False)
 class Slices(Study):
-    """A comparison in every slice.
+    """Result of `slices`: a comparison in every slice.
 
     Attributes:
-        by: what the slices are.
-        slices: pair by pair: all instances, then slice by slice in the order of the data.
-        interactions: pair by pair; empty if there is no test.
-        wins: pair by pair: in at least how many slices each system is better.
-        no_interaction: why there is none; else None.
-        small: the slices that are too small to be tested, and left out, with their numbers of instances.
+        by: the field that defines the slices.
+        slices: for each pair: all instances together, then each slice in the order of the data.
+        interactions: one test per pair; empty if the test is not possible.
+        wins: one entry per pair: lower bounds on the number of slices in which each system is better.
+        no_interaction: why the test of interaction is not possible; else None.
+        small: slices that are too small and left out -> number of instances.
         correction: how p is adjusted.
-        confidence_level: of the intervals; differences with an adjusted p below 1 - level are significant.
+        confidence_level: confidence level of the intervals; differences with an adjusted p below 1 - level are
+            significant.
     """
 
     rows = "slices"
@@ -457,7 +466,7 @@ class Slices(Study):
         return grouped(self.slices, "a", "b")
 
     def _adjusted_p_text(self, one: SliceDelta) -> str:
-        """The adjusted p in words; p of all instances is not adjusted if there is a single pair."""
+        """The adjusted p as text; for all instances and a single pair nothing is adjusted, so it is marked (raw)."""
         raw = one.slice is None and len(self._pairs()) == 1 and self.correction != "none"
         return words.PText(words.format_p(one.p_adjusted) + " (raw)" * raw)
 
@@ -466,7 +475,7 @@ class Slices(Study):
 
     @property
     def headline(self) -> str:
-        """The number of slices with a significant difference, and whether the difference changes between slices."""
+        """The number of significant differences in slices, and whether the difference changes between slices."""
         pairs, tested = self._pairs(), [one for one in self.slices if one.slice is not None]
         significant, changing = (sum(map(self._is_significant, each)) for each in (tested, self.interactions))
         number = words.count(len(tested), "difference")
@@ -481,7 +490,7 @@ class Slices(Study):
         return f"{text}."
 
     def document(self) -> Document:
-        """A table for each pair."""
+        """The headline, and a table for each pair."""
         pairs, blocks, interval = self._pairs(), list[Block](), f"{words.percent(self.confidence_level)} interval"
         for index, rows in enumerate(pairs[:_SHOWN_PAIRS]):
             spec = words.number_spec([x for one in rows for x in (one.score_a, one.score_b)])
@@ -538,24 +547,29 @@ class Slices(Study):
 @takes(SlicesOptions)
 @with_progress
 def slices(data: Any, options: SlicesOptions) -> Slices:
-    r"""The comparison in every slice of the instances, and a test of whether delta is the same in all slices.
+    r"""Compare systems in every slice of the instances, and test whether delta is the same in all slices.
 
-    Pairs are compared in each slice as `compare` does it on files of the slice alone; p is adjusted over all slices and
-    pairs. The test of interaction permutes the labels of slices over units (instances, or clusters). Its statistic is
-    $\sum_g w_g (\delta_g - \bar\delta)^2$, $\bar\delta = \sum_g w_g \delta_g / \sum_g w_g$; $1 / w_g$ is the variance
-    of $\delta_g$ by the delta method: for the mean of $n_g$ differences $(Q_g + s^2) / n_g^2$, with their sum of
-    squares $Q_g$ about their mean and the variance $s^2$ of all, which keeps it above 0. The test is exact where units
-    of all slices have one distribution, and holds for many units where only delta is the same. All assignments of
-    labels are listed where they are few; else p = (exceed + 1) / (permutations + 1). Ties, and permutations on which
-    the metric is not finite, count as extreme.
+    In each slice, pairs are compared as `compare` would compare them on the slice alone. p is adjusted over all slices
+    and pairs.
+
+    **Test of interaction.** It permutes the slice labels over units (instances, or clusters). $\delta_g$ is delta in
+    slice g, and $1 / w_g$ is the variance of $\delta_g$ by the delta method. The statistic is $\sum_g w_g (\delta_g -
+    \bar\delta)^2$ with $\bar\delta = \sum_g w_g \delta_g / \sum_g w_g$. For a mean of $n_g$ differences, the variance
+    is $(Q_g + s^2) / n_g^2$. $Q_g$ is the sum of squares about the slice's mean, and $s^2$ is the variance over all
+    slices, which keeps the sum above 0.
+
+    The test is exact if units of all slices have the same distribution. If only delta is the same, it holds
+    approximately for many units. If there are few assignments of labels, all are listed; else p = (exceed + 1) /
+    (permutations + 1). Ties count as extreme, and so do permutations on which the metric is not finite.
 
     Args:
-        data: what `compare` takes, of one metric; of an `Evaluation` the slices are its strata, which `by` names.
+        data: what `compare` takes, with one metric. The slices of an `Evaluation` are its strata; then `by` is only a
+            name.
         options: see `SlicesOptions`.
 
     Raises:
-        InputError: several metrics, no labels, or several of one instance (of its runs), fewer than two slices of
-            `least` instances, results missing, and whatever `compare` refuses.
+        InputError: there are several metrics, no labels, different labels on the runs of one instance, fewer than two
+            slices of `least` instances, or missing results; or `compare` refuses the data.
 
     Reference: Pauly, Brunner and Konietschke (2015), "Asymptotic permutation tests in general factorial designs".
 
@@ -619,7 +633,7 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
 
 
 def _compared(evaluation: EvaluationRecord, name: str | None, options: SlicesOptions) -> list[SliceDelta]:
-    """All pairs in a slice, which errors name; p is not adjusted yet."""
+    """Compare all pairs in one slice, without adjustment; error messages name the slice."""
     how, size = values(options, Settings, correction="none"), evaluation.size.instances
     try:
         report = compare(replace(evaluation, strata=None), **how, device=options.device, progress=False)
@@ -630,7 +644,7 @@ def _compared(evaluation: EvaluationRecord, name: str | None, options: SlicesOpt
 
 
 def _won(pairs: Sequence[Sequence[SliceDelta]], *, lower: bool, options: SlicesOptions) -> tuple[SliceWins, ...]:
-    """In at least how many slices each system of each pair is better."""
+    """Lower bounds on the number of slices in which each system of each pair is better."""
     delta, p_values = (
         np.array([[getattr(one, key) for one in rows] for rows in pairs]) for key in ("delta", "p_value")
     )
@@ -654,15 +668,15 @@ def _interactions(
     variances, counts = moves.var(axis=0, ddof=1), np.stack([np.ones(number), units.sizes], axis=1)
     by_unit = units.values.swapaxes(0, 1).reshape(number, -1)
     rows = np.concatenate([by_unit, counts, moves, moves**2], axis=1, dtype=float)
-    distinct, which = np.unique(rows, axis=0, return_inverse=True)  # few, where answers are right or wrong
+    distinct, which = np.unique(rows, axis=0, return_inverse=True)  # few, for right-or-wrong answers
     num_slices, num_distinct, ends = int(codes[-1]) + 1, len(distinct), np.cumsum([by_unit.shape[1], 1, 1, len(pairs)])
 
     def squares(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Sums of squares between slices `[row, pair]` of labels `[row, unit]`, and how far rounding moves them."""
+        """Sums of squares between slices `[row, pair]` for labels `[row, unit]`, and their rounding errors."""
         shape = len(labels), num_slices, num_distinct
         cells = (np.arange(len(labels))[:, None] * num_slices + labels) * num_distinct + which.ravel()
         tables = np.bincount(cells.ravel(), minlength=math.prod(shape)).reshape(-1, num_distinct).astype(float)
-        sums = (tables @ distinct).reshape(*shape[:2], -1)  # one product, not one per row
+        sums = (tables @ distinct).reshape(*shape[:2], -1)  # one product for all rows
         stats, units_in, sizes, first, second = np.split(sums, ends, axis=-1)
         with np.errstate(all="ignore"):
             scores = metric.score(units.unscaled(stats.reshape(*stats.shape[:2], num_systems, num_stats)))
@@ -683,14 +697,14 @@ def _interactions(
         rows = np.arange(start, min(start + step, total))
         drawn = shuffled(codes, STREAMS["labels"].keys(options.seed, rows)) if listed is None else listed[rows]
         exceed += (~(squares(drawn)[0] < observed - slack)).sum(axis=0)
-    one_more = float(listed is None)  # the observed labels are among those that are listed
+    one_more = float(listed is None)  # a full list contains the observed labels
     p_values, drawn = ((exceed + one_more) / (total + one_more)).tolist(), total if listed is None else None
-    statistics = np.where(variances > 0.0, observed, 0.0).tolist()  # 0 / 0 if all units differ alike
+    statistics = np.where(variances > 0.0, observed, 0.0).tolist()  # 0 / 0 if all units have the same difference
     return [Interaction(*pair, x, p, p, drawn) for pair, x, p in zip(pairs, statistics, p_values, strict=True)]
 
 
 def all_assignments(sizes: np.ndarray) -> np.ndarray | None:
-    """All assignments of labels to units `[assignment, unit]`, so many of each; None if they are too many.
+    """All assignments `[assignment, unit]` of labels to units; label k is used `sizes[k]` times. None if too many.
 
     >>> all_assignments(np.array([2, 1])).tolist()
     [[0, 0, 1], [0, 1, 0], [1, 0, 0]]

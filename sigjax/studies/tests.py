@@ -1,12 +1,12 @@
-"""The classical tests of two systems, by arrays: paired ones, and those of independent systems.
+"""Classical tests of two systems, on arrays: paired tests, and tests of independent systems.
 
-What each assumes beyond independent units is in its record. Paired tests take one difference per unit, system a minus
-system b, in whole numbers (fixed point), so that zeros and ties are exact; where all are 0, p = 1, whatever the
-alternative.
+The record of a test says what the test assumes besides independent units. Paired tests take one difference per unit,
+system a - system b. Differences are integers (fixed point), so that zeros and ties are exact. If all differences are 0,
+p = 1 for every alternative.
 
-Systems run on one test set are correlated: what is hard for one is hard for the other. The variance of their difference
-is then smaller than the sum of their variances, and tests that take systems to be independent lose power. They are here
-for comparison. Reference: Yeh (2000), section 2.
+Results of two systems on the same test set are correlated: an instance that is hard for one system is hard for the
+other. So the variance of their difference is smaller than the sum of their variances, and tests of independent systems
+lose power. They are included for comparison only. Reference: Yeh (2000), section 2.
 """
 
 import math
@@ -24,20 +24,20 @@ from sigjax.resample.units import total, variance
 from sigjax.testing.special import binomial_upper, chi_square_tail, normal_tail, t_tail
 
 MOST_RANKS = 500
-"""Up to this many differences other than 0, the Wilcoxon test is exact (takes some hundredths of a second)."""
+"""Up to this many nonzero differences, the Wilcoxon test is exact (within some hundredths of a second)."""
 
 
 @dataclass(frozen=True)
 class ClassicalTest(SciPyNames):
-    """One classical test of two systems.
+    """Result of one classical test of two systems.
 
     Attributes:
-        name: the test.
-        statistic: t, z or chi-square; for the sign test and the exact McNemar tests the number of units on which a is
-            ahead; for the Wilcoxon test the sum of their ranks.
+        name: name of the test.
+        statistic: t, z or chi-square. For the sign test and the exact McNemar tests, the number of units on which a is
+            ahead; for the Wilcoxon test, the sum of the ranks of these units.
         p_value: the p-value.
         assumes: what the p-value needs beyond independent units, in one line.
-        paired: False for the tests that take the two systems to be independent.
+        paired: False for tests that assume independent systems.
     """
 
     name: str
@@ -70,8 +70,8 @@ def paired_t(
 ) -> ClassicalTest | InapplicableTest:
     r"""Paired t test, $t = \bar d / (s_d / \sqrt n)$ with n - 1 degrees of freedom; $s_d$ has ddof = 1.
 
-    `differences` `[unit]` may be those of folds, too. Differences within `rounding` of each other are equal. Same as
-    `scipy.stats.ttest_rel`. Reference: Yeh (2000), section 3.1.
+    `differences` `[unit]` may also be differences of folds. If all are within `rounding` of each other, they are equal.
+    Same as `scipy.stats.ttest_rel`. Reference: Yeh (2000), section 3.1.
 
     >>> result = paired_t(np.array([1, 2, 3]), "two-sided")
     >>> round(result.statistic, 4), round(result.p_value, 4)
@@ -84,7 +84,7 @@ def paired_t(
 def wald_z(
     differences: np.ndarray, alternative: Alternative, *, rounding: float = 0.0
 ) -> ClassicalTest | InapplicableTest:
-    r"""Wald test, $z = \bar d / (s_d / \sqrt n)$ by the normal distribution; $s_d$ has ddof = 1.
+    r"""Wald z test, $z = \bar d / (s_d / \sqrt n)$ with the normal distribution; $s_d$ has ddof = 1.
 
     `differences` is `[unit]`; `rounding` as in `paired_t`. Reference: Wasserman (2004), "All of statistics", section
     10.1.
@@ -96,7 +96,7 @@ def wald_z(
 
 
 def sign_test(differences: np.ndarray, alternative: Alternative) -> ClassicalTest:
-    r"""Exact sign test: the differences above 0 are binomial with probability 1/2 among those that are not 0.
+    r"""Exact sign test: among nonzero differences, the number of positive differences is binomial with probability 1/2.
 
     `differences` is `[unit]`; two-sided is twice the smaller tail, at most 1. Same as `scipy.stats.binomtest(above,
     above + below)`. Reference: Yeh (2000), section 3.1.
@@ -110,13 +110,13 @@ def sign_test(differences: np.ndarray, alternative: Alternative) -> ClassicalTes
 
 
 def wilcoxon(differences: np.ndarray, alternative: Alternative, *, rounding: float = 0) -> ClassicalTest:
-    r"""Wilcoxon signed-rank test; the statistic is the sum of the ranks of the differences above 0.
+    r"""Wilcoxon signed-rank test; the statistic is the sum of the ranks of the positive differences.
 
-    Zeros are left out (`zero_method="wilcox"`) and equal sizes get their mean rank. Up to 500 differences that are not
-    0, p is exact for the ranks as they are, ties included; beyond, normal with the variance $\sum r_i^2 / 4$ of the
-    tied ranks and no continuity correction, as `scipy.stats.wilcoxon(method="asymptotic")`. Two-sided is twice the
-    smaller tail, at most 1. `differences` is `[unit]`; sizes that differ by at most `rounding` are equal. Reference:
-    Pratt and Gibbons (1981), "Concepts of nonparametric theory", chapter 3.
+    `differences` is `[unit]`. Zeros are left out (`zero_method="wilcox"`); equal absolute differences share their mean
+    rank, and absolute differences within `rounding` are equal. Up to 500 nonzero differences, p is exact, also with
+    ties. For more differences, p is from the normal distribution with the variance $\sum r_i^2 / 4$ of the tied ranks,
+    without continuity correction, as in `scipy.stats.wilcoxon(method="asymptotic")`. Two-sided is twice the smaller
+    tail, at most 1. Reference: Pratt and Gibbons (1981), "Concepts of nonparametric theory", chapter 3.
 
     >>> result = wilcoxon(np.array([1, 2, -1, 0, 4]), "greater")
     >>> result.statistic, result.p_value
@@ -135,13 +135,14 @@ def wilcoxon(differences: np.ndarray, alternative: Alternative, *, rounding: flo
 
 
 def mcnemar(above: int, below: int, alternative: Alternative) -> list[ClassicalTest | InapplicableTest]:
-    r"""McNemar's test of 0/1 results: exact, mid-p, and chi-square without and with correction.
+    r"""McNemar's test of 0/1 results: exact, mid-p, and chi-square without and with continuity correction.
 
-    On `above` = b units only system a is right, on `below` = c only system b. The exact p is binomial; mid-p gives the
-    outcomes exactly as extreme as b half their weight; chi-square is $(b - c)^2 / (b + c)$, corrected
-    $\max(|b - c| - 1, 0)^2 / (b + c)$, so that b = c gives p = 1. Without differences p = 1. As statsmodels' `mcnemar`,
-    whose correction gives p < 1 for b = c. Reference: Fagerland et al. (2013), "The McNemar test for binary
-    matched-pairs data: mid-p and asymptotic are better than exact conditional".
+    Only system a is right on b = `above` units, and only system b is right on c = `below` units. The exact p is
+    binomial. mid-p counts outcomes exactly as extreme as b with half their weight. Chi-square is $(b - c)^2 / (b + c)$;
+    with correction it is $\max(|b - c| - 1, 0)^2 / (b + c)$, so that b = c gives p = 1. Without differences p = 1. The
+    results are as in statsmodels' `mcnemar`, except that its correction gives p < 1 for b = c. Reference: Fagerland et
+    al. (2013), "The McNemar test for binary matched-pairs data: mid-p and asymptotic are better than exact
+    conditional".
 
     >>> [round(test.p_value, 4) for test in mcnemar(9, 1, "two-sided")]
     [0.0215, 0.0117, 0.0114, 0.0269]
@@ -170,7 +171,7 @@ def mcnemar(above: int, below: int, alternative: Alternative) -> list[ClassicalT
 def paired_tests(
     differences: np.ndarray, alternative: Alternative, *, binary: bool, rounding: int
 ) -> list[ClassicalTest | InapplicableTest]:
-    """All tests of differences `[unit]`; McNemar's are for answers right or wrong (`binary`)."""
+    """All paired tests of differences `[unit]`; McNemar's tests only for right-or-wrong answers (`binary`)."""
     above, below = int((differences > 0).sum()), int((differences < 0).sum())
     not_binary = [InapplicableTest(name, "it takes one 0 or 1 per unit") for name in MCNEMAR]
     return [
@@ -185,14 +186,14 @@ def paired_tests(
 def _of_mean(
     differences: np.ndarray, rounding: float, name: str, assumes: str, tail: Callable[[float], float]
 ) -> ClassicalTest | InapplicableTest:
-    """The test of the mean divided by its standard error."""
+    """The test whose statistic is the mean difference divided by its standard error."""
     if len(differences) < 2:
         return InapplicableTest(name, ONE_UNIT)
     if not differences.any():
         return ClassicalTest(name, 0.0, 1.0, assumes)
     if differences.max() - differences.min() <= rounding:
         return InapplicableTest(name, ALL_EQUAL)
-    # Squares stay within the range of a double; a power of two rounds nothing.
+    # Scaling by a power of two is exact, and keeps squares within the range of a double.
     scaled = np.ldexp(differences.astype(np.float64), -math.frexp(float(np.abs(differences).max()))[1])
     mean = float(total(scaled)) / len(scaled)
     statistic = mean / math.sqrt(variance(scaled) / len(scaled))
@@ -206,7 +207,8 @@ def _left_out(zeros: int) -> str:
 def _binomial_tail(above: int, below: int, alternative: Alternative) -> float:
     both = above + below
     if alternative == "two-sided":
-        # For neighbours the tail is one half, which the incomplete beta function misses by rounding.
+        # If above and below differ by at most 1, each tail is at least 1/2; the computed tail may be smaller by
+        # rounding.
         return 1.0 if abs(above - below) <= 1 else 2.0 * binomial_upper(max(above, below), both)
     return binomial_upper(above if alternative == "greater" else below, both)
 
@@ -219,12 +221,12 @@ def _mid_p(above: int, below: int, alternative: Alternative) -> float:
     tail = 0.5 * (binomial_upper(ahead, both) + binomial_upper(ahead + 1, both))
     if alternative != "two-sided":
         return tail
-    # Where b = c, every outcome is as extreme, and b = c is one outcome, not two: 1 - P(X = b) / 2.
+    # If b = c, every outcome is as extreme, and only X = b is exactly as extreme: p = 1 - P(X = b) / 2.
     return 2.0 * tail if above != below else 0.5 + binomial_upper(above + 1, both)
 
 
 def doubled_ranks(sizes: np.ndarray, rounding: float) -> np.ndarray:
-    """Twice the mean ranks `[unit]` of sizes, as whole numbers; neighbours within `rounding` are tied."""
+    """Twice the mean ranks `[unit]` of sizes `[unit]`, which are integers; neighbours within `rounding` are tied."""
     order = np.argsort(sizes, kind="stable")
     group = np.zeros(len(sizes), np.int64)
     group[order[1:]] = np.cumsum(np.diff(sizes[order]) > rounding)
@@ -233,10 +235,10 @@ def doubled_ranks(sizes: np.ndarray, rounding: float) -> np.ndarray:
 
 
 def _exact_ranks(doubled: np.ndarray, sum_above: int, alternative: Alternative) -> float:
-    """The tail of the sum of ranks; each rank counts with probability 1/2."""
+    """Exact p of a sum of (doubled) ranks; under the null hypothesis each rank counts with probability 1/2."""
     ranks, counts = np.unique(doubled, return_counts=True)
     chance, total = dp_null(Lattice(ranks[:, None], counts, ranks[:0], ranks[:0, None])), int(doubled.sum())
-    # The distribution is symmetric: small tails are sums of small terms.
+    # By symmetry, sum the lower tail: its terms are small, so digits are kept.
     if alternative == "two-sided":
         return min(1.0, 2.0 * float(chance[: min(sum_above, total - sum_above) + 1].sum()))
     return float(chance[: (total - sum_above if alternative == "greater" else sum_above) + 1].sum())
@@ -247,7 +249,9 @@ _ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 
 
 def two_sample_t(a: np.ndarray, b: np.ndarray, alternative: Alternative) -> ClassicalTest | InapplicableTest:
-    r"""Two-sample t test with equal variances, $t = (\bar a - \bar b) / \sqrt{(s_a^2 + s_b^2) / n}$, 2n - 2 degrees.
+    r"""Two-sample t test with equal variances: $t = (\bar a - \bar b) / \sqrt{(s_a^2 + s_b^2) / n}$.
+
+    It has 2n - 2 degrees of freedom.
 
     `a` and `b` are `[unit]`, of the same units. Same as `scipy.stats.ttest_ind`. Reference: Yeh (2000), section 2.1.
 
@@ -269,7 +273,7 @@ def two_sample_t(a: np.ndarray, b: np.ndarray, alternative: Alternative) -> Clas
 def binomial_z(
     successes: tuple[int, int], trials: tuple[int, int], alternative: Alternative
 ) -> ClassicalTest | InapplicableTest:
-    r"""Test of two proportions with the pooled variance, $z = (x_1 - x_2) / \sqrt{x (1 - x) (1/n_1 + 1/n_2)}$.
+    r"""The z test of two proportions with the pooled variance, $z = (x_1 - x_2) / \sqrt{x (1 - x) (1/n_1 + 1/n_2)}$.
 
     Same as `statsmodels.stats.proportion.proportions_ztest`. Reference: Yeh (2000), section 2.1.
 
@@ -291,10 +295,11 @@ def binomial_z(
 def chi_square(
     relevant: tuple[int, int], spurious: tuple[int, int], alternative: Alternative
 ) -> ClassicalTest | InapplicableTest:
-    r"""Chi-square test of the table of relevant and spurious items found by each system, a test of precision.
+    r"""Chi-square test of precision, on the 2 x 2 table of relevant and spurious items found by each system.
 
-    One degree of freedom, no correction; the square of `binomial_z`. Same as `scipy.stats.chi2_contingency(...,
-    correction=False)`; where all items are relevant, or all spurious, p = 1. Reference: Yeh (2000), section 2.2.
+    It has one degree of freedom and no correction; the statistic is the square of z in `binomial_z`. Same as
+    `scipy.stats.chi2_contingency(..., correction=False)`. If all items are relevant, or all are spurious, p = 1.
+    Reference: Yeh (2000), section 2.2.
 
     >>> test = chi_square((47, 25), (48, 14), "two-sided")
     >>> round(test.statistic, 2), round(test.p_value, 2)
@@ -318,10 +323,11 @@ DELONG = "DeLong"
 def delong(scores: np.ndarray, label: np.ndarray, alternative: Alternative) -> ClassicalTest | InapplicableTest:
     r"""DeLong's test of two areas under the ROC curve, $z = (A_1 - A_2) / \sqrt{L S L'}$ with $L = (1, -1)$.
 
-    S is the covariance of the areas from their placements: the share of negative instances that each positive one
-    outranks, over the number of positive ones, and the same of negative ones. `scores` are `[system, instance]`, labels
-    0 or 1. As `roc.test` of pROC. Reference: DeLong, DeLong and Clarke-Pearson (1988), "Comparing the areas under two
-    or more correlated receiver operating characteristic curves".
+    `scores` are `[system, instance]`, and `label` `[instance]` is 0 or 1. S is the covariance matrix of the two areas,
+    estimated from placements. The placement of a positive instance is the share of negative instances that it outranks;
+    placements of negative instances are analogous. S is the covariance of the placements of positive instances divided
+    by their number, plus the same for negative instances. Same as `roc.test` of pROC. Reference: DeLong, DeLong and
+    Clarke-Pearson (1988), "Comparing the areas under two or more correlated receiver operating characteristic curves".
 
     >>> scores = np.array([[0.1, 0.4, 0.35, 0.8, 0.7], [0.2, 0.1, 0.3, 0.2, 0.9]])
     >>> test = delong(scores, np.array([0, 0, 1, 1, 1]), "two-sided")
@@ -350,14 +356,13 @@ def delong(scores: np.ndarray, label: np.ndarray, alternative: Alternative) -> C
 
 
 def dependence(a: np.ndarray, b: np.ndarray) -> tuple[float | None, float | None]:
-    r"""Correlation $r_{12}$ of two systems and the factor $s_{d-ind} / s_d$ that independence costs.
+    r"""Correlation $r_{12}$ of two systems, and the factor $s_{d-ind} / s_d$: the cost of assuming independence.
 
-    The factor is how many times too large independence makes the standard deviation of the difference. The correlation
-    is None if a system does not vary, and the factor where the difference does not.
-
-    $s_d^2 = s_1^2 + s_2^2 - 2 r_{12} s_1 s_2$ and $s_{d-ind}^2 = s_1^2 + s_2^2$. `a` and `b` `[unit]` are the scores
-    without each unit in turn (jackknife): for a mean, r12 is then the correlation of the results of units, for other
-    metrics that of their contributions. Reference: Yeh (2000), section 2.1.
+    `a` and `b` `[unit]` are the scores without each unit in turn (jackknife). For a mean, $r_{12}$ is the correlation
+    of the units' results; for other metrics, of the units' contributions. $s_d$ is the true standard deviation of the
+    difference, $s_d^2 = s_1^2 + s_2^2 - 2 r_{12} s_1 s_2$. $s_{d-ind}$ assumes independence, $s_{d-ind}^2 = s_1^2 +
+    s_2^2$. The correlation is None if a system does not vary. The factor is None if the difference does not vary.
+    Reference: Yeh (2000), section 2.1.
 
     >>> correlation, factor = dependence(np.array([1.0, 0.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0, 0.0]))
     >>> round(correlation, 4), round(factor, 4)
@@ -366,7 +371,7 @@ def dependence(a: np.ndarray, b: np.ndarray) -> tuple[float | None, float | None
     if len(a) < 2:
         return None, None
     largest = float(max(np.abs(a).max(), np.abs(b).max()))
-    # Squares of very large or very small numbers leave the range of a double; scaling by a power of two is exact.
+    # Squares of very large or very small numbers are out of the range of a double; scaling by a power of two is exact.
     a, b = (np.ldexp(each, -math.frexp(largest)[1]) for each in (a, b))
     rounding = _ROUNDING * float(max(np.abs(a).max(), np.abs(b).max()))
     first, second, both = (math.sqrt(variance(each)) for each in (a, b, a - b))
@@ -380,12 +385,12 @@ def dependence(a: np.ndarray, b: np.ndarray) -> tuple[float | None, float | None
 def rank_sum(a: np.ndarray, b: np.ndarray, alternative: Alternative, *, rounding: int = 0) -> ClassicalTest:
     r"""Wilcoxon-Mann-Whitney test; the statistic is $U_a$, the number of pairs of units in which a is ahead.
 
-    Ties share ranks (and count half in $U_a$). Where their sums can be counted in a second or two, up to some 200
-    units, p is exact for the ranks as they are; beyond, normal with the variance of tied ranks and a correction for
-    continuity, as `scipy.stats.mannwhitneyu(method="asymptotic")`. Two-sided is twice the smaller tail, at most 1. `a`
-    and `b` are `[unit]`, whole numbers, of different units; those that differ by at most `rounding` are equal.
-    Reference: Mann and Whitney (1947), "On a test of whether one of two random variables is stochastically larger than
-    the other".
+    `a` and `b` are `[unit]`, integers, on different units. Values within `rounding` are equal. Ties share their mean
+    rank (and count half in $U_a$). If the distribution of rank sums can be counted within a second or two (up to some
+    200 units), p is exact, also with ties. For more units, p is from the normal distribution with the variance of tied
+    ranks and a continuity correction, as in `scipy.stats.mannwhitneyu(method="asymptotic")`. Two-sided is twice the
+    smaller tail, at most 1. Reference: Mann and Whitney (1947), "On a test of whether one of two random variables is
+    stochastically larger than the other".
 
     >>> test = rank_sum(np.array([3, 4, 5]), np.array([1, 2]), "two-sided")
     >>> test.statistic, test.p_value

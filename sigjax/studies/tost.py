@@ -1,4 +1,4 @@
-"""Equivalence: are two systems alike up to a margin, or is one not worse than the other by more than that?"""
+"""Equivalence tests: are two systems equal up to a margin? Non-inferiority: is one at most this much worse?"""
 
 from __future__ import annotations
 
@@ -27,12 +27,10 @@ from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, with_progress
 from sigjax.studies.formulas import proportion_interval
 from sigjax.studies.study import StudyRows, adjusted_p, signature_line, with_adjusted_p
-from sigjax.testing.closed import jackknife_intervals
+from sigjax.testing.closed import jackknife_intervals, tango_tail
 from sigjax.testing.intervals import in_closed_form, interval_names
 from sigjax.testing.jackknife import degrees_of_freedom, influences, of_pairs
-from sigjax.testing.p_values import montecarlo_p
-from sigjax.testing.problem import Problem, SumsProblem
-from sigjax.testing.proportions import tango_tail
+from sigjax.testing.problem import Problem, SumsProblem, montecarlo_p
 from sigjax.testing.replicates import kept_replicates
 from sigjax.testing.skewed_t import skewed_tail, skewness
 from sigjax.testing.tests import problem_of, replicates, sized
@@ -40,8 +38,8 @@ from sigjax.testing.uncertainty import Basic, quantile_levels, quantiles, standa
 
 Claim = Literal["equivalence", "non-inferiority"]
 Tests = tuple[float, float, Interval, float, tuple[int, int] | None]
-"""p-values against delta <= -margin and delta >= margin; the interval and the standard error of delta; and the
-resamples behind both p-values, if any were drawn."""
+"""p-values against delta <= -margin and delta >= margin; interval and standard error of delta; and the numbers of
+extreme resamples for both p-values, if resamples were drawn."""
 _MOST_NAMED = 3
 _TITLES = {
     "conservative-t": "t by the jackknife, corrected for skewness",
@@ -52,12 +50,12 @@ _ALL_EQUAL = "the interval has zero width: all units differ alike, which says no
 
 
 def _interval_level(settings: Settings) -> float:
-    """1 - 2 alpha: the level of the intervals that agree with both tests at alpha."""
+    """1 - 2 alpha: an interval at this level agrees with both one-sided tests at alpha."""
     return round(2.0 * settings.confidence_level - 1.0, 12)
 
 
 def _closed_tests(problem: SumsProblem, margin: float) -> tuple[str, list[Tests]]:
-    """The tests whose intervals `jackknife_intervals` gives: Tango's for answers right or wrong, else t."""
+    """Tests that agree with `jackknife_intervals`: Tango's score tests for right-or-wrong answers, else t tests."""
     at_level = replace(problem.settings, confidence_level=_interval_level(problem.settings))
     spreads = jackknife_intervals(replace(problem, settings=at_level))[len(problem.hypotheses.scores) :]
     errors, method = spreads[:, 0], interval_names(problem).pairs or ""
@@ -70,7 +68,7 @@ def _closed_tests(problem: SumsProblem, margin: float) -> tuple[str, list[Tests]
             a, b = problem.units.values[list(pair), :, 0]
             only_a, only_b = int((a > b).sum()), int((b > a).sum())
             tails = tango_tail(only_a, only_b, len(a), -margin), tango_tail(only_b, only_a, len(a), -margin)
-        elif error == 0.0:  # all units have the same difference: this tells nothing about other units
+        elif error == 0.0:  # all units have the same difference: no information about other units
             tails = 1.0, 1.0
         else:
             of_delta = problem.hypotheses.delta(pair), error, g
@@ -81,7 +79,7 @@ def _closed_tests(problem: SumsProblem, margin: float) -> tuple[str, list[Tests]
 
 
 def _bootstrap_tests(problem: Problem, margin: float, context: Context) -> tuple[str, list[Tests]]:
-    """The bootstrap tests; the basic interval lies within the margins if and only if both reject.
+    """Bootstrap tests; both reject if and only if the basic bootstrap interval lies within the margins.
 
     Reference: Davison and Hinkley (1997), "Bootstrap methods and their application", section 5.2.
     """
@@ -104,26 +102,27 @@ def _bootstrap_tests(problem: Problem, margin: float, context: Context) -> tuple
 
 @dataclass(frozen=True, repr=False)
 class Equivalence(SciPyNames, ShortRepr):
-    """One pair of systems, one metric, one claim.
+    """Result of an equivalence or non-inferiority test of one pair, by one metric.
 
     Attributes:
-        claim: "equivalence": |score_a - score_b| < margin for infinitely many instances; or "non-inferiority": a is
-            not worse than b by the margin or more.
-        margin: on the scale of the metric.
+        claim: "equivalence": the true |score_a - score_b| is below the margin; or "non-inferiority": a is not worse
+            than b by the margin or more.
+        margin: the margin, on the scale of the metric.
         p_lower: p-value against delta <= -margin.
         p_upper: p-value against delta >= margin.
-        p_value: of the claim: the larger of the two for equivalence; for non-inferiority p_lower, or p_upper where
-            lower scores are better.
-        p_interval: Clopper-Pearson interval, at the level, of p for infinitely many resamples; None without resamples.
+        p_value: p-value of the claim. Equivalence: the larger of p_lower and p_upper. Non-inferiority: p_lower, or
+            p_upper if lower scores are better.
+        p_interval: Clopper-Pearson interval, at the confidence level, for the p of infinitely many resamples; None
+            without resamples.
         p_adjusted: p_value adjusted for all pairs of the same metric.
         holds: whether the claim is shown: p_adjusted < 1 - level.
-        interval: of delta, at the level 1 - 2 alpha where the level is 1 - alpha. Equivalence holds (before adjustment)
-            if it lies within the margins, up to Monte Carlo error for bootstrap tests. One exception: if all units
-            differ alike, the interval of t has zero width, but p is 1.
+        interval: confidence interval of delta, at the level 1 - 2 alpha. Equivalence holds (before adjustment) if this
+            interval lies within the margins, up to Monte Carlo error for bootstrap tests. One exception: if all units
+            have the same difference, the interval of t has zero width, but p is 1.
         interval_level: the level of this interval.
-        standard_error: of delta, by the jackknife; by the bootstrap (ddof = 1) for bootstrap tests.
-        exceed: number of resamples behind p_value; None without resamples.
-        method: the tests: "tango", "conservative-t" or "bootstrap".
+        standard_error: standard error of delta by the jackknife; for bootstrap tests, by the bootstrap (ddof = 1).
+        exceed: number of extreme resamples behind p_value; None without resamples.
+        method: kind of the tests: "tango", "conservative-t" or "bootstrap".
         settings: resamples, seed, level and correction.
     """
 
@@ -153,7 +152,7 @@ class Equivalence(SciPyNames, ShortRepr):
 
 @dataclass(frozen=True, kw_only=True)
 class EquivalenceOptions:
-    """The options of both functions."""
+    """The options that `equivalence` and `equivalence_test` share."""
 
     margin: float = required(
         "Largest score difference that does not matter; fix it beforehand.", above=0, group="Main options"
@@ -191,24 +190,27 @@ class EquivalencePairsOptions(EquivalenceOptions):
 
 @takes(EquivalencePairOptions)
 def equivalence_test(a: Any, b: Any, options: EquivalencePairOptions) -> Equivalence:
-    r"""Test that two systems are alike up to a margin: two one-sided paired tests (TOST).
+    r"""Test that two systems are equal up to a margin: two one-sided paired tests (TOST).
 
-    The null hypotheses are $\delta \le -m$ and $\delta \ge m$. Rejecting both shows equivalence, so p is the larger of
-    the two p-values, without correction (an intersection-union test). The tests agree with the default intervals of
-    `compare`: Tango's score tests for answers right or wrong; t tests for other metrics of sums, $(\delta + m) / s$ and
-    $(m - \delta) / s$ with the jackknife standard error s, corrected for skewness where that makes p larger. Bootstrap
-    tests move their null distribution to the margin: $p = (c + 1) / (K + 1)$, where c counts $\delta^* - \delta - m \ge
-    \delta$, or $\delta^* - \delta + m \le \delta$, among K resamples, ties included. They reject too often with fewer
-    than 30 units. A large p of a test for differences does not show equivalence.
+    The null hypotheses are $\delta \le -m$ and $\delta \ge m$ with the margin m. Rejecting both shows equivalence. So p
+    is the larger of the two p-values, without correction (an intersection-union test). A large p of a test for
+    differences does not show equivalence.
+
+    The tests agree with the default intervals of `compare`. For right-or-wrong answers they are Tango's score tests.
+    For other metrics of sums they are t tests, $(\delta + m) / s$ and $(m - \delta) / s$ with the jackknife standard
+    error s, corrected for skewness if that makes p larger. For metrics that are no function of sums (or with
+    method="bootstrap") they are bootstrap tests, with the null distribution shifted to the margin. Then $p = (c + 1) /
+    (K + 1)$: c of the K resamples have $\delta^* - \delta - m \ge \delta$, or $\delta^* - \delta + m \le \delta$, ties
+    included. Bootstrap tests reject too often with fewer than 30 units.
 
     Args:
         a: `[instance]` or `[instance, input]` numbers of the first system.
-        b: the same instances, in the same order, of the second system.
+        b: numbers of the second system, for the same instances in the same order.
         options: see `EquivalencePairOptions`.
 
     Raises:
-        InputError: a margin that is not above 0, an option outside its domain, one instance, data or a metric that
-            cannot be used.
+        InputError: the margin is not above 0, an option is outside its domain, there is only one instance, or the data
+            or the metric cannot be used.
 
     Reference: Schuirmann (1987), "A comparison of the two one-sided tests procedure and the power approach"; Tango
     (1998), "Equivalence test and confidence interval for the difference in proportions for the paired-sample design";
@@ -226,7 +228,7 @@ def equivalence_test(a: Any, b: Any, options: EquivalencePairOptions) -> Equival
 @takes(EquivalencePairsOptions)
 @with_progress
 def equivalence(data: Any, options: EquivalencePairsOptions) -> StudyRows[Equivalence]:
-    """`equivalence_test` of all pairs of systems, or of each system against a baseline, on the same resamples.
+    """`equivalence_test` for all pairs of systems, or for each system against a baseline, on the same resamples.
 
     Args:
         data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
@@ -326,7 +328,7 @@ def _document(results: Sequence[Equivalence]) -> Document:
 
 
 def _verdict(results: Sequence[Equivalence]) -> str:
-    """The verdict: the pairs for which the claim is shown."""
+    """The verdict, with the pairs for which the claim is shown."""
     (first, *others), held = results, sum(row.holds for row in results)
     if others:
         said = "equivalent" if first.claim == "equivalence" else "not worse"

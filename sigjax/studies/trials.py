@@ -1,7 +1,7 @@
-"""Trials: systems made at random from the units of an evaluation, each tested as a user would test it.
+"""Trials: simulated test sets made from the units of an evaluation; each is tested as a user would test it.
 
-The units of a trial are drawn from those of the evaluation, or their outputs are swapped. Trials take their random
-numbers from resamples that no test reaches, so trials and tests share none.
+A trial draws units of the evaluation with replacement, or swaps the outputs of two systems on random units. Trials have
+a stream of random numbers of their own, so trials and tests share no random numbers.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ from sigjax.testing.permutation import plan_exact
 from sigjax.testing.problem import NotFinite, SumsProblem
 
 Maker = Callable[[np.ndarray], np.ndarray]
-"""Trials `[trial]` (int64) -> statistics `[trial, system, unit, stat]` (int64), in the fixed point of the units."""
+"""Trial numbers `[trial]` -> statistics `[trial, system, unit, stat]` (int64), in the fixed point of the units."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pilot:
-    """Systems on the units from which trials are made."""
+    """The systems and units from which trials are made."""
 
     names: tuple[str, ...]
     metric: Metric
@@ -57,7 +57,7 @@ class Pilot:
 
 
 def by_one_metric(data: Any, read: ReadOptions | Mapping[str, Any] | None, **how: Any) -> EvaluationRecord:
-    """The evaluation of data that have one metric; see `read_data`."""
+    """Read data with one metric; refuse several. See `read_data`."""
     evaluations = read_data(data, read, **how)
     if len(evaluations) != 1:
         raise InputError(f"this study takes one metric, got {len(evaluations)}; name one ({Hint('metric', 'NAME')})")
@@ -65,12 +65,12 @@ def by_one_metric(data: Any, read: ReadOptions | Mapping[str, Any] | None, **how
 
 
 def instance_ids(evaluation: EvaluationRecord) -> Sequence[str]:
-    """What tells instances apart, each with all its runs: ids, or else their positions."""
+    """Names that identify instances, each with all its runs: ids, else positions."""
     return evaluation.ids or tuple(f"number {number}" for number in range(1, evaluation.num_instances + 1))
 
 
 def shown_fields(data: Any, fields: Sequence[str], read: ReadOptions, **how: Any) -> dict[str, EvaluationRecord]:
-    """For each field that is to be shown beside instances, the evaluation of the data with it as strata."""
+    """Field to show beside instances -> the data read with this field as strata."""
     given = data if isinstance(data, list | tuple) else [data]
     if fields and any(isinstance(each, EvaluationRecord) for each in given):
         raise InputError(f"{Hint('show')} reads fields of files, and these are read already; give their paths")
@@ -79,13 +79,13 @@ def shown_fields(data: Any, fields: Sequence[str], read: ReadOptions, **how: Any
 
 
 def texts_by_id(texts: Mapping[str, EvaluationRecord], ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The texts of `shown_fields` for the instances with these ids."""
+    """Field -> its texts for the instances with these ids; `texts` is from `shown_fields`."""
     known = {name: dict(zip(instance_ids(each), each.strata or (), strict=True)) for name, each in texts.items()}
     return {name: tuple(own[id] for id in ids) for name, own in known.items()}
 
 
 def check_pair(evaluation: EvaluationRecord) -> EvaluationRecord:
-    """An evaluation of two systems; others are refused."""
+    """Return an evaluation of two systems; refuse any other number."""
     names = evaluation.systems
     if len(names) != 2:
         raise InputError(
@@ -96,7 +96,7 @@ def check_pair(evaluation: EvaluationRecord) -> EvaluationRecord:
 
 
 def on_instances(evaluation: EvaluationRecord, chosen: np.ndarray, **changes: Any) -> EvaluationRecord:
-    """The evaluation on some instances (positions, or which), with some changes."""
+    """The evaluation on the chosen instances (positions or a mask), with other changes to its fields."""
     index = np.arange(evaluation.num_instances)[chosen]
     labels = {
         name: tuple(labels[i] for i in index.tolist())
@@ -107,7 +107,7 @@ def on_instances(evaluation: EvaluationRecord, chosen: np.ndarray, **changes: An
 
 
 def make_pilot(evaluation: EvaluationRecord) -> Pilot:
-    """The units of an evaluation."""
+    """Make the pilot of an evaluation; refuse metrics that are no functions of sums, and single units."""
     metric = evaluation.metric
     if not isinstance(metric, Metric):
         raise InputError(f"a study takes metrics of sums, but {metric.name!r} is computed from all instances at once")
@@ -120,7 +120,7 @@ def make_pilot(evaluation: EvaluationRecord) -> Pilot:
 
 
 def swapped(pilot: Pilot, seed: int) -> Maker:
-    """Trials in which the outputs of each unit are swapped with probability 1/2: neither system is better."""
+    """Trials that swap the outputs of each unit with probability 1/2, so that neither system is better."""
     values = pilot.units.values.swapaxes(0, 1)
     draws = Draws(np.zeros(len(values), np.int32), np.zeros(len(values), np.uint64))
 
@@ -132,7 +132,7 @@ def swapped(pilot: Pilot, seed: int) -> Maker:
 
 
 def drawn(pilot: Pilot, seed: int, strata: np.ndarray) -> Maker:
-    """Trials of units drawn with replacement from the strata `[unit]`, which are ascending."""
+    """Trials that draw units with replacement; `strata` `[unit]` (ascending) says from which stratum."""
     start, end = (np.searchsorted(pilot.units.strata, strata, side=side) for side in ("left", "right"))
     draws = Draws(start.astype(np.int32), (end - start).astype(np.uint64))
 
@@ -144,9 +144,9 @@ def drawn(pilot: Pilot, seed: int, strata: np.ndarray) -> Maker:
 
 
 def allotted(strata: np.ndarray, size: int) -> np.ndarray:
-    """Strata `[size]` (ascending) of `size` units, in proportion to `strata` `[unit]` (ascending).
+    """Allot `size` units to strata `[size]` (ascending), in proportion to `strata` `[unit]` (ascending).
 
-    Units that rounding down leaves over go to the strata with the largest remainders (Hamilton).
+    Numbers are rounded down; the units that are left go to the strata with the largest remainders (Hamilton's method).
 
     >>> allotted(np.array([0, 0, 0, 1]), 6)
     array([0, 0, 0, 0, 0, 1])
@@ -157,14 +157,14 @@ def allotted(strata: np.ndarray, size: int) -> np.ndarray:
 
 
 _GROUP_VALUES = 2**23
-"""Statistics of trials in memory at a time."""
+"""Most statistics of trials in memory at a time."""
 _EXACT_SECONDS, _NO_LIMIT = 2.0, 1e9
-"""Nominal seconds that the exact tests of all trials may take together; beyond that, all are sampled."""
+"""Most nominal seconds of the exact tests of all trials together; above this, all tests are sampled."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StudyOptions:
-    """The options of studies of many trials."""
+    """The options that studies with trials share."""
 
     read: Mapping[str, Any] | None = same(CompareOptions, "read")
     test: Test | Sequence[Test] = same(
@@ -187,7 +187,7 @@ class StudyOptions:
 def checked_settings(
     evaluations: Sequence[EvaluationRecord], options: Any, least_p: float, *, drawing: str = "", **changes: Any
 ) -> Settings:
-    """The settings of the tests of a study, whose p-values can be as small as `least_p`; options are checked before."""
+    """Make and check the settings of a study's tests; resamples must be enough for p-values as small as `least_p`."""
     settings = Settings(interval="none", **values(options, Settings, **changes))
     check_together(settings)
     check_resamples(settings.fixed_resamples, least_p)
@@ -199,7 +199,7 @@ def checked_settings(
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """The results of all tests `[trial]`, and how many of each test are by each method."""
+    """Deltas and p-values of all trials `[trial]`, and for each test the number of trials by each method."""
 
     deltas: np.ndarray
     p_values: dict[Test, np.ndarray]
@@ -216,9 +216,9 @@ def run_trials(
     *,
     progress: bool,
 ) -> Trials:
-    """Test `count` trials of two systems on units of these `strata` `[unit]`, all on the same resamples.
+    """Test `count` trials of two systems, all on the same resamples; the units of a trial have these `strata` `[unit]`.
 
-    Permutation tests are exact if that takes seconds for all trials together; the bootstrap samples.
+    Permutation tests are exact if that takes only seconds for all trials together. Bootstrap tests are sampled.
     """
     groups = -(-count * 2 * len(strata) * pilot.units.values.shape[2] // _GROUP_VALUES)
     size = -(-count // groups)
@@ -231,7 +231,7 @@ def run_trials(
         _input_errors(pilot, device),
     ):
         for group in range(groups):
-            # Groups of one size make programs of one shape; the last one may repeat some trials.
+            # Groups of equal size need only one compiled program; the last group may repeat some trials.
             start = min(group * size, count - size)
             part = slice(start, start + size)
             problem = _problem(pilot, make(np.arange(start, start + size)), strata, settings)
@@ -245,15 +245,15 @@ def run_trials(
 
 
 def _problem(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Settings) -> SumsProblem:
-    """The trials `[trial, system, unit, stat]` as systems 0, 1, ...; two successive systems are a pair."""
-    # Outputs of both systems may be in a trial's.
+    """One problem for trials `[trial, system, unit, stat]`: systems 2 i and 2 i + 1 are the pair of trial i."""
+    # A system of a trial may mix the outputs of both systems, so it takes the larger error.
     errors = np.full(2 * len(values), pilot.units.relative_error.max())
     units = replace(pilot.units, values=values.reshape(-1, *values.shape[2:]), strata=strata, relative_error=errors)
     return SumsProblem.of(units, pilot.metric, np.arange(len(errors), dtype=np.int32).reshape(-1, 2), settings)
 
 
 def _tested(problem: SumsProblem, test: Test, count: int, device: Device) -> Comparisons:
-    """The columns of the test of some of `count` trials."""
+    """Run one test on a group of trials; `count` is the number of all trials."""
     settings = replace(problem.settings, test=test, method="montecarlo")
     if test == "permutation":
         exact = replace(settings, method="auto", budget=_NO_LIMIT)
@@ -266,7 +266,7 @@ def _tested(problem: SumsProblem, test: Test, count: int, device: Device) -> Com
 
 @contextmanager
 def _input_errors(pilot: Pilot, device: Device) -> Iterator[None]:
-    """Turn refusals of tests into errors for people."""
+    """Turn errors of tests into messages for users."""
     name = pilot.metric.name
     try:
         yield
@@ -283,13 +283,13 @@ def _input_errors(pilot: Pilot, device: Device) -> Iterator[None]:
 
 
 def signed_data(evaluation: EvaluationRecord) -> dict[str, str | int | None]:
-    """The part of a signature about runs and strata, if there are any."""
+    """Values of a signature that describe the data: runs and strata, if there are any."""
     strata = None if evaluation.strata is None else len(set(evaluation.strata))
     return {"runs": str(evaluation.size) or None, "strata": strata}
 
 
 def refuse_zero(missing: Missing) -> None:
-    """Refuse to count missing results as 0."""
+    """Refuse missing="zero": results that are still to come are not 0."""
     if missing == "zero":
         raise InputError(f"{Hint('missing')}: results still to come are not 0; write failures into the files as 0")
 
@@ -297,7 +297,7 @@ def refuse_zero(missing: Missing) -> None:
 def mean_scores(
     data: Any, options: Any, what: str, missing: Missing = "pairwise"
 ) -> tuple[EvaluationRecord, np.ndarray, Sequence[str] | None]:
-    """One evaluation by a mean over instances, the scores `[system, instance]`, and labels of units, if there are."""
+    """Read data with a mean over instances: the evaluation, scores `[system, instance]`, and unit labels or None."""
     evaluation = by_one_metric(data, options.read, missing=missing, progress=options.progress)
     stats, present = evaluation.stats, slice(None) if evaluation.present is None else evaluation.present
     is_mean = getattr(evaluation.metric, "score", None) is mean_score and (stats[..., 1][present] == 1).all()

@@ -47,22 +47,11 @@ from sigjax.resample.tally import Deltas
 from sigjax.run.backend import most_bytes, room
 from sigjax.run.context import Run, fits, gib
 from sigjax.run.costs import DRAWS, DRAWS_VALUE, Cost
-from sigjax.testing.intervals import INTERVALS, draws_intervals
-from sigjax.testing.p_values import exact_columns
-from sigjax.testing.problem import EquivalentPairs, Problem, SumsProblem, scores_at, slope_in
+from sigjax.testing.intervals import INTERVALS
+from sigjax.testing.problem import EquivalentPairs, Problem, SumsProblem, exact_columns, scores_at, slope_in
 from sigjax.testing.replicates import JointDeltas, accelerations, bca_levels
 from sigjax.testing.summaries import summarize
 from sigjax.testing.uncertainty import Percentile, Pieces, quantile_levels, targets_of
-
-
-def bootstraps(problem: Problem) -> bool:
-    """Whether the bootstrap is used: for the test, or for intervals and standard errors.
-
-    It needs more than one unit.
-    """
-    settings = problem.settings
-    needed = "bootstrap" in settings.tests or draws_intervals(problem.metric, settings)
-    return needed and INTERVALS[settings.interval].needs != "runs" and len(problem.units.strata) > 1
 
 
 def draw_all(problems: Sequence[SumsProblem], run: Run) -> dict[str, np.ndarray]:

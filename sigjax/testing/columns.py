@@ -42,11 +42,17 @@ from sigjax.resample.gathered import (
 from sigjax.resample.units import Sample, make_sample
 from sigjax.run.context import Context, Run
 from sigjax.run.costs import CALL, CALLED_NUMBER, CALLED_NUMBER_TOGETHER, Cost
-from sigjax.testing.bootstrap import bootstraps
-from sigjax.testing.budget import over_budget
-from sigjax.testing.p_values import ExceedCounter, exact_columns
+from sigjax.testing.intervals import bootstraps
 from sigjax.testing.permutation import add_up
-from sigjax.testing.problem import Hypotheses, NotExact, Problem, check_finite
+from sigjax.testing.problem import (
+    ExceedCounter,
+    Hypotheses,
+    NotExact,
+    Problem,
+    check_finite,
+    exact_columns,
+    over_budget,
+)
 from sigjax.testing.uncertainty import Pieces
 
 NOT_SUMS = "the metric is not a function of sums"
@@ -202,7 +208,7 @@ def _exact(problem: ColumnsProblem, pair: Pair) -> tuple[PValue, str]:
     check_finite((a - b)[None], [pair])
     # The same program computes the observed delta, so that the observed swap counts as extreme.
     observed, tolerance = a[:1] - b[:1], np.array([problem.swap_tolerance(pair)])
-    criterion = Extreme(observed, tolerance, problem.settings.alternative, problem.settings.mid_p)
+    criterion = Extreme(observed, tolerance, problem.settings.alternative, problem.settings.mid_p).checked()
     found = outcomes_p((a - b)[None], criterion, differing.size)
     first, second = problem.units.columns[list(pair)]
     names = np.array(problem.metric.inputs)[(first != second).any(axis=1)]

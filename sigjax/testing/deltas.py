@@ -21,10 +21,9 @@ from sigjax.resample.tally import null_replicates
 from sigjax.run.context import Run
 from sigjax.run.costs import Cost
 from sigjax.testing.bootstrap import plan_bootstrap
-from sigjax.testing.budget import draw_cost, swap_cost
 from sigjax.testing.columns import ColumnsProblem, planned
 from sigjax.testing.permutation import exchanged_deltas, pair_deltas, swap_problem
-from sigjax.testing.problem import Problem, SumsProblem, scores_at
+from sigjax.testing.problem import Problem, SumsProblem, draw_cost, scores_at, swap_cost
 from sigjax.testing.tests import replicates
 
 _MOST_RESAMPLES, _FEWEST, _OF_SAMPLES = 2**13, 2**10, 2**10

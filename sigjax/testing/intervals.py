@@ -33,9 +33,8 @@ import numpy as np
 
 from sigjax.records import CORRECTIONS, DESIGNS, Metric, SampleMetric, Settings
 from sigjax.records.settings import DesignMethod, IntervalName
-from sigjax.testing.closed import jackknife_intervals
+from sigjax.testing.closed import jackknife_intervals, right_or_wrong
 from sigjax.testing.problem import Problem, SumsProblem
-from sigjax.testing.proportions import right_or_wrong
 from sigjax.testing.replicates import Bca, Simultaneous, Studentized
 from sigjax.testing.two_way import two_way_intervals
 from sigjax.testing.uncertainty import Basic, Percentile
@@ -185,6 +184,16 @@ def in_closed_form(metric: Metric | SampleMetric, settings: Settings) -> bool:
 def draws_intervals(metric: Metric | SampleMetric, settings: Settings) -> bool:
     """Whether standard errors and intervals need bootstrap resamples, or the exact bootstrap distribution."""
     return INTERVALS[settings.interval].needs != "nothing" and not in_closed_form(metric, settings)
+
+
+def bootstraps(problem: Problem) -> bool:
+    """Whether the bootstrap is used: for the test, or for intervals and standard errors.
+
+    It needs more than one unit.
+    """
+    settings = problem.settings
+    needed = "bootstrap" in settings.tests or draws_intervals(problem.metric, settings)
+    return needed and INTERVALS[settings.interval].needs != "runs" and len(problem.units.strata) > 1
 
 
 def closed_intervals(problem: Problem, joint_pairs: int = 1) -> np.ndarray | None:

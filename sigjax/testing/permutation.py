@@ -26,6 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -47,14 +48,25 @@ from sigjax.resample.units import Outputs, whole_runs
 from sigjax.run.backend import most_bytes
 from sigjax.run.context import Context, Run
 from sigjax.run.costs import CHOSEN_UNIT, SIGN_TEST, Cost
-from sigjax.testing.budget import exact_budget, over_budget
-from sigjax.testing.p_values import ExceedCounter, exact_columns, montecarlo_p, sampled_columns
-from sigjax.testing.problem import EquivalentPairs, NotExact, SumsProblem, check_finite
-from sigjax.testing.special import sign_ps
+from sigjax.testing.problem import (
+    EquivalentPairs,
+    ExceedCounter,
+    NotExact,
+    SumsProblem,
+    check_finite,
+    exact_budget,
+    exact_columns,
+    montecarlo_p,
+    over_budget,
+    sampled_columns,
+)
+from sigjax.testing.special import log_upper_half
 
 STUDENTIZED = "a studentized statistic is sampled"
 
 
+_FEW_TRIALS = 50
+"""Up to so many trials, tails are whole numbers of outcomes that a double can hold."""
 _AS_ASKED = NotEligible("as asked")
 _TOO_SMALL = "the p-value is too small for sums of probabilities"
 
@@ -260,6 +272,60 @@ def settled_signs(
     return p_values
 
 
+def sign_ps(
+    ahead: np.ndarray, behind: np.ndarray, alternative: Alternative, *, mid_p: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Exact sign tests for counts `[row]` of positive and negative differences; p is 1 without differences.
+
+    Returns p-values `[row]`, their base-10 logarithms, and bounds on their relative errors (0 up to 50 differences).
+
+    >>> sign_ps(np.array([3, 2, 3, 0]), np.array([0, 2, 4, 0]), "two-sided")[0]
+    array([0.25, 1.  , 1.  , 1.  ])
+    """
+    trials, two_sided = ahead + behind, alternative == "two-sided"
+    extreme = np.maximum(ahead, behind) if two_sided else ahead if alternative == "greater" else behind
+    few, outcomes = trials <= _FEW_TRIALS, _outcomes()
+
+    def log_tail(n: np.ndarray, k: np.ndarray) -> np.ndarray:
+        """Above 1/2 it is computed from the complement, which has more digits."""
+        is_upper = 2 * k > n + two_sided
+        log_upper = log_upper_half(n, np.where(is_upper, k, n - k + 1))
+        return np.where(
+            is_upper, log_upper + math.log(1 + two_sided), 0.0 if two_sided else np.log1p(-np.exp(log_upper))
+        )
+
+    def count(n: np.ndarray, k: np.ndarray) -> np.ndarray:
+        return np.minimum(outcomes[n, k] << two_sided, outcomes[n, 0])
+
+    p_value, log10_p, error = np.zeros((3, len(trials)))
+    if not few.all():
+        n, k = trials[~few], extreme[~few]
+        log_p = log_tail(n, k)
+        if mid_p:
+            log_p = np.logaddexp(log_p, log_tail(n, k + 1)) - math.log(2.0)
+        p_value[~few], log10_p[~few] = np.exp(log_p), log_p / math.log(10.0) + 0.0
+        error[~few] = float(np.finfo(float).eps) * np.where(log_p < 0.0, 24.0 + 4.0 * np.sqrt(n) - 4.0 * log_p, 1.0)
+    n, k = trials[few], extreme[few]
+    counted = 2 * count(n, k)
+    if mid_p:
+        counted = np.where(n > 0, count(n, k) + count(n, k + 1), counted)
+    p_value[few] = np.ldexp(counted.astype(np.float64), -1 - n)
+    log10_p[few] = [math.log10(each) for each in p_value[few].tolist()]
+    return p_value, log10_p, error
+
+
+@lru_cache
+def _outcomes() -> np.ndarray:
+    """How many outcomes of n fair coins have k heads or more, `[n, k]` int64; 0 for k = n + 1."""
+    found = np.zeros((_FEW_TRIALS + 1, _FEW_TRIALS + 2), np.int64)
+    found[0, 0] = 1
+    for n in range(1, _FEW_TRIALS + 1):
+        found[n] = found[n - 1]
+        found[n, 1:] += found[n - 1, :-1]
+        found[n, 0] *= 2
+    return found
+
+
 def _require(problem: SumsProblem, results: Mapping[Pair, object]) -> None:
     """Refuse a pair without an exact test if the user chose an exact method."""
     for pair, result in results.items():
@@ -285,7 +351,8 @@ def plan_exact(
 
 
 def _criterion(problem: SumsProblem, pairs: Sequence[Pair] | np.ndarray) -> Extreme:
-    return Extreme(*problem.hypotheses.observed(pairs), problem.settings.alternative, problem.settings.mid_p)
+    settings = problem.settings
+    return Extreme(*problem.hypotheses.observed(pairs), settings.alternative, settings.mid_p).checked()
 
 
 def pair_deltas(problem: SumsProblem, pairs: Sequence[Pair] | np.ndarray, bases: np.ndarray) -> Delta:

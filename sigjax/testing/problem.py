@@ -1,4 +1,4 @@
-"""What is tested: pairs of systems on the same units, with a metric, hypotheses and settings; and the errors of tests.
+"""The problem of a test (systems, units, metric, hypotheses), the budget, and the columns that the test writes.
 
 Problems hold data, and tests take problems. There are two kinds: problems of metrics that are sums, and problems of
 metrics that take whole columns (`columns.ColumnsProblem`). `tests` has the tests of both kinds.
@@ -7,12 +7,17 @@ Suppose systems differ in one statistic of two values, such as right-or-wrong an
 if they have the same two counts: of units on which only the first system has the higher value, and of units on which
 only the second has it. Their differences are the same in another order. A thousand systems on 200 units have half a
 million pairs but some thousand problems.
+
+**The budget** limits the nominal seconds of tests without sampling. Costs follow from the table in `run.costs`.
+
+**The columns** have exact p-values, or p-values from counts of resamples.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,12 +25,15 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from sigjax.exact.digits import PValue
+from sigjax.exact.lattice import NotEligible
 from sigjax.exact.plans import Pair
 from sigjax.metrics import MEAN, Shifted, check_score, shifted
 from sigjax.metrics.ratios import mean_score
 from sigjax.records import (
     DESIGNS,
     Column,
+    Columns,
     Comparisons,
     EvaluationRecord,
     Hint,
@@ -35,6 +43,16 @@ from sigjax.records import (
     Settings,
 )
 from sigjax.resample.units import Sample, Units, check_steps, make_units, observed_scores
+from sigjax.run.costs import (
+    COUNTED_UNIT,
+    MASKED_UNIT,
+    MASKED_UNIT_OF_FEW_COLUMNS,
+    RESAMPLE,
+    SAMPLED_PAIR,
+    SCORED_STATISTIC,
+    WEIGHTED_NUMBER,
+    Cost,
+)
 
 _LARGEST = 2**24
 """Most units for which counts are exact in single precision."""
@@ -530,3 +548,176 @@ def scores_at(problem: SumsProblem, stat: int, sums: np.ndarray) -> np.ndarray:
     table = np.tile(problem.units.totals[0], (len(sums), 1))
     table[:, stat] = sums
     return problem.scores(table)
+
+
+AUTO_BUDGET = 10.0
+"""Nominal seconds that method="auto" may spend on the exact tests of an evaluation."""
+EXACT_BUDGET = 600.0
+"""Nominal seconds for an exact method that the user chose."""
+_FEW_COLUMNS = 6
+"""Up to this many columns are added up while masks are drawn."""
+
+
+def exact_budget(settings: Settings) -> float:
+    """Nominal seconds that the exact tests of an evaluation may take."""
+    if settings.budget is not None:
+        return settings.budget
+    return EXACT_BUDGET if settings.method in ("exact", "dp", "tree") else AUTO_BUDGET
+
+
+def free_seconds(settings: Settings) -> float:
+    """Nominal seconds that an exact test may take without charge: the cost of sampling, unless the user set a limit."""
+    limited = settings.method != "auto" or settings.budget is not None or settings.resamples == "auto"
+    return 0.0 if limited else (SAMPLED_PAIR * settings.fixed_resamples).seconds
+
+
+def over_budget(costs: dict[Pair, Cost], settings: Settings) -> dict[Pair, NotEligible]:
+    """The pairs that exceed the budget, which pays for the cheapest exact tests first."""
+    budget, seconds = exact_budget(settings), {pair: cost.seconds for pair, cost in costs.items()}
+    refused: dict[Pair, NotEligible] = {}
+    free, spent = free_seconds(settings), 0.0
+    if sum(each for each in seconds.values() if each > free) <= budget:
+        return refused
+    for pair in sorted(seconds, key=lambda pair: seconds[pair]):
+        spent += seconds[pair] if seconds[pair] > free else 0.0
+        if spent <= budget:
+            continue
+        if settings.method != "auto":
+            tests = "an exact test takes" if len(costs) == 1 else "the exact tests take"
+            raise NotExact(pair, f"{tests} about {sum(seconds.values()):,.3g} s, over the budget of {budget:g} s")
+        others = "" if seconds[pair] > budget else " with those of cheaper pairs"
+        reason = f"an exact test takes about {seconds[pair]:,.2g} s,{others} over the budget of {budget:g} s"
+        refused[pair] = NotEligible(reason)
+    return refused
+
+
+def swap_cost(problem: SumsProblem, num_pairs: int) -> Cost:
+    """The cost of swapping so many pairs in NumPy."""
+    num_systems, num_units, num_stats = problem.units.values.shape
+    # If outputs or runs are exchanged, they are chosen for both systems one by one, which takes about as long as
+    # counting draws.
+    one_by_one = problem.exchanges != "units"
+    width = 2 * _num_outputs(problem) // (num_units if problem.exchanges == "runs" else 1) if one_by_one else num_units
+    columns, scored = num_systems * num_stats, num_pairs * num_stats
+    if problem.studentizes:  # one column more per product, and two scores more per statistic
+        columns, scored = columns + scored * num_stats, scored * (2 * num_stats + 1)
+    return numpy_cost(
+        resamples=problem.settings.fixed_resamples,
+        units=width,
+        columns=columns,
+        scored=scored,
+        counted=one_by_one,
+    )
+
+
+def draw_cost(problem: SumsProblem) -> Cost:
+    """The cost of drawing all systems in NumPy."""
+    num_systems, num_units, num_stats = problem.units.values.shape
+    width = num_units + (_num_outputs(problem) if problem.draws == "outputs" else 0)
+    columns = num_systems * num_stats
+    return numpy_cost(
+        resamples=problem.settings.fixed_resamples, units=width, columns=columns, scored=columns, counted=True
+    )
+
+
+def _num_outputs(problem: SumsProblem) -> int:
+    return 0 if problem.units.outputs is None else int(problem.units.outputs.sizes.sum())
+
+
+def numpy_cost(*, resamples: int, units: int, columns: int, scored: int, counted: bool) -> Cost:
+    """The cost in NumPy, from the costs of its parts.
+
+    `columns` of statistics are multiplied with weights of `units`; `scored` is the number of statistics per resample
+    that enter scores; `counted` is true for bootstrap counts, false for swap masks.
+    """
+    masked = MASKED_UNIT_OF_FEW_COLUMNS if columns <= _FEW_COLUMNS else MASKED_UNIT
+    weights = COUNTED_UNIT if counted else masked
+    return resamples * (RESAMPLE + units * (weights + WEIGHTED_NUMBER * columns) + SCORED_STATISTIC * scored)
+
+
+ExceedCounter = Callable[[np.ndarray, int, int], np.ndarray]
+"""(indices of some pairs `[pair]`, first resample, end) -> number of hits among these resamples, `[pair]` int64."""
+
+
+def exact_columns(p_values: Sequence[PValue] | np.ndarray, reasons: Column, methods: Column | None = None) -> Columns:
+    """The columns of exact tests, from p-values `[pair]` (or `[pair, 3]`); p is NaN if a pair has no test.
+
+    `reasons` explain why there is an exact test, or why there is none.
+
+    >>> exact_columns([(0.5, -0.3, 0.0)], Column.of(["few units differ"])).column("exceed").tolist()
+    [None]
+    """
+    count = len(p_values)
+    bounds, never = np.full((count, 2), np.nan), np.zeros(count, bool)
+    if not isinstance(p_values, np.ndarray):
+        for row, (high, _, _, *low) in enumerate(p_values):
+            bounds[row] = (*low, high) if low else np.nan
+        p_values = np.array([each[:3] for each in p_values], np.float64)
+    p_value, log10_p, error_bound = p_values.reshape(-1, 3).T
+    if np.isneginf(log10_p).any():  # the observed outcome is one of those that are at least as extreme
+        raise RuntimeError("internal error of sigjax: an exact test left out the observed outcome, so that p = 0")
+    none = Column(never.astype(np.int64), never)
+    return Columns(
+        {
+            "p_value": Column.unless_nan(p_value),
+            "log10_p": Column.unless_nan(log10_p),
+            "p_interval": Column.unless_nan(bounds),
+            "error_bound": Column.unless_nan(error_bound),
+            "method": methods or Column.constant("exact", count),
+            "reason": reasons,
+            "exceed": none,
+            "resamples": none,
+        }
+    )
+
+
+def sampled_columns(
+    exceed: np.ndarray,
+    p_values: np.ndarray,
+    resamples: int | np.ndarray,
+    reasons: Column,
+    bounds: np.ndarray | None = None,
+) -> Columns:
+    """The columns of Monte Carlo tests, all `[pair]`.
+
+    `exceed` is the number of resamples at least as extreme. If a test stopped by itself, `bounds` `[pair, 2]` are its
+    bounds on the p-values of infinitely many resamples.
+    """
+    count = len(exceed)
+    none, never = np.full((count, 2), np.nan), np.zeros(count, bool)
+    return Columns(
+        {
+            "p_value": Column(p_values),
+            "log10_p": Column(np.fromiter(map(math.log10, p_values.tolist()), np.float64)),
+            "p_interval": Column(none, never) if bounds is None else Column(bounds),
+            "error_bound": Column(none[:, 0], never),
+            "method": Column.constant("montecarlo", count),
+            "reason": reasons,
+            "exceed": Column(exceed),
+            "resamples": Column(np.full(count, resamples)),
+        }
+    )
+
+
+def completed(pairs: Comparisons, sample: Callable[[np.ndarray, Column], Columns]) -> Comparisons:
+    """The table of pairs after exact tests, completed by a test that samples the pairs without a p-value.
+
+    `sample` takes the indices of these pairs and the reasons why they have no exact test, and returns their columns.
+    """
+    is_open = ~pairs.column("p_value").where_present
+    if not is_open.any():
+        return pairs
+    rows = np.flatnonzero(is_open)
+    return pairs.with_rows(rows, sample(rows, pairs.column("reason").at(rows)))
+
+
+def montecarlo_p(exceed: np.ndarray | int, resamples: int) -> np.ndarray | float:
+    r"""Monte Carlo p-value $(exceed + 1) / (K + 1)$: never 0, and valid at every level.
+
+    `exceed` `[...]` counts resamples at least as extreme as observed, ties included. Reference: Davison and Hinkley
+    (1997), section 4.2; Yeh (2000), section 3.1.
+
+    >>> montecarlo_p(np.array([0, 9]), 999)
+    array([0.001, 0.01 ])
+    """
+    return (exceed + 1) / (resamples + 1)

@@ -308,65 +308,9 @@ _SMALL = np.array(
     + [math.log(math.factorial(n)) - 0.5 * math.log(2.0 * math.pi * n) - n * (math.log(n) - 1.0) for n in range(1, 16)]
 )
 """Values of `_stirling_error` for few trials, for which the series has fewer digits."""
-_FEW_TRIALS = 50
-"""Up to so many trials, tails are whole numbers of outcomes that a double can hold."""
 
 
-def sign_ps(
-    ahead: np.ndarray, behind: np.ndarray, alternative: Alternative, *, mid_p: bool = False
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Exact sign tests for counts `[row]` of positive and negative differences; p is 1 without differences.
-
-    Returns p-values `[row]`, their base-10 logarithms, and bounds on their relative errors (0 up to 50 differences).
-
-    >>> sign_ps(np.array([3, 2, 3, 0]), np.array([0, 2, 4, 0]), "two-sided")[0]
-    array([0.25, 1.  , 1.  , 1.  ])
-    """
-    trials, two_sided = ahead + behind, alternative == "two-sided"
-    extreme = np.maximum(ahead, behind) if two_sided else ahead if alternative == "greater" else behind
-    few, outcomes = trials <= _FEW_TRIALS, _outcomes()
-
-    def log_tail(n: np.ndarray, k: np.ndarray) -> np.ndarray:
-        """Above 1/2 it is computed from the complement, which has more digits."""
-        is_upper = 2 * k > n + two_sided
-        log_upper = _log_upper_half(n, np.where(is_upper, k, n - k + 1))
-        return np.where(
-            is_upper, log_upper + math.log(1 + two_sided), 0.0 if two_sided else np.log1p(-np.exp(log_upper))
-        )
-
-    def count(n: np.ndarray, k: np.ndarray) -> np.ndarray:
-        return np.minimum(outcomes[n, k] << two_sided, outcomes[n, 0])
-
-    p_value, log10_p, error = np.zeros((3, len(trials)))
-    if not few.all():
-        n, k = trials[~few], extreme[~few]
-        log_p = log_tail(n, k)
-        if mid_p:
-            log_p = np.logaddexp(log_p, log_tail(n, k + 1)) - math.log(2.0)
-        p_value[~few], log10_p[~few] = np.exp(log_p), log_p / math.log(10.0) + 0.0
-        error[~few] = float(np.finfo(float).eps) * np.where(log_p < 0.0, 24.0 + 4.0 * np.sqrt(n) - 4.0 * log_p, 1.0)
-    n, k = trials[few], extreme[few]
-    counted = 2 * count(n, k)
-    if mid_p:
-        counted = np.where(n > 0, count(n, k) + count(n, k + 1), counted)
-    p_value[few] = np.ldexp(counted.astype(np.float64), -1 - n)
-    log10_p[few] = [math.log10(each) for each in p_value[few].tolist()]
-    return p_value, log10_p, error
-
-
-@lru_cache
-def _outcomes() -> np.ndarray:
-    """How many outcomes of n fair coins have k heads or more, `[n, k]` int64; 0 for k = n + 1."""
-    found = np.zeros((_FEW_TRIALS + 1, _FEW_TRIALS + 2), np.int64)
-    found[0, 0] = 1
-    for n in range(1, _FEW_TRIALS + 1):
-        found[n] = found[n - 1]
-        found[n, 1:] += found[n - 1, :-1]
-        found[n, 0] *= 2
-    return found
-
-
-def _log_upper_half(trials: np.ndarray, k: np.ndarray) -> np.ndarray:
+def log_upper_half(trials: np.ndarray, k: np.ndarray) -> np.ndarray:
     """Logarithms `[row]` of P(X >= k) for fair coins, with k above half of the trials.
 
     It uses the deviance, which is 0 if k is half of the trials: n / 2 (log(1 - d^2) + 2 d atanh d), d = 2 k / n - 1.

@@ -8,31 +8,50 @@ score, then of each delta, `[target, 3]`; NaN if there is none.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 
 from sigjax.exact.lattice import NotEligible
 from sigjax.records import Column, Columns, Comparisons, EvaluationRecord, SampleMetric, Settings, Test
+from sigjax.records.settings import IntervalName
 from sigjax.run.context import Context, Run
 from sigjax.run.costs import Cost
 from sigjax.testing import columns, permutation
 from sigjax.testing.bootstrap import (
     BootstrapPlan,
-    bootstraps,
     exact_bootstrap_tests,
     linear_intervals,
     plan_bootstrap,
     replicate_pieces,
     sampled_bootstrap,
 )
-from sigjax.testing.budget import draw_cost, exact_budget, swap_cost
 from sigjax.testing.columns import NOT_SUMS, ColumnsProblem
-from sigjax.testing.intervals import INTERVALS, closed_intervals, draws_intervals
-from sigjax.testing.p_values import ExceedCounter, completed, exact_columns, montecarlo_p, sampled_columns
-from sigjax.testing.problem import NotExact, Problem, SumsProblem, pairs_of
+from sigjax.testing.intervals import INTERVALS, bootstraps, closed_intervals, draws_intervals, interval_names
+from sigjax.testing.jackknife import degrees_of_freedom
+from sigjax.testing.problem import (
+    ExceedCounter,
+    NotExact,
+    Problem,
+    SumsProblem,
+    completed,
+    draw_cost,
+    exact_budget,
+    exact_columns,
+    montecarlo_p,
+    pairs_of,
+    sampled_columns,
+    swap_cost,
+)
 from sigjax.testing.uncertainty import Pieces
+
+Tested = tuple[dict[Test, Comparisons], Columns]
+"""The pairs by test (empty without pairs), and the systems, of one subset or of one evaluation."""
+FACTS = ("units", "degrees", "draws")
+"""Extra columns of pairs and systems: the number of units, the degrees of freedom of t intervals (infinite for other
+intervals), and whether numbers depend on random resamples."""
 
 
 def problem_of(evaluation: EvaluationRecord, settings: Settings, members: np.ndarray | None = None) -> Problem:
@@ -172,7 +191,7 @@ def drawn_bootstrap(
 
 def with_closed_intervals(problem: Problem, spreads: np.ndarray | None, context: Context, joint: int = 1) -> np.ndarray:
     """The spreads `[target, 3]` in closed form if the settings ask for them, else the given spreads; NaN for none."""
-    if not context.checkpoint.is_part:
+    if not context.is_part:
         with context.progress_bar("intervals"):
             closed = closed_intervals(problem, joint)
         spreads = spreads if closed is None else closed
@@ -186,3 +205,40 @@ def spreads_of(problem: Problem, context: Context) -> np.ndarray:
     context = sized(problem, context, draws=needs_draws(problem, tested, spreads))
     _, spreads, _ = drawn_bootstrap(problem, tested, spreads, partial(replicates, problem), context)
     return with_closed_intervals(problem, spreads, context)
+
+
+def result_tables(
+    problem: Problem,
+    pairs: Mapping[Test, Comparisons],
+    spreads: np.ndarray,
+    ranks: Sequence[tuple[int, int]] | None,
+    joint: int,
+    *,
+    is_random: bool,
+) -> Tested:
+    """The columns of the tests with the columns that all tests share; and the systems."""
+    kinds, degrees = interval_names(problem, joint), math.inf
+    if isinstance(problem, SumsProblem) and kinds.pairs == "conservative-t":
+        degrees = degrees_of_freedom(problem.units.sizes, problem.units.strata)
+    facts = dict(zip(FACTS, (len(problem.units.strata), degrees, is_random), strict=True))
+
+    def of_rows(spreads: np.ndarray, kind: IntervalName | None) -> dict[str, Column]:
+        interval = Column.unless_nan(spreads[:, 1:])
+        return {
+            "standard_error": Column.unless_nan(spreads[:, 0]),
+            "interval": interval,
+            "interval_kind": Column(np.zeros(len(spreads), np.int8), interval.present, (kind,)),
+            **{name: Column.constant(value, len(spreads)) for name, value in facts.items()},
+        }
+
+    num_systems = len(problem.hypotheses.scores)
+    of_pairs = of_rows(spreads[num_systems:], kinds.pairs)
+    of_pairs["joint_pairs"] = Column(np.full(len(spreads) - num_systems, joint), of_pairs["interval"].present)
+    systems = {
+        "name": Column(np.arange(num_systems), None, problem.hypotheses.systems),
+        "metric": Column.constant(problem.metric.name, num_systems),
+        "score": Column(np.array(problem.observed_scores)),
+        "bootstrap_ranks": Column.of(ranks or [None] * num_systems),
+    }
+    tables: dict[Test, Comparisons] = {test: each.with_columns(of_pairs) for test, each in pairs.items()}
+    return tables, Columns({**of_rows(spreads[:num_systems], kinds.systems), **systems})

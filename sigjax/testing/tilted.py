@@ -50,8 +50,7 @@ from sigjax.records import CORRECTIONS, Column, Columns
 from sigjax.resample.draws import STREAMS, words
 from sigjax.run.context import Context, ahead, num_cores
 from sigjax.run.costs import TILTED_NUMBER, TILTED_VECTOR, Cost
-from sigjax.testing.budget import exact_budget
-from sigjax.testing.problem import Pair, Problem, SumsProblem
+from sigjax.testing.problem import Pair, Problem, SumsProblem, exact_budget
 from sigjax.testing.special import t_quantile
 
 _MOST, _FEWEST, _NUMBERS = 512, 64, 2**21
@@ -88,7 +87,7 @@ def importance_sampled(problem: Problem, sampled: Columns, rows: np.ndarray, con
     plain = problem.settings.method != "auto" or CORRECTIONS[problem.settings.correction].is_resampled
     if plain or not isinstance(problem, SumsProblem) or problem.studentizes or problem.exchanges != "units":
         return sampled
-    if context.checkpoint.is_part:
+    if context.is_part:
         return sampled  # a shard does not compute it: the merge of all shards does
     settings, (_, num_units, num_stats) = problem.settings, problem.units.values.shape
     affordable = _FEWEST * exact_budget(settings) / least_cost(len(rows), num_units, num_stats).seconds

@@ -15,10 +15,9 @@ import cyclopts
 import pytest
 
 import sigjax
-from sigjax.cli import _run
-from sigjax.cli.app import COMMANDS
-from sigjax.cli.flags import HIDDEN, OTHER_OPTIONS
-from sigjax.cli.output import OUTPUTS, REPORTS, STUDIES, WRITTEN_BY, text_options
+from sigjax.cli import COMMANDS, _run
+from sigjax.cli.failures import OTHER_OPTIONS
+from sigjax.cli.options import HIDDEN, OUTPUTS, REPORTS, STUDIES, WRITTEN_BY, text_options
 from sigjax.metrics import known_metric
 
 LONG = "system\tid\tok\tsys\tref\n" + "".join(
@@ -123,7 +122,7 @@ def test_terminals_have_colours_but_for_no_color_and_dumb_ones(monkeypatch, envi
     monkeypatch.setenv("TERM", "xterm-256color")
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr("sigjax.cli.output.is_terminal", lambda _: True)
+    monkeypatch.setattr("sigjax.cli.options.is_terminal", lambda _: True)
     assert text_options(to_file=False)["color"] is colored
     assert not text_options(to_file=True)["color"]
 

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from sigjax.cli import _run
-from sigjax.cli.app import COMMANDS, EXAMPLES, RARE, app
+from sigjax.cli import COMMANDS, EXAMPLES, _run, app
+from sigjax.cli.options import RARE
 
 STUDIES = [("research", name) for name in app(["research"])["research"] if name[0] != "-"]
 EVERY = [(command,) for command in sorted({*COMMANDS} - {"research"})] + STUDIES

@@ -14,7 +14,7 @@ import sigjax
 from sigjax import Evaluation, InputError, compare, read
 from sigjax.cli import _run
 from sigjax.cli.compare import ShardOptions
-from sigjax.cli.output import Output
+from sigjax.cli.options import Output
 from sigjax.comparison.options import CompareOptions
 from sigjax.formats.declarations import named_format
 from sigjax.metrics import CLASS_METRICS, METRICS, canonical, known_metric, unknown_metric

@@ -359,7 +359,7 @@ def test_many_runs_of_one_instance():
     assert (found.method, found.p_value) == ("exact", pytest.approx(expected, rel=1e-9))
 
 
-def rejections(make, design, *, trials=400, seed=0):
+def rejections(make, design, *, trials=200, seed=0):
     """How many of so many tests without a difference have p <= 0.05."""
     rng = np.random.default_rng(seed)
     count = 0
@@ -386,7 +386,7 @@ def shared_runs(rng):
 
 def test_crossed_keeps_its_level():
     """Exactly where outputs vary by themselves, and more than that where runs are shared; see the last test."""
-    low, high = binom.ppf([1e-4, 1 - 1e-4], 400, 0.05)
+    low, high = binom.ppf([1e-4, 1 - 1e-4], 200, 0.05)
     assert low <= rejections(own_runs, "crossed") <= high
     assert rejections(shared_runs, "crossed") <= high
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+from typing import get_args
 from unittest import mock
 
 import numpy as np
@@ -11,12 +12,18 @@ from hypothesis import strategies as st
 from oracles import enumerate_swaps, f1, random_counts
 from scipy.stats import binomtest, wilcoxon
 
-from sigjax import InputError, permutation_test
+from sigjax import InputError, SampleMetric, permutation_test
 from sigjax.exact import plans
+from sigjax.records import Column
+from sigjax.records.settings import Alternative, Method
+from sigjax.resample.extreme import Extreme
+from sigjax.testing.problem import exact_columns
 
 pytestmark = pytest.mark.slow
 
-ALTERNATIVES = ("two-sided", "greater", "less")
+ALTERNATIVES = get_args(Alternative)
+METHODS = [method for method in get_args(Method) if method not in ("auto", "montecarlo")]
+"""A new one is tested against enumeration below."""
 
 
 def wavy(sums):
@@ -42,7 +49,7 @@ ROWS = st.lists(st.tuples(*[st.integers(0, 6)] * 4), min_size=1, max_size=10)
 
 
 @settings(max_examples=80, deadline=None)
-@given(ROWS, st.sampled_from(ALTERNATIVES), st.sampled_from(SCORES), st.sampled_from(["exact", "dp", "tree"]))
+@given(ROWS, st.sampled_from(ALTERNATIVES), st.sampled_from(SCORES), st.sampled_from(METHODS))
 def test_two_statistics_are_enumeration(rows, alternative, score, method):
     a, b = np.array(rows)[:, :2], np.array(rows)[:, 2:]
     with not_all_signs():
@@ -51,7 +58,7 @@ def test_two_statistics_are_enumeration(rows, alternative, score, method):
     assert result.p_value == pytest.approx(enumerate_swaps(a, b, score, alternative), rel=1e-9)
 
 
-@pytest.mark.parametrize("method", ["exact", "dp", "tree"])
+@pytest.mark.parametrize("method", METHODS)
 def test_a_score_need_not_be_a_number_where_no_swap_leads(method):
     """One axis at its end would need the other at 2 + s_1 = 0."""
     a, b = np.array([[0, 0], [0, 0], [1, 0]]), np.array([[0, 3], [1, 0], [0, 5]])
@@ -149,7 +156,7 @@ def test_mid_p_counts_ties_half(alternative):
     assert permutation_test(a, a, method="exact", mid_p=True).p_value == 1.0
 
 
-@pytest.mark.parametrize("method", ["exact", "dp", "tree"])
+@pytest.mark.parametrize("method", METHODS)
 def test_mid_p_of_two_statistics(method):
     a, b = random_counts(np.random.default_rng(3), 2, 9).values()
     masks = np.array(np.meshgrid(*[[0, 1]] * 9)).reshape(9, -1).T[:, :, None]
@@ -244,7 +251,7 @@ def test_a_score_that_is_not_monotone_has_no_bounds():
 
 @pytest.mark.parametrize("size", [2, 4, 12, 30])
 @pytest.mark.parametrize("largest", [10**7, 3 * 10**8, 10**12])
-@pytest.mark.parametrize("method", ["auto", "exact", "dp", "tree"])
+@pytest.mark.parametrize("method", ["auto", *METHODS])
 def test_large_counts_end_in_a_p_value_or_a_refusal(size, largest, method):
     rng = np.random.default_rng(size)
     gold = rng.integers(1, largest, size)
@@ -297,3 +304,25 @@ def test_dp_and_tree_refuse_what_they_cannot_hold():
         permutation_test(np.ones(1500), np.zeros(1500), method="dp")
     with pytest.raises(InputError, match="rounding error of the exact test may exceed 1% of p"):
         permutation_test(np.ones(200), np.zeros(200), method="tree")
+
+
+WHOLE = SampleMetric("mean of all", lambda x: x.mean(axis=-1), ("value",))
+
+
+@pytest.mark.parametrize(("method", "metric"), [*((method, "mean") for method in METHODS), ("exact", WHOLE)])
+def test_a_criterion_that_leaves_out_ties_is_an_internal_error(method, metric):
+    """p of an exact test cannot be 0: what was observed is one of the outcomes."""
+    for size in (3, 12, 60) if metric == "mean" else (3,):
+        result = permutation_test(np.arange(size) + 1, np.zeros(size), metric=metric, method="exact")
+        assert result.log10_p == pytest.approx((1 - size) * math.log10(2))
+        with (
+            mock.patch.object(Extreme, "met", lambda self, values: abs(values) > abs(self.observed)[..., None]),
+            pytest.raises(RuntimeError, match="internal error of sigjax: the observed outcome is not at least as extr"),
+        ):
+            permutation_test(np.arange(size) + 1, np.zeros(size), metric=metric, method=method)
+
+
+def test_an_exact_test_whose_p_is_0_is_an_internal_error():
+    with pytest.raises(RuntimeError, match="internal error of sigjax: an exact test left out the observed outcome"):
+        exact_columns([(0.5, -0.3, 0.0), (0.0, -math.inf, 0.0)], Column.constant("few units", 2))
+    assert exact_columns([(0.0, -400.0, 0.0)], Column.constant("few units", 1)).column("log10_p").tolist() == [-400.0]

@@ -121,6 +121,7 @@ GOLD = {"x": ["a cat"], "y": ["Rome"]}
         ('{"x": "cat", "y"', "a, line 1, character 17: not readable as JSON"),
         ('{"x": "cat", "x": "dog"}', "a: field 'x' occurs twice"),
         ('{"x": 3, "y": "cat"}', "a, field 'x': expected a text, got the number 3"),
+        (f'{{"x": {"1234567890" * 9}, "y": "cat"}}', r"got the number 12345678901234567890123456789$"),
         ('{"q": "cat"}', "a: answers none of the questions of .*g, such as 'x'"),
         ("{}", "a: answers none of the questions"),
     ],

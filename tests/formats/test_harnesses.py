@@ -576,6 +576,9 @@ def test_runs_of_several_files_are_numbered_by_file_and_trial(write):
     assert sorted(zip(evaluation.ids, evaluation.runs, strict=True)) == [
         (f"task{task}", f"{file}.{trial}") for task in range(2) for file in (1, 2) for trial in (1, 2)
     ]
+    for name in values:  # a file with one result of each task has one trial
+        write(f"results/{name}/results.json", logs.terminal_bench([1, 0]))
+    assert sorted({*read(*folders).runs}) == ["1.1", "2.1"]
 
 
 def test_results_after_a_list_of_ids_need_an_option(write):

@@ -256,3 +256,12 @@ def test_missing_answers(write):
     zero = read(gold, input=files, missing="zero", metric="macro-recall")
     assert zero.metric.score(zero.stats.sum(axis=1)).tolist() == [0.5, 0.25]
     assert read(gold, input=["a", write("c", "3 yes\n1 yes\n4 no\n")], missing="zero").num_instances == 4
+
+
+def test_a_first_row_whose_label_comes_again_names_no_columns(write):
+    """The second row is enough: an instance may be called id, and a class label."""
+    first, others = "id label\na label\n", ("b other\nc x\n", "b x\nc x\n", "b other\nc other\n")
+    gold, *systems = (write(f"{name}.txt", first + rows) for name, rows in zip("gab", others, strict=True))
+    evaluation = read(gold, input=systems, reader="id-labels")
+    assert evaluation.ids == ("id", "a", "b", "c")
+    assert evaluation.stats[:, :, 0].tolist() == [[1, 1, 0, 1], [1, 1, 1, 0]]

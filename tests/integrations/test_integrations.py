@@ -14,19 +14,14 @@ import jsonschema
 import numpy as np
 import pytest
 from scipy import stats
+from toys import NUMBER, harness_model, is_right, write_task
 
 import sigjax
 from sigjax.formats.harness import promptfoo as format_of_promptfoo
 from sigjax.integrations import every_eval_ever, promptfoo, pyterrier
 
 ROOT = Path(__file__).parents[2]
-NUMBER = 120
-RIGHT = {"good": 0.9, "bad": 0.4}
-
-
-def is_right(name, question):
-    """Whether a model of these tests answers a question."""
-    return random.Random(f"{name} {question}").random() < RIGHT[name]
+MODELS = ("good", "bad")
 
 
 def run(*command, cwd, **environment):
@@ -154,7 +149,7 @@ def test_promptfoo_gets_a_report_when_all_is_done(tmp_path, monkeypatch, capfd):
         {"promptIdx": column, "testIdx": i, "success": is_right(name, i), "score": float(is_right(name, i))}
         | {"provider": {"id": name, "label": ""}, "prompt": {"raw": "{{q}}", "label": "{{q}}"}, "vars": {"q": str(i)}}
         | {"testCase": {"vars": {"q": str(i)}}, "failureReason": 0, "namedScores": {}}
-        for column, name in enumerate(RIGHT)
+        for column, name in enumerate(MODELS)
         for i in range(NUMBER)
     ]
     promptfoo.extension_hook("beforeAll", {"suite": {}})
@@ -260,7 +255,7 @@ def test_inspect_finds_the_hooks_and_a_run_ends_with_a_report(tmp_path, monkeypa
 
     samples = [dataset.Sample(id=i, input=f"{i}?", target=str(i)) for i in range(1, NUMBER + 1)]
     task = inspect_ai.Task(name="toy", dataset=samples, solver=answers(), scorer=scorer.match(location="exact"))
-    models = [f"mockllm/{name}" for name in RIGHT]
+    models = [f"mockllm/{name}" for name in MODELS]
     logs = inspect_ai.eval(task, model=models, log_dir=str(tmp_path / "logs"), display="none")
     assert [log.status for log in logs] == ["success", "success"]
     text = (tmp_path / "report.md").read_text()
@@ -271,42 +266,12 @@ def test_inspect_finds_the_hooks_and_a_run_ends_with_a_report(tmp_path, monkeypa
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("goal", ["pairs", "best"])
 def test_the_harness_stops_as_soon_as_it_is_decided(tmp_path, monkeypatch, capsys, goal):
+    write_task(tmp_path, monkeypatch)
     pytest.importorskip("lm_eval")
-    monkeypatch.setenv("HF_DATASETS_OFFLINE", "1")
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "cache"))
-    harness, registry = import_module("lm_eval.api.model"), import_module("lm_eval.api.registry")
     asked = {}
-
-    class Toy(harness.LM):
-        def __init__(self, name):
-            super().__init__()
-            self.questions = asked.setdefault(name, [])
-            self.name = name
-
-        @classmethod
-        def create_from_arg_string(cls, text, more=None):
-            return cls(text.partition("=")[2])
-
-        def generate_until(self, requests, **_):
-            some = [request.args[0].rstrip("?") for request in requests]
-            self.questions += map(int, some)
-            return [text if is_right(self.name, int(text)) else "no" for text in some]
-
-        def loglikelihood(self, requests, **_):
-            raise NotImplementedError
-
-        loglikelihood_rolling = loglikelihood
-
-    monkeypatch.setattr(registry, "get_model", lambda _: Toy)
-    lines = (json.dumps({"question": f"{i}?", "answer": str(i)}) + "\n" for i in range(NUMBER))
-    (tmp_path / "questions.jsonl").write_text("".join(lines))
-    (tmp_path / "toy.yaml").write_text(
-        f"task: toy\ndataset_path: json\ndataset_kwargs:\n  data_files:\n    test: {tmp_path}/questions.jsonl\n"
-        "test_split: test\noutput_type: generate_until\ndoc_to_text: '{{question}}'\ndoc_to_target: '{{answer}}'\n"
-        "generation_kwargs:\n  until: []\nmetric_list:\n  - metric: exact_match\n"
-    )
+    monkeypatch.setattr(import_module("lm_eval.api.registry"), "get_model", lambda _: harness_model(asked))
     module = import_module("sigjax.integrations.lm_eval")
-    models = [f"{name}=toy,name={name}" for name in RIGHT]
+    models = [f"{name}=toy,name={name}" for name in MODELS]
     options = ["--metric", "exact_match", "--goal", goal, "--include-path", str(tmp_path)]
     assert module.main(["toy", *models, *options]) == 0
     said = capsys.readouterr()
@@ -315,8 +280,8 @@ def test_the_harness_stops_as_soon_as_it_is_decided(tmp_path, monkeypatch, capsy
     assert 0 < len(asked["good"]) < NUMBER
     assert sorted(asked["good"]) == sorted(asked["bad"])
     wanted = random.Random(1).sample(range(NUMBER), NUMBER)[: len(asked["good"])]
-    monitor = sigjax.Monitor([*RIGHT], binary=True, largest=NUMBER, goal=goal)
-    monitor.update({name: [is_right(name, i) for i in wanted] for name in RIGHT})
+    monitor = sigjax.Monitor(MODELS, binary=True, largest=NUMBER, goal=goal)
+    monitor.update({name: [is_right(name, i) for i in wanted] for name in MODELS})
     assert str(monitor).strip() == said.out.strip()
 
 

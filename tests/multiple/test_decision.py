@@ -12,10 +12,10 @@ from scipy.stats import beta, binomtest, norm
 from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, compare
-from sigjax.multiple.adjustment import ERROR, MOST_RESAMPLES, StepDown, adjusted_pairs
+from sigjax.multiple.decisions import ERROR, MOST_RESAMPLES, StepDown, adjusted_pairs
 from sigjax.records import CORRECTIONS, Column, Comparisons, Metric, Settings
 from sigjax.records.settings import adjust
-from sigjax.testing.p_values import exact_columns, sampled_columns
+from sigjax.testing.problem import exact_columns, sampled_columns
 
 pytestmark = pytest.mark.slow
 
@@ -166,8 +166,8 @@ def test_close_intervals_of_the_open_pairs_alone_say_what_those_of_all_do(num_pa
 @pytest.mark.parametrize("correction", OF_P_VALUES)
 def test_decisions_on_decided_pairs_of_counts_are_wrong_with_the_stated_probability_at_most(correction, monkeypatch):
     """With an error of a tenth, and 250 families of p-values near their thresholds."""
-    monkeypatch.setattr("sigjax.multiple.adjustment.ERROR", 0.1)
-    monkeypatch.setattr("sigjax.multiple.adjustment.MOST_RESAMPLES", 0)
+    monkeypatch.setattr("sigjax.multiple.decisions.ERROR", 0.1)
+    monkeypatch.setattr("sigjax.multiple.decisions.MOST_RESAMPLES", 0)
     rng, trials, asked = np.random.default_rng(4), 250, Settings(correction=correction, resamples=RESAMPLES)
     truth = np.array([0.0004, 0.0155, 0.0165, 0.026, 0.049, 0.2, 0.6])
     right, wrong, decided = adjust(truth, correction) < 0.05, 0, 0

@@ -14,7 +14,7 @@ from statsmodels.stats.multitest import multipletests
 
 import sigjax
 from sigjax import Evaluation, InputError, Report, compare, true_discoveries
-from sigjax.multiple.discoveries import closed_ebh, largest_accepted, wins
+from sigjax.multiple.discoveries import closed_ebh, largest_accepted, least_true, wins
 
 HUNDREDTHS = st.lists(st.integers(0, 100), min_size=1, max_size=9)
 
@@ -278,3 +278,18 @@ def test_closed_ebh_holds_what_ebh_finds():
         more += closed_too.sum() - number
     assert more > 0
     assert closed_ebh(np.array([1e4, 2e4, -np.inf]), 0.05).tolist() == [True, True, False]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 100), st.integers(1, 4)), min_size=1, max_size=5), st.data())
+def test_tests_with_one_p_value_count_as_often_as_they_are(rows, data):
+    """Boards that keep no pairs: each p-value with the number of its tests, against all sets of all tests."""
+    thousandths, counts = (np.array(each) for each in zip(*rows, strict=True))
+    picked = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
+    while counts.sum() > 10:
+        counts[counts.argmax()] -= 1
+    each = np.repeat(thousandths, counts).tolist()
+    chosen = np.flatnonzero(np.repeat(picked, counts)).tolist()
+    exact, alpha = [Fraction(p, 1000) for p in each], Fraction(5, 100)
+    assert largest_accepted(thousandths / 1000, 0.05, counts) == max(map(len, closed(exact, alpha)))
+    assert least_true(thousandths / 1000, picked, 0.05, counts) == listed_bound(exact, chosen, alpha)

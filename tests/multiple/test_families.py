@@ -7,7 +7,7 @@ import pytest
 from oracles import STATSMODELS, adjusted_p, random_counts, swapped_deltas
 
 from sigjax import Evaluation, InputError, compare
-from sigjax.multiple.adjustment import ERROR, LOOKS, count_until_decided
+from sigjax.multiple.decisions import ERROR, LOOKS, count_until_decided
 from sigjax.records import Column, Metric, Settings
 from sigjax.records.settings import adjust
 from sigjax.resample.draws import draws_from_strata, row_keys, swap

@@ -14,7 +14,7 @@ from oracles import f1, random_counts
 from scipy.stats import rankdata
 
 from sigjax import Evaluation, compare
-from sigjax.multiple.ranks import (
+from sigjax.multiple.decisions import (
     LETTERS,
     compact_letters,
     rank_intervals,

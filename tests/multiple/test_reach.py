@@ -11,7 +11,7 @@ from oracles import STATSMODELS, adjusted_p
 from sigjax import Evaluation, compare
 from sigjax.comparison.notes import out_of_reach, too_few_units
 from sigjax.records import Column, Comparisons, Settings
-from sigjax.testing.p_values import exact_columns, sampled_columns
+from sigjax.testing.problem import exact_columns, sampled_columns
 
 
 def run(evaluation, **options):

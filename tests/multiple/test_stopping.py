@@ -12,8 +12,8 @@ from oracles import random_counts
 from scipy.stats import beta, betabinom, binom
 
 from sigjax import Evaluation, InputError, association_test, bootstrap_test, compare, permutation_test
-from sigjax.multiple import adjustment as stopping
-from sigjax.multiple.adjustment import CONFIDENCE, ERROR, LOOKS, agree, bounds, count_until_decided, valid_p
+from sigjax.multiple import decisions as stopping
+from sigjax.multiple.decisions import CONFIDENCE, ERROR, LOOKS, agree, bounds, count_until_decided, valid_p
 from sigjax.records import CORRECTIONS, Column, Settings
 from sigjax.records.settings import adjust
 

@@ -117,6 +117,8 @@ A, B = [0.4, 0.5, 0.9, 0.3, 0.72, 0.61], [0.31, 0.62, 0.7, 0.4, 0.66, 0.5]
         ({"A": A, "B": B, "zz": np.add(A, B) / 2}, "'zz' is the mean of 'A' and 'B'", ["A", "B"]),
         ({"A": A, "B": B, "diff": np.subtract(A, B)}, "'diff' named like what is made of others", ["A", "B"]),
         ({"A": A, "B": B, "zz": np.subtract(A, B)}, "'zz' is the difference of 'A' and 'B'", None),
+        ({"A": A, "B": B, "zz": np.subtract(B, A)}, "'zz' is the difference of 'A' and 'B'", None),
+        ({"A": A, "B": B, "zz": np.abs(np.subtract(A, B))}, "'zz' is the difference of 'A' and 'B'", None),
         ({"A": A, "wrong_rate": np.subtract(1, A)}, "", None),
         ({"A": A, "zz": np.subtract(1, A)}, "'zz' and 'A' have the same sum in all rows", None),
         ({"A": A, "zz": np.multiply(1.5, A)}, "'zz' is 1.5 times 'A'", None),

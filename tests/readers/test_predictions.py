@@ -581,3 +581,12 @@ def test_a_column_named_gold_is_the_gold_labels_where_others_hold_its_words(writ
     numbers = write("numbers.csv", "id,gold,m1\nx1,1,0\nx2,0,1\n")
     with pytest.raises(InputError, match="column 'gold' looks like gold labels, not like a system"):
         read(numbers, metric="mean")
+
+
+def test_ids_may_have_another_name_in_each_file(write):
+    gold = write("gold.csv", "id,label\nx1,Y\nx2,N\nx3,Y\n")
+    a = write("a.csv", "example_id,prediction\nx1,Y\nx2,Y\nx3,Y\n")
+    b = write("b.csv", "key,prediction\nx3,Y\nx1,N\nx2,N\n")
+    evaluation = read(gold, input=[a, b])
+    by_id = dict(zip(evaluation.ids, evaluation.stats[:, :, 0].T.tolist(), strict=True))
+    assert by_id == {"x1": [1, 0], "x2": [0, 1], "x3": [1, 1]}

@@ -461,3 +461,19 @@ def test_instances_that_only_other_systems_have_are_left_out(write):
     labels = write("labels.txt", "1\n2\n3\n")
     evaluation = read(write("t.csv", content), only=["A", "B"], cluster=str(labels))
     assert (evaluation.ids, evaluation.clusters) == (("x", "y"), ("1", "3"))
+
+
+def test_systems_without_a_common_instance_are_told_from_those_that_lack_some(write):
+    """By sets of ids: whether any instance is of two systems."""
+
+    def files(*of_systems):
+        return [
+            write(f"{k}.csv", "id,score\n" + "".join(f"{id},1\n" for id in own)) for k, own in enumerate(of_systems)
+        ]
+
+    for apart in (["abc", "xyz"], ["ab", "cde", "xyz"]):
+        with pytest.raises(InputError, match="different instances: .*; no two share any: name the column they share"):
+            read(*files(*apart))
+    for other in (["abc", "cyz"], ["abc", "xyz", "az"]):
+        with pytest.raises(InputError, match=r"different instances: .*; use missing=\"drop\""):
+            read(*files(*other))

@@ -10,7 +10,7 @@ import pytest
 import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.cli import _run
-from sigjax.cli.flags import HIDDEN
+from sigjax.cli.options import HIDDEN
 from sigjax.comparison.options import BootstrapOptions, CompareOptions, PermutationOptions
 from sigjax.records.options import check, options_of, types_of
 from sigjax.studies import STUDIES

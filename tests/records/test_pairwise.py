@@ -8,11 +8,12 @@ import pytest
 
 from sigjax import Evaluation, InputError, Report, compare, read
 from sigjax.__main__ import main
-from sigjax.comparison.analysis import FACTS, analyse
+from sigjax.comparison.analysis import analyse
 from sigjax.records import FIELDS, SystemScore
-from sigjax.records.comparison import Column
+from sigjax.records.results import Column
 from sigjax.records.settings import adjust
 from sigjax.run.context import Context
+from sigjax.testing.tests import FACTS
 
 SAME = ("score_a", "score_b", "delta", "better", "p_value", "log10_p", "p_interval", "method", "exceed", "error_bound")
 SAME += ("standard_error", "standard_error_unclustered")

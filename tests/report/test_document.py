@@ -3,9 +3,11 @@
 import csv
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
+import tempfile
 from html import unescape
 
 import numpy as np
@@ -26,6 +28,19 @@ ONE = {name: DATA[name] for name in ("A_1", "B*")}
 HOW = {"progress": False}
 READ = {"read": {"metric": "accuracy"}}
 SLICES = {"read": {"metric": "accuracy", "strata": ["x", "y"] * 30}}
+
+
+def board():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "table.csv")
+        with open(path, "w", encoding="utf-8") as file:
+            csv.writer(file).writerows(
+                [["id", *DATA], *([f"q{i}", *row] for i, row in enumerate(zip(*DATA.values(), strict=True)))]
+            )
+        about = {"title": "A | board", "source": "https://x.org/a_b", "licence": "MIT", "files": [path]}
+        return studies.board({**about, "metric": "accuracy", "systems": [*DATA]}, **HOW)
+
+
 EVERY = {
     "audit": lambda: studies.audit(ONE, repetitions=20, resamples=99, **READ, **HOW),
     "classical": lambda: studies.classical_tests(ONE, **READ, **HOW),
@@ -41,6 +56,7 @@ EVERY = {
     "stopping": lambda: studies.stopping(DATA, orders=20, **READ, **HOW),
     "unpaired": lambda: studies.unpaired(DATA, overlap=True, **READ, **HOW),
     "diff": lambda: sigjax.diff(*[sigjax.compare(each, resamples=99, **READ, **HOW) for each in (DATA, DATA)]),
+    "board": lambda: board(),
     "compare": lambda: sigjax.compare(DATA, resamples=99, **READ, **HOW),
 }
 

@@ -4,11 +4,14 @@ import csv
 import io
 import json
 import re
+import string
 import unicodedata
 from itertools import combinations
 
 import numpy as np
 import pytest
+from docutils import nodes
+from docutils.core import publish_doctree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -17,10 +20,14 @@ from test_renderings import Page
 
 from sigjax import Evaluation, Report, audit, classical_tests, compare, equivalence, power
 from sigjax.cli import _run, main
+from sigjax.cli.options import OUTPUTS
+from sigjax.records import Settings
 from sigjax.records.display import visible
+from sigjax.report import markup
 from sigjax.report.html import to_html
 from sigjax.report.latex import to_latex
 from sigjax.report.markup import to_markdown
+from sigjax.report.sections import ScoreCell
 from sigjax.report.text import to_text
 
 HOSTILE = {
@@ -133,6 +140,76 @@ def test_markup_shows_names_and_does_nothing_with_them():
     assert "[red]a[/red] [link=x]" in to_text(report())
 
 
+def cells_of_html(text):
+    return Page(text).cells
+
+
+def cells_of_markdown(text):
+    return cells_of_html(MarkdownIt("commonmark").enable("table").render(text))
+
+
+def cells_of_rst(text):
+    tree = publish_doctree(text, settings_overrides={"report_level": 1, "warning_stream": io.StringIO()})
+    return [entry.astext() for entry in tree.findall(nodes.entry)]
+
+
+def cells_of_csv(text):
+    return [visible(read_back(cell)) for row in csv.reader(io.StringIO(text)) for cell in row]
+
+
+CELLS = {
+    "json": lambda text: [visible(one["name"]) for one in json.loads(text)["systems"]],
+    "csv": cells_of_csv,
+    "systems-csv": cells_of_csv,
+    "html": cells_of_html,
+    "markdown": cells_of_markdown,
+    "github": cells_of_markdown,
+    "rst": cells_of_rst,
+}
+"""The cells of all tables of an output, by a parser of its language."""
+MARKS = {
+    "text": "",
+    "latex": "&%$#_{}~^\\",
+    "appendix": "&%$#_{}~^\\",
+    "methods": "&%$#_{}~^\\",
+    "bibtex": "&%$#_{}~^\\",
+}
+"""Outputs without a parser here: the characters that mean something in their language."""
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_every_output_shows_what_people_typed(output, tmp_path):
+    names = [name for name in NAMES if visible(name).isascii()]
+    names += [f"x{mark}y" for mark in string.punctuation] + [f"{mark}y{mark}" for mark in string.punctuation]
+    assert (output in CELLS) != (output in MARKS), f"a new output: add a parser of {output} to CELLS, or its MARKS"
+    make_report(names, step=1e-3, settings=Settings(baseline=names[0])).to_json(tmp_path / "a.json")
+    with pytest.raises(SystemExit) as done:
+        main(["show", str(tmp_path / "a.json"), "--format", output, "-o", str(tmp_path / "out")])
+    assert done.value.code == 0
+    text = (tmp_path / "out").read_text(encoding="utf-8")
+    if output in CELLS:
+        cells = [" ".join(cell.split()) for cell in CELLS[output](text)]
+        lost = {name for name in names if " ".join(visible(name).split()) not in cells}
+    else:
+        lost = {mark for mark in MARKS[output] for name in (f"x{mark}y", f"{mark}y{mark}") if name in text}
+    assert not lost
+
+
+DIALECTS = [name for name, output in OUTPUTS.items() if output.dialect]
+
+
+@pytest.mark.parametrize("output", DIALECTS)
+def test_a_markup_escapes_the_marks_that_it_writes(output):
+    """This needs no parser: marks around a score, and between cells, are not written for a name that holds them."""
+    dialect = getattr(markup, OUTPUTS[output].dialect)
+    written = dialect.score(ScoreCell("1", "2", best=True)) + dialect.table(["a"], [True], [["b"]]).split("a")[0]
+    marks = set(written) & set(r"*_`#<>[]{}|^~$@\\")
+    assert marks
+    for mark in marks:
+        typed = f"{mark}x{mark}"
+        assert dialect.escape(typed) != typed, f"escape of {output} leaves {mark} as it is"
+
+
 def test_colour_is_ours_alone():
     colored = to_text(report(), color=True)
     assert raw(re.sub(r"\x1b\[[\d;]*m", "", colored)) == set()
@@ -229,7 +306,7 @@ def test_a_closed_standard_output_is_refused_before_the_work(tmp_path, monkeypat
     assert _run(["compare", str(table), "-o", str(tmp_path / "out"), "-q"], debug=False) == 0
     assert (tmp_path / "out").read_text().startswith("warning: permutation test: 2 units are too few")
     assert str(compare(Evaluation.from_arrays({"A": [1, 0], "B": [0, 1]}))) != ""
-    monkeypatch.setattr("sigjax.cli.output.read_data", None)
+    monkeypatch.setattr("sigjax.cli.options.read_data", None)
     monkeypatch.setattr("sigjax.cli.info.read", None)
     for command in (["compare", str(table)], ["demo"], ["classical", str(table)], ["research", "audit", str(table)]):
         assert _run(command, debug=False) == 2

@@ -18,8 +18,9 @@ from runs import COUNTS, FSCORE, OTHERS, RUNS, report
 
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import _run
+from sigjax.records.metric import data_hash
 from sigjax.run import shards
-from sigjax.run.shards import Shard, ShardFile, data_hash, kept_in
+from sigjax.run.shards import Shard, ShardFile, kept_in
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from sigjax import Evaluation
-from sigjax.cli.app import app
+from sigjax.cli import app
 from sigjax.metrics import texts
 from sigjax.run import context
 from sigjax.run.context import progress_bar, with_progress

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from sigjax import Evaluation, InputError
 from sigjax.run.shards import Shard, ShardFile, Tally
-from sigjax.cli.output import write_figure, write_text
+from sigjax.cli.options import write_figure, write_text
 from sigjax.metrics.texts import store_stats
 
 class Figure:
@@ -180,7 +180,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "link").symlink_to("old.json")
     (tmp_path / "later").symlink_to("new")
     os.mkfifo(tmp_path / "fifo")
-    for place in ("comparison.compare.compare", "cli.output.read_data", "cli.info.read"):
+    for place in ("comparison.compare.compare", "cli.options.read_data", "cli.info.read"):
         monkeypatch.setattr(f"sigjax.{place}", begun)
     return tmp_path
 
@@ -238,7 +238,7 @@ def test_streams_that_the_shell_has_closed_do_not_end_in_files(tmp_path):
     """The first file that is opened would be descriptor 1 or 2, to which libraries write."""
     table, output = tmp_path / "t.tsv", tmp_path / "out.json"
     table.write_text("id\tA\tB\n" + "".join(f"q{i}\t{i % 2}\t{i % 3 % 2}\n" for i in range(9)))
-    code = "import os; from sigjax.cli import main; import sigjax.cli.output as o; r = o._room; "
+    code = "import os; from sigjax.cli import main; import sigjax.cli.options as o; r = o._room; "
     code += "o._room = lambda *a: (os.write(1, b'noise'), os.write(2, b'noise'), r(*a))[2]; main()"
     command = f'{sys.executable} -c "{code}" compare {table} --device numpy --format json -o {output}'
     subprocess.run(["bash", "-c", f"{command} <&- >&- 2>&-"], check=True, env=os.environ)

@@ -11,7 +11,7 @@ from scipy import optimize, stats
 
 from sigjax import InputError, studies
 from sigjax.cli import _run
-from sigjax.multiple.ranks import rank_intervals
+from sigjax.multiple.decisions import rank_intervals
 from sigjax.records.options import options_of
 from sigjax.studies.bradley_terry import BattlesOptions
 

@@ -408,3 +408,12 @@ def test_clusters_may_be_folds():
     f1 = [2 * x[:, 0] / (x[:, 1] + x[:, 2]) for x in sums.values()]
     assert result["paired t over clusters"].p_value == pytest.approx(scipy.stats.ttest_rel(*f1).pvalue, rel=1e-10)
     assert "paired t" in {each.name for each in result.left_out}
+
+
+def test_units_without_content_are_counted():
+    """Three documents of two sentences, of which the last has neither gold nor predicted items."""
+    counts = {"A": [[1, 1, 1], [1, 2, 1], [0, 1, 1], [1, 1, 2], [0, 0, 0], [0, 0, 0]]}
+    counts["B"] = [[0, 1, 1], [1, 1, 1], [1, 1, 1], [1, 2, 2], [0, 0, 0], [0, 0, 0]]
+    for labels, said in (({}, "2 of 6 units have"), ({"clusters": list("aabbcc")}, "1 of 3 units have")):
+        notes = classical_tests(Evaluation.from_arrays(counts, metric="precision", **labels)).notes
+        assert any(note.startswith(f"{said} nothing to score") for note in notes), notes

@@ -1,6 +1,5 @@
 """The recipes of the page stopping, run in the real Inspect and lm-evaluation-harness, where they are installed."""
 
-import json
 import random
 import re
 from functools import partial
@@ -8,17 +7,12 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from toys import NUMBER, harness_model, is_right, write_task
 
 from sigjax import Monitor
 
 PAGE = Path(__file__).parents[2] / "sigjax" / "guide" / "stopping.md"
 INSPECT, HARNESS = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-NUMBER = 120
-
-
-def is_right(name, question):
-    """Whether a model of these tests answers a question."""
-    return random.Random(f"{name} {question}").random() < {"good": 0.9, "bad": 0.4, "worse": 0.2}[name]
 
 
 def run_inspect(names, monitor, folder):
@@ -93,39 +87,15 @@ def test_inspect_stops_scheduling_samples_once_all_pairs_are_settled(tmp_path):
 
 @pytest.mark.filterwarnings("ignore")
 def test_the_harness_is_asked_for_some_questions_at_a_time(tmp_path, monkeypatch):
-    monkeypatch.setenv("HF_DATASETS_OFFLINE", "1")
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "cache"))
+    write_task(tmp_path, monkeypatch)
     lm_eval = pytest.importorskip("lm_eval")
-    harness, tasks = import_module("lm_eval.api.model"), import_module("lm_eval.tasks")
-
-    class Toy(harness.LM):
-        def __init__(self, name):
-            super().__init__()
-            self.name, self.questions = name, []
-
-        def generate_until(self, requests, **_):
-            some = [request.args[0].rstrip("?") for request in requests]
-            self.questions += map(int, some)
-            return [text if is_right(self.name, int(text)) else "no" for text in some]
-
-        def loglikelihood(self, requests, **_):
-            raise NotImplementedError
-
-        loglikelihood_rolling = loglikelihood
-
-    lines = (json.dumps({"question": f"{i}?", "answer": str(i)}) + "\n" for i in range(NUMBER))
-    (tmp_path / "questions.jsonl").write_text("".join(lines))
-    (tmp_path / "toy.yaml").write_text(
-        f"task: toy\ndataset_path: json\ndataset_kwargs:\n  data_files:\n    test: {tmp_path}/questions.jsonl\n"
-        "test_split: test\noutput_type: generate_until\ndoc_to_text: '{{question}}'\ndoc_to_target: '{{answer}}'\n"
-        "generation_kwargs:\n  until: []\nmetric_list:\n  - metric: exact_match\n"
-    )
+    tasks, toy = import_module("lm_eval.tasks"), harness_model({})
     manager = tasks.TaskManager(include_path=str(tmp_path), include_defaults=False)
     evaluated = partial(lm_eval.simple_evaluate, task_manager=manager, bootstrap_iters=0)
     monkeypatch.setattr(lm_eval, "simple_evaluate", evaluated)
     made = {}
     exec(HARNESS, made)
-    models = {name: Toy(name) for name in ("good", "bad")}
+    models = {name: toy(name) for name in ("good", "bad")}
     monitor = made["evaluate"](models, "toy", "exact_match", NUMBER)
     assert monitor.stop
     assert monitor.pairs[0].better == "good"

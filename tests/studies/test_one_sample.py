@@ -315,3 +315,11 @@ def test_a_frame_of_one_system_is_scored_by_its_column():
     assert [(row.system, row.score) for row in one_sample({"R": frame}, read={"metric": "faithfulness"})] == [
         ("R", 0.625)
     ]
+
+
+def test_f1_of_one_system_is_that_of_the_class_that_is_named(write):
+    rows = "1,Y,Y\n2,Y,N\n3,N,N\n4,N,Y\n5,Y,Y\n6,N,N\n7,Y,N\n"
+    table = write("t.csv", f"id,gold,prediction\n{rows}")
+    for positive, (tp, predicted, gold) in {"N": (2, 4, 3), "Y": (2, 3, 4)}.items():
+        (found,) = one_sample(table, against=0.4, read={"metric": "fscore", "gold": f"gold={positive}"})
+        assert found.score == pytest.approx(2 * tp / (predicted + gold))

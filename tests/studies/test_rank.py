@@ -135,3 +135,13 @@ def test_one_instance_has_no_interval():
     report = compare(Evaluation.from_arrays({"A": [1], "B": [0]}, metric="accuracy"))
     assert [each.interval for each in board.systems] == [each.interval for each in report.systems] == [None, None]
     assert "–" in str(board)
+
+
+@pytest.mark.parametrize("correction", ["holm", "bh", "none"])
+def test_real_differences_are_those_of_the_comparison_that_keeps_its_pairs(correction):
+    data = board_of(systems=25, instances=120)
+    report = compare(Evaluation.from_arrays(data, metric="accuracy"), correction=correction)
+    board = studies.rank(data, correction=correction)
+    assert board.num_real == report.true_discoveries()
+    assert board.num_real > 0
+    assert f"at least {board.num_real:,} of them are real" in str(board)

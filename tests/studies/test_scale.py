@@ -42,6 +42,14 @@ def reports(numbers, tmp_path):
     return paths
 
 
+def board_of(numbers, tmp_path):
+    rows = zip(*[numbers[name].tolist() for name in "ABC"], strict=True)
+    lines = [f"i{k}," + ",".join(map(repr, row)) for k, row in enumerate(rows)]
+    (tmp_path / "table.csv").write_text("\n".join(["id,A,B,C", *lines]))
+    about = {"title": "Board", "source": "a test", "licence": "MIT", "files": [str(tmp_path / "table.csv")]}
+    return studies.board({**about, "systems": ["A", "B", "C"], "method": "montecarlo", **DRAWN}, progress=False)
+
+
 LAWS = {
     "compare": lambda x, c, _: compare(of(x, "ABC"), method="montecarlo", **DRAWN),
     "compare, several tests": lambda x, c, _: compare(
@@ -83,6 +91,7 @@ LAWS = {
     "diff": lambda x, c, folder: studies.diff(*reports(x, folder), margin=0.25 * c),
     "gains": lambda x, c, _: studies.gains(with_ids(x, "ABC"), method="montecarlo", resamples=199),
     "stopping": lambda x, c, _: studies.stopping(with_ids(x), orders=5),
+    "board": lambda x, c, folder: board_of(x, folder),
 }
 WITHOUT_UNIT = {
     "rank": "answers are right or wrong",

@@ -13,17 +13,20 @@ from oracles import STATSMODELS, adjusted_p
 from scipy.stats import binomtest
 
 from sigjax import Evaluation, compare
-from sigjax.records import CORRECTIONS, Correction
+from sigjax.records import CORRECTIONS, Correction, Settings
 from sigjax.records.settings import adjust, log10_adjusted
 from sigjax.testing.problem import _first_of_each
 from sigjax.testing.special import clopper_pearson
 from sigjax.testing.summaries import bootstrap_exceed
+from sigjax.testing.tests import problem_of
 from sigjax.testing.uncertainty import quantile_levels, quantiles, standard_errors
 
 
 def test_every_correction_has_its_record_and_its_name_in_statsmodels():
     assert get_args(Correction) == tuple(CORRECTIONS)
-    assert {*STATSMODELS, "none"} == {name for name, each in CORRECTIONS.items() if not each.is_resampled}
+    resampled = {name for name, each in CORRECTIONS.items() if each.is_resampled}
+    assert {*STATSMODELS, "none"} == {*CORRECTIONS} - resampled, "add what statsmodels calls it to oracles.STATSMODELS"
+    assert resampled == {"maxt"}, "give a new one a definition by enumeration, as that of maxt in test_maxt.py"
 
 
 @settings(max_examples=80, deadline=None)
@@ -190,3 +193,14 @@ def test_different_keys_are_numbered_in_the_order_of_their_first_rows(largest):
     order = list(dict.fromkeys(keys.tolist()))
     assert first.tolist() == [keys.tolist().index(key) for key in order]
     assert which.tolist() == [order.index(key) for key in keys.tolist()]
+
+
+def test_sign_counts_of_a_million_pairs_are_those_of_each_pair():
+    """More than fit into a block of 2^20."""
+    answers = np.random.default_rng(1).integers(0, 2, (1450, 5)).astype(bool)
+    evaluation = Evaluation.from_arrays({f"s{i}": own for i, own in enumerate(answers)}, metric="accuracy")
+    problem = problem_of(evaluation, Settings())
+    found, (a, b) = problem.equivalent, answers[problem.hypotheses.members.T]
+    assert len(a) > 2**20
+    expected = np.stack([(a & ~b).sum(axis=1), (b & ~a).sum(axis=1)], axis=1)
+    np.testing.assert_array_equal(found.counts[found.which], expected)

@@ -1,7 +1,9 @@
 """Intervals in closed form: t corrected for skewness, clusters, proportions; against statsmodels, SciPy and papers."""
 
+import itertools
 import json
 import math
+from functools import partial
 from typing import get_args
 
 import numpy as np
@@ -12,18 +14,18 @@ from scipy import optimize, stats
 from scipy.optimize import minimize_scalar
 from scipy.stats import chi2, multinomial, norm
 from statsmodels.stats.proportion import proportion_confint
+from test_intervals import enumerated
 
-from sigjax import Evaluation, compare, one_sample, read
+from sigjax import Evaluation, SampleMetric, compare, one_sample, read
 from sigjax.metrics import MEAN
 from sigjax.metrics.columns import MEDIAN
 from sigjax.records import DESIGNS, Settings
 from sigjax.records.settings import Design, IntervalKind, IntervalName
 from sigjax.resample.units import Units
-from sigjax.testing.closed import jackknife_intervals
+from sigjax.testing.closed import jackknife_intervals, tango_interval, wilson_interval
 from sigjax.testing.intervals import INTERVALS
 from sigjax.testing.jackknife import degrees_of_freedom
 from sigjax.testing.problem import SumsProblem
-from sigjax.testing.proportions import tango_interval, wilson_interval
 from sigjax.testing.skewed_t import skewed_ends, skewed_tail, skewness
 
 OPTIONS = {"test": "bootstrap", "method": "montecarlo", "resamples": 2, "device": "numpy"}
@@ -376,6 +378,79 @@ def test_every_kind_that_can_be_asked_for_is_declared():
     assert {name for name, kind in INTERVALS.items() if kind.about} == set(get_args(IntervalKind))
     assert set(INTERVALS) == {*get_args(IntervalKind), *get_args(IntervalName)}
     assert set(DESIGNS) == set(get_args(Design))
+
+
+FEW = np.array([0.0, 1.0, 1.0, 2.0, 9.0, 3.0])
+"""Six differences of systems, of which there are 46,656 resamples."""
+EVEN = np.array([-4.0, -3.0, -1.0, 1.0, 3.0, 4.0]) + 0.5
+CHILDREN = {"A": [0] * 8 + [1] * 13, "B": [1] * 7 + [0] + [1] * 12 + [0]}
+"""Fagerland, Lydersen and Laake (2014), airway hyper-responsiveness: 7, 1, 12 and 1 of 21."""
+RUNS = dict(zip("AB", np.random.default_rng(3).normal(size=(2, 5)) * [[1.0], [3.0]], strict=True))
+"""Scores of five trained models of two systems, which are those of every instance."""
+
+
+def all_resamples():
+    return FEW[np.array(list(itertools.product(range(len(FEW)), repeat=len(FEW))))]
+
+
+def by_t():
+    return stats.ttest_1samp(EVEN, 0.0).confidence_interval()
+
+
+def by_studentized_resamples():
+    """Resamples that do not vary have no t."""
+    rows = all_resamples()
+    rows = rows[np.ptp(rows, axis=1) > 0.0]
+    low, high = np.quantile((rows.mean(axis=1) - FEW.mean()) / rows.std(axis=1), [0.025, 0.975])
+    return FEW.mean() - high * FEW.std(), FEW.mean() - low * FEW.std()
+
+
+def by_distance():
+    far = np.quantile(np.abs(all_resamples().mean(axis=1) - FEW.mean()), 0.95)
+    return FEW.mean() - far, FEW.mean() + far
+
+
+def by_welch():
+    return stats.ttest_ind(RUNS["A"], RUNS["B"], equal_var=False).confidence_interval()
+
+
+WHOLE = SampleMetric("mean of all", lambda x: x.mean(axis=-1), ("value",))
+ORACLES = {
+    "auto": (EVEN, "mean", {}, by_t, 1e-9),
+    "conservative-t": (EVEN, "mean", {}, by_t, 1e-9),
+    "hall-t": (NINE, "mean", {}, lambda: known(NINE, 0.95), 1e-6),
+    "wilson": (CHILDREN, "accuracy", {}, lambda: proportion_confint(13, 21, method="wilson"), 1e-9),
+    "tango": (CHILDREN, "accuracy", {}, lambda: (-0.517, -0.026), 1e-3),
+    **{
+        kind: (FEW, "mean", {"method": "exact"}, partial(enumerated, FEW, kind, 0.95), 1e-12)
+        for kind in ("percentile", "basic", "bca")
+    },
+    "studentized": (FEW, "mean", {"resamples": 40_000}, by_studentized_resamples, 0.05),
+    "simultaneous": (FEW, WHOLE, {"resamples": 40_000}, by_distance, 0.02),
+    "two-way": (RUNS, "mean", {"design": "models"}, by_welch, 1e-7),
+    "none": (EVEN, "mean", {}, lambda: None, 0.0),
+}
+"""Data, metric, options, the interval by SciPy, statsmodels, a paper or all resamples, and its error in lengths."""
+
+
+@pytest.mark.parametrize("kind", INTERVALS)
+def test_every_kind_has_an_interval_that_is_not_from_here(kind):
+    assert kind in ORACLES, f"interval {kind!r} is tested against nothing: add it to ORACLES"
+    data, metric, options, oracle, error = ORACLES[kind]
+    arrays = data if isinstance(data, dict) else {"A": data, "B": np.zeros(len(data))}
+    labels = {}
+    if kind == "two-way":
+        arrays = {name: np.tile(scores, 30) for name, scores in data.items()}
+        labels = {"ids": np.repeat(np.arange(30), 5).tolist(), "runs": [*range(5)] * 30}
+    chosen = {"interval": kind} if INTERVALS[kind].about else {}
+    report = compare(Evaluation.from_arrays(arrays, metric=metric, **labels), device="numpy", **chosen, **options)
+    one = by_name(report)[0] if kind in ("hall-t", "wilson") else report[0]
+    expected = oracle()
+    if expected is None:
+        assert one.interval is None
+    else:
+        assert one.interval == pytest.approx(tuple(expected), abs=error * (expected[1] - expected[0]))
+        assert chosen or one.interval_kind == kind
 
 
 def test_what_does_not_vary_has_intervals_of_zero_width_and_a_note():

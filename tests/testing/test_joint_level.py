@@ -14,9 +14,8 @@ from sigjax import Evaluation, SampleMetric, compare
 from sigjax.records import CORRECTIONS, Settings
 from sigjax.records.settings import adjust
 from sigjax.resample.units import make_units
-from sigjax.testing.closed import jackknife_intervals, joint_level, normal_maxima
+from sigjax.testing.closed import jackknife_intervals, joint_level, normal_maxima, tango_interval, wilson_interval
 from sigjax.testing.problem import SumsProblem
-from sigjax.testing.proportions import tango_interval, wilson_interval
 
 DRAWS = 20_000
 OPTIONS = {

@@ -15,9 +15,8 @@ from sigjax import Evaluation, compare
 from sigjax.comparison.checks import work
 from sigjax.records import Settings
 from sigjax.run.context import Context
-from sigjax.testing.permutation import exact_tests
+from sigjax.testing.permutation import exact_tests, sign_ps
 from sigjax.testing.problem import SumsProblem, pairs_of
-from sigjax.testing.special import sign_ps
 
 
 def expected(ahead, behind, alternative, mid_p):
@@ -184,7 +183,7 @@ def swapped(differences):
 
 
 def test_clustered_boards_past_the_budget_are_exact_where_sampling_costs_more(monkeypatch):
-    monkeypatch.setattr("sigjax.testing.budget.AUTO_BUDGET", 1e-9)
+    monkeypatch.setattr("sigjax.testing.problem.AUTO_BUDGET", 1e-9)
     evaluation, sums = clustered(8, 40)
     report = compare(evaluation, device="numpy")
     for one in report:
@@ -200,3 +199,10 @@ def test_announced_work_of_clustered_boards_counts_exact_tests():
     evaluation, _ = clustered(300, 40)
     seconds = work(evaluation, 300 * 299 // 2, Settings())[0].seconds
     assert seconds == pytest.approx(300 * 299 // 2 * (7e-5 + 1e-5), rel=0.2)
+
+
+@pytest.mark.parametrize(("alternative", "ahead", "behind"), [("two-sided", 1000, 1000), ("greater", 0, 5000)])
+def test_a_certain_p_of_many_units_has_no_error_but_rounding(alternative, ahead, behind):
+    p_value, log10_p, error = (each[0] for each in sign_ps(np.array([ahead]), np.array([behind]), alternative))
+    assert (p_value, log10_p) == (1.0, 0.0)
+    assert error <= np.finfo(float).eps

@@ -15,30 +15,31 @@ SAMPLED = {"method": "montecarlo", "resamples": RESAMPLES, "interval": "none", "
 
 
 def gradient(score, sums):
-    """Of a score at sums `[stat]`, by five points."""
-    found = np.zeros(len(sums))
-    for j, at in enumerate(sums):
-        h = 1e-3 * max(abs(at), 1.0)
-        points = [score(sums + k * h * np.eye(len(sums))[j]) for k in (-2, -1, 1, 2)]
-        found[j] = (points[0] - 8 * points[1] + 8 * points[2] - points[3]) / (12 * h)
+    """Of a score at sums `[..., stat]`, by five points."""
+    found = np.zeros(sums.shape)
+    for j in range(sums.shape[-1]):
+        step = np.zeros(sums.shape)
+        step[..., j] = h = 1e-3 * np.maximum(np.abs(sums[..., j]), 1.0)
+        points = [score(sums + k * step) for k in (-2, -1, 1, 2)]
+        found[..., j] = (points[0] - 8 * points[1] + 8 * points[2] - points[3]) / (12 * h)
     return found
 
 
 def z_of(a, b, score):
-    """Delta over the root of the sum of squared influences, which are computed unit by unit."""
-    sums_a, sums_b = a.sum(axis=0) * 1.0, b.sum(axis=0) * 1.0
+    """Delta over the root of the sum of squared influences, unit by unit, of tables `[..., instance, stat]`."""
+    sums_a, sums_b = a.sum(axis=-2) * 1.0, b.sum(axis=-2) * 1.0
     of_a, of_b = gradient(score, sums_a), gradient(score, sums_b)
-    influences = [float(x @ of_a - y @ of_b) for x, y in zip(a, b, strict=True)]
-    mean = sum(influences) / len(influences)
-    square = sum((u - mean) ** 2 for u in influences)
-    delta = float(score(sums_a) - score(sums_b))
-    return delta / np.sqrt(square) if square > 1e-12 * sum(u * u for u in influences) + 1e-20 else np.sign(delta) * 1e30
+    influences = (a * of_a[..., None, :] - b * of_b[..., None, :]).sum(axis=-1)
+    square = ((influences - influences.mean(axis=-1, keepdims=True)) ** 2).sum(axis=-1)
+    delta = score(sums_a) - score(sums_b)
+    varies = square > 1e-12 * (influences**2).sum(axis=-1) + 1e-20
+    return np.where(varies, delta / np.sqrt(np.where(varies, square, 1.0)), np.sign(delta) * 1e30)
 
 
 def z_of_masks(masks, a, b, score):
     """Z of each mask `[resample, instance]`."""
-    swapped = (mask[:, None] == 1 for mask in masks)
-    return np.array([z_of(np.where(mask, b, a), np.where(mask, a, b), score) for mask in swapped])
+    swapped = masks[:, :, None] == 1
+    return z_of(np.where(swapped, b, a), np.where(swapped, a, b), score)
 
 
 def extreme(z, observed, alternative):

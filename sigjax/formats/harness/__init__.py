@@ -1,8 +1,9 @@
-"""Logs of programs that evaluate models and agents: one file per program, with all that sigjax knows about its logs.
+"""Logs of programs that evaluate models and agents: each file here holds all that sigjax knows about one program.
 
-A file has `FORMAT`, which recognizes logs; `LOG`, which reads them (see `formats.logs`); and `SAMPLE`, from which the
-tests of all formats make small logs. The file has the name of the format, with _ for -. Its first line says which text
-all logs contain, or their names: `formats.declarations` imports the file only if a file may be such a log.
+A file has `FORMAT`, which recognizes logs; `LOG`, which reads logs (see `formats.logs`); and `SAMPLE`, from which the
+tests of all formats make small logs. The file has the name of the format, with _ instead of -. Its first line says
+which text occurs in all logs (or in their names). `formats.declarations` imports the file only if the data contain this
+text.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +14,7 @@ from sigjax.formats.declarations import Format, Looks
 
 
 def harness(module: str, title: str, looks: Looks, *begins: bytes, **more: Any) -> Format:
-    """The format of the logs of a module in this folder; a log has one system, or several."""
+    """Declare the format of the logs of a module in this folder; a log holds one or several systems."""
     more = {"takes": "systems", "reader": f"{module}:LOG.read", "begins": begins or (b"{",), **more}
     name = module.rpartition(".")[2].replace("_", "-")
     return Format(name=name, title=title, looks=looks, **more)
@@ -21,25 +22,25 @@ def harness(module: str, title: str, looks: Looks, *begins: bytes, **more: Any) 
 
 @dataclass(frozen=True, kw_only=True)
 class ExampleLogs:
-    """Small logs as a program writes them."""
+    """How to make small logs, as a program writes them, for the tests of all formats."""
 
     file: str
-    """The name of a log."""
+    """File name of a log."""
     make: Callable[..., str | bytes]
-    """(a value for each instance, ...) -> a log of one system."""
+    """Function: (one value per instance, more arguments) -> a log of one system."""
     records: tuple[str, ...] | None = None
-    """The fields that lead to the records of instances, in a list or an object; None if each record has a line."""
+    """The path of field names to the records of instances (a list or an object); None if each record is a line."""
     header: int = 0
-    """The number of lines before the records, if each has a line."""
+    """Number of lines before the records, if each record is a line."""
     cluster: str = ""
-    """A field of instances that `--cluster` may name."""
+    """A field of the instances for `--cluster`."""
     other: Mapping[str, Any] = field(default_factory=dict)
-    """Arguments of `make` for the log of another system."""
+    """More arguments of `make` for the log of a second system."""
     lacking: str = "named"
-    """What happens if a result is missing: it is named; or the log is refused."""
+    """What sigjax does if a result is missing: "named" (it names the instance) or "refused" (it refuses the log)."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Options of `read` that the logs need."""
+    """Options that `read` needs for these logs."""
     more: Sequence[Callable[..., str | bytes]] = ()
-    """Functions that make logs of other shapes."""
+    """Functions that make the same logs in other shapes."""
     alone: bool = False
-    """Whether a log has all systems."""
+    """Whether one log holds all systems."""

@@ -1,5 +1,5 @@
 # logs hold: "generator_
-"""AlpacaEval: annotations.json, preferences of an annotator between a model and a reference."""
+"""AlpacaEval: annotations.json, an annotator's preferences between the outputs of a model and of a reference model."""
 
 import json
 import re
@@ -21,11 +21,11 @@ FORMAT = harness(
     folder="annotations.json",
 )
 _DECIMALS = 15
-"""1.9816872352 - 1 is 0.98168723520000009 in doubles; rounding gives the decimal back."""
+"""Decimals to round to: in doubles, 1.9816872352 - 1 is 0.98168723520000009."""
 
 
 def _win_rate(entry: JsonObject) -> dict[str, float]:
-    """None if the annotator gave no preference."""
+    """The preference for the model, from 0 to 1; empty if the annotator gave no preference."""
     if entry.value("preference") is None:
         return {}
     value = entry.number("preference")

@@ -1,8 +1,8 @@
 # logs hold: "correct_count"
-"""Berkeley Function Calling Leaderboard: score files of a category, which list failures only.
+"""Berkeley Function Calling Leaderboard: the score file of a category, which lists only failures.
 
-The first line of BFCL_v4_CATEGORY_score.json has the number of all entries and of the correct ones. An entry that a
-file does not list is correct, if all files are of the same test set. A checker may list a failure twice.
+The first line of BFCL_v4_CATEGORY_score.json has the number of all entries and of the correct entries. If all files are
+for the same test set, an entry that a file does not list is correct. A file may list a failure twice.
 """
 
 import json
@@ -52,7 +52,7 @@ LOG = Log(results=_results, main=_VALID)
 
 
 def sample(values: Sequence[Any], **fields: Any) -> str:
-    """One value per entry: whether it is correct."""
+    """A log with one value per entry: whether the entry is correct."""
     failures = [
         {"id": f"simple_{i}", "model_name": "m", "test_category": "simple", "valid": False, "error": ["no"]}
         | {"error_type": "value_error", "prompt": {"question": "?"}}

@@ -1,7 +1,7 @@
 # logs hold: "eval"
-"""BigCodeBench: eval_results.json, in which each task has one or more samples, with a status.
+"""BigCodeBench: eval_results.json, in which each task has one or more samples (solutions), each with a status.
 
-A sample passes if all tests of its task do: `status` is the only score.
+A sample passes if it passes all tests of its task. So `status` is the only score.
 """
 
 import json
@@ -44,7 +44,7 @@ LOG = Log(load=_load, scores=_scores, id="task_id", trial="#", main="pass")
 
 
 def sample(values: Sequence[Any], **fields: Any) -> str:
-    """One value per task: whether its only sample passes; or a list of one per sample."""
+    """A log with one value per task: whether its only sample passes; or a list with one value per sample."""
     tasks = {
         f"BigCodeBench/{i}": [
             {"task_id": f"BigCodeBench/{i}", "solution": 'x = {"status": "pass"}', "status": "pass" if own else "fail"}

@@ -1,8 +1,8 @@
 # logs hold: "scores"
-"""Braintrust: events of an experiment, as JSON lines, as a list, or as its API gives them.
+"""Braintrust: the events of an experiment, as JSON lines, as a list, or as its API returns them.
 
-Events that are below others in a trace are left out. A test case is known by its `input`, as in Braintrust, where ids
-of events are new in each experiment; several events of one input are its trials.
+Only the root events of a trace are used. As in Braintrust, the `input` identifies a test case, because each experiment
+has new ids of events. Several events with the same input are trials of one test case.
 """
 
 import json
@@ -33,7 +33,7 @@ _LONG = frozenset("output expected context".split())
 
 
 def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
-    """The events that are not below others; their `id` is the test case."""
+    """The root events; `id` becomes the input of the test case."""
     _, head = read_head(file)
     if found := _EVENTS.match(head):
         events = load_item(file).items(found[1].decode(), "event")
@@ -65,7 +65,7 @@ LOG = Log(
 
 
 def sample(values: Sequence[Any], *, as_list: bool = False, **fields: Any) -> str:
-    """One value per test case, or a list of one per trial."""
+    """A log with one value per test case, or a list with one value per trial."""
     trials = chain(*([(i, own) for own in (v if isinstance(v, list) else [v])] for i, v in enumerate(values)))
     events = [
         {"id": f"e{number}", "input": {"q": f"question {i}"}, "output": "x", "expected": "y"}

@@ -1,5 +1,5 @@
 # logs hold: "eval"
-"""EvalPlus: eval_results.json, the samples of each task of HumanEval+ or MBPP+."""
+"""EvalPlus: eval_results.json, with the samples (solutions) for each task of HumanEval+ or MBPP+."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ FORMAT = harness(
 
 
 def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
-    """The samples of each task: objects since version 0.2.2, before lists in two lists, which begin with a status."""
+    """The samples of each task: objects since version 0.2.2; before, two lists of lists that begin with a status."""
     whole = load_item(file)
     tasks = whole.item("eval")
 
@@ -48,7 +48,7 @@ def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
 
 
 def _scores(sample: JsonObject) -> dict[str, float]:
-    """Whether a sample passes the tests of HumanEval or MBPP (base), and those of EvalPlus besides (plus)."""
+    """Whether a sample passes the tests of HumanEval or MBPP (base), and also the tests of EvalPlus (plus)."""
     passed = {"base": _passes(sample, "base_status")}
     if sample.get("plus_status") is None:
         return passed
@@ -75,7 +75,7 @@ LOG = Log(
 
 
 def sample(values: Sequence[Any], *, old: bool = False, hash: str = "0", **fields: Any) -> str:
-    """One value per task: whether its only sample passes; as before version 0.2.2 if `old`."""
+    """A log with one value per task: whether its only sample passes; if `old`, as before version 0.2.2."""
     tasks = {}
     for i, value in enumerate(values):
         status = ("success" if value else "failed") if old else ("pass" if value else "fail")

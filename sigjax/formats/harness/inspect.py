@@ -1,8 +1,9 @@
 # logs hold: "eval" or .eval
-"""Inspect (inspect_ai): a log as JSON, or as .eval, a zip archive of which only what is needed is unpacked.
+"""Inspect (inspect_ai): a log as JSON, or as .eval, a zip archive.
 
-Members are unpacked into memory and within bounds. Each sample has one value per scorer; its epochs are its runs. Where
-the log was reduced by another rule than the mean (pass@k, a majority), the reduced values are the scores.
+Only the needed members of an archive are unpacked, into memory, up to a size limit. Each sample has one value per
+scorer; epochs are runs. If the log reduces epochs by another rule than the mean (pass@k, majority), the reduced values
+are the scores.
 """
 
 import io
@@ -34,11 +35,11 @@ FORMAT = harness(
     tasks=True,
 )
 _ZSTANDARD = 93
-"""Its number among the methods of zip archives."""
+"""Number of the compression method Zstandard in zip archives."""
 _WHOLE = ("header.json", "reductions.json")
 _MEMBER = re.compile(r"samples/.*\.json", re.DOTALL)
 _READ = ("id", "epoch", "scores", "metadata")
-"""The fields of a sample that are kept; messages and events are dropped, since they can be long."""
+"""The fields of a sample that are kept; messages and events are dropped, because they can be long."""
 _WORDS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _REMEDY = f"name another score with {Hint('metric', 'NAME')}"
 
@@ -63,7 +64,7 @@ def _results(file: str, _: Options) -> Iterator[SystemLog]:
 
 
 def _reduced_rows(reductions: Sequence[JsonObject], *, several: bool) -> list[InstanceLog]:
-    """One row per sample, of values that the log reduced; a scorer reduced by several rules has a score for each."""
+    """One row per sample, with values that the log reduced over epochs; if `several`, a score per scorer and rule."""
     scores: dict[str, dict[str, float | InputError]] = {}
     for reduction in reductions:
         scorer = reduction.text("scorer")
@@ -75,9 +76,9 @@ def _reduced_rows(reductions: Sequence[JsonObject], *, several: bool) -> list[In
 
 
 def _scores(sample: JsonObject) -> dict[str, float | InputError]:
-    """Name of each scorer, or SCORER/KEY if its value has parts -> the value as a number, by Inspect's own rules.
+    """Scorer (or SCORER/KEY if its value is an object) -> the value as a number, by the rules of Inspect.
 
-    Unscored values are left out.
+    Values without a score are left out.
 
     >>> _scores(JsonObject("log", {"scores": {"a": {"value": "C"}, "b": {"value": {"tone": 3, "fact": None}}}}))
     {'a': 1.0, 'b/tone': 3.0}
@@ -97,7 +98,7 @@ def _scores(sample: JsonObject) -> dict[str, float | InputError]:
 
 
 def _value(value: object) -> float | None:
-    """A grade, a word or a numeral as a number; None if the sample is unscored."""
+    """A grade (C, I, ...), a word or a numeral as a number; None if the sample has no score."""
     word = value.strip().lower() if isinstance(value, str) else ""
     if value is None or word.strip("+-") == "nan" or (isinstance(value, float) and math.isnan(value)):
         return None
@@ -111,7 +112,7 @@ def _value(value: object) -> float | None:
 
 
 def _load_log(file: str, data: bytes) -> JsonObject:
-    """The log as one object, from JSON or from an archive."""
+    """Load the log as one object, from JSON or from an archive."""
     if not data.startswith(ZIP_MAGIC):
         return item_at(file, parse_json(file, decode_text(file, data)))
     parts: Object = {}
@@ -132,7 +133,7 @@ def _load_log(file: str, data: bytes) -> JsonObject:
 
 
 def read_members(file: str, data: bytes, choose: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-    """(name, content) of each chosen member of a zip archive; of several with one name the last one, which counts."""
+    """(name, content) of each chosen member of a zip archive; if members have the same name, the last is used."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = {each.filename: each for each in archive.infolist()}
@@ -140,7 +141,7 @@ def read_members(file: str, data: bytes, choose: Callable[[str], bool]) -> Itera
             limit = growth_limit(len(data))
             if sum(member.file_size for member in chosen) > limit:
                 raise InputError(f"{file}: {len(data)} bytes unpack to more than {limit}: this is not a log")
-            # No member gives more than the size it declares: zipfile stops there, and its checksum is then wrong.
+            # A member cannot unpack to more than its declared size: zipfile stops there, and the checksum is wrong.
             for member in chosen:
                 yield member.filename, _unpacked(archive, member)
     except InputError:
@@ -155,7 +156,7 @@ def read_members(file: str, data: bytes, choose: Callable[[str], bool]) -> Itera
 
 
 def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """The content of a member, also if it is packed by zstandard, which zipfile reads since Python 3.14 only."""
+    """The content of a member; also packed by Zstandard, which zipfile can read only since Python 3.14."""
     try:
         return archive.read(member)
     except NotImplementedError:
@@ -170,7 +171,7 @@ def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
 
 
 def _zstandard(packed: bytes, size: int) -> bytes:
-    """At most `size` bytes of what zstandard has packed, by the package of that name (Inspect has it) or pyarrow."""
+    """Unpack at most `size` bytes of Zstandard data, with the package zstandard (Inspect needs it) or pyarrow."""
     try:
         from zstandard import ZstdDecompressor, ZstdError  # pyright: ignore
     except ImportError:
@@ -197,7 +198,7 @@ def sample(
     reductions: Sequence[Any] = (),
     **fields: Any,
 ) -> str:
-    """One value per sample, or a list of one per epoch."""
+    """A log with one value per sample, or a list with one value per epoch."""
     samples = [
         {
             "id": i,
@@ -215,7 +216,7 @@ def sample(
 
 
 def packed(content: str, *, change: Callable[[dict[str, Any]], dict[str, Any]] = lambda members: members) -> bytes:
-    """The same log as .eval, with changes of its members."""
+    """Pack a JSON log as .eval; `change` may change its members."""
     log = json.loads(content)
     members = {f"samples/{s['id']}_epoch_{s['epoch']}.json": s for s in log.pop("samples")}
     members |= {"reductions.json": log.pop("reductions"), "header.json": log, "_journal/start.json": "not read"}

@@ -1,5 +1,5 @@
 # logs hold: PAR1
-"""lighteval: details of a task as Parquet, with the objects doc and metric in each row."""
+"""lighteval: the details of a task as Parquet; each row has the objects doc and metric."""
 
 import io
 import re
@@ -45,7 +45,7 @@ def _results(file: str, _: Options) -> Iterator[SystemLog]:
 
 
 def _details(file: str, data: bytes) -> list[list[Any]]:
-    """The documents and the metrics, as objects `[row]` of the fields with one value; others are of the corpus."""
+    """The columns doc and metric `[row]`, as objects; fields with lists are left out: they belong to corpus metrics."""
     from pyarrow import types  # pyright: ignore[reportMissingImports]
 
     names: list[str] = []
@@ -71,7 +71,7 @@ LOG = Log(results=_results, content="query")
 
 
 def sample(values: Sequence[Any], *, model: str = "a") -> bytes:
-    """One value per document."""
+    """A log with one value per document."""
     import pyarrow  # pyright: ignore[reportMissingImports]
     from pyarrow.parquet import write_table  # pyright: ignore[reportMissingImports]
 

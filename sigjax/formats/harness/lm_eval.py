@@ -30,7 +30,7 @@ _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\
 
 
 def _labels(line: JsonObject, asked: str | None) -> object:
-    """The fields of the document, and the target if it is asked for."""
+    """The fields of the document, and the target if `asked` names it."""
     doc = line.get("doc")
     return {"target": line.get("target"), **doc} if asked == "target" and isinstance(doc, dict) else doc
 
@@ -38,7 +38,7 @@ def _labels(line: JsonObject, asked: str | None) -> object:
 def _results(file: str, options: Options) -> Iterator[SystemLog]:
     lines = list(load_lines(file, unread=_LONG))
     filters = [line.text("filter") for line in lines if "filter" in line.fields]
-    unfiltered = set(filters) == {"none"}  # no filter is another than itself: a suite has such tasks beside others
+    unfiltered = set(filters) == {"none"}  # a suite may mix tasks with and without filters
     asked = None if unfiltered else options.filter
     chosen = choose(file, filters, asked, "filter") if filters or options.filter else None
     labels = partial(_labels, asked=options.strata)
@@ -74,7 +74,7 @@ def _value(line: JsonObject, name: str) -> float | InputError:
 
 
 def _published(samples: str, file: str, task: str, filter: str, score: str, mean: float) -> tuple[list[str], bool]:
-    """A note if results_{date}.json beside the samples has another mean, and whether lower is better there."""
+    """A note if results_{date}.json beside the samples has another mean, and whether it says that lower is better."""
     try:
         results = load_item(file)
         published = results.item("results", {}).item(task, {}).get(f"{score},{filter}")
@@ -90,7 +90,7 @@ LOG = Log(results=_results, content="document (doc_hash, or doc)")
 
 
 def sample(values: Sequence[Any], *, metric: str = "acc", filters: Sequence[Any] = ("none",), **fields: Any) -> str:
-    """One value per document, by each filter."""
+    """A log with one value per document, repeated for each filter."""
     lines = [
         {"doc_id": i, "doc": {"question": f"q{i}", "topic": f"t{i // 2}"}, "target": "A", "resps": [["A"]]}
         | {"filtered_resps": ["A"], "filter": filter, "metrics": [metric], "doc_hash": f"h{i}", metric: value}

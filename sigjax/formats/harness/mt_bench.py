@@ -1,9 +1,9 @@
 # logs hold: "question_id"
-"""MT-Bench (FastChat's llm_judge): ratings of single answers by a judge, JUDGE_single.jsonl.
+"""MT-Bench (FastChat's llm_judge): a judge's ratings of single answers, JUDGE_single.jsonl.
 
-A file has the models that were rated, one line per question and turn. Turns of a question are its runs, so that they
-are resampled together; `--filter 1` takes the first turn. A rating of -1 is one that could not be read, and counts in
-no mean, as in `show_result.py`.
+A file has one line per model, question and turn. The turns of a question are its runs, so that they are resampled
+together; `--filter 1` takes only the first turn. A rating of -1 means that the judge's rating could not be read. As in
+`show_result.py`, it is left out of all means.
 """
 
 import json
@@ -54,7 +54,7 @@ LOG = Log(results=_results, must_agree={"judge": "compare models by the ratings 
 
 
 def sample(values: Sequence[Any], *, model: str = "a", judge: str = "gpt-4", **fields: Any) -> str:
-    """One value per question, of one turn, or a list of one per turn."""
+    """A log with one value per question, or a list with one value per turn."""
     lines = [
         {"question_id": 81 + i, "model": model, "judge": [judge, "single-v1"], "user_prompt": "Rate it."}
         | {"judgment": f"[[{value}]]", "score": value, "turn": turn, "tstamp": 1.5}

@@ -1,8 +1,9 @@
 # logs hold: "question_id"
 """MT-Bench (FastChat's llm_judge): a judge's choices between two answers, JUDGE_pair.jsonl, which are battles.
 
-Each question and turn was judged twice, with the answers in both orders. A model wins if both judgments say so, else it
-is a tie, as in `show_result.py`, which leaves out what could not be read ("error"): so does `--missing drop`.
+Each question and turn was judged twice, with the two answers in both orders. As in `show_result.py`, a model wins if
+both judgments say so; else it is a tie. `show_result.py` leaves out judgments that could not be read ("error"); here
+`--missing drop` does the same.
 """
 
 import json
@@ -54,7 +55,7 @@ READ = partial(read_tables, _parse)
 
 
 def sample(values: Sequence[Any], **fields: Any) -> str:
-    """One value per question: 1 if model a wins, .5 for a tie, 0 if model b does."""
+    """A log with one value per question: 1 if model a wins, .5 for a tie, 0 if model b wins."""
     lines = [
         {"question_id": 81 + i, "model_1": "a", "model_2": "b"}
         | {f"g{k}_winner": _SIDES[int(value < 0.5)] if value != 0.5 else "tie" for k in (1, 2)}

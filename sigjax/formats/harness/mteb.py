@@ -1,5 +1,5 @@
 # logs hold: "mteb_version" or model_meta.json
-"""MTEB: a folder per model, with model_meta.json and one file per task; tasks are instances."""
+"""MTEB: one folder per model, with model_meta.json and one file per task. Tasks are the instances."""
 
 import json
 import os
@@ -23,12 +23,12 @@ FORMAT = harness(
 )
 _META = "model_meta.json"
 _USUAL_SPLIT = "test"
-"""The split that is used if a task has several and `--filter` names none."""
+"""The split that is used if a task has several splits and `--filter` names none."""
 
 
 def _results(file: str, options: Options) -> list[SystemLog]:
     if not _is_meta(file):
-        return [SystemLog(file, [_task(file, options)])]  # one task
+        return [SystemLog(file, [_task(file, options)])]  # the file of one task
     tasks = [each for each in files_inside(os.path.dirname(file) or ".", "*.json") if not _is_meta(each)]
     if not tasks:
         raise InputError(f"{file}: no results of tasks (TASK.json) stand beside it")
@@ -40,7 +40,7 @@ def _is_meta(file: str) -> bool:
 
 
 def _task(file: str, options: Options) -> InstanceLog:
-    """The mean of the main score over the subsets (languages) of a task, as MTEB takes it."""
+    """The mean of the main score over the subsets (languages) of a task, as in MTEB."""
     found = load_item(file)
     scores = found.item("scores")
     asked = options.filter or (_USUAL_SPLIT if _USUAL_SPLIT in scores.fields else None)
@@ -55,7 +55,7 @@ LOG = Log(results=_results)
 
 
 def sample(values: Sequence[float], *, task: str = "STS", **subsets: float) -> str:
-    """One value per subset of a task (subsets may have names), after those of a validation split."""
+    """The file of a task with one value per subset (subsets may have names), after a validation split."""
     named = subsets or {f"subset{i}": value for i, value in enumerate(values)}
     parts = [{"hf_subset": name, "main_score": own} for name, own in named.items()]
     scores = {"validation": [{"hf_subset": "default", "main_score": 0.0}], "test": parts}

@@ -1,9 +1,9 @@
 # logs hold: "metric_per_case"
-"""nnU-Net (version 2): summary.json of a validation, with the metrics of each class in each case.
+"""nnU-Net (version 2): summary.json of a validation, with the metrics of each class in each case (image).
 
-Scores are METRIC/CLASS, as Dice/1; and of Dice and IoU also the mean of the classes of a case. nnU-Net writes NaN if
-neither reference nor prediction has a class: such a class counts in no mean, of a case or of cases. Cases are known by
-the names of their reference files, whose folders differ from machine to machine.
+Scores are named METRIC/CLASS, such as Dice/1. Dice and IoU also have the mean over the classes of a case. If neither
+reference nor prediction has a class, nnU-Net writes NaN; such a class is left out of all means. The name of the
+reference file identifies a case, without its folder, because folders differ between machines.
 """
 
 import json
@@ -40,7 +40,7 @@ def _results(file: str, _: Options) -> Iterator[SystemLog]:
 
 
 def _scores(metrics: JsonObject) -> dict[str, float]:
-    """The numbers of all classes, and means over those that are no background."""
+    """The scores of all classes, and the means over all classes but the background."""
     scores, means = dict[str, float](), dict[str, list[float]]()
     for label in metrics.fields:
         own = metrics.item(label)
@@ -54,7 +54,7 @@ def _scores(metrics: JsonObject) -> dict[str, float]:
 
 
 def _published(file: str, means: JsonObject, score: str, mean: float) -> tuple[list[str], bool]:
-    """A note if nnU-Net's mean (of the means of classes) differs, and whether lower is better."""
+    """A note if nnU-Net's mean (first over cases, then over classes) differs, and whether lower is better."""
     published = means.get(score)
     same = not isinstance(published, int | float) or math.isclose(mean, published, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
     note = f"{file}: the mean of {score} over cases is {mean:.6g}; that of classes is {published} in foreground_mean"
@@ -65,7 +65,7 @@ LOG = Log(results=_results, main=_MEANS[0])
 
 
 def sample(values: Sequence[Any], *, labels: Sequence[str] = ("1", "2"), folder: str = "/data", **fields: Any) -> str:
-    """One value per case: the Dice of its first class; None if neither segmentation has this class."""
+    """A log with one value per case: the Dice of its first class; None if neither segmentation has this class."""
     cases = [
         {
             "metrics": {

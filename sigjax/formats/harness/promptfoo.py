@@ -1,5 +1,5 @@
 # logs hold: "results"
-"""promptfoo: what `promptfoo eval -o` writes as JSON, of version 3 or newer; each column of its table is a system."""
+"""promptfoo: the JSON that `promptfoo eval -o` writes, version 3 or newer; each column of its table is a system."""
 
 import json
 from collections import Counter
@@ -18,15 +18,15 @@ from sigjax.records import InputError
 FORMAT = harness(__name__, "JSON of promptfoo eval -o", looks_like(rb'"results"\s*:\s*\{\s*"version"\s*:\s*\d'))
 
 _SUCCESS = "success"
-"""The score that its pass rates are means of; others are beside it."""
+"""The score from which the program computes pass rates; the other scores are kept, too."""
 _ERROR = 2
-"""The `failureReason` of a row that the provider gave no answer for."""
+"""The `failureReason` of a row for which the provider gave no answer."""
 
 
 def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
-    """Tests with their system, a column of promptfoo's table: a provider, and its prompt if there are several.
+    """The tests, each with its system: the provider (and the prompt, if there are several).
 
-    The format is version 3 or newer. A test that is repeated has the same content, and the first number as id.
+    Tests with the same content are repetitions; their id is the number of the first.
     """
     outer = load_item(file)
     tests = list(outer.item("results").items("results", "result"))
@@ -47,14 +47,14 @@ def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
 
 
 def _content(test: JsonObject) -> str:
-    """A hash of the test: its variables, its description and its assertions."""
+    """A hash of the test's variables, description and assertions."""
     case = test.item("testCase", {})
     parts = [test.get("vars"), case.get("description"), case.get("assert")]
     return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def _label(test: JsonObject, field: str, other: str) -> str:
-    """The label of a provider or a prompt, or else another name that it has."""
+    """The label of a provider or a prompt; without a label, its field `other`."""
     if isinstance(test.get(field), str):
         return test.text(field)
     return test.name(f"{field}.label?") or test.item(field).text(other)
@@ -84,7 +84,7 @@ LOG = Log(
 def sample(
     values: Sequence[Any], *, provider: str = "p", prompts: Sequence[Any] = ("Say {{word}}",), **fields: Any
 ) -> str:
-    """One value per test, or a list of one per repetition; -1 is an error of the provider."""
+    """A log with one value per test, or a list with one value per repetition; -1 means an error of the provider."""
     repeats = [value if isinstance(value, list) else [value] for value in values]
     rounds = [(i, own[k]) for k in range(max(map(len, repeats))) for i, own in enumerate(repeats) if k < len(own)]
     results = [

@@ -1,9 +1,9 @@
 # logs hold: "leaderboards" or _ids" or "no_logs" or "no_generation" or "resolved"
-"""SWE-bench: reports of its harness, boards of its web site, and the results of its repository of experiments.
+"""SWE-bench: reports of its harness, boards of its web site, and results.json of its repository of experiments.
 
-A report or `per_instance_details.json` says which instances there were. `results.json` of the experiments lists those
-that are resolved and, where something went wrong, those without a prediction or a log, but not the others: not even all
-systems together name all instances. So it is read after a list of all.
+A report or `per_instance_details.json` names all instances. `results.json` of the experiments names only the resolved
+instances, and instances without a prediction or a log. All systems together may not name every instance. So
+`results.json` is read together with a list of all instances.
 """
 
 import json
@@ -34,7 +34,7 @@ FORMAT = harness(
     options=frozenset({"filter"}),
 )
 _RESOLVED = "resolved"
-"""The score; boards hold cost and calls beside it. Also the list of results.json."""
+"""The main score (boards also have cost and calls), and the list of resolved instances in results.json."""
 _WITHOUT = ("no_generation", "no_logs")
 _ID = "instance_id"
 _LIST = "one id per line, or JSON with instance_id, such as all_preds.jsonl"
@@ -56,7 +56,7 @@ def _results(file: str, options: Options) -> list[SystemLog]:
             f"({_LIST}): {Hint('sigjax compare', 'ALL', '-i', file, '...')}"
         )
     if not found.fields or any(isinstance(value, list) for value in found.fields.values()):
-        found.value("submitted_ids")  # refuses its absence
+        found.value("submitted_ids")  # raises the error for a missing field
     return [SystemLog(file, _issues(found))]
 
 
@@ -79,7 +79,7 @@ def _outcomes(ids: Sequence[str], resolved: Sequence[str]) -> list[InstanceLog]:
 
 
 def _leaderboard(file: str, leaderboards: JsonObject, options: Options) -> list[SystemLog]:
-    """The systems of one board for which it holds the results of single instances."""
+    """The systems of one board that have results of single instances."""
     boards: dict[str, list[JsonObject]] = {}
     for board in leaderboards.items("leaderboards", "board"):
         entries = board.items("results", f"{quote(board.text('name'))}, system")
@@ -116,7 +116,7 @@ LOG = Log(results=_results, main=_RESOLVED)
 
 
 def _instances(file: str) -> list[str]:
-    """The ids of all instances, each once: lines, or JSON of ids, or of objects that have them."""
+    """The distinct ids of all instances: one per line, or JSON with ids or with objects that have an id."""
     content = read_text(file)
     start = content.lstrip()[:1]
     if start not in ("[", "{"):
@@ -132,7 +132,7 @@ def _instances(file: str) -> list[str]:
 
 
 def _system_of_results(all_file: str, ids: Sequence[str], file: str, _: Options) -> list[SystemLog]:
-    """A system by its results.json: issues that it does not list are not resolved."""
+    """The log of a system from its results.json; an instance that is not listed is not resolved."""
     found = load_item(file)
     resolved, without = found.texts(_RESOLVED), [found.texts(name, []) for name in _WITHOUT]
     stray = set(chain(resolved, *without)).difference(ids)
@@ -145,14 +145,14 @@ def _system_of_results(all_file: str, ids: Sequence[str], file: str, _: Options)
 
 
 def read_listed(sources: Sources, options: Options) -> Tasks:
-    """A list of all instances, and results.json of each system."""
+    """Read a list of all instances, and results.json of each system."""
     gold = sources.gold()
     results = partial(_system_of_results, gold, _instances(gold))
     return Log(results=results, main=_RESOLVED).read(replace(sources, files=()), options)
 
 
 def are_listed(_: Sequence[str], outputs: Sequence[str]) -> bool:
-    """Whether the systems' files, or those in their folders, are results.json."""
+    """Whether the files of the systems (or the files in their folders) are results.json."""
     inside = [
         next(iter(files_inside(file, FORMATS["swebench-results"].folder)), file) if os.path.isdir(file) else file
         for file in outputs
@@ -161,7 +161,7 @@ def are_listed(_: Sequence[str], outputs: Sequence[str]) -> bool:
 
 
 def sample(values: Sequence[Any], **fields: Any) -> str:
-    """One value per instance."""
+    """A report with one value per instance."""
     ids = [f"org__repo{i // 2}-{i}" for i in range(len(values))]
     resolved = [id for id, value in zip(ids, values, strict=True) if value]
     report = {"total_instances": len(ids), "submitted_instances": len(ids), "completed_ids": ids, "incomplete_ids": []}

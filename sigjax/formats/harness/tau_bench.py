@@ -1,8 +1,8 @@
 # logs hold: "num_trials" or "reward"
 """tau-bench and tau2-bench: the trials of tasks by an agent and a simulated user.
 
-Of tau-bench a list; of tau2-bench `simulations`, or `simulation_index` where each has a file. Simulations that failed
-for the infrastructure have no result, as in the metrics of tau2.
+A log of tau-bench is a list. A log of tau2-bench has `simulations`, or `simulation_index` if each simulation has its
+own file. Simulations that failed because of the infrastructure have no result, as in the metrics of tau2.
 """
 
 import json
@@ -30,7 +30,7 @@ FORMAT = harness(
 
 
 def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
-    """The trials: of tau-bench a list; of tau2-bench `simulations`, or `simulation_index` where each has a file."""
+    """The whole log, and its trials (simulations)."""
     loaded = parse_json(file, read_text(file))
     if isinstance(loaded, list):
         return JsonObject(file, {}), load_entries(file)
@@ -63,7 +63,7 @@ LOG = Log(
 
 
 def sample(values: Sequence[Any], **fields: Any) -> str:
-    """One value per task, or a list of one per trial."""
+    """A log of tau-bench with one value per task, or a list with one value per trial."""
     return json.dumps(
         [
             {"task_id": i, "reward": value, "info": {"task": {"user_id": "u"}}, "traj": [], "trial": trial} | fields
@@ -83,7 +83,7 @@ def sample2(
     user: str = "u",
     **fields: Any,
 ) -> str:
-    """An example log of tau2; a value None means no reward. With `index`, each simulation has its own file."""
+    """A log of tau2-bench; the value None means no reward. With `index`, each simulation has its own file."""
     info = {"git_commit": "0", "num_trials": 1, "max_steps": 9, "user_info": {"implementation": "u", "llm": user}}
     info |= {"agent_info": {"implementation": "a", "llm": model}, "environment_info": {"domain_name": domain}}
     trials = [

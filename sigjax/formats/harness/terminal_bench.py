@@ -20,7 +20,7 @@ FORMAT = harness(
 
 
 def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
-    """The trials of results.json of `tb run`, one file per run."""
+    """The whole file, and its trials."""
     whole = load_item(file)
     return whole, whole.items("results", "trial")
 
@@ -40,7 +40,7 @@ LOG = Log(
 
 
 def sample(values: Sequence[Any], **fields: Any) -> str:
-    """One value per task, or a list of one per trial; None for a trial without an outcome."""
+    """A log with one value per task, or a list with one value per trial; None for a trial without an outcome."""
     trials = [
         {"id": f"{i}-{k}", "trial_name": f"task{i}.{k}-of-1.run", "task_id": f"task{i}", "instruction": "Do it."}
         | {"is_resolved": None if value is None else bool(value), "failure_mode": "unset"}

@@ -1,35 +1,154 @@
-"""Reading and writing of commands: the options for both, checks of files before the work, formats (`OUTPUTS`), figures.
+"""What commands share: options as flags, the files that they read, and the formats that they write (`OUTPUTS`).
 
-The user's choice sets the format, or else the file's ending. Modules that render or draw are imported only for use.
+Flags, with their help, are made of records of options. Files are checked before the work. The user's choice sets the
+format of an output, or else the file's ending. Modules that render or draw are imported only for use.
 """
 
 from __future__ import annotations
 
+import inspect
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, replace
+from decimal import Decimal
 from importlib import import_module
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union, get_args, get_origin
 
-from sigjax.cli.app import flush
+from cyclopts import CoercionError, Group, Parameter
+
 from sigjax.formats import FORMATS, read_data
 from sigjax.metrics import CLASS_METRICS, METRICS
 from sigjax.readers.options import ReadOptions, given_name
-from sigjax.records import EvaluationRecord, Hint, InputError, KeepScores
+from sigjax.records import EvaluationRecord, Hint, InputError, KeepScores, options
 from sigjax.records.display import meant, visible
-from sigjax.records.options import option, same, split_parameters
+from sigjax.records.options import option, options_of, same, split_parameters, types_of
+from sigjax.run.backend import keep_programs
 from sigjax.run.context import is_terminal, progress_bar
-from sigjax.run.files import check_writable, replacing, same_file, text_or_file
+from sigjax.run.files import check_writable, discard_output, replacing, same_file, text_or_file
 
 if TYPE_CHECKING:
     from sigjax.report.markup import Dialect
     from sigjax.report.plots import FigureKind
     from sigjax.report.report import Report
     from sigjax.studies.study import StudyResult
+
+SHORT = {"input": "-i", "metric": "-m", "output": "-o", "quiet": "-q"}
+ONE_EACH = {"output"}
+"""Options that take one file, so that files of systems may follow it."""
+RARE: set[str] = set()
+"""The flags that only `--help-all` shows."""
+HIDDEN = {"read", "progress", "executor", "shards"}
+"""Options only for Python. The command line draws progress unless --quiet, reads files with the same flags in all
+commands (`Inputs`), and has its own commands for shards."""
+Command = Callable[..., int | None]
+"""A command returns its exit code; None means 0."""
+_PANELS = {name: Group(name, sort_key=index) for index, name in enumerate(get_args(options.Group))}
+_POWER = re.compile(r"\d{1,20}(\.\d{1,20})?[eE]\+?\d{1,2}", re.ASCII)
+"""A number such as 2.5e6."""
+_BROKEN = re.compile(r"(?<=\S)\n *(?=\S)")
+"""A line break within a paragraph of a docstring: help wraps lines at another width."""
+_FILES = "A table; one file per system; or the gold files, with the files of the systems after -i; - is stdin."
+
+
+def flags(*records: type, files: str = _FILES) -> Callable[[Command], Command]:
+    """Let a command take the options of records as flags; it gets the files, if it takes any, and then the records.
+
+    If several records have an option, the first record counts. `files` is the help text for the files.
+    """
+    owners = {name: record for record in reversed(records) for name in options_of(record) if name not in HIDDEN}
+
+    def decorate(command: Command) -> Command:
+        def run(*files: Path, **given: Any) -> int | None:
+            made = [record(**{name: given[name] for name in given if owners[name] is record}) for record in records]
+            if given.get("quiet"):
+                made = [replace(one, progress=False) if "progress" in options_of(type(one)) else one for one in made]
+            if "device" in owners:
+                keep_programs()
+            return command(*([files] if takes_files else []), *made)
+
+        takes_files = len(inspect.signature(command).parameters) > len(records)
+        parameters = [_flag(own, name) for own in records for name in options_of(own) if owners.get(name) is own]
+        about = Annotated[Path, Parameter(help=files)]
+        positional = [inspect.Parameter("files", inspect.Parameter.VAR_POSITIONAL, annotation=about)]
+        run.__signature__ = inspect.Signature([*positional[: int(takes_files)], *parameters])  # pyright: ignore
+        run.__name__, run.__doc__, run.__annotations__ = command.__name__, _BROKEN.sub(" ", command.__doc__ or ""), {}
+        return run
+
+    return decorate
+
+
+def _flag(record: type, name: str) -> inspect.Parameter:
+    field = options_of(record)[name]
+    about: options.Option = field.metadata["option"]
+    annotation, more = _type_of(name, types_of(record)[name], about.suggests)
+    default = inspect.Parameter.empty if field.default is MISSING else field.default
+    if isinstance(default, tuple) and default:
+        more["show_default"] = lambda values: ", ".join(map(str, values))
+    elif default is False or default == () or bool in get_args(types_of(record)[name]):
+        more |= {"show_default": False, "negative": ""}
+    long = f"--{name.replace('_', '-')}"
+    if about.rare:
+        RARE.add(long)
+    names = [long, SHORT[name]] if name in SHORT else [long]
+    about_flag = about.shown(lambda hint: hint.flag)
+    flag = Annotated[annotation, Parameter(name=names, help=about_flag, group=_PANELS[about.group], **more)]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=flag)
+
+
+def _type_of(name: str, annotation: Any, suggests: tuple[str, ...]) -> tuple[Any, dict[str, Any]]:
+    """The type of an option as written on a command line, and how to read it."""
+    members = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    if suggests and str in members:
+        return Literal[suggests] | str | None, {"show_choices": False}
+    for member in members:
+        if name in ONE_EACH and get_origin(member) is Sequence:
+            return list[Path], {"negative": ""}
+        if get_origin(member) is Sequence:
+            item = get_args(member)[0]
+            more: dict[str, Any] = {"show_choices": False} if suggests else {}
+            if item is int:
+                more["converter"] = lambda _, tokens: [_whole(int, [token]) for token in tokens]
+            item = Literal[suggests] | str if suggests else item
+            return list[item], {"consume_multiple": True, "negative": "", "json_list": False, **more}
+        if get_origin(member) is Mapping:
+            return list[str], {"consume_multiple": True, "negative": "", "converter": _named_columns}
+        if get_origin(member) is os.PathLike:
+            return Path | None, {}
+    if int in members:
+        return annotation, {"converter": _whole}
+    return annotation, {}
+
+
+def _whole(annotation: Any, tokens: Sequence[Any]) -> Any:
+    """A whole number as written, also 1e5 for 100000; 1.9 is refused, not rounded."""
+    text, words = tokens[0].value, [word for each in get_args(annotation) for word in get_args(each)]
+    if text in words:
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        if _POWER.fullmatch(text) and (number := Decimal(text)) == (whole := int(number)):
+            return whole
+        words = " or ".join(["a whole number", *words])
+        raise CoercionError(msg=f"expected {words}, got {text!r}", token=tokens[0]) from None
+
+
+def _named_columns(_: Any, tokens: Sequence[Any]) -> dict[str, str]:
+    columns: dict[str, str] = {}
+    for token in tokens:
+        name, _, column = token.value.partition("=")
+        if not (name and column):
+            raise CoercionError(msg=f"expected NAME=COLUMN, such as tp=correct, got {token.value!r}", token=token)
+        if name in columns:
+            raise CoercionError(msg=f"names {name!r} twice; give it once", token=token)
+        columns[name] = column
+    return columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,6 +482,26 @@ class Figure:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """Where to write the figures of a board."""
+
+    figure: Sequence[Path] = option(
+        (),
+        "Draw scores.pdf, or forest, estimation, heatmap, groups, gain, items (png, svg); repeat for more.",
+        "The kind stands before the ending, as in board.heatmap.png; without a kind, the usual figure of the board.",
+        group="Output",
+    )
+
+    @staticmethod
+    def kind(path: Path) -> str | None:
+        """The kind in the name of a file; None if there is none."""
+        from sigjax.report.plots import FIGURES
+
+        name = path.stem.rpartition(".")[2]
+        return name if name in (*FIGURES, "items") else None
+
+
 def check_outputs(read: Sequence[str | Path], *records: object) -> None:
     """Refuse, before the work, files that cannot be written, or that would overwrite an input or each other.
 
@@ -419,7 +558,7 @@ def _write_pieces(pieces: Iterable[str], format: str, output: Path | None) -> No
         sys.stdout.writelines(_plain(piece, encoding) if to_read else piece for piece in pieces)
         sys.stdout.flush()
     except BrokenPipeError:  # the command continues with its other files and its exit code
-        flush()
+        discard_output()
     except OSError as error:
         raise InputError(f"standard output: cannot be written ({error.strerror}); give --output FILE") from None
 

@@ -1,0 +1,499 @@
+"""Boards of record: a TOML file states how a leaderboard is made; `board` makes its page, tables, figures and JSON.
+
+The file has a title, the source and the licence of the results, their files, and options of `compare` by their names.
+Nothing in it is executed, and no option is guessed: an unknown key or a wrong value is refused. The board is one
+document: the comparison, the number of differences that are real at least, and the audit of the test set (`items`). Its
+JSON holds the comparison, so that `show`, `diff` and `verify` read it.
+
+A board with very many systems keeps no pairs: `rank` tests them all exactly, and reports decisions, ranks and
+neighbours.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sigjax.comparison.compare import compare
+from sigjax.comparison.options import CompareOptions
+from sigjax.formats.reading import read_data
+from sigjax.readers.options import ReadOptions, given_name, quote, suggest
+from sigjax.records import Device, EvaluationRecord, Hint, InputError, Settings, SystemScore
+from sigjax.records.options import (
+    OTHER_OPTIONS,
+    StrPath,
+    check,
+    option,
+    options_of,
+    required,
+    same,
+    split_parameters,
+    takes,
+    values,
+)
+from sigjax.records.settings import CORRECTIONS
+from sigjax.report.document import Block, Document, document_of
+from sigjax.report.plots import FIGURES
+from sigjax.report.report import Report
+from sigjax.report.sections import Table
+from sigjax.report.words import count, metric_title, number_spec, percent
+from sigjax.run.context import with_progress
+from sigjax.run.files import read_bytes
+from sigjax.studies.formulas import detectable_effect
+from sigjax.studies.item_analysis import Items, ItemsOptions, items_of
+from sigjax.studies.ranking import RankedSystem, Ranking, RankOptions, rank
+from sigjax.studies.study import StudyResult
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_MOST_PAIRS = 1_000_000
+"""More pairs of right-or-wrong answers are ranked, and not kept."""
+_POWER = 0.8
+_NAMES = ("title", "source", "licence")
+"""What a board says of itself."""
+_FREE = frozenset(("correction", "confidence_level", "seed", "resamples"))
+"""Settings of a comparison that `rank` takes, or that exact tests do not use."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardFile(Settings, ReadOptions):
+    """The keys of a board's TOML file: what the board is, its files, and all options of reading and comparing."""
+
+    title: str = required("The name of the board.", group="Main options")
+    source: str = required("Where the results are from, such as an address with a version.", group="Main options")
+    licence: str = required("The licence of the results, such as CC0-1.0.", group="Main options")
+    files: Sequence[str] = option((), "The files of results, as for `compare`.", group="Main options")
+    input: Any = same(ReadOptions, "input")  # a list or a table, see `_check_texts`
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardOptions:
+    """The options of `board`."""
+
+    device: Device = same(CompareOptions, "device")
+    progress: bool = same(CompareOptions, "progress")
+
+
+@dataclass(frozen=True)
+class RealDifferences:
+    """At least how many of the significant differences of a metric are real (closed testing).
+
+    Attributes:
+        significant: number of pairs that differ significantly.
+        real: at least so many of them differ, with the level of the board.
+        pairs: number of all pairs.
+    """
+
+    metric: str
+    significant: int
+    real: int
+    pairs: int
+
+
+@dataclass(frozen=True, repr=False)
+class BoardOfRecord(StudyResult):
+    """A board of record.
+
+    Attributes:
+        title: the name of the board.
+        source: where the results are from.
+        licence: that of the results.
+        keys: the keys of the file, with the values that were given.
+        report: the comparison; None for a board that keeps no pairs.
+        ranking: all pairs, decided; None for a board that keeps its pairs.
+        real: at least how many significant differences are real, by metric; empty for tests that allow no such bound.
+        items: the audits of the test set, by metrics that are means over instances.
+        notes: what the board lacks, and why.
+    """
+
+    rows = "systems"
+
+    title: str
+    source: str
+    licence: str
+    keys: Mapping[str, Any]
+    report: Report | None
+    ranking: Ranking | None
+    real: tuple[RealDifferences, ...]
+    items: tuple[Items, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def _schema(self) -> str:
+        return "board"
+
+    @property
+    def systems(self) -> tuple[SystemScore, ...] | tuple[RankedSystem, ...]:
+        """The systems, metric by metric, from best to worst."""
+        return self.ranking.systems if self.report is None else self.report.systems  # pyright: ignore
+
+    @property
+    def signature(self) -> str:
+        """One line that reproduces the numbers of the comparison."""
+        return self.ranking.signature if self.report is None else self.report.signature  # pyright: ignore
+
+    @property
+    def headline(self) -> str:
+        """Which systems are best."""
+        return self._compared().verdict
+
+    def document(self) -> Document:
+        """The board: its origin, the comparison, the real differences, and the audit of the test set."""
+        return self._document(self._checks("-o board.html has all pairs, the methods and all notes."))
+
+    def whole_document(self) -> Document:
+        """The document with all pairs, all suspicious instances, all neighbours, and notes."""
+        of_report = () if self.report is None else self.report.notes
+        compared, details = self._compared(), list[Block]()
+        for part in compared.blocks:
+            if isinstance(part, Table) and part.details:
+                shown = {part.names[0], *part.details}
+                details += ["More columns:", part.without({*range(len(part.header))} - shown)]
+        details += compared.details
+        if self.ranking is not None:
+            details += ["All systems:", self.ranking.table(self.ranking.systems)]
+        for one in self.items:
+            short, whole = one.document(), one.whole_document()
+            if whole.blocks != short.blocks:
+                details += ["All suspicious instances and all neighbours of the test set:", *whole.blocks]
+            details += [part for part in whole.details if part not in [f"note: {note}" for note in of_report]]
+        return self._document([*details, *self._checks()])
+
+    def _checks(self, *more: str) -> list[Block]:
+        """Notes, and how to check the board."""
+        said = [f"Note: {note}" for note in self.notes]
+        if command := self.verifying():
+            said.append(f"To check this board, save it (-o board.json), and run: {command}")
+        return [*said, *more, *([] if self.signature in self._compared().blocks else [self.signature])]
+
+    def _compared(self) -> Document:
+        if self.report is not None:
+            return document_of(self.report)
+        assert self.ranking is not None
+        return self.ranking.document()
+
+    def _document(self, details: Sequence[Block]) -> Document:
+        compared = self._compared()
+        blocks: list[Block] = [f"Source: {self.source}", f"Licence of the results: {self.licence}", ""]
+        repeated = (compared.about, *([] if self.ranking is None else self.ranking.real_sentence()))
+        blocks += [
+            part.without(part.details) if isinstance(part, Table) else part
+            for part in compared.blocks
+            if part not in repeated
+        ]
+        blocks += ["", *self._real_sentences(), *self._resolution()]
+        for one in self.items:
+            of_metric, audit = f" ({metric_title(one.metric)})" * (len(self.items) > 1), one.document()
+            blocks += ["", f"The test set{of_metric}: {audit.verdict}", *audit.blocks]
+        return Document(self.title, compared.about, compared.verdict, blocks, details, compared.alert)
+
+    def _real_sentences(self) -> Iterator[str]:
+        for one in self.real:
+            of_metric = f" ({metric_title(one.metric)})" * (len(self.real) > 1)
+            level = self.ranking.confidence_level if self.report is None else self.report.settings.confidence_level  # pyright: ignore
+            said = "no pair differs significantly"
+            if one.significant:
+                which = f"at least {one.real:,} of the" if one.real < one.significant else "all"
+                said = f"{which} {count(one.significant, 'significant difference')} are real" * (one.significant > 1)
+                said = said or "the significant difference is real"
+                said += f" ({percent(level)} confidence, closed testing)"
+            yield f"Real differences{of_metric}: {said}."
+
+    def _resolution(self) -> Iterator[str]:
+        """What the test set resolves by metrics that have no audit, from the standard errors of neighbours."""
+        if self.report is None:
+            return
+        audited = {one.metric for one in self.items}
+        for metric in dict.fromkeys(system.metric for system in self.report.systems):
+            if metric not in audited and (found := detectable(self.report, metric)) is not None:
+                yield (
+                    f"What this test set resolves ({metric_title(metric)}): half of the pairs of neighbours need a "
+                    f"true difference of {found:{number_spec([found])}} or more (power {percent(_POWER)})."
+                )
+
+    def verifying(self) -> str:
+        """The command that checks the JSON of the board against its files; empty for a board that keeps no pairs."""
+        if self.report is None:
+            return ""
+        words = ["sigjax", "verify", "board.json", *self.keys.get("files", ())]
+        for name in ReadOptions.__dataclass_fields__:
+            if name in self.keys:
+                words += _flag_of(name, self.keys[name])
+        return shlex.join(words)
+
+    def plot(self, kind: str | None = None, *, metric: str | None = None) -> Figure:
+        """A figure of the board (extra `plot`).
+
+        Args:
+            kind: a kind of `Report.plot`, or "items": the systems x instances of the test set. If left out, the usual
+                figure of the report; "items" for a board that keeps no pairs.
+            metric: this one alone.
+
+        Raises:
+            InputError: matplotlib is not installed, or the board has no such figure.
+        """
+        if kind == "items" or (kind is None and self.report is None):
+            audit = next((one for one in self.items if metric in (None, one.metric)), None)
+            if audit is None:
+                raise InputError("this board has no audit of its test set, and so no figure of it; name another kind")
+            return audit.plot()
+        if self.report is None:
+            raise InputError(f"a board with so many systems keeps no pairs, so that it has no figure {kind!r}")
+        if kind is not None and kind not in FIGURES:
+            raise InputError(f"kind must be one of {', '.join((*FIGURES, 'items'))}, got {kind!r}")
+        return self.report.plot(kind, metric=metric)  # pyright: ignore[reportArgumentType, reportReturnType]
+
+    def _fields(self) -> dict[str, Any]:
+        import json
+
+        def content(result: StudyResult | Report | None) -> Any:
+            return None if result is None else json.loads(result.to_json())
+
+        return {
+            **{name: getattr(self, name) for name in _NAMES},
+            "keys": dict(self.keys),
+            "real": [vars(one) for one in self.real],
+            "notes": list(self.notes),
+            "ranking": content(self.ranking),
+            "items": list(map(content, self.items)),
+            "report": content(self.report),
+        }
+
+
+def detectable(report: Report, metric: str) -> float | None:
+    """The median of the smallest true differences that tests of neighbours detect, each pair alone; None if unknown."""
+    order = [system.name for system in report.systems if system.metric == metric]
+    beside = {frozenset(pair) for pair in zip(order, order[1:], strict=False)}
+    errors = sorted(
+        one.standard_error
+        for one in report.comparisons.groups().get((metric, report.settings.tests[0]), ())
+        if frozenset((one.a, one.b)) in beside and one.standard_error
+    )
+    if not errors:
+        return None
+    middle = 0.5 * (errors[len(errors) // 2] + errors[(len(errors) - 1) // 2])
+    return detectable_effect(middle, report.settings.alpha, power=_POWER, alternative=report.settings.alternative)
+
+
+@takes(BoardOptions)
+@with_progress
+def board(config: Any, options: BoardOptions) -> BoardOfRecord:
+    """Make a board of record from a TOML file: comparison, real differences, audit of the test set, source and licence.
+
+    Args:
+        config: the path of the file, or a mapping with the same keys: `title`, `source`, `licence`, `files`, and
+            options of `compare` and `sigjax.read` by their names. Files are relative to the folder of the TOML file.
+        options: see `BoardOptions`.
+
+    Raises:
+        InputError: the file is no TOML, a key is unknown or missing, a value is of the wrong type, a file is missing,
+            or the data are refused; the message names the file and the key.
+
+    Example:
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> lines = ["id,A,B,C", *(f"q{i},1,{int(i < 20)},{int(i < 9)}" for i in range(30))]
+        >>> _ = (folder / "answers.csv").write_text(chr(10).join(lines))
+        >>> about = {"title": "Quiz", "source": "our own", "licence": "CC0-1.0", "metric": "accuracy"}
+        >>> made = board(about | {"files": [str(folder / "answers.csv")]}, progress=False)
+        >>> made.real[0].real, made.items[0].num_instances
+        (3, 30)
+    """
+    check(options)
+    name, keys, folder = _keys_of(config)
+    with _named(name):
+        own = _checked(keys, folder)
+        evaluations = read_data(tuple(own.files), own, tasks=True, progress=options.progress)
+        settings = Settings(**values(own, Settings))
+        notes, ranking, report = list[str](), None, None
+        if _ranks(evaluations, settings):
+            how = values(settings, RankOptions, device=options.device, progress=options.progress)
+            ranking = rank(evaluations, **how)
+            real = [RealDifferences(ranking.metric, ranking.num_significant, ranking.num_real, ranking.num_pairs)]
+            notes.append("the pairs of so many systems are not kept; `sigjax compare --only A B` tests one pair")
+        else:
+            how = values(settings, device=options.device, progress=options.progress)
+            report = compare(evaluations, **how)
+            real = list(_real(report))
+        items = list[Items]()
+        for each in evaluations:
+            try:
+                items.append(items_of(each, _of_items(settings, options)))
+            except InputError as error:
+                notes.append(f"no audit of the test set by {each.metric.name}: {_as_keys(error)}")
+    about = {key: getattr(own, key) for key in _NAMES}
+    return BoardOfRecord(
+        **about, keys=keys, report=report, ranking=ranking, real=tuple(real), items=tuple(items), notes=tuple(notes)
+    )
+
+
+def _of_items(settings: Settings, options: BoardOptions) -> ItemsOptions:
+    level, seed = settings.confidence_level, settings.seed
+    return ItemsOptions(confidence_level=level, seed=seed, target=_POWER, progress=options.progress)
+
+
+def _ranks(evaluations: Sequence[EvaluationRecord], settings: Settings) -> bool:
+    """Whether there are more pairs than a board keeps, of one metric, and `rank` tests them as asked for."""
+    first, *others = evaluations
+    number, usual = len(first.systems), Settings()
+    asked = {name: value for name, value in values(settings).items() if name not in _FREE}
+    return (
+        not others
+        and number * (number - 1) // 2 > _MOST_PAIRS
+        and asked == {name: value for name, value in values(usual).items() if name not in _FREE}
+        and CORRECTIONS[settings.correction].adjust is not None
+        and all(getattr(first, name) is None for name in ("clusters", "strata", "runs", "present", "weights"))
+        and first.stats.shape[-1] == 2
+        and bool(((first.stats[..., 0] == 0) | (first.stats[..., 0] == 1)).all() and (first.stats[..., 1] == 1).all())
+    )
+
+
+def _real(report: Report) -> Iterator[RealDifferences]:
+    """The bound for each metric; for one family of the whole report, together."""
+    settings = report.settings
+    if settings.tests[0] != "permutation" or settings.mid_p:
+        return
+    families = {of: own for (of, test), own in report.comparisons.groups().items() if test == "permutation"}
+    for metric, own in families.items():
+        significant = int((own.column("p_adjusted").values < settings.alpha).sum())
+        yield RealDifferences(metric, significant, report.true_discoveries(metric=metric), len(own))
+
+
+# the file
+
+
+def config_files(config: StrPath) -> list[str]:
+    """The files that a board reads, and its TOML file, for checks before the work."""
+    name, keys, folder = _keys_of(config)
+    with _named(name):
+        own = _checked(keys, folder)
+    given = own.input.values() if isinstance(own.input, Mapping) else own.input
+    labels = [label for label in (own.cluster, own.strata, own.lexicon) if label is not None]
+    return [os.fspath(config), *own.files, *map(os.fspath, given), *labels]
+
+
+def _keys_of(config: Any) -> tuple[str, Mapping[str, Any], Path]:
+    """The name of the file for messages, its keys, and its folder."""
+    if isinstance(config, Mapping):
+        return "board", config, Path()
+    if not isinstance(config, str | os.PathLike):
+        raise InputError(f"config must be the path of a TOML file, or a mapping with its keys, got {config!r:.40}")
+    name = os.fsdecode(config)
+    if os.path.isdir(name):
+        raise InputError(f"{name}: is a folder; expected the TOML file of a board; see `sigjax help boards`")
+    try:
+        return name, tomllib.loads(read_bytes(name).decode()), Path(name).parent
+    except UnicodeDecodeError:
+        raise InputError(f"{name}: is not UTF-8 text; expected the TOML file of a board") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InputError(f'{name}: is no TOML: {error}; expected lines such as title = "My board"') from None
+
+
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Within it, errors begin with the name of the file, and spell options as its keys."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{name}: {_as_keys(error)}") from None
+
+
+def _as_keys(error: InputError) -> str:
+    return error.message.shown(_key_of)
+
+
+def _key_of(hint: Hint) -> str:
+    """An option as a key of TOML."""
+    plain = Hint(hint.option.removeprefix("read."), *hint.values)
+    return plain.keyword.replace("=", " = ", 1) if plain.values and "(" not in plain.keyword else plain.keyword
+
+
+@takes(BoardFile)
+def _board_file(options: BoardFile) -> BoardFile:
+    return options
+
+
+@cache
+def _known() -> tuple[str, ...]:
+    return tuple(name for name in options_of(BoardFile) if name != "progress")
+
+
+def _checked(keys: Mapping[str, Any], folder: Path) -> BoardFile:
+    """The options of a file's keys, checked, with the paths of files relative to its folder."""
+    for key in keys:
+        if key not in _known():
+            meant = OTHER_OPTIONS.get(key, key.replace("-", "_"))
+            said = f"did you mean {meant!r}?" if meant in _known() else suggest(key, _known(), "keys")
+            raise InputError(f"unknown key {quote(key)}; {said}; `sigjax help boards` shows an example")
+    examples = {"title": "My board", "source": "https://example.org/results, version 1", "licence": "CC0-1.0"}
+    for key, example in examples.items():
+        value = keys.get(key)
+        if not isinstance(value, str) or not value.strip():
+            got = "is missing" if value is None else f"must be a text, got {value!r:.40}"
+            raise InputError(f'{key} {got}; write {key} = "{example}"')
+    if not keys.get("files") and not keys.get("input"):
+        raise InputError('files is missing; write files = ["results.csv"], relative to the folder of this file')
+    for key, value in keys.items():
+        _check_texts(key, value)
+    own = _board_file(**keys)
+    check(own)
+    return own if folder == Path() else _relative_to(own, folder)
+
+
+def _check_texts(key: str, value: Any) -> None:
+    """Refuse lists and tables of anything but texts, and metrics that are no names."""
+    if key == "metric" and not isinstance(value, str | list | tuple):
+        raise InputError(f'metric must be a name, such as "accuracy", or a list of names, got {value!r:.40}')
+    if key == "input" and not isinstance(value, list | tuple | Mapping):
+        raise InputError(f'input must be a list of files, or a table NAME = "FILE", got {value!r:.40}')
+    if key == "test" or not isinstance(value, list | tuple | Mapping):
+        return
+    parts = value.values() if isinstance(value, Mapping) else value
+    if wrong := [part for part in parts if not isinstance(part, str)]:
+        raise InputError(f"{key} must hold texts, got {wrong[0]!r:.40}")
+
+
+def _relative_to(own: BoardFile, folder: Path) -> BoardFile:
+    """The same options with files in the folder."""
+
+    def placed(file: str) -> str:
+        name, path = given_name(file) if not (folder / file).exists() else (None, file)
+        return os.fspath(folder / path) if name is None else f"{name}={folder / path}"
+
+    def if_there(value: str | None) -> str | None:
+        return os.fspath(folder / value) if value is not None and (folder / value).is_file() else value
+
+    given, reader = own.input, own.reader
+    name, parameters = split_parameters(reader or "")
+    if any((folder / each).is_file() for values in parameters.values() for each in values):
+        inside = (f"{key}={if_there(each)}" for key, values in parameters.items() for each in values)
+        reader = f"{name}({', '.join(inside)})"
+    return replace(
+        own,
+        files=[placed(file) for file in own.files],
+        input={name: os.fspath(folder / file) for name, file in given.items()}
+        if isinstance(given, Mapping)
+        else [placed(os.fspath(file)) for file in given],
+        lexicon=None if own.lexicon is None else os.fspath(folder / own.lexicon),
+        cluster=if_there(own.cluster),
+        strata=if_there(own.strata),
+        reader=reader,
+    )
+
+
+def _flag_of(name: str, value: Any) -> list[str]:
+    """An option and its value as words of the command line."""
+    flag = f"--{name.replace('_', '-')}"
+    if isinstance(value, bool):
+        return [flag] * value
+    if isinstance(value, Mapping):
+        return [flag, *(f"{key}={own}" for key, own in value.items())]
+    return [flag, *map(str, value)] if isinstance(value, list | tuple) else [flag, str(value)]
