@@ -650,7 +650,6 @@ def _notes(
     names: Sequence[str], scores: np.ndarray, options: ItemsOptions, settings: Settings, *, drawn: bool
 ) -> Iterator[str]:
     """Notes: systems must be independent, and p may have a lower bound that makes significance impossible."""
-"""
     systems, tested = scores.shape
     if not tested:
         return
