@@ -89,7 +89,7 @@ def _flag(record: type, name: str) -> inspect.Parameter:
     default = inspect.Parameter.empty if field.default is MISSING else field.default
     if isinstance(default, tuple) and default:
         more["show_default"] = lambda values: ", ".join(map(str, values))
-    elif default is False or default == ():
+    elif default is False or default == () or bool in get_args(types_of(record)[name]):
         more |= {"show_default": False, "negative": ""}
     long = f"--{name.replace('_', '-')}"
     if about.rare:

@@ -122,11 +122,13 @@ class ReadOptions:
         "leaderboard or a design.",
         group="Input",
     )
-    lower_is_better: bool = option(False, "Lower scores are better, whatever the metric says.", group="Input")
-    higher_is_better: bool = option(
-        False,
+    lower_is_better: bool | None = option(
+        None, "Lower scores are better, whatever the metric says.", "False: higher scores are.", group="Input"
+    )
+    higher_is_better: bool | None = option(
+        None,
         "Higher scores are better, whatever the metric says.",
-        "Names of columns say it otherwise: wer, loss, rmse, latency: lower is better.",
+        "False: lower scores are. Names of columns say it otherwise: wer, loss, rmse, latency: lower is better.",
         group="Input",
     )
     lexicon: str | None = option(
@@ -185,6 +187,12 @@ class ReadOptions:
         'Its parameters stand after the name: "alignment(one_based=true)" (see `sigjax help formats`).',
         group="Input",
     )
+
+    def __post_init__(self) -> None:
+        """Say both directions of scores if one is said: what is not higher is lower."""
+        for name, other in (("lower_is_better", "higher_is_better"), ("higher_is_better", "lower_is_better")):
+            if getattr(self, name) is not None and getattr(self, other) is None:
+                object.__setattr__(self, other, not getattr(self, name))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,10 +277,15 @@ def check_options(options: Options) -> None:
                 f"{Hint(name)} is for instances such as sentences, but {Hint('unit', 'response')} takes each response "
                 "by itself; leave one of them out"
             )
-    if options.lower_is_better and options.higher_is_better:
-        raise InputError(f"{Hint('lower_is_better')} and {Hint('higher_is_better')}: give one of them")
+    check_directions(options)
     if not isinstance(options.metric, str):
         chosen_metric(options)  # refuses anything but a metric
+
+
+def check_directions(options: ReadOptions) -> None:
+    """Refuse two directions of scores."""
+    if options.lower_is_better is not None and options.lower_is_better == options.higher_is_better:
+        raise InputError(f"{Hint('lower_is_better')} and {Hint('higher_is_better')}: give one of them")
 
 
 def chosen_metric(options: Options) -> Metric | SampleMetric:

@@ -480,7 +480,7 @@ def items_of(evaluation: EvaluationRecord, options: ItemsOptions) -> Items:
         orders=options.resamples if drawn else None,
         correction=options.correction,
         confidence_level=settings.confidence_level,
-        notes=(*evaluation.notes, *_notes(scores[:, tested], options, settings, drawn=drawn)),
+        notes=(*evaluation.notes, *_notes(names, scores[:, tested], options, settings, drawn=drawn)),
         signature=study_signature(
             "items", options, metric=metric.name, show=None, n=options.resamples if drawn else None,
             instances=number, systems=len(names), clusters=num_units if num_units < number else None,
@@ -661,11 +661,22 @@ def _neighbours(
     return rows, (detect(middle, alpha), detect(middle, alpha / pairs))
 
 
-def _notes(scores: np.ndarray, options: ItemsOptions, settings: Settings, *, drawn: bool) -> Iterator[str]:
+def _notes(
+    names: Sequence[str], scores: np.ndarray, options: ItemsOptions, settings: Settings, *, drawn: bool
+) -> Iterator[str]:
     """Notes: systems must be independent, and p may have a lower bound that makes significance impossible."""
     systems, tested = scores.shape
     if not tested:
         return
+    same: dict[bytes, list[str]] = {}
+    for name, own in zip(names, scores, strict=True):
+        same.setdefault((own + 0.0).tobytes(), []).append(name)
+    copies = [" = ".join(group) for group in same.values() if len(group) > 1]
+    if copies:
+        yield (
+            f"identical on every instance: {words.first_of(copies, 4)}. Each counts as a system of its own, so p is "
+            "too small: keep one of them (--only)"
+        )
     yield "p takes systems for independent: of several variants of one model, keep one (--only)"
     least = 1.0 / _most_orders(scores)
     if tested * least > settings.alpha:

@@ -181,7 +181,7 @@ def test_read_takes_all_that_compare_takes(tmp_path):
 @pytest.mark.parametrize(
     ("data", "what", "takes"),
     [
-        (NUMBERS, "arrays", {"metric", "missing", "only", "lower_is_better"}),
+        (NUMBERS, "arrays", {"metric", "missing", "only", "lower_is_better", "higher_is_better"}),
         (Evaluation.from_arrays(NUMBERS), "an Evaluation", {"only"}),
         (
             pandas.DataFrame(NUMBERS),

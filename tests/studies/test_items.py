@@ -227,6 +227,17 @@ def test_few_systems_are_noted():
     assert any("give --resamples" in note for note in few.notes)
 
 
+def test_systems_that_are_in_the_data_twice_are_noted():
+    """With copies, p is that of more systems than there are."""
+    values = answers(7, 40, 2, broken=1)
+    alone, copied = audit(values), audit(np.repeat(values, [2, 1, 1, 1, 3, 1, 1], axis=0))
+    assert not any("identical" in note for note in alone.notes)
+    (note,) = (note for note in copied.notes if "identical" in note)
+    assert note.startswith("identical on every instance: s0 = s1, s5 = s6 = s7. Each counts as a system of its own")
+    assert max(one.p_value for one in alone.items if one.p_value) > 0
+    assert copied.items[0].p_value < alone.items[0].p_value
+
+
 def test_planted_keys_are_found():
     """Of 60 systems: the five wrong keys, and nothing else."""
     result = audit(answers(60, 200, 4, broken=5), resamples=20_000)
