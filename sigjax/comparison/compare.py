@@ -339,7 +339,10 @@ def _made(
     *,
     progress: bool = False,
 ) -> Shard:
-    """The finished shard in a file; p-values that come from only a part of the resamples are discarded."""
+    """Make a shard in a file, and return the shard.
+
+    The p-values of the shard are discarded, because they come from only a part of the resamples.
+    """
     first, context = evaluations[0], Context(device, progress, file)
     with host_scope():
         analyse_pairs(evaluations, settings, context, of_suite=in_suite(first.metric.name, first.title))

@@ -299,7 +299,7 @@ def _labels(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 def _repeated_runs(evaluation: EvaluationRecord, settings: Settings, *_: object) -> list[str]:
-    """The population of p if instances have several runs; a warning if the runs seem to be trained models."""
+    """If instances have several runs: what p generalizes to; a warning if the runs seem to be trained models."""
     if evaluation.runs is None or settings.design == "models" or len(set(evaluation.runs)) < 2:
         return []
     instances = f"p and intervals are for new instances ({len(set(evaluation.ids or ())):,} here), with runs as samples"
@@ -753,7 +753,7 @@ def _wins(
 
 
 NOTES: tuple[Rule, ...] = (
-    lambda evaluation, *_: evaluation.notes,  # what was changed while reading the data
+    lambda evaluation, *_: evaluation.notes,  # notes on changes that were made while reading the data
     _common_instances,
     _identical_systems,
     _rounding,

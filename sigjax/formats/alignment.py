@@ -29,7 +29,7 @@ _WORD = 2**_BITS - 1
 _MOST_SENTENCES = 2**20
 """Largest sentence number in a NAACL file; a larger number is an error, and arrays must not grow up to it."""
 _MOST_LACKING = 10
-"""At most this many sentences of a gold file (or a tenth) may lack links; more mean a wrong sentence number."""
+"""If more sentences of a gold file than this, and more than a tenth, lack links, a sentence number must be wrong."""
 
 
 @dataclass(frozen=True, eq=False)

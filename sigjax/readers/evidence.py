@@ -484,7 +484,7 @@ instances, so two systems are hardly ever complements."""
 _FEWEST = 3
 """Fewest rows that can show a relation; for a single row, a constant factor always fits."""
 _FEWEST_ALIKE = 5
-"""Fewest rows from which equal numbers in all rows, or ranges without overlap, are no accident."""
+"""Fewest rows from which equal numbers in all rows, or disjoint ranges, are no accident."""
 _MOST, _ROWS = 24, 1000
 """Most columns that are compared in triples, and about the most rows of them."""
 _DECIMALS = range(1, 7)
@@ -523,7 +523,9 @@ def made_of_others(columns: Mapping[str, np.ndarray]) -> dict[str, DerivedColumn
 
 
 def _ranks(columns: Mapping[str, np.ndarray]) -> list[str]:
-    """The columns that hold ranks among each other in every row, by any rule for ties; two columns must have no ties.
+    """The columns whose numbers in every row are their ranks among these columns; empty if there are none.
+
+    Any rule for ties is accepted. If there are only two columns or few rows, no ties are accepted.
 
     >>> import numpy as np
     >>> _ranks({"A": np.array([1, 2, 1.5, 1, 1]), "B": np.array([3, 1, 3, 2, 3]), "C": np.array([2, 3, 1.5, 3, 2])})
@@ -579,7 +581,8 @@ def _relations(columns: Mapping[str, np.ndarray]) -> Iterator[tuple[str, str, bo
         for what, numbers in of_two.items() if len(names) > 2 else ():
             for k in {int(k) for own in numbers for k in equal(own, (i, j))}:
                 known = made.get(frozenset((i, j, k)))
-                if known is None or known[0] < k:  # of three such columns, the last is taken for the derived column
+                # If each of three columns follows from the other two, the last column is taken for the derived column.
+                if known is None or known[0] < k:
                     made[frozenset((i, j, k))] = k, f"is the {what} of {a} and {b}", what == "mean"
     yield from ((names[k], said, sure) for k, said, sure in made.values())
     for name, of in _SUMMARIES.items():

@@ -18,7 +18,7 @@ from sigjax.records import Hint, InputError
 from sigjax.run.files import naming, read_text
 
 Direction = Literal["higher", "lower", "unknown", "ask"]
-"""Which scores are better by the name of their column; "unknown" if it does not say, "ask" to ask the user."""
+"""Which scores are better, by the name of their column; "unknown" if the name does not tell, "ask" to ask the user."""
 
 
 def squeezed(name: str) -> str:
@@ -37,7 +37,7 @@ _BETWEEN = re.compile(r"[\W\d_]+|(?<=[a-z])(?=[A-Z])")
 """Separators between the words in the name of a column of scores."""
 _SEPARATORS = " _.-"
 _SUMMARIES = ("mean", "median", "ratio", "variance")
-"""Metrics whose names mark a column as a summary of others, so that they are no metrics in the lexicon."""
+"""The lexicon omits these metrics, because their names mark a column as a summary of other columns."""
 _LISTS = ("words", "among", "higher", "lower", "before", "after")
 
 
@@ -292,7 +292,7 @@ def are_measures(names: Iterable[str]) -> bool:
 
 
 def says_direction(names: Iterable[str]) -> bool:
-    """Whether some name says which scores are better, or that the user must be asked.
+    """Whether the lexicon knows, for some name, that higher or lower is better, or that sigjax must ask the user.
 
     >>> says_direction(["wer"]), says_direction(["latency"]), says_direction(["value"])
     (True, True, False)

@@ -111,7 +111,7 @@ class SampleMetric:
     """
 
     score: ClassVar[None] = None
-    """None, since there are no sums; code tells the two kinds of metrics apart by it."""
+    """None, because there are no sums. By this None, code distinguishes a `SampleMetric` from a `Metric`."""
 
     name: str
     function: Callable[..., Any]
@@ -197,7 +197,10 @@ def _as_written(values: Mapping[str, float]) -> dict[str, float]:
 
 
 def with_facts(notes: Iterable[str], facts: Iterable[NoteData]) -> tuple[str, ...]:
-    """The notes with their codes and values; `ValueError` if a note does not exist, or is about something else."""
+    """The notes with their codes and values, from the saved `facts`.
+
+    `ValueError` if the note of a fact does not exist, or is about another metric or task.
+    """
     found = list(notes)
     for fact in facts:
         before = f"{fact.about}: " * bool(fact.about)

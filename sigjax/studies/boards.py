@@ -196,7 +196,7 @@ class BoardOfRecord(Result):
         return Document(self.title, compared.about, compared.verdict, shown, details, compared.alert)
 
     def _keys(self) -> list[str]:
-        """The keys of the columns that only details have."""
+        """The explanations of columns that only the detailed tables have."""
         return [] if self.report is None else list(dict.fromkeys(each.key for each in blocks(self.report) if each.key))
 
     def _real_sentences(self) -> Iterator[str]:
@@ -273,7 +273,10 @@ class BoardOfRecord(Result):
 
 
 def detectable(report: Report, metric: str) -> float | None:
-    """The median, over pairs of neighbours, of the true difference that a single test detects; None if unknown."""
+    """The true difference that a single test detects with power `_POWER`; None if unknown.
+
+    The test has the median standard error of all pairs of neighbours in the ranking.
+    """
     order = [system.name for system in report.systems if system.metric == metric]
     beside = {frozenset(pair) for pair in zip(order, order[1:], strict=False)}
     errors = sorted(

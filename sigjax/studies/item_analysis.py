@@ -61,7 +61,7 @@ _SHOWN, _FIRST = 12, 5
 _NUMBERS = 2**22
 """Statistics in memory at a time."""
 _FIRST_LOOK, _ENOUGH = 2_000, 200
-"""After `_FIRST_LOOK` orders, an instance stops if at least `_ENOUGH` of them have as low a correlation."""
+"""If `_ENOUGH` of the first `_FIRST_LOOK` orders have a correlation as low as observed, the instance needs no more."""
 _MOST_EXACT = 2_000
 """Most instances for which the exact power is computed; beyond, the normal approximation needs 1% to 5% fewer."""
 _ROUNDING = 2.0**-40

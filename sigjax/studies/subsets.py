@@ -465,7 +465,7 @@ class Slices(Result):
     signature: str
 
     def _rows(self) -> list[dict[str, Any]]:
-        """The rows; those of all instances also say in how many slices each system is better."""
+        """The rows; a row for all instances also says in how many slices each system is better."""
         won = {(each.a, each.b): each for each in self.wins}
         names = ("ahead_a", "better_a", "ahead_b", "better_b")
         return [

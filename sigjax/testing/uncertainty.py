@@ -73,7 +73,7 @@ class Percentile:
         return np.tile(quantile_levels(self.level), (len(below), 1))
 
     def uncertainties(self, rows: np.ndarray, block: slice) -> np.ndarray:
-        """Standard errors and ends of a block of targets, from replicates `[target, resample]`; may reorder them."""
+        """Standard errors and interval ends of a block of targets; may reorder the replicates `[target, resample]`."""
         errors, below = standard_errors(rows), np.full(len(rows), np.nan)  # quantiles lose the order
         if self.takes_shares:
             limits = zip(self.targets.observed[block].tolist(), self.targets.tolerance[block].tolist(), strict=True)
@@ -105,7 +105,7 @@ class Percentile:
 
     @staticmethod
     def turned(ends: np.ndarray, observed: np.ndarray | float) -> np.ndarray:
-        """The ends `[..., 2]` of this kind, from the ends of percentile intervals; the exact bootstrap uses it, too."""
+        """The ends `[..., 2]` of intervals of this kind, from the ends of percentile intervals (also exact ones)."""
         del observed
         return ends
 
