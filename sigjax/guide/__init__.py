@@ -253,7 +253,8 @@ class _Page:
 def _answers(tokens: Sequence[str]) -> tuple[list[str], bool]:
     """The one or two entries of the page of questions that have most of some words, and whether they have all.
 
-    Rare words count most, then words of the question. Numbers are any of their kind.
+    Rare words count most, then numbers as they are asked for, then words of the question. Other numbers of the same kind
+    are taken, too.
     """
     entries = list(filter(re.compile(r"\*\*").match, _source("questions").split("\n\n")))
     plain = [entry[2:].translate(_DASHES).partition("**")[::2] for entry in entries]
@@ -267,9 +268,10 @@ def _answers(tokens: Sequence[str]) -> tuple[list[str], bool]:
         in_question = sum(having[token][number][0] for token in tokens)
         if found:
             shown = " ".join(_LINK.sub(_shown_link, entry).replace("`", "").replace("**", "").split())
-            ranks[shown] = (len(found) == len(needed), sum(map(rarity.__getitem__, found)), extra, in_question)
+            exact = sum(token in _words_in("".join(plain[number])) for token in tokens if _number(token))
+            ranks[shown] = (len(found) == len(needed), sum(map(rarity.__getitem__, found)), exact, extra, in_question)
     first = sorted(ranks, key=lambda entry: ranks[entry], reverse=True)[:_MOST_ANSWERS]
-    first = [entry for entry in first if ranks[entry][:2] == ranks[first[0]][:2]]
+    first = [entry for entry in first if ranks[entry][:3] == ranks[first[0]][:3]]
     return first, bool(first) and bool(ranks[first[0]][0])
 
 
