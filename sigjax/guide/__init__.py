@@ -253,7 +253,7 @@ class _Page:
 def _answers(tokens: Sequence[str]) -> tuple[list[str], bool]:
     """The one or two entries of the page of questions that have most of some words, and whether they have all.
 
-    Rare words count most, then numbers as they are asked for, then words of the question. Other numbers of the same kind
+    Rare words count most, then numbers as they are asked for, then words of the question. Numbers of the same kind
     are taken, too.
     """
     entries = list(filter(re.compile(r"\*\*").match, _source("questions").split("\n\n")))
