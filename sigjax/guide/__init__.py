@@ -253,7 +253,8 @@ class _Page:
 def _answers(tokens: Sequence[str]) -> tuple[list[str], bool]:
     """The one or two entries of the page of questions with most of the words, and whether they have all words.
 
-    Rare words count most, then words of the question. Numbers of the same kind are treated as equal.
+    Rare words count most, then numbers that are equal to the user's numbers, then words of the question. Other numbers
+    of the same kind count, too.
     """
     entries = list(filter(re.compile(r"\*\*").match, _source("questions").split("\n\n")))
     plain = [entry[2:].translate(_DASHES).partition("**")[::2] for entry in entries]
@@ -267,9 +268,10 @@ def _answers(tokens: Sequence[str]) -> tuple[list[str], bool]:
         in_question = sum(having[token][number][0] for token in tokens)
         if found:
             shown = " ".join(_LINK.sub(_shown_link, entry).replace("`", "").replace("**", "").split())
-            ranks[shown] = (len(found) == len(needed), sum(map(rarity.__getitem__, found)), extra, in_question)
+            exact = sum(token in _words_in("".join(plain[number])) for token in tokens if _number(token))
+            ranks[shown] = (len(found) == len(needed), sum(map(rarity.__getitem__, found)), exact, extra, in_question)
     first = sorted(ranks, key=lambda entry: ranks[entry], reverse=True)[:_MOST_ANSWERS]
-    first = [entry for entry in first if ranks[entry][:2] == ranks[first[0]][:2]]
+    first = [entry for entry in first if ranks[entry][:3] == ranks[first[0]][:3]]
     return first, bool(first) and bool(ranks[first[0]][0])
 
 
@@ -278,7 +280,7 @@ def _count(text: str, tokens: Sequence[str]) -> int:
 
 
 def _number(token: str) -> str:
-    """The kind of a number: a search treats all numbers of a kind as equal. Empty if the word is no number.
+    """The kind of a number, because a search also finds other numbers of the same kind. Empty if the word is no number.
 
     >>> list(map(_number, ["2e-91", "0.06", "2-4", "12", "95%", "e-2", "bleu-4"]))
     ['power', 'decimal', 'range', 'whole', 'whole', '', '']
