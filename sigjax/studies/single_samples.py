@@ -29,6 +29,7 @@ from sigjax.records import (
 )
 from sigjax.records.display import SciPyNames, ShortRepr
 from sigjax.records.options import check, option, takes, values
+from sigjax.records.settings import bonferroni_level
 from sigjax.report.document import Document
 from sigjax.report.sections import Table
 from sigjax.run.backend import host_scope
@@ -49,8 +50,8 @@ from sigjax.studies.study import (
     StudyRows,
     with_adjusted_p,
 )
-from sigjax.testing.closed import bonferroni_level, right_or_wrong
 from sigjax.testing.columns import ColumnsProblem
+from sigjax.testing.intervals import right_or_wrong
 from sigjax.testing.jackknife import degrees_of_freedom, influences
 from sigjax.testing.problem import SumsProblem
 from sigjax.testing.skewed_t import skewed_tail, skewness

@@ -31,7 +31,8 @@ import math
 
 import numpy as np
 
-from sigjax.testing.closed import bonferroni_level, normal_errors
+from sigjax.records.settings import bonferroni_level
+from sigjax.testing.intervals import normal_errors
 
 _FEW_UNITS, _MOST = 10, 2**24
 """With fewer units than this, or fewer than systems, correlations are too uncertain to be used; and most normal
