@@ -16,7 +16,7 @@ import numpy as np
 from sigjax.metrics.ratios import mean_score
 from sigjax.records import EvaluationRecord, Interval, Note, Settings
 from sigjax.report.words import format_interval, percent
-from sigjax.testing.closed import jackknife_intervals
+from sigjax.testing.intervals import jackknife_intervals
 from sigjax.testing.problem import SumsProblem
 from sigjax.testing.skewed_t import skewness
 from sigjax.testing.tests import problem_of

@@ -499,7 +499,6 @@ def _evaluations(
     """
     for metric in metrics:
         check_options(options if metric is None else replace(options, metric=metric))
-    reader = reader_for(sources, reader, options.records)
     with progress_bar("read", visible=options.progress):
         formats = formats_of(sources, reader, metrics)
         options = replace(options, parameters={} if reader is None else table.named_format(reader)[1])

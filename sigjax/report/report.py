@@ -95,6 +95,9 @@ class Result(ShortRepr):
         In this and the following methods, if `path` is given, the text is written to this file, and the path is
         returned.
         """
+        from sigjax.report.text import WHOLE
+
+        width = WHOLE if width is None and path is not None else width
         return text_or_file(self._text(width, color=color, whole=path is not None if whole is None else whole), path)
 
     def _text(self, width: int | None, *, color: bool, whole: bool) -> str:

@@ -47,7 +47,7 @@ from sigjax.report.words import count, first_of, format_interval, format_p, form
 from sigjax.resample.units import codes
 from sigjax.studies.study import more_in_json, plot_panels, study_signature
 from sigjax.studies.tost import EquivalencePairsOptions
-from sigjax.testing.closed import joint_level, normal_maxima
+from sigjax.testing.intervals import joint_level, normal_maxima
 from sigjax.testing.special import t_quantile, t_tail
 
 if TYPE_CHECKING:

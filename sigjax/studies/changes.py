@@ -45,7 +45,7 @@ from sigjax.run.shards import difference
 from sigjax.studies.subsets import Flips, FlipsOptions, flips_of, instance_names
 from sigjax.studies.tost import equivalence
 from sigjax.studies.trials import ALL, study_data
-from sigjax.testing.closed import wilson_interval
+from sigjax.testing.intervals import wilson_interval
 from sigjax.testing.special import t_quantile
 from sigjax.testing.tests import problem_of
 

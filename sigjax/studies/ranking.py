@@ -47,7 +47,7 @@ from sigjax.run.loops import WORDS, differing, look_up, map_items, scan, slice_a
 from sigjax.studies.study import more_in_json, study_signature
 from sigjax.studies.tost import EquivalencePairsOptions
 from sigjax.studies.trials import LABELS, by_one_metric
-from sigjax.testing.closed import wilson_interval
+from sigjax.testing.intervals import wilson_interval
 from sigjax.testing.permutation import settled_signs, sign_ps
 
 _TILE = {"numpy": 1024, "cpu": 1024, "gpu": 4096}

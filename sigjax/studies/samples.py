@@ -37,7 +37,7 @@ from sigjax.studies.study import (
 )
 from sigjax.studies.tost import EquivalencePairsOptions
 from sigjax.studies.trials import LABELS, by_one_metric, on_instances
-from sigjax.testing.closed import jackknife_intervals
+from sigjax.testing.intervals import jackknife_intervals
 from sigjax.testing.problem import SumsProblem
 from sigjax.testing.tests import problem_of
 

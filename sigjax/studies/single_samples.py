@@ -48,8 +48,8 @@ from sigjax.studies.study import (
     StudyRows,
     with_adjusted_p,
 )
-from sigjax.testing.closed import right_or_wrong
 from sigjax.testing.columns import ColumnsProblem
+from sigjax.testing.intervals import right_or_wrong
 from sigjax.testing.jackknife import degrees_of_freedom, influences
 from sigjax.testing.problem import SumsProblem
 from sigjax.testing.skewed_t import skewed_tail, skewness

@@ -27,8 +27,7 @@ from sigjax.run.context import Context, with_progress
 from sigjax.studies.formulas import proportion_interval
 from sigjax.studies.study import StudyRows, adjusted_p, signature_line, with_adjusted_p
 from sigjax.studies.trials import ALL, study_data
-from sigjax.testing.closed import jackknife_intervals, tango_tail
-from sigjax.testing.intervals import in_closed_form, interval_names
+from sigjax.testing.intervals import in_closed_form, interval_names, jackknife_intervals, tango_tail
 from sigjax.testing.jackknife import degrees_of_freedom, influences, of_pairs
 from sigjax.testing.problem import Problem, SumsProblem, montecarlo_p
 from sigjax.testing.replicates import kept_replicates

@@ -27,13 +27,13 @@ from operator import itemgetter
 import numpy as np
 
 from sigjax.records import Hint, InputError
+from sigjax.records.settings import bonferroni_level
 from sigjax.resample.draws import draws_from_strata
 from sigjax.resample.engine import ScoreSpec, replicates
 from sigjax.resample.projection import ColumnIndices, draws_projection
 from sigjax.resample.units import total
 from sigjax.run.backend import most_bytes
 from sigjax.run.context import Run, fits, gib, in_threads, memory_for
-from sigjax.testing.closed import bonferroni_level
 from sigjax.testing.delta_method import NO_VARIANCE, STEP, slope
 from sigjax.testing.problem import Problem, SumsProblem, check_finite
 from sigjax.testing.special import normal_below, normal_quantile

@@ -28,8 +28,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from sigjax.records import Score
+from sigjax.records.settings import bonferroni_level
 from sigjax.resample.units import Units, total, variance
-from sigjax.testing.closed import bonferroni_level
 from sigjax.testing.delta_method import NO_VARIANCE, delta_method_influences, sample_factors
 from sigjax.testing.problem import Pair, SumsProblem, check_finite
 from sigjax.testing.special import t_quantile

@@ -33,7 +33,8 @@ from collections.abc import Callable
 import numpy as np
 
 from sigjax.records import Interval
-from sigjax.testing.closed import bonferroni_level, normal_errors
+from sigjax.records.settings import bonferroni_level
+from sigjax.testing.intervals import normal_errors
 from sigjax.testing.special import clopper_pearson
 
 _FEW_UNITS, _MOST = 10, 2**24
