@@ -25,7 +25,9 @@ def noted(data, *, metric="accuracy", labels=None, **options):
 
 def test_with_few_right_answers_it_is_clopper_and_pearsons_at_bonferronis_level():
     data = board((0.05, 0.1, 0.02, 0.04, 0.03))
-    values, text = noted(data)
+    found = noted(data)
+    assert found is not None
+    values, text = found
     best = max(data, key=lambda name: data[name].sum())
     expected = binomtest(int(data[best].sum()), 200).proportion_ci(1.0 - 0.05 / 5, "exact")
     assert values["systems"] == 5
