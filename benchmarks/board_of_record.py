@@ -59,8 +59,10 @@ def check(folder: Path) -> None:
     """
     path, module = write(folder, 120, 249), import_module("sigjax.studies.boards")
     kept = studies.board(path, progress=False)
-    module._MOST_PAIRS = 1  # noqa: SLF001
+    setattr(module, "_MOST_PAIRS", 1)  # noqa: B010
     ranked = studies.board(path, progress=False)
+    assert kept.report is not None
+    assert ranked.ranking is not None
     ranks = {each.name: each.rank_interval for each in kept.report.systems}
     if kept.real != ranked.real or any(ranks[each.system] != each.rank_interval for each in ranked.ranking.systems):
         raise AssertionError(f"{ranked.real}, and with all pairs {kept.real}")

@@ -73,5 +73,5 @@ def best_of_many(evaluation: EvaluationRecord, settings: Settings, *_: object) -
         name, level = evaluation.systems[best], percent(settings.confidence_level)
         said = f"if you report {name} because it is the best of {count:,}, the {level} interval of its score is"
         text = f"{said} {format_interval(found, '.3g')}, which also counts this choice (`sigjax one-sample --best`)"
-        values = {"system": name, "low": found.low, "high": found.high}
+        values = {"systems": count, "low": found.low, "high": found.high}
         yield Note(text, about=evaluation.metric.name, code="best", values=values)
