@@ -64,7 +64,7 @@ _TAIL, _HALVINGS = 8.0, 40
 class PowerOptions(trials.StudyOptions):
     """The options of `power`."""
 
-    repetitions: int = same(trials.StudyOptions, "repetitions", 500, least=2, more="For each size.")
+    repetitions: int = same(trials.StudyOptions, "repetitions", 500, least=2, more="Each size has this many.")
     instances: Sequence[int] | None = option(
         None,
         "Numbers of instances (or clusters) to draw [default: those that --detect needs].",

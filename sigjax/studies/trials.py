@@ -194,7 +194,7 @@ class StudyOptions:
     test: Test | Sequence[Test] = same(
         Settings, "test", more="The permutation test is exact where that takes seconds in all."
     )
-    repetitions: int = option(1000, "Simulated test sets.", least=1, most=100_000)
+    repetitions: int = option(1000, "Number of simulated test sets.", least=1, most=100_000)
     resamples: int = same(
         Settings,
         "resamples",
