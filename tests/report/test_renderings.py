@@ -460,6 +460,7 @@ def test_html_is_well_formed_and_escapes(format_, scripts):
     columns = page.cells.index("adjusted p") + 1
     assert page.cells[columns + 1 :: columns][: len(STRANGE) + 1] == [*STRANGE, 'quote" onclick="x']
     assert len(page.titles) == 28
+    assert "<h2>accuracy" not in format_(make_report(3))  # the only metric has its title on top
     assert page.titles[0].startswith(
         "[bold]red[/bold] - a_b & c%: delta +0.0100, 95% interval [-0.0060, +0.0263], p = "
     )
