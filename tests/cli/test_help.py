@@ -36,6 +36,13 @@ def test_help_leaves_out_rare_options_and_says_where_they_are(capsys, command):
     assert "--help-all" not in every
 
 
+@pytest.mark.parametrize("command", ["compare", "rank", "show"])
+def test_help_may_come_before_the_command(capsys, command):
+    after = flags(page(capsys, command, "--help"))
+    assert len(after) > 2
+    assert {*after} <= {*flags(page(capsys, "--help", command))}
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("examples")

@@ -139,6 +139,7 @@ OTHER_NAMES = {
     "n_permutations": (99, "use resamples"),
     "clusters": ("doc", r"data are read with it: write sigjax.read\(..., cluster='doc'\) or read={'cluster': 'doc'}"),
     "y_true": ("doc", r"data are read with it: write sigjax.read\(..., gold='doc'\) or read={'gold': 'doc'}"),
+    "groups": (["x"] * 60, r"data are read with it: write sigjax.read\(..., cluster=...\) or read={'cluster': ...}"),
     "p_adjust": ("holm", "use correction"),
 }
 

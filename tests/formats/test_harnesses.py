@@ -581,6 +581,17 @@ def test_runs_of_several_files_are_numbered_by_file_and_trial(write):
     assert sorted({*read(*folders).runs}) == ["1.1", "2.1"]
 
 
+def test_systems_with_different_numbers_of_trials_have_the_mean_of_each_task(write):
+    a, b = [[1, 0], [0, 1], [1, 1]], [[1, 0, 0, 1], [0, 0, 1, 0], [1, 1, 1, 0]]
+    for name, trials in (("a", a), ("b", b)):
+        write(f"results/{name}/run1/results.json", logs.terminal_bench(trials))
+    evaluation = read(*(write(f"results/{name}/note", "").parent for name in "ab"))
+    assert evaluation.runs is None
+    found = dict(zip(evaluation.ids, evaluation.stats[:, :, 0].T.tolist(), strict=True))
+    assert found == {f"task{i}": [np.mean(a[i]), np.mean(b[i])] for i in range(3)}
+    assert any("different runs (epochs, trials): took the mean of each instance" in note for note in evaluation.notes)
+
+
 def test_results_after_a_list_of_ids_need_an_option(write):
     """The format has no metrics that a command could name."""
     write("ids.txt", "\n".join(swebench_ids(5).split()))

@@ -10,6 +10,7 @@ from tables import counts, proposals
 import sigjax
 from sigjax import InputError, read
 from sigjax.cli import _run
+from sigjax.readers.evidence import made_of_others
 from sigjax.readers.lexicon import Lexicon, is_measure, lexicon, may_be_system, speaks_against, using
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -442,3 +443,11 @@ def test_tables_at_random_are_read_as_meant_or_asked_about(start):
     assert not wrong
     assert sum(first.values()) == 80
     assert after["right"] > 30
+
+
+@pytest.mark.parametrize("rows", [999, 1000, 1999, 2000, 5001])
+def test_what_is_made_of_others_is_found_in_tables_of_any_length(rows):
+    """Of long ones, some rows are looked at."""
+    a, b = np.random.default_rng(rows).random((2, rows)).round(3)
+    assert [*made_of_others({"A": a, "B": b, "zz": (a + b) / 2})] == ["zz"]
+    assert [*made_of_others({"A": a, "B": b, "other": np.roll(a, 1)})] == []

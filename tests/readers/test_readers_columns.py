@@ -217,3 +217,16 @@ def test_ids_are_the_words_that_most_rows_of_two_files_share(write, order):
     evaluation = read(*files)
     assert evaluation.ids == ("x", "y", "z")
     assert evaluation.stats[:, :, 0].tolist() == [[1, 0, 0], [0, 1, 1]]
+
+
+def test_the_same_word_in_all_rows_is_no_id(write):
+    """Files whose first column has one word are joined by row number."""
+    rows = [("en", "abcba"[i], i % 2) for i in range(5)]
+    for head, own in (("lang,word,score", rows), ("lang,score", [row[::2] for row in rows])):
+        lines = [",".join(map(str, row)) + "\n" for row in own]
+        found = read(
+            write("a.csv", "".join([f"{head}\n", *lines])), write("b.csv", "".join([f"{head}\n", *lines[1:], lines[0]]))
+        )
+        assert found.ids is None
+        assert found.stats[:, :, 0].tolist() == [[0, 1, 0, 1, 0], [1, 0, 1, 0, 0]]
+        assert "warning: joined by row number" in found.notes[0]

@@ -143,6 +143,9 @@ def test_distributions_that_older_reports_hold_are_not_read():
 def test_what_is_not_there_is_refused():
     with pytest.raises(InputError, match="no system 'D'; did you mean"):
         compare(REAL).distribution("A", "D")
+    many = compare({f"s{i:02}": [i % 2, 1, i % 3, 0] for i in range(14)}, interval="none")
+    with pytest.raises(InputError, match=r"no system 'zz'; did you mean ('s\d\d' or ){11}'s11'\?$"):
+        many.distribution("s00", "zz")
     with pytest.raises(InputError, match="are not compared in this report"):
         compare(REAL, baseline="A").distribution("B", "C")
     with pytest.raises(InputError, match="no bootstrap of a single unit"):

@@ -460,6 +460,7 @@ def test_html_is_well_formed_and_escapes(format_, scripts):
     columns = page.cells.index("adjusted p") + 1
     assert page.cells[columns + 1 :: columns][: len(STRANGE) + 1] == [*STRANGE, 'quote" onclick="x']
     assert len(page.titles) == 28
+    assert "<h2>accuracy" not in format_(make_report(3))  # the only metric has its title on top
     assert page.titles[0].startswith(
         "[bold]red[/bold] - a_b & c%: delta +0.0100, 95% interval [-0.0060, +0.0263], p = "
     )
@@ -825,3 +826,9 @@ def test_scores_of_tasks_are_below_names_if_all_names_fit(width, fits):
     lines = [line.split() for line in to_text(report, width=width).splitlines()]
     assert (["task", *(one.name for one in report.systems[:7])] in lines) == fits
     assert (["Scores", "of", "all", "tasks"] in lines) == fits
+
+
+@pytest.mark.parametrize(("low", "high", "holds"), [(-0.1, 0.0, True), (0.0, 0.1, True), (-0.1, -1e-9, False)])
+def test_ends_belong_to_a_joint_interval(low, high, holds):
+    report = with_pair(make_report(3, p_of=lambda i, j: 1e-6), interval=Interval(low, high), joint_pairs=3)
+    assert ("1 pair with * has 0 in the joint interval" in unwrapped(to_text(report))) == holds

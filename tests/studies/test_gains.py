@@ -273,6 +273,9 @@ def test_figure_and_json():
     title = panel.get_title("left").replace("\n", " ")
     assert title.startswith("mean, bootstrap test, 24 systems thresholds: ")
     assert (panel.get_xlabel(), panel.get_ylabel()) == ("gain of the better system", "1 − p, one-sided")
+    (near,) = [patch.get_extents() for patch in panel.patches if patch.get_label().startswith("p from ")]
+    ends = panel.transData.inverted().transform(near)[:, 1]
+    assert sorted(1.0 - ends) == pytest.approx(study.p_range)
     shown = {line.get_label(): len(line.get_xdata()) for line in panel.lines}
     assert shown["100 instances"] == shown["200 instances"] == 276
     assert len(json.loads(study.to_json())["pairs"]) == len(study.to_dataframe()) == 4 * 276
