@@ -508,9 +508,12 @@ def write_formula(translator: HTML5Translator, node: nodes.math) -> None:
 
 
 def leave_out(_: Sphinx, what: str, name: str, thing: object, skip: bool, options: object) -> bool | None:  # noqa: FBT001
-    """Leave out how results are made, and what they have from other records for their display."""
+    """Leave out how results are made, what they have for their display, and what tuples and errors of Python have."""
     owner = getattr(thing, "__qualname__", "").partition(".")[0]
-    return True if owner == "ShortRepr" or (name == "__init__" and owner not in MADE) else None
+    of_python = getattr(thing, "__objclass__", None) in (tuple, BaseException) or name == "__new__"
+    is_field = str(getattr(thing, "__doc__", "")).startswith("Alias for field number")
+    is_made = name == "__init__" and owner not in MADE
+    return True if of_python or is_field or is_made or owner == "ShortRepr" else None
 
 
 MADE = ("Metric", "SampleMetric", "Format", "Evaluation")

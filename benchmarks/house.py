@@ -26,6 +26,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType
@@ -36,6 +37,7 @@ import numpy as np
 import sigjax
 from sigjax.comparison.options import CompareOptions
 from sigjax.records import Column, Comparison, Comparisons, SystemScore
+from sigjax.report.report import Result
 
 ROOT = Path(sigjax.__file__).parent
 sys.path.append(str(ROOT.parent / "tests"))
@@ -152,11 +154,18 @@ def _defined_twice(files: list[Path]) -> list[str]:
 
 
 def _kinds_of_results() -> list[str]:
-    """The base classes of what commands give: `Report`, and those of studies."""
-    from sigjax.studies import study
+    """The classes with a document from which others are made: of one kind of results, `Result` alone."""
+    for module in graph_of_imports():
+        if module.startswith("sigjax.studies."):
+            import_module(module)
 
-    own = [each for each in vars(study).values() if isinstance(each, type) and each.__module__ == study.__name__]
-    return ["Report", *sorted(each.__name__ for each in own if issubclass(each, study.StudyResult))]
+    def below(kind: type) -> Iterator[type]:
+        """The class and all that are made from it."""
+        yield kind
+        for each in kind.__subclasses__():
+            yield from below(each)
+
+    return sorted({each.__name__ for each in below(Result) if each.__subclasses__()})
 
 
 def _with_costs(files: list[Path]) -> list[str]:

@@ -25,6 +25,8 @@ import sigjax
 FACTOR = float(norm.ppf(0.975) + norm.ppf(0.8))
 """Standard errors that a true difference needs for 80% power."""
 RANKS_APART = 3
+PILOTS = (100, 200)
+"""Units of pilots."""
 
 
 class Board(NamedTuple):
@@ -91,6 +93,20 @@ def units_needed(deviation: float, difference: float) -> float:
     return (FACTOR * deviation / difference) ** 2
 
 
+def of_pilots(evaluation: sigjax.Evaluation, size: int, draws: int = 60) -> list[float]:
+    """The number of units that a random pilot of two systems gives, over what all units give: 10, 50 and 90%."""
+    stats, rng = evaluation.stats[3:5], np.random.default_rng(size)
+
+    def variance(own: np.ndarray) -> float:
+        pair = sigjax.Evaluation.from_arrays(dict(zip("AB", own, strict=True)), metric=evaluation.metric)
+        report = sigjax.compare(pair, resamples=99, method="montecarlo", progress=False)
+        return (report[0].standard_error or 0.0) ** 2 * own.shape[1]
+
+    chosen = (rng.choice(stats.shape[1], size, replace=False) for _ in range(draws))
+    ratios = [variance(stats[:, units]) / variance(stats) for units in chosen]
+    return np.quantile(ratios, (0.1, 0.5, 0.9)).round(2).tolist()
+
+
 def main() -> None:
     """Print the table, and save it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -98,7 +114,8 @@ def main() -> None:
     output = parser.parse_args().output
     rows = []
     for board in BOARDS:
-        units, found = deviations(board.read(Path(os.environ["SIGJAX_DATA"])))
+        evaluation = board.read(Path(os.environ["SIGJAX_DATA"]))
+        units, found = deviations(evaluation)
         low, middle, high = (float(each) for each in np.quantile(found, (0.1, 0.5, 0.9)))
         rows.append({"board": board.name, "unit": board.unit, "units": units, "pairs": len(found)})
         rows[-1] |= {"deviation": [low, middle, high], "needed": {}}
@@ -106,6 +123,8 @@ def main() -> None:
             rows[-1]["needed"][f"{difference:g}"] = [
                 round(units_needed(each, difference)) for each in (low, middle, high)
             ]
+        if board.unit in ("segments", "sentences"):
+            rows[-1]["pilots"] = {str(size): of_pilots(evaluation, size) for size in PILOTS}
         print(rows[-1])
     if output:
         output.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

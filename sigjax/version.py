@@ -1,4 +1,4 @@
-"""The version of the package, in one place, and those of the packages that compute its numbers."""
+"""The version of sigjax (defined only here), and the versions of the packages that compute its numbers."""
 
 import os
 import sys
@@ -10,14 +10,14 @@ __version__ = "0.1.0"
 
 @cache
 def installed_version(package: str) -> str | None:
-    """The version of an installed package, without importing it; None where there is none."""
+    """The version of an installed package, without importing it; None if it is not installed."""
     name = package.replace("-", "_")
     for folder in sys.path:
         with suppress(OSError):
             for entry in os.listdir(folder or "."):
                 if entry.startswith(f"{name}-") and entry.endswith(".dist-info"):
                     return entry.removesuffix(".dist-info").removeprefix(f"{name}-")
-    from importlib.metadata import PackageNotFoundError, version  # it takes longer than many a comparison
+    from importlib.metadata import PackageNotFoundError, version  # this import takes longer than a short comparison
 
     try:
         return version(package)
@@ -26,7 +26,7 @@ def installed_version(package: str) -> str | None:
 
 
 def install_command(*packages: str) -> str:
-    """The command that installs packages for the Python that runs, in whatever folder.
+    """The command that installs packages for the running Python; it works in any folder.
 
     >>> install_command("sacrebleu>=2.5,<3").endswith("pip install 'sacrebleu>=2.5,<3'")
     True
@@ -41,7 +41,7 @@ def install_command(*packages: str) -> str:
 
 
 def versions() -> dict[str, str | None]:
-    """Versions by name, for reports: should two differ, one sees by what they were made.
+    """The versions by name. Reports contain them, because another version may be the reason for other numbers.
 
     >>> list(versions())
     ['sigjax', 'python', 'numpy', 'scipy', 'jax']

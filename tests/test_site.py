@@ -130,6 +130,17 @@ def test_every_public_name_leads_to_others_that_exist(conf):
         assert {each.partition(".")[0] for each in names.split()} <= public - {name}, name
 
 
+def test_what_tuples_and_errors_of_python_have_is_left_out(conf):
+    from sigjax.records import Interval
+
+    of_python = [(Interval, name) for name in ("count", "index", "low", "__new__")]
+    of_python += [(sigjax.InputError, "add_note"), (sigjax.InputError, "with_traceback")]
+    for owner, name in of_python:
+        assert conf.leave_out(None, "class", name, getattr(owner, name), False, None), name
+    for owner, name in ((sigjax.Report, "to_json"), (sigjax.InputError, "flags"), (sigjax.Evaluation, "save")):
+        assert conf.leave_out(None, "class", name, getattr(owner, name), False, None) is None
+
+
 @pytest.mark.parametrize("function", [sigjax.compare, sigjax.studies.gains, sigjax.Evaluation.from_dataframe])
 def test_the_reference_has_each_option_in_a_line_with_type_and_default(conf, function):
     lines = list(conf.options_listed(getattr(function, "__func__", function)))

@@ -21,7 +21,7 @@ from sigjax import Monitor
 from sigjax.studies.eprocess import sides
 
 ALPHA, UNITS, CHUNK = 0.05, 200, 200
-TRIALS, QUICK_TRIALS = 100_000, 400
+TRIALS, QUICK_TRIALS = 20_000, 400
 _SEED = 2046
 EFFECTS = 4.0 * 2.0 ** (np.arange(math.ceil(math.log2(UNITS) / 2) + 1) - math.log2(UNITS) / 2)
 

@@ -24,7 +24,7 @@ from sigjax.multiple.decisions import rank_intervals, top_group
 from sigjax.records import Correction, Settings, Test
 from sigjax.records.settings import adjust
 from sigjax.run.context import Context
-from sigjax.testing.closed import jackknife_intervals, joint_level, normal_maxima
+from sigjax.testing.intervals import jackknife_intervals, joint_level, normal_maxima
 from sigjax.testing.jackknife import influences, of_pairs
 from sigjax.testing.problem import SumsProblem
 from sigjax.testing.skewed_t import skewed_ends, skewness

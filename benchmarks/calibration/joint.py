@@ -25,7 +25,7 @@ from sigjax.comparison.analysis import run_tests
 from sigjax.records import Settings
 from sigjax.records.settings import adjust
 from sigjax.run.context import Context
-from sigjax.testing.closed import jackknife_intervals
+from sigjax.testing.intervals import jackknife_intervals
 from sigjax.testing.problem import SumsProblem
 
 LEVEL, ALPHA = 0.95, 0.05

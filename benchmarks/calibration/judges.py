@@ -26,7 +26,7 @@ from sigjax.comparison.analysis import run_tests
 from sigjax.records import Settings
 from sigjax.records.settings import Statistic
 from sigjax.run.context import Context
-from sigjax.testing.closed import jackknife_intervals
+from sigjax.testing.intervals import jackknife_intervals
 from sigjax.testing.problem import SumsProblem
 
 ALPHA, ALLOWED, ENOUGH = 0.05, 0.075, 50

@@ -17,7 +17,8 @@ import numpy as np
 from scipy.special import ndtr
 from shared import begin, finish, markdown_table, require_at_most, share_of
 
-from sigjax.testing.closed import bonferroni_level, wilson_interval
+from sigjax.records.settings import bonferroni_level
+from sigjax.testing.intervals import wilson_interval
 from sigjax.testing.special import clopper_pearson
 from sigjax.testing.winner import winner_levels, winner_radii
 

@@ -1,10 +1,12 @@
-"""The command line: arguments -> the calls of the Python interface; the commands by name, and their pages of `--help`.
+"""The command line: it turns arguments into calls of the Python interface, and draws the pages of `--help`.
 
 Errors and warnings are one line on stderr each: exit code 2 for bad input, 1 for a failure; `--debug` shows the
 traceback. Control characters, and characters that stdout cannot encode, are shown as escapes.
 
-Each command is imported on use, and modules that word failures only on failure, so that `--version` and `--help` import
-little. A page of `--help` has examples first, then the options that most people need; `--help-all` has every option.
+Each command is imported on use. The modules that explain failures are imported only after a failure. So `--version` and
+`--help` import little.
+
+A page of `--help` has examples first, then the options that most people need; `--help-all` has every option.
 """
 
 from __future__ import annotations
@@ -205,7 +207,7 @@ def flush() -> None:
 def app(tokens: Sequence[str] = ()) -> App:
     """The command line with the command that the arguments choose.
 
-    With the help lines of all commands if they choose none.
+    If the arguments choose no command, it has the help lines of all commands.
     """
     headings = list(dict.fromkeys(heading for heading, _, _ in COMMANDS.values()))
     groups = {heading: Group(heading, sort_key=index) for index, heading in enumerate(headings)}

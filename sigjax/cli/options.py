@@ -35,8 +35,7 @@ from sigjax.run.files import check_writable, discard_output, replacing, same_fil
 if TYPE_CHECKING:
     from sigjax.report.markup import Dialect
     from sigjax.report.plots import FigureKind
-    from sigjax.report.report import Report
-    from sigjax.studies.study import StudyResult
+    from sigjax.report.report import Report, Result
 
 SHORT = {"input": "-i", "metric": "-m", "output": "-o", "quiet": "-q"}
 ONE_EACH = {"output"}
@@ -90,7 +89,7 @@ def _flag(record: type, name: str) -> inspect.Parameter:
     default = inspect.Parameter.empty if field.default is MISSING else field.default
     if isinstance(default, tuple) and default:
         more["show_default"] = lambda values: ", ".join(map(str, values))
-    elif default is False or default == ():
+    elif default is False or default == () or bool in get_args(types_of(record)[name]):
         more |= {"show_default": False, "negative": ""}
     long = f"--{name.replace('_', '-')}"
     if about.rare:
@@ -458,7 +457,7 @@ class Results(WriteOptions):
 
     format: OfStudies | None = same(WriteOptions, "format")
 
-    def write(self, result: StudyResult, figures: Sequence[Path] = ()) -> None:
+    def write(self, result: Result, figures: Sequence[Path] = ()) -> None:
         """Write the result in the chosen formats."""
         for format, path in self.files():
             if format == "text":

@@ -89,11 +89,17 @@ from sigjax.testing.uncertainty import Pieces
 
 @dataclass(frozen=True, eq=False)
 class Subset:
-    """The pairs and systems of an evaluation with the same instances (one bit per instance; None for all instances).
+    """Pairs and systems of an evaluation that have the same instances.
 
-    `members` `[pair, 2]` are indices into `systems` (the first system with itself if there is no pair). `pairs`
-    `[pair]` are indices into all pairs. `scored` are the systems that have no other instances. The settings contain the
-    budget of the subset.
+    Attributes:
+        whole: the evaluation.
+        systems: indices of the systems of the subset.
+        members: `[pair, 2]` indices into `systems`; the first system with itself if there is no pair.
+        pairs: `[pair]` indices into all pairs of the evaluation.
+        scored: indices into `systems` of the systems whose instances are exactly these.
+        settings: the settings, with the budget of the subset.
+        instances: one bit per instance; None for all instances.
+        number: the index of the subset.
     """
 
     whole: EvaluationRecord
@@ -255,7 +261,7 @@ def _test(
     joint: int,
     plan: BootstrapPlan | NotEligible | None,
 ) -> Tested:
-    """The tests of a subset. They are refused if a checkpoint belongs to another run.
+    """Run the tests of a subset; refuse a checkpoint of another run.
 
     `problem` is given if the subset is the whole evaluation, and `drawn` has its bootstrap scores, if any. `settings`
     are the settings of the report. `joint` is the number of deltas whose intervals are simultaneous.
@@ -359,7 +365,7 @@ def _ranks(
 
 
 def rests_on_draws(pairs: Comparisons, systems: Columns, settings: Settings) -> bool:
-    """Whether any number depends on random resamples."""
+    """Whether any number in the results depends on random resamples."""
     drawn = [any(table.column("draws").distinct()) for table in (pairs, systems)]
     return CORRECTIONS[settings.correction].is_resampled or any(drawn)
 
@@ -446,7 +452,7 @@ def unclustered_errors(
 
 
 def _errors(evaluation: EvaluationRecord, members: np.ndarray, design: Design) -> tuple[np.ndarray, np.ndarray]:
-    """`unclustered_errors` for numbers that are not large."""
+    """`unclustered_errors` of numbers that need no shift."""
     metric, pairs = evaluation.metric, [(a, b) for a, b in members.tolist()]
     assert isinstance(metric, Metric)
     if design == "models":
@@ -486,11 +492,15 @@ class RunVariances:
     """The sources of the variance of scores, by a one-way analysis of variance of runs within instances.
 
     All fields are means over systems, or over pairs of systems. Runs of two systems are assumed independent.
-    `instances` and `instances_of_delta` are the variances between instances, for a single run, of a score and of a
-    delta; the variance of runs is subtracted, so they can be negative. `runs` is the variance between runs of an
-    instance for a score; for a delta it is twice as large. `icc` is the correlation of two runs of an instance (Shrout
-    and Fleiss 1979). `runs_in_score` and `runs_in_delta` are the shares of the runs in the variance of a score, and of
-    a delta, over all instances and runs.
+
+    Attributes:
+        instances: the variance of a score between instances, for a single run. The variance of runs is subtracted, so
+            the result can be negative.
+        runs: the variance of a score between runs of an instance; for a delta, it is twice as large.
+        instances_of_delta: the variance of a delta between instances, as in `instances`.
+        icc: the correlation of two runs of an instance (Shrout and Fleiss 1979).
+        runs_in_score: the share of the runs in the variance of a score over all instances and runs.
+        runs_in_delta: the share of the runs in the variance of a delta over all instances and runs.
     """
 
     instances: float
@@ -531,7 +541,7 @@ def run_variances(evaluation: EvaluationRecord) -> RunVariances | None:
         return None
 
     def mean_squares(values: np.ndarray, strata: np.ndarray, weights: np.ndarray | float) -> tuple[float, float]:
-        """The weighted sum of squared influences, and half the sum for differences: means over systems and pairs."""
+        """Weighted sums of squared influences: mean over scores of systems, and half the mean over deltas of pairs."""
         moves, _ = delta_method_influences(values, strata, metric.score)
         own, apart = (float((np.square(each) * weights).sum()) for each in (moves, moves - moves.mean(axis=0)))
         return count**2 * own / num_systems, count**2 * apart / max(num_systems - 1, 1)

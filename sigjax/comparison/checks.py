@@ -1,7 +1,8 @@
-"""What `compare` refuses, each in a one-line message, and an estimate of the work.
+"""The checks of `compare`, which refuse input with one-line messages; and an estimate of the work.
 
-Before the tests: options that contradict each other, evaluations that do not fit together, and more pairs than fit into
-memory. Long work is logged. During the tests: errors of tests, in messages that name the metric and the systems.
+Before the tests, `compare` refuses options that contradict each other, evaluations that do not fit together, and more
+pairs than fit into memory. It logs a warning about long work. During the tests, errors become messages that name the
+metric and the systems.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def _check_design(settings: Settings) -> None:
 
 
 def _check_resampled(settings: Settings) -> None:
-    """Refuse options under which all pairs share no resamples."""
+    """Refuse options under which pairs do not share their resamples."""
     name = f"correction {settings.correction}"
     if settings.tests != ("permutation",):
         raise InputError(f"{name} belongs to the permutation test; ask for no other test with it")
@@ -77,7 +78,7 @@ def _check_resampled(settings: Settings) -> None:
 
 
 def _check_studentized(settings: Settings) -> None:
-    """Refuse options under which no statistic is studentized."""
+    """Refuse options that do not allow a studentized statistic."""
     if "permutation" not in settings.tests:
         raise InputError(
             "statistic studentized belongs to the permutation test; ask for it, or leave the statistic out"
@@ -266,7 +267,7 @@ _SMALL = 2.0**-8
 _SIMPLEST = costs.LINE + 50 * costs.LINE_VALUE
 """The cost of an exact test of a pair with right-or-wrong answers."""
 _MOST_SYSTEMS, _MOST_INSTANCES = 20_000, 4_096
-"""Up to these sizes, equal problems are counted, which takes seconds."""
+"""Largest sizes for which equal problems are counted, which takes seconds."""
 
 
 def check_workload(evaluations: Sequence[EvaluationRecord], settings: Settings, *, warns: bool) -> None:
@@ -318,7 +319,7 @@ def work(evaluation: EvaluationRecord, pairs: int, settings: Settings) -> tuple[
         cheap = simple and a_problem.seconds <= free_seconds(settings)
         swaps = swaps and not (signs or cheap) and (simplest * problems).seconds > budget
         draws = draws and (costs.DRAWS * problems).seconds > budget
-        if signs and not draws:  # all pairs are counted by one product
+        if signs and not draws:  # one matrix product counts all pairs
             moved, problems = 0, 0
             a_pair = costs.RIGHT_OR_WRONG_PAIR + costs.RIGHT_OR_WRONG_PRODUCT * (2.0 * instances)
     resamples = settings.fixed_resamples

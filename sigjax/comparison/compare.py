@@ -1,4 +1,4 @@
-"""The front doors: data -> `Report`; and, as in SciPy, two arrays -> the comparison of one pair.
+"""`compare`, from data to a `Report`; and tests of two arrays as in SciPy.
 
 `compare` reads the data, settles the options, tests every metric (see `analysis`) and makes a report. On request the
 report computes the distribution of a pair's delta, under the null hypothesis or on bootstrap resamples. It is exact if
@@ -88,9 +88,9 @@ def signature_of(
     draws: bool = True,
     of_suite: bool = False,
 ) -> str:
-    """One line that is enough to reproduce the numbers, in the style of sacrebleu.
+    """A line with all that is needed to reproduce the numbers, in the style of sacrebleu.
 
-    It names resamples and seed only if a number depends on random draws.
+    The line has resamples and seed only if some number depends on random draws.
     """
     first, chosen, size = evaluations[0], _written(settings), evaluations[0].size
     chosen |= {} if draws else dict.fromkeys(("n", "cap", "seed"))
@@ -187,10 +187,10 @@ def compare(data: Any, options: CompareOptions) -> Report:
     """Test which systems differ: all pairs, or each system against a baseline.
 
     Args:
-        data: an `Evaluation`, or several of the same systems on the same instances, one per metric; anything else is
-            read by `sigjax.read` first: the path of a table, paths, a data frame, a dict of one array per system. Of
-            several tasks, a dict of one `Evaluation` (or several) per task, or the path of a folder of logs: the report
-            has a section for each task, and first a suite score, the mean of the task means.
+        data: an `Evaluation`, or several evaluations of the same systems and instances, one per metric. Other data are
+            first read by `sigjax.read`: the path of a table, paths, a data frame, or a dict with one array per system.
+            For several tasks, give a dict with an `Evaluation` (or several) per task, or the path of a folder of logs.
+            The report then begins with a suite score, the mean of the task means, and has a section for each task.
         options: see `CompareOptions`.
 
     Returns:
@@ -261,7 +261,7 @@ def settle(settings: Settings, evaluations: Sequence[EvaluationRecord], options:
 def _shard_file(
     evaluations: Sequence[EvaluationRecord], settings: Settings, options: CompareOptions
 ) -> ShardFile | None:
-    """What is known of a run: from its checkpoint, from an earlier report, or from shards that an executor makes."""
+    """The known part of a run: from its checkpoint, an earlier report, or shards that an executor makes."""
     if options.checkpoint is None and options.extend is None and options.executor is None:
         return None
     if options.executor is None:
@@ -318,7 +318,7 @@ def make_shard(
     device: Device = "auto",
     earlier: Mapping[Key, Tally] | None = None,
 ) -> Shard:
-    """Shard `index` of `count` (counted from 1), of complete settings: the task that an executor runs."""
+    """The task that an executor runs: make shard `index` of `count` (counted from 1); settings must be complete."""
     file = ShardFile(Shard(identity_of(evaluations, settings), index, count), earlier=earlier, keeps=True)
     return _made(evaluations, settings, device, file)
 
@@ -339,7 +339,10 @@ def _made(
     *,
     progress: bool = False,
 ) -> Shard:
-    """The finished shard in a file; p-values that come from only a part of the resamples are discarded."""
+    """Make a shard in a file, and return the shard.
+
+    The p-values of the shard are discarded, because they come from only a part of the resamples.
+    """
     first, context = evaluations[0], Context(device, progress, file)
     with host_scope():
         analyse_pairs(evaluations, settings, context, of_suite=in_suite(first.metric.name, first.title))
@@ -358,13 +361,13 @@ def merged_report(evaluations: Sequence[EvaluationRecord], options: CompareOptio
 def permutation_test(a: Any, b: Any, options: PermutationOptions) -> Comparison:
     r"""Paired permutation test (approximate or exact randomization) of two systems.
 
-    Under the null hypothesis the two outputs of an instance may be swapped; p is the probability, over all swaps, of a
-    delta at least as extreme as observed, ties included. Equivalent to `scipy.stats.permutation_test(...,
-    permutation_type="samples")` for a difference of scores, but exact if few units or two statistics differ.
+    Under the null hypothesis, the two outputs of an instance may be swapped. p is the probability, over all swaps, of a
+    delta at least as extreme as observed, ties included. The test is equivalent to `scipy.stats.permutation_test(...,
+    permutation_type="samples")` for a difference of scores. It is exact if few units or at most two statistics differ.
 
     Args:
         a: `[instance]` or `[instance, input]` numbers of the first system.
-        b: the same instances, in the same order, of the second system.
+        b: numbers of the second system, for the same instances in the same order.
         options: see `PermutationOptions`.
 
     Returns:
@@ -387,20 +390,24 @@ def permutation_test(a: Any, b: Any, options: PermutationOptions) -> Comparison:
 def bootstrap_test(a: Any, b: Any, options: BootstrapOptions) -> Comparison:
     r"""Paired bootstrap test of two systems, with the standard error and an interval of delta.
 
-    Instances are drawn with replacement, the same for both systems; the null distribution is $\delta^* - \delta$:
-    two-sided $|\delta^* - \delta| \ge |\delta|$, greater $\delta^* - \delta \ge \delta$, less $\delta^* - \delta \le
-    \delta$.
+    Instances are drawn with replacement, the same instances for both systems. The null distribution is the distribution
+    of $\delta^* - \delta$, where $\delta$ is the observed delta and $\delta^*$ the delta of a resample. p is the
+    probability of:
+
+    - two-sided: $|\delta^* - \delta| \ge |\delta|$
+    - greater: $\delta^* - \delta \ge \delta$
+    - less: $\delta^* - \delta \le \delta$
 
     Args:
         a: `[instance]` or `[instance, input]` numbers of the first system.
-        b: the same instances, in the same order, of the second system.
+        b: numbers of the second system, for the same instances in the same order.
         options: see `BootstrapOptions`.
 
     Returns:
         The `Comparison` of systems "a" and "b".
 
     Raises:
-        InputError: see `compare`; also for a single instance.
+        InputError: see `compare`; there is only one instance.
 
     Reference: Berg-Kirkpatrick et al. (2012), "An empirical investigation of statistical significance in NLP".
 

@@ -16,10 +16,21 @@ from itertools import combinations
 import numpy as np
 
 from sigjax.comparison.analysis import complete_subsets, run_variances
+from sigjax.comparison.chosen import best_of_many
 from sigjax.metrics import METRICS
 from sigjax.multiple.decisions import most_resamples
 from sigjax.multiple.discoveries import family_discoveries, wins
-from sigjax.records import CORRECTIONS, DESIGNS, Columns, Comparisons, EvaluationRecord, Metric, Note, Settings, Test
+from sigjax.records import (
+    CORRECTIONS,
+    DESIGNS,
+    Columns,
+    Comparisons,
+    EvaluationRecord,
+    Metric,
+    Note,
+    Settings,
+    Test,
+)
 from sigjax.records.metric import is_pooled
 from sigjax.records.settings import adjust
 from sigjax.report.words import IDENTICAL, count, first_of, percent
@@ -42,13 +53,14 @@ _FEW_LABELS = 20
 """Fewest human labels with which intervals of `ppi` keep their level in simulations (benchmarks/README.md)."""
 _FEW_UNITS, _FEW_DIFFERENCES = 30, 5
 _FEW_DEGREES = 10.0
-_FEW_SIGNIFICANT = 3
-"""Fewest significant differences, or tasks, for which a note counts how many are real."""
+_FEW_TASKS = 3
+"""Fewest tasks for which a note counts on how many a system is better."""
 
 
 Rule = Callable[[EvaluationRecord, Settings, Mapping[Test, Comparisons], Columns], Iterable[str]]
-"""(a metric's evaluation, the settings, its pairs by test, its systems best first) -> notes. Both tables have `FACTS`.
-A rule may take only the first of these arguments."""
+"""A function: (a metric's evaluation, the settings, its pairs by test, its systems best first) -> notes.
+
+Both tables have `FACTS`. A rule may ignore the last arguments (`*_`)."""
 
 
 def notes_of(
@@ -84,7 +96,7 @@ def notes_of(
 
 
 def _units_of(pairs: Mapping[Test, Comparisons], systems: Columns) -> list[int]:
-    """The different numbers of units in tables of pairs and systems; several numbers if results are missing."""
+    """The distinct numbers of units in the tables of pairs and systems; there are several if results are missing."""
     tables: list[Columns] = [next(iter(pairs.values())), systems]
     return [units for table in tables for (units,) in table.distinct("units")]
 
@@ -143,7 +155,7 @@ def _rounding(
 def _common_instances(
     evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], *_: object
 ) -> list[str]:
-    """How many instances pairs have in common, if results are missing, and which pairs have none in common."""
+    """If results are missing: how many instances pairs have in common, and which pairs have no common instance."""
     if evaluation.present is None:
         return []
     of_test, index = pairs[settings.tests[0]], {name: i for i, name in enumerate(evaluation.systems)}
@@ -161,7 +173,7 @@ def _common_instances(
 
 
 def _apart(evaluation: EvaluationRecord, common: np.ndarray, baseline: str | None) -> list[str]:
-    """A note on the pairs that have no instance in common `[system, system]`, and so no comparison."""
+    """A note on pairs that are not compared; `common` `[system, system]` are the numbers of common instances."""
     apart = np.argwhere(np.triu(common == 0, 1)).tolist()
     names = [(evaluation.systems[i], evaluation.systems[j]) for i, j in apart]
     names = [pair for pair in names if baseline is None or baseline in pair]
@@ -281,16 +293,13 @@ def error_differences(evaluation: EvaluationRecord) -> Iterator[tuple[str, str, 
 
 
 def _labels(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Which instances are labelled, the labels, the judge's scores (0 elsewhere), all `[system, instance]`.
-
-    And the units.
-    """
+    """Mask of labelled instances, labels, and the judge's scores (0 elsewhere), `[system, instance]`; and the units."""
     labelled, human, judge = np.moveaxis(evaluation.stats, -1, 0)[[0, 2, 3]].astype(float)
     return labelled > 0, human, judge, units_of_instances(replace(evaluation, present=None))[0]
 
 
 def _repeated_runs(evaluation: EvaluationRecord, settings: Settings, *_: object) -> list[str]:
-    """The population of p if instances have several runs; a warning if these runs seem to be trained models."""
+    """If instances have several runs: what p generalizes to; a warning if the runs seem to be trained models."""
     if evaluation.runs is None or settings.design == "models" or len(set(evaluation.runs)) < 2:
         return []
     instances = f"p and intervals are for new instances ({len(set(evaluation.ids or ())):,} here), with runs as samples"
@@ -351,7 +360,7 @@ def _is_mean(evaluation: EvaluationRecord) -> bool:
 
 
 def _noise(evaluation: EvaluationRecord, settings: Settings, *_: object) -> list[str]:
-    """Where the variance of scores and deltas comes from, if runs are samples: from instances, or from runs."""
+    """If runs are samples: the shares of runs and of instances in the variance of scores and deltas."""
     found = run_variances(evaluation) if settings.design != "models" else None
     if found is None:
         return []
@@ -413,9 +422,9 @@ def _reach(
     *,
     of_suite: bool,
 ) -> list[str]:
-    """Decisions that are impossible with these resamples, or with these units or runs (of the first family only).
+    """Warnings if significance is impossible with these resamples, or with these units or runs (of the first family).
 
-    These notes are about the whole report, and appear once; `groups` has its pairs by metric and test.
+    The notes are about the whole report, and appear once. `groups` has the pairs of the report by metric and test.
     """
     notes, families = list[str](), [list(evaluations)]
     if settings.family != "report":
@@ -459,9 +468,9 @@ def _tilted_budget(evaluation: EvaluationRecord, settings: Settings, pairs: Comp
 def out_of_reach(
     family: Mapping[Test, Comparisons], of_what: str, settings: Settings, budget: float | None = None
 ) -> list[str]:
-    """A note for each test whose Monte Carlo p-values cannot become significant in one family, however small they are.
+    """A note for each test of a family whose Monte Carlo p-values cannot become significant, however small they are.
 
-    With a `budget` of so many seconds, importance sampling can measure smaller permutation p-values.
+    `budget` is the number of seconds with which importance sampling can measure smaller permutation p-values.
     """
     notes: list[str] = []
     if CORRECTIONS[settings.correction].is_resampled:
@@ -498,7 +507,7 @@ def _needed(p_values: np.ndarray, is_sampled: np.ndarray, drawn: int, settings: 
 
 
 def too_few_units(num_units: int, num_hypotheses: int, settings: Settings) -> list[str]:
-    """A note if permutation tests of so many units cannot become significant, however large the difference is.
+    """A note if a permutation test of `num_units` units cannot become significant, whatever the difference.
 
     The smallest p-value counts one swap of all 2^N; a two-sided test also counts its mirror image.
 
@@ -531,7 +540,7 @@ def _too_few(what: str, least: float, num_hypotheses: int, settings: Settings) -
 def _stops(
     evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], *_: object
 ) -> list[str]:
-    """For tests that stop by themselves: where pairs stopped, and which pairs are undecided."""
+    """If tests stop by themselves: the resamples at which pairs stopped, and the undecided pairs."""
     if settings.resamples != "auto":
         return []
     metric, tested = evaluation.metric.name, pairs["permutation"]
@@ -557,7 +566,7 @@ def _first_pairs(pairs: Comparisons) -> str:
 def _intervals(
     evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], systems: Columns
 ) -> list[str]:
-    """The kind of the intervals, and which are missing, or known to miss the truth too often."""
+    """The kind of the intervals, and which intervals are missing, or are known to miss the truth too often."""
     names = ("standard_error", "interval", "interval_kind", "units", "degrees")
     tables: list[Columns] = [pairs[settings.tests[0]], systems]
     shown = (Columns({name: table.column(name) for name in names}) for table in tables)
@@ -574,7 +583,7 @@ def _intervals(
 
 
 def _units_by_t(*tables: Columns) -> list[tuple[int, float]]:
-    """The different numbers of units of t intervals, with their degrees of freedom."""
+    """The distinct numbers of units of t intervals, with their degrees of freedom."""
     rows = (row for table in tables for row in table.distinct("units", "degrees"))
     return sorted({(units, degrees) for units, degrees in rows if degrees < math.inf})
 
@@ -624,7 +633,7 @@ def _contradictions(
 
 
 def _methods(metric: str, interval: str, pairs: Columns, systems: Columns, known: Sequence[float]) -> list[str]:
-    """The kind of the intervals, if the option does not say it, and whether they are simultaneous.
+    """The kind of the intervals, if the option does not name it, and whether they are simultaneous.
 
     `known` are the degrees of freedom of t intervals, ascending.
     """
@@ -644,9 +653,9 @@ def _methods(metric: str, interval: str, pairs: Columns, systems: Columns, known
 
 
 def _few_units(by_t: Sequence[tuple[int, float]]) -> list[str]:
-    """When intervals of the default kind are known to miss the truth too often, or are long.
+    """Notes if default intervals are known to miss the truth too often, or are wide.
 
-    `by_t` has the numbers of units with their degrees of freedom.
+    `by_t` has the numbers of units of t intervals, with their degrees of freedom.
     """
     notes = []
     units = min(by_t)[0]
@@ -683,7 +692,7 @@ def _missing(settings: Settings, pairs: Columns, systems: Columns) -> list[str]:
 
 
 def _counted(pairs: Columns, systems: Columns, holds: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> str:
-    """How many systems and pairs have such standard errors and intervals (`holds`), in words."""
+    """The numbers of systems and pairs, in words, for whose standard errors and intervals `holds` is true."""
     tables = {"system": systems, "pair": pairs}
     counts = {noun: int(holds(*table.arrays("standard_error", "interval")).sum()) for noun, table in tables.items()}
     return " and ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n)
@@ -692,7 +701,7 @@ def _counted(pairs: Columns, systems: Columns, holds: Callable[[np.ndarray, np.n
 def _discoveries(
     evaluations: Sequence[EvaluationRecord], settings: Settings, groups: Mapping[tuple[str, Test], Comparisons]
 ) -> Iterator[str]:
-    """The least number of real differences in each family of the permutation test, if it is more than stars show."""
+    """A lower bound on the real differences in each family of the permutation test, if it says more than the stars."""
     if "permutation" not in settings.tests or settings.mid_p:
         return
     of_report, names = settings.family == "report", [each.metric.name for each in evaluations]
@@ -700,7 +709,7 @@ def _discoveries(
         family = Comparisons.joined([groups[name, "permutation"] for name in members])
         significant = family.column("p_adjusted").values < settings.alpha
         number, every = int(significant.sum()), np.ones(len(family), bool)
-        if number < _FEW_SIGNIFICANT:
+        if number < 2:
             continue
         real, of_all = (family_discoveries(family, chosen, settings) for chosen in (significant, every))
         pairs = "pairs of all metrics" if len(members) > 1 else "pairs"
@@ -719,7 +728,7 @@ def _discoveries(
 def _wins(
     evaluations: Sequence[EvaluationRecord], settings: Settings, groups: Mapping[tuple[str, Test], Comparisons]
 ) -> Iterator[str]:
-    """On how many tasks of a suite, at least, a system is better than the other one, or than the baseline."""
+    """A lower bound on the tasks of a suite on which a system is better than the other system or the baseline."""
     if "permutation" not in settings.tests or settings.mid_p or settings.alternative != "two-sided":
         return
     score = evaluations[0].metric.name.rpartition(": ")[2]
@@ -729,7 +738,7 @@ def _wins(
         if each.metric.name.rpartition(": ")[2] == score and not is_pooled(each.metric.name, each.title)
     ]
     pairs = groups[evaluations[0].metric.name, "permutation"]
-    if len(tasks) < _FEW_SIGNIFICANT or (settings.baseline is None and len(pairs) > 1):
+    if len(tasks) < _FEW_TASKS or (settings.baseline is None and len(pairs) > 1):
         return
     of_tasks = [groups[each.metric.name, "permutation"] for each in tasks]
     p_values = np.stack([each.column("p_value").values for each in of_tasks], axis=1)
@@ -744,7 +753,7 @@ def _wins(
 
 
 NOTES: tuple[Rule, ...] = (
-    lambda evaluation, *_: evaluation.notes,  # what was changed while reading the data
+    lambda evaluation, *_: evaluation.notes,  # notes on changes that were made while reading the data
     _common_instances,
     _identical_systems,
     _rounding,
@@ -757,5 +766,5 @@ NOTES: tuple[Rule, ...] = (
     _without_bootstrap_ranks,
 )
 """The rules on the tested data, in the order of the notes; `_reach` comes after them."""
-NOTES_OF_RESULTS: tuple[Rule, ...] = (_stops, _intervals, _few_differences, _contradictions)
+NOTES_OF_RESULTS: tuple[Rule, ...] = (_stops, _intervals, _few_differences, _contradictions, best_of_many)
 """The rules on the results."""

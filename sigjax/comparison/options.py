@@ -1,4 +1,4 @@
-"""The options of the front doors."""
+"""The options of `compare`, `permutation_test` and `bootstrap_test`."""
 
 from __future__ import annotations
 

@@ -36,11 +36,11 @@ class DrawLattice(NamedTuple):
     """The bootstrap sum X* = offset + scale K, where K is the sum of all draws, from 0 to `top`."""
 
     values: np.ndarray
-    """[row] int64: distinct k = (x - smallest x of the stratum) / scale, ascending from 0 within each stratum."""
+    """`[row]` int64: distinct k = (x - smallest x of the stratum) / scale, ascending from 0 within each stratum."""
     counts: np.ndarray
-    """[row] int64: number of units of the stratum with this value."""
+    """`[row]` int64: number of units of the stratum with this value."""
     strata: np.ndarray
-    """[row] int64: ascending codes 0, 1, ... of strata; strata without variation are left out."""
+    """`[row]` int64: ascending codes 0, 1, ... of strata; strata without variation are left out."""
     offset: int
     """The smallest value of X*."""
     scale: int
@@ -108,13 +108,13 @@ class Tilt(NamedTuple):
 
     theta: float
     chances: np.ndarray
-    """[row]: probability of the row's value in one draw."""
+    """`[row]`: probability of the row's value in one draw."""
     mean: float
     """Mean of K."""
     variance: float
     """Variance of K."""
     centres: np.ndarray
-    """[stratum] int64: the mean of one draw, rounded to an integer."""
+    """`[stratum]` int64: the mean of one draw, rounded to an integer."""
 
 
 def tilt(lattice: DrawLattice, theta: float = 0.0) -> Tilt:
@@ -250,8 +250,8 @@ class SumDistribution(NamedTuple):
 
     first: int
     probabilities: np.ndarray
-    """[value]; all values left out together have a probability below 1e-17. Impossible values have rounding noise
-    around 0, also below 0: setting only negative noise to 0 would add up to a bias."""
+    """`[value]` probabilities; all values left out together have a probability below 1e-17. Impossible values have
+    rounding noise around 0, also below 0: setting only negative noise to 0 would add up to a bias."""
     step: int
 
 

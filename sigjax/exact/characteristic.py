@@ -47,7 +47,7 @@ class Frequencies:
     lengths: tuple[int, ...]
     """Length of the grid on each axis, in steps of K."""
     number: np.ndarray
-    """[axis, frequency] int64: periods per length of the axis; on the last axis from 0 to half of the length."""
+    """`[axis, frequency]` int64: periods per length of the axis; on the last axis from 0 to half of the length."""
     left_out: float
     """Bound on the sum of the modulus over the frequencies left out, divided by the number of all frequencies."""
 
@@ -58,12 +58,12 @@ class Frequencies:
 
     @property
     def weights(self) -> np.ndarray:
-        """[frequency]: 2 if the frequency also stands for its mirror image, else 1."""
+        """`[frequency]`: 2 if the frequency also stands for its mirror image, else 1."""
         return np.where(2 * self.number[-1] % self.lengths[-1] == 0, 1.0, 2.0)
 
     @property
     def shifts(self) -> np.ndarray:
-        """[axis, frequency]: the half angle of one step of K, in parts of a half turn."""
+        """`[axis, frequency]`: the half angle of one step of K, in parts of a half turn."""
         return 2 * self.whole // np.array(self.lengths)[:, None] * self.number
 
     def __len__(self) -> int:
@@ -161,9 +161,9 @@ class CharacteristicTables(NamedTuple):
     """Tables of log modulus and angle for one tilt, to be multiplied with the counts of pairs."""
 
     logs: np.ndarray
-    """[row, frequency]: log modulus."""
+    """`[row, frequency]`: log modulus."""
     angles: np.ndarray
-    """[row, frequency]: the part of the angle that comes from the tilt; [row, 0] without a tilt."""
+    """`[row, frequency]`: the part of the angle that comes from the tilt; `[row, 0]` without a tilt."""
     error: np.floating[Any]
     """Bound on the relative errors of sums over rows of `logs`."""
     angles_error: np.floating[Any]

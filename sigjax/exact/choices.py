@@ -78,19 +78,19 @@ class Patterns(NamedTuple):
     """The exchangeable outputs of two systems, and the cost of the distribution of their sums."""
 
     pooled: np.ndarray
-    """[output, axis] int64: outputs of both systems, unit by unit, in steps from the smallest output of the unit."""
+    """`[output, axis]` int64: outputs of both systems, unit by unit, in steps from the smallest output of the unit."""
     sizes: np.ndarray
-    """[unit]: outputs per system."""
+    """`[unit]`: outputs per system."""
     varying: np.ndarray
-    """[axis]: the statistics that vary within units; exchanges do not change any other statistic."""
+    """`[axis]`: the statistics that vary within units; exchanges do not change any other statistic."""
     step: np.ndarray
-    """[axis] int64: size of a step, in fixed point."""
+    """`[axis]` int64: size of a step, in fixed point."""
     low: np.ndarray
-    """[unit, axis] int64: smallest sum of a unit, in steps."""
+    """`[unit, axis]` int64: smallest sum of a unit, in steps."""
     lowest: np.ndarray
-    """[axis] int64: smallest total sum, in fixed point."""
+    """`[axis]` int64: smallest total sum, in fixed point."""
     reach: np.ndarray
-    """[axis] int64: steps from the smallest sum to the largest."""
+    """`[axis]` int64: steps from the smallest sum to the largest."""
     on_grid: bool
     """Whether to hold a grid of all integers up to the largest sum, or only a list of the attained sums."""
     cost: Cost
@@ -228,9 +228,9 @@ class SampleDistribution(NamedTuple):
     """The distribution of a sum."""
 
     sums: np.ndarray
-    """[value] int64: the values of the sum."""
+    """`[value]` int64: the values of the sum."""
     log_chances: np.ndarray
-    """[value]: logarithms of the probabilities."""
+    """`[value]`: logarithms of the probabilities."""
     choices: int | None
     """Number of choices; None if there are more than 2^50."""
     error: float

@@ -36,7 +36,10 @@ _BOUND_DIGITS = 6
 MOST_EXACT_SIGNS = 50
 """Up to this many signs, p times 2^num_signs is an integer that a double can hold."""
 _MOST_OUTCOMES = 2.0**38
-"""Up to this many outcomes, p is reported from their exact number; an error of 1e-13 leaves no doubt about it."""
+"""If fewer half outcomes than this are extreme, and there are few signs, p is reported as an exact quotient.
+
+It is the number of extreme half outcomes divided by the number of all. A relative error of p of 1e-13 is small enough
+to determine this number."""
 _TENS = np.array([10.0**power for power in range(23)])
 """Powers of ten that doubles hold exactly."""
 _LOG_TEN = 2.3025851249694824, np.longdouble("-3.1975436737857008545815635792399e-8")
@@ -166,7 +169,7 @@ class _ExtremePoints(NamedTuple):
     values: tuple[np.ndarray, np.ndarray]
     """Values of S on each axis."""
     times: np.ndarray
-    """[first, second] int8: twice the number of times that a point counts."""
+    """`[first, second]` int8: twice the number of times that a point counts."""
     outside: float
     """Bound on the probability outside the box."""
 
@@ -174,7 +177,7 @@ class _ExtremePoints(NamedTuple):
 def _p_with_bits(
     lattice: Lattice, score: Any, criterion: Any, needed: float, bits: int, *, rest: bool
 ) -> PValue | None:
-    """The p-value computed with `bits` bits; None if these are too few to round it."""
+    """The p-value computed with `bits` bits; None if more bits are needed to round p."""
     plane = lattice if lattice.axes == 2 else with_zero_axis(lattice)
     points = _extreme_points(lattice, plane, score, criterion, needed + 0.5 * bits, rest=rest)
     if points.times.any():
@@ -212,7 +215,7 @@ def p_of_outcomes(number: int, num_signs: int) -> PValue:
 
 
 def _rounded_interval(ends: tuple[Decimal, Decimal], num_signs: int) -> PValue | None:
-    """The number that both ends of the interval round to; None if they differ."""
+    """The number to which both ends of the interval round; None if the ends round to different numbers."""
     if num_signs <= MOST_EXACT_SIGNS and round(ends[0] * 2 ** (num_signs + 1)) < _MOST_OUTCOMES:
         p_value = float(ends[0])
         return (p_value, math.log10(p_value), 0.0) if ends[0] == ends[1] else None

@@ -240,7 +240,7 @@ def _tree_cost_and_error(rows: np.ndarray, counts: np.ndarray) -> tuple[float, f
 
 
 def _fft_lengths(rows: np.ndarray, counts: np.ndarray) -> list[int]:
-    """[axis]: lengths of the FFTs for a product."""
+    """`[axis]`: lengths of the FFTs for a product."""
     return [fft_length(int(reach) + 1) for reach in counts @ np.abs(rows)]
 
 

@@ -40,11 +40,11 @@ class Window:
 
     lengths: tuple[int, ...]
     start: np.ndarray
-    """[pair, axis]: the first values of S; values are 2 apart."""
+    """`[pair, axis]`: the first values of S; values are 2 apart."""
     reach: np.ndarray
-    """[pair, axis]: the largest possible S before the shear; larger values are clipped."""
+    """`[pair, axis]`: the largest possible S before the shear; larger values are clipped."""
     shear: np.ndarray
-    """[axis, axis]: sheared values are S @ shear; the first axis does not change."""
+    """`[axis, axis]`: sheared values are S @ shear; the first axis does not change."""
 
     def axis_values(self, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All values of S on the first axis `[pair, place]`, and the first value on the second axis `[pair, 1]`."""

@@ -28,17 +28,17 @@ class Lattice:
     """The random-sign sum S: the sum over rows v of v times c_v random signs, where c_v is the multiplicity."""
 
     rows: np.ndarray
-    """[row, axis] int64: distinct nonzero differences; a row stands for itself and its negative; 0 to 2 axes."""
+    """`[row, axis]` int64: distinct nonzero differences; a row stands for itself and its negative; 0 to 2 axes."""
     multiplicity: np.ndarray
-    """[row] int64: number of units with this difference."""
+    """`[row]` int64: number of units with this difference."""
     observed: np.ndarray
-    """[axis] int64: the value of S in the data."""
+    """`[axis]` int64: the value of S in the data."""
     basis: np.ndarray
-    """[axis, stat] int64: S @ basis are the differences of the statistics."""
+    """`[axis, stat]` int64: S @ basis are the differences of the statistics."""
 
     @cached_property
     def reach(self) -> np.ndarray:
-        """[axis] int64: the largest value of S on each axis; all values of S have the same parity."""
+        """`[axis]` int64: the largest value of S on each axis; all values of S have the same parity."""
         return self.multiplicity @ np.abs(self.rows)
 
     @cached_property
@@ -48,7 +48,7 @@ class Lattice:
 
     @cached_property
     def deviation(self) -> np.ndarray:
-        """[axis]: the standard deviation of S."""
+        """`[axis]`: the standard deviation of S."""
         return np.sqrt((self.rows.astype(np.float64) ** 2).T @ self.multiplicity)
 
     @property

@@ -113,7 +113,7 @@ def bound_tail(lattice: Lattice, edge: float, step: float) -> TailBounds:
 
 
 def _tilt_to(steps: np.ndarray, multiplicity: np.ndarray, edge: float) -> float:
-    """The tilt under which the mean of S is at the edge."""
+    """The tilt under which the mean of S is `edge`."""
     largest = float(steps.max())
     mean = min(edge, float(steps @ multiplicity))
     return float(line_tilts(steps[None] / largest, multiplicity[None], np.array([mean / largest]))[0]) / largest

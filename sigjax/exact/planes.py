@@ -56,11 +56,11 @@ class Plane(NamedTuple):
 
     lattice: Lattice
     first: np.ndarray
-    """[first] int64: every second value, from 0 or 1 on."""
+    """`[first]` int64: every second value, from 0 or 1 on."""
     second: np.ndarray
-    """[second] int64: every second value, from minus to plus the half-width."""
+    """`[second]` int64: every second value, from minus to plus the half-width."""
     inside: np.ndarray
-    """[first, second] bool: whether the point is a possible value of S."""
+    """`[first, second]` bool: whether the point is a possible value of S."""
     log_outside: float
     """Logarithm of a bound on the probability outside the box."""
 
@@ -69,7 +69,7 @@ class TiltedPlane(NamedTuple):
     """A plane under one tilt: probabilities in a window, and Chernoff's bound elsewhere."""
 
     theta: np.ndarray
-    """[axis]"""
+    """`[axis]` the tilt."""
     log_moment: float
     probability: np.ndarray = np.zeros((0, 0))
     """P_theta(S = s) in the window."""

@@ -254,7 +254,7 @@ def _one_minus_exponential(tilt: Any, number: np.ndarray, length: int) -> tuple[
 
 
 _SERIES_ERROR = 128.0
-"""Bound (in units of u) on the relative error of a geometric series, also times a root of unity."""
+"""Bound (in units of u) on the relative error of a geometric series, and of its product with a root of unity."""
 
 
 def _line_kernel(

@@ -29,17 +29,17 @@ _WORD = 2**_BITS - 1
 _MOST_SENTENCES = 2**20
 """Largest sentence number in a NAACL file; a larger number is an error, and arrays must not grow up to it."""
 _MOST_LACKING = 10
-"""At most this many sentences of a gold file (or a tenth) may lack links; more mean a wrong sentence number."""
+"""If more sentences of a gold file than this, and more than a tenth, lack links, a sentence number must be wrong."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Links:
     keys: np.ndarray
-    """[link] int64: sentence, source and target (each from 0), packed into the bits of one number."""
+    """`[link]` int64: sentence, source and target (each from 0), packed into the bits of one number."""
     is_sure: np.ndarray
-    """[link] bool: whether the link is sure, not only possible."""
+    """`[link]` bool: whether the link is sure, not only possible."""
     lines: np.ndarray
-    """[link] int64: the line number in the file."""
+    """`[link]` int64: the line number in the file."""
     num_sentences: int | None
     """Number of sentences; None if the format need not mention every sentence."""
 

@@ -262,13 +262,13 @@ class Tokens:
     tags: Sequence[str]
     lines: Sequence[int]
     sentences: np.ndarray
-    """[sentence]: position of its first token; no sentence is empty."""
+    """`[sentence]`: position of its first token; no sentence is empty."""
     breaks: np.ndarray
     """Positions where a new part begins that no span may cross: sentences, or documents."""
     documents: Sequence[str] | None = None
-    """[sentence]; None if the file marks no documents."""
+    """`[sentence]` documents; None if the file marks no documents."""
     gold: Sequence[str] = ()
-    """[token]: the last column but one, which has the gold tags if a file has gold tag and guess."""
+    """`[token]`: the last column but one, which has the gold tags if a file has gold tag and guess."""
     num_columns: int = 0
 
     def line_of(self, i: int) -> str:

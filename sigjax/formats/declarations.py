@@ -436,7 +436,8 @@ def _transcripts(name: str, title: str) -> Format:
 
 def _table(name: str, title: str, reader: str, names: str, **more: Any) -> Format:
     """Declare a format of tables: one table with all systems, or one table per system."""
-    options = "runs system_column score_column gold prediction where transpose melt records systems"
+    options = "runs system_column score_column gold prediction where transpose melt systems"
+    options += " records" * (name in ("json", "jsonl"))
     return _format("file", name, title, reader, options=frozenset(options.split()), names=names, parts=True, **more)
 
 

@@ -121,7 +121,7 @@ def _check_header(file: str, gold: Sequence[str], predicted: Sequence[Sequence[s
 
 
 def looks_like_timbl(_: str, head: bytes) -> bool:
-    """Whether all lines have as many fields, at least three; the last two are words, and equal on some line."""
+    """Whether all lines have the same number of fields (3 or more); the last two are words, and equal on some line."""
     tokens = head_tokens(head.replace(b",", b" ") if b" " not in head.partition(b"\n")[0] else head)
     if tokens is None or len(tokens.sentences) > 1 or tokens.num_columns < 3:
         return False

@@ -23,6 +23,7 @@ from sigjax.readers.join import Sources, directed, select
 from sigjax.readers.options import (
     Options,
     ReadOptions,
+    check_directions,
     check_meant,
     check_options,
     given_name,
@@ -357,12 +358,13 @@ def _of_files(
     return evaluations
 
 
-_OF_ARRAYS = frozenset(("metric", "missing", "only", "lower_is_better"))
+_OF_ARRAYS = frozenset(("metric", "missing", "only", "lower_is_better", "higher_is_better"))
 """Options that have a meaning for arrays."""
 
 
 def _of_arrays(arrays: Mapping[Any, Any], options: Options) -> EvaluationRecord:
     """The evaluation of one array per system."""
+    check_directions(options)
     if options.only is not None:
         names = {str(name): name for name in arrays}
         arrays = {name: arrays[names[name]] for name in select_systems("the arrays", list(names), options)}
@@ -497,7 +499,6 @@ def _evaluations(
     """
     for metric in metrics:
         check_options(options if metric is None else replace(options, metric=metric))
-    reader = reader_for(sources, reader, options.records)
     with progress_bar("read", visible=options.progress):
         formats = formats_of(sources, reader, metrics)
         options = replace(options, parameters={} if reader is None else table.named_format(reader)[1])
@@ -552,11 +553,14 @@ _PARTICULAR = frozenset(
     )
 )
 """Options that have a meaning only for some formats."""
+_OF_TABLES = frozenset(("counts", "decimal", "id_column", "ignore", "lexicon", "thousands"))
+"""Options without a meaning for gold files, whose instances have no columns."""
 
 
 def _check_particular(format: table.Format, options: Options) -> None:
     """Refuse options that have no meaning for this format."""
-    check_meant(options, f"the format {format.name}", options_of(ReadOptions).keys() - (_PARTICULAR - format.options))
+    particular = (_PARTICULAR | _OF_TABLES if format.takes == "gold" else _PARTICULAR) - format.options
+    check_meant(options, f"the format {format.name}", options_of(ReadOptions).keys() - particular)
     if options.unit == "response" and "unit" not in format.options:
         takers = ", ".join(name for name, each in table.all_formats().items() if "unit" in each.options)
         raise InputError(

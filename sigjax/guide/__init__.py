@@ -73,34 +73,34 @@ WIDTH = 80
 """Columns of a page in the terminal."""
 _STYLES = {"markdown.code": "bold", "markdown.h1": "bold", "markdown.h2": "bold", "markdown.item.bullet": ""}
 _MOST_FOUND = 12
-"""Pages that a search lists."""
+"""Most pages that a search lists."""
 _MOST_ANSWERS = 2
-"""Entries of the page of questions that a search shows."""
+"""Most entries of the page of questions that a search shows."""
 _LONG_STEM = 5
-"""Letters with which all other forms of a word begin."""
+"""If a stem has this many letters, every word that begins with the stem counts as one of its forms."""
 _DASHES = str.maketrans("–−", "--")
 _MOST_NEAR = 3
-"""Words that are named if nothing is found."""
+"""Most similar words that are suggested if a search finds nothing."""
 _SILENT = frozenset(
     "a an and are as at be but by can could do does for from has have how i if in is it its may me my of on or should "
     "so than that the their then there these they this to was we what when where which who why will with would you "
     "your".split()
 )
-"""Words that a search leaves out."""
+"""Words that a search ignores, unless the user asks for nothing else."""
 _FILLERS = frozenset(
     "about after also any because before but each enough every get give go just make many more most much need not only "
     "really same significant significantly some still such use very want while without".split()
 )
-"""Words that need not be on a page; if they are, it comes earlier."""
+"""Words that a page need not have, unless the user asks for nothing else. Answers that have such words come earlier."""
 _SAME_WORDS = (
     ("star", "asterisk"),
     ("zero", "0"),
     ("contain", "includ"),
     ("fail", "crash", "timeout"),
 )
-"""Words, without endings, for which a search takes each other."""
+"""Stems that a search treats as the same word."""
 _SAME_IN_ANSWERS = (*_SAME_WORDS, ("system", "model"), ("instance", "data", "exampl"), ("instance", "sampl"))
-"""The same among the few entries of the page of questions."""
+"""Stems that a search of the page of questions treats as the same word."""
 _P_VALUE = re.compile(r"\bp[- ]?values?\b", re.I)
 _TABLE = re.compile(r"^\{(.*)\}$", re.M)
 _WORDS = re.compile(r"\n<!-- words: (.*) -->\n")
@@ -178,7 +178,7 @@ def search(words: Sequence[str]) -> str:
 
 
 def near(words: Sequence[str]) -> list[str]:
-    """The words of the manual that are spelled most like some that are on no page.
+    """The words of the manual whose spelling is most similar to these `words`, which are on no page.
 
     >>> near(["intervls"])
     ['intervals', 'interval']
@@ -195,7 +195,7 @@ def about(command: str) -> str:
 
 
 def _matches(words: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """The pages that have most of some words, in any order and at any distance, and what they say of them.
+    """The pages that have most of some words, in any order and at any distance, each with its best sentences.
 
     First comes the page of questions, if one answer has all of several words. Other pages come in the order in which
     most of the words are among those by which people look for them (or in a question that they answer), then in their
@@ -239,7 +239,7 @@ class _Page:
         return _pattern(token).search(self._text) is not None
 
     def rank(self, tokens: Sequence[str]) -> tuple[int, ...]:
-        """The smaller, the earlier."""
+        """The sort key of the page: pages with smaller keys come earlier."""
         counts = [_count(text, tokens) for text in self.sentences]
         by_head = max(_count(text, tokens) for text in self._heads)
         return -by_head, -_count(self._name, tokens), -max(counts), -counts.count(max(counts))
@@ -251,9 +251,10 @@ class _Page:
 
 
 def _answers(tokens: Sequence[str]) -> tuple[list[str], bool]:
-    """The one or two entries of the page of questions that have most of some words, and whether they have all.
+    """The one or two entries of the page of questions with most of the words, and whether they have all words.
 
-    Rare words count most, then words of the question. Numbers are any of their kind.
+    Rare words count most, then numbers that are equal to the user's numbers, then words of the question. Other numbers
+    of the same kind count, too.
     """
     entries = list(filter(re.compile(r"\*\*").match, _source("questions").split("\n\n")))
     plain = [entry[2:].translate(_DASHES).partition("**")[::2] for entry in entries]
@@ -267,9 +268,10 @@ def _answers(tokens: Sequence[str]) -> tuple[list[str], bool]:
         in_question = sum(having[token][number][0] for token in tokens)
         if found:
             shown = " ".join(_LINK.sub(_shown_link, entry).replace("`", "").replace("**", "").split())
-            ranks[shown] = (len(found) == len(needed), sum(map(rarity.__getitem__, found)), extra, in_question)
+            exact = sum(token in _words_in("".join(plain[number])) for token in tokens if _number(token))
+            ranks[shown] = (len(found) == len(needed), sum(map(rarity.__getitem__, found)), exact, extra, in_question)
     first = sorted(ranks, key=lambda entry: ranks[entry], reverse=True)[:_MOST_ANSWERS]
-    first = [entry for entry in first if ranks[entry][:2] == ranks[first[0]][:2]]
+    first = [entry for entry in first if ranks[entry][:3] == ranks[first[0]][:3]]
     return first, bool(first) and bool(ranks[first[0]][0])
 
 
@@ -278,7 +280,7 @@ def _count(text: str, tokens: Sequence[str]) -> int:
 
 
 def _number(token: str) -> str:
-    """The kind of a number, for one that is asked for is like any other of its kind; empty for other words.
+    """The kind of a number, because a search also finds other numbers of the same kind. Empty if the word is no number.
 
     >>> list(map(_number, ["2e-91", "0.06", "2-4", "12", "95%", "e-2", "bleu-4"]))
     ['power', 'decimal', 'range', 'whole', 'whole', '', '']
@@ -298,7 +300,7 @@ def _number(token: str) -> str:
 
 @cache
 def _pattern(token: str, same_words: Sequence[Sequence[str]] = _SAME_WORDS) -> re.Pattern[str]:
-    """What finds a word, its forms and the words that mean the same.
+    """The pattern that finds a word, its forms and the words of the same meaning.
 
     >>> [bool(_pattern("star").search(text)) for text in ("starts", "a star", "stars", "an asterisk")]
     [False, True, True, True]
@@ -318,7 +320,7 @@ def _is_in(token: str, text: str) -> bool:
 
 
 def _words_in(text: str) -> list[str]:
-    """The words of a question, without those that every sentence has, unless it has no others.
+    """The words of a question without the words in `_SILENT`; if there are no other words, all words.
 
     >>> _words_in("What does a rank of 2–4 mean?"), _words_in("is it")
     (['rank', '2-4', 'mean'], ['is', 'it'])
@@ -330,7 +332,7 @@ def _words_in(text: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    """A word without its ending, with which other forms of it begin.
+    """The stem of a word: the word without its ending.
 
     >>> list(map(_stem, ["tasks", "significantly", "comparing", "loss", "p"]))
     ['task', 'significant', 'compar', 'loss', 'p']
@@ -487,4 +489,4 @@ _TABLES: Mapping[str, Callable[[], Iterable[str]]] = {
     "fields of reports": partial(_fields, "Report"),
     "references": _references,
 }
-"""What lines in braces stand for."""
+"""The text that replaces a line in braces."""

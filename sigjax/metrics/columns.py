@@ -1,13 +1,15 @@
 """Metrics that are not functions of sums: variance, median, areas under curves, and three correlations.
 
-Functions take columns `[instance]`, and weights `[..., instance]`: how often each instance is drawn. They give `[...]`.
-Weights leave the order of values alone, so those that depend on it sort once for all resamples; their sums are of whole
-numbers, and so exact: ties are ties.
+Functions take columns `[instance]`, and weights `[..., instance]`: how often each instance is drawn. They return
+`[...]`. Weights do not change the order of values. So functions that depend on the order sort once for all resamples.
+Their sums are sums of whole numbers, so they are exact, and equal scores tie.
 
-Of any `SampleMetric`, a user's or ours: its scores on the data, how far rounding moves them, and whether it is what it
-declares. Columns are put on a common scale where a score does not depend on the scale of a system, since a permutation
-test exchanges their numbers. These are taken as the decimals they are written as, and the arithmetic is exact up to one
-final rounding: equal numbers stay equal, also between systems, whatever the offset.
+For any `SampleMetric`, the user's or our own, this module computes the scores on the data and their rounding errors. It
+checks that the metric has the properties that it declares.
+
+A permutation test exchanges numbers of two systems. So if a score does not depend on the scale of a system, the columns
+are standardized. The arithmetic uses the decimals as written, and is exact up to one final rounding. So equal numbers
+stay equal, also between systems, whatever the offset.
 """
 
 import warnings
@@ -30,8 +32,9 @@ _LOOKS = 8
 _MARGIN = 64.0
 """Safety factor: other rounding errors may be this many times as large as the measured ones."""
 _DROWNED = 2.0**-20
-"""Rounding of this fraction of the score is refused: differences would drown in it. If a score should be 0 and is
-not quite, the square of this fraction of the numbers, or of their squares, is refused."""
+"""If rounding exceeds this fraction of the score, the metric is refused, because rounding could hide differences.
+
+If a score is 0 except for rounding, the limit is the square of this fraction, times the numbers or their squares."""
 _UNEQUAL = 2.0**20
 """Values further apart than this many rounding errors are different beyond doubt."""
 
@@ -104,7 +107,7 @@ def check_standards(metric: SampleMetric, columns: np.ndarray, standard: np.ndar
     sigjax.InputError: metric 'mean' gives 2 for the numbers of a system, but 0 once they are standardized
     (center); leave standardize out
     """
-    if not metric.standardize or metric.rounding is not None:  # such metrics have been analysed
+    if not metric.standardize or metric.rounding is not None:  # a metric that states its rounding has been analysed
         return
     tolerances = _UNEQUAL * (system_roundings(metric, columns) + system_roundings(metric, standard))
     scores = sample_scores(metric, columns), sample_scores(metric, standard)
@@ -230,7 +233,7 @@ def _centred(values: list[float], counts: list[int]) -> list[float]:
 def _zscores(values: list[float], counts: list[int]) -> list[float]:
     r"""$(x_i - \bar x) / \sqrt{\sum_j (x_j - \bar x)^2 / n}$, rounded towards 0 to a fixed grid; 0 for equal values.
 
-    On a grid equal numbers are rounded alike, whatever quotients they come from.
+    On a grid, equal z-scores are rounded to the same number, even if they come from different quotients.
     """
     apart, _ = _deviations(values, counts)
     squares = sum(count * each * each for each, count in zip(apart, counts, strict=True))
@@ -303,7 +306,7 @@ def median(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
     order = np.argsort(value)
     reached = sums_before(np.take(weights, order, axis=-1))[..., 1:]
     number = reached[..., -1:]
-    # Ranks from 1 of the middle: the same one twice where the number is odd.
+    # Ranks (from 1) of the two middle values; both are the same if the number is odd.
     first, second = (number + 1) // 2, number // 2 + 1
     low, high = (value[order[np.sum(reached < rank, axis=-1)]] for rank in (first, second))
     return (low + high) / 2.0
@@ -367,7 +370,7 @@ def average_precision(score: np.ndarray, label: np.ndarray, weights: np.ndarray)
 
 
 def spearman(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    r"""Spearman's correlation: Pearson's of the ranks, where equal values have the mean of their ranks.
+    r"""Spearman's correlation: Pearson's correlation of the ranks; equal values have the mean of their ranks.
 
     $\sum_i w_i p_i g_i / \sqrt{\sum_i w_i p_i^2 \sum_i w_i g_i^2}$, where $p_i = N_{<}(i) + N_{\le}(i) - n$ is twice
     the deviation of a rank from the mean rank among the $n = \sum_i w_i$ drawn. Reference: Spearman (1904), "The proof
@@ -384,7 +387,7 @@ def spearman(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> n
 
 
 def kendall(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    r"""Kendall's tau-b: concordant less discordant pairs of instances, over the geometric mean of the untied ones.
+    r"""Kendall's tau-b: concordant minus discordant pairs, over the geometric mean of two numbers of untied pairs.
 
     $(C - D) / \sqrt{(n_0 - n_p)(n_0 - n_g)}$ of $n_0 = n (n - 1) / 2$ pairs, of which $n_p$ and $n_g$ are tied by
     prediction and by gold. Scores are in [-1, 1], as `scipy.stats.kendalltau`; NaN as in `spearman`. Inversions are
@@ -414,7 +417,7 @@ def _centre(value: Array, weights: Array) -> Array:
 
 
 def sums_before(values: np.ndarray) -> np.ndarray:
-    """Sums `[..., place + 1]` of the whole numbers `[..., place]` before each place, from 0 to all of them: int64.
+    """Sums `[..., place + 1]` (int64) of the whole numbers `[..., place]` before each place; the last is the total.
 
     >>> sums_before(np.array([2.0, 0.0, 1.0]))
     array([0, 2, 2, 3])
@@ -425,7 +428,7 @@ def sums_before(values: np.ndarray) -> np.ndarray:
 
 
 def _doubled_ranks(column: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Twice the deviations of the ranks from their mean among those drawn: whole numbers `[..., instance]`."""
+    """Twice the deviations of ranks from the mean rank of drawn instances: whole numbers `[..., instance]`."""
     codes = np.unique(column, return_inverse=True)[1]
     up_to = sums_before(_of_groups(codes, weights))
     return np.take(up_to[..., :-1] + up_to[..., 1:] - up_to[..., -1:], codes, axis=-1)
@@ -470,7 +473,10 @@ def _variance_rounding(value: np.ndarray) -> float:
 
 
 def _bounded_rounding(*columns: np.ndarray) -> float:
-    """A few operations after sums over the instances, in any order, of numbers whose sum is about 1, or whole."""
+    """Bound on the rounding error of a score from sums over the instances, in any order, and a few further operations.
+
+    The sums must be sums of whole numbers, or about 1.
+    """
     return (len(columns[0]) + 1024) * _EPSILON
 
 
@@ -481,7 +487,7 @@ def _median_rounding(value: np.ndarray) -> float:
 
 
 def _iqm_rounding(value: np.ndarray) -> float:
-    """A mean of as many values as there are instances, in the order of the values."""
+    """Bound on the rounding error of a mean of as many values as instances, added in the order of the values."""
     return (len(value) + 8.0) * _EPSILON * float(np.abs(value).max())
 
 

@@ -5,10 +5,11 @@ WER (words between blanks) and CER (characters) count insertions, deletions and 
 also counts shifts of several words, as sacrebleu does: Snover, Dorr, Schwartz, Micciulla and Makhoul (2006), "A study
 of translation edit rate with targeted human annotation".
 
-`wer-sclite` is NIST's: errors of the alignment in which a substitution costs 4 and another error 3, which may be more
-than the fewest, for each word of the alternatives taken. Transcripts may have alternatives, aligned as sclite of NIST's
-SCTK does: `{ um / uh }` is one of its alternatives, `{ uh / @ }` may be nothing, and so may `(uh)`, as with sclite -D.
-Case, a mark * at the end of a word, and tags (`word;tag`) do not count. Reference: SCTK
+`wer-sclite` is the WER of NIST's sclite (SCTK). It counts the errors of the alignment with the least cost: a
+substitution costs 4, another error 3. So the errors may be more than the fewest possible. Transcripts may have
+alternatives, and the length counts the words of the chosen alternatives. `{ um / uh }` stands for one of its
+alternatives; `{ uh / @ }` and `(uh)` may be empty, as with sclite -D. Case, a mark * at the end of a word, and tags
+(`word;tag`) are ignored. Reference: SCTK
 (https://github.com/usnistgov/SCTK), `net_dp.c` and `word.c`.
 """
 
@@ -30,9 +31,9 @@ from sigjax.records import Array, Metric
 from sigjax.run.costs import Cost
 
 SCLITE = "wer-sclite"
-"""The metric of these errors."""
+"""The name of the metric that counts errors as sclite does."""
 _NOTHING, _OPTIONAL, _WORD, _SUBSTITUTION = 1, 2000, 3000, 4000
-"""Costs in sclite, in thousandths: of a word that is left out or put in (@, optional, other), and of another word."""
+"""Costs of sclite, in thousandths: to delete or insert a word (@, optional, any other), and to substitute a word."""
 
 EditOperation = Literal["correct", "substitution", "deletion", "insertion"]
 """The edit of a word."""
@@ -40,13 +41,13 @@ EditOperation = Literal["correct", "substitution", "deletion", "insertion"]
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A graph of words, in an order in which each comes after those before it; word 0 is the start."""
+    """A graph of words in topological order; word 0 is the start."""
 
     words: list[str]
     costs: list[int]
-    """The cost of leaving the word out, or putting it in."""
+    """The cost of deleting or inserting each word."""
     before: list[list[int]]
-    """The words that may come before each; sclite prefers the first."""
+    """The words that may come before each word; sclite prefers the first of them."""
     last: list[int]
     """The words that may be the last."""
 
@@ -103,9 +104,9 @@ def _word(token: str) -> tuple[str, int]:
 
 
 def align(reference: Words, output: Words) -> list[EditOperation]:
-    """The alignment with the least cost, from the start; if there are several, the one of sclite.
+    """The alignment with the least cost, from the start; in ties, the alignment of sclite.
 
-    Words that are optional are correct where they are left out, or put in.
+    If an optional word is deleted or inserted, it counts as correct.
 
     >>> align(words_of("a { b c / @ } d"), words_of("A d e"))
     ['correct', 'correct', 'insertion']
@@ -158,7 +159,7 @@ _Move = tuple[float, int, int]
 def _predecessors(
     reference: Words, output: Words, table: Sequence[Sequence[int]], a: int, b: int
 ) -> tuple[_Move, _Move, _Move]:
-    """The steps that lead to two words: both aligned, the reference's left out, the output's put in."""
+    """The steps that lead to two words: align both, delete the reference's word, or insert the output's word."""
 
     def best(rows: list[int], columns: list[int], cost: int) -> _Move:
         moves = ((table[row][column] + cost, row, column) for row, column in product(rows, columns))
@@ -176,8 +177,8 @@ def _predecessors(
 def error_rate_score(sums: Array) -> Array:
     r"""WER or CER, $errors / ref\_len$.
 
-    Sums `[..., stat]` with stat = (errors, ref_len) give scores `[...]` from 0, and above 1 if outputs are much too
-    long. Without any reference 1, or 0 if there is no output either.
+    Sums `[..., stat]` with stat = (errors, ref_len) give scores `[...]` from 0; above 1 if outputs are much too long.
+    If the references are empty, the score is 0 if the outputs are empty, too, else 1.
 
     >>> float(error_rate_score(np.array([5.0, 40.0])))
     0.125
@@ -189,7 +190,7 @@ def error_rate_score(sums: Array) -> Array:
 def ter_score(sums: Array) -> Array:
     r"""TER, $100\,edits / ref\_len$, in percent; otherwise as `error_rate_score`.
 
-    Both statistics are times the number of references: whole numbers.
+    Both statistics are multiplied by the number of references, so that they are whole numbers.
 
     >>> float(ter_score(np.array([5.0, 40.0])))
     12.5
@@ -221,7 +222,7 @@ def edit_distance(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
     for i, token in enumerate(first):
         bits[token] = bits.get(token, 0) | 1 << i
     top, every = len(first) - 1, (1 << len(first)) - 1
-    # Bit i: whether the table grows (shrinks) by one from row i to row i + 1 of the column.
+    # Bit i: whether the distance grows (shrinks) by one from row i to row i + 1 of the column.
     grows, shrinks, distance = every, 0, len(first)
     for token in second:
         match = bits.get(token, 0)

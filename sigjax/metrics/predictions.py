@@ -1,10 +1,10 @@
-"""Metrics of predictions: of classes, which weigh them, of numbers (errors), and of the probability of class 1.
+"""Metrics of predictions: of classes, of numbers (errors), and of the probability of class 1.
 
-Those of classes are macro and weighted averages, balanced accuracy, Matthews correlation and Cohen's kappa. Their
+The metrics of classes are macro and weighted averages, balanced accuracy, Matthews correlation and Cohen's kappa. Their
 statistics are counts of a confusion matrix: how often each class is right, predicted and gold. A metric is made for the
 classes of the data; scores take the number of classes from the number of statistics.
 
-Errors of numbers are taken as the decimals that the numbers are written as: errors that are equal on paper are equal.
+Errors are computed from the decimals as written. So errors that are equal on paper are equal.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -50,7 +50,7 @@ def matthews(sums: Array) -> Array:
     r"""Matthews correlation for any number of classes, the $R_K$ of Gorodkin (2004).
 
     $(c n - \sum_k p_k g_k) / \sqrt{(n^2 - \sum_k p_k^2)(n^2 - \sum_k g_k^2)}$ for n instances, of which c are right,
-    $p_k$ are predicted as class k and $g_k$ are of that class.
+    $p_k$ are predicted as class k and $g_k$ have the gold label k.
 
     Sums `[..., stat]` with stat = (correct, predicted of each class, gold of each class) give scores `[...]` in
     [-1, 1]; 0 if the predictions, or the gold labels, are all of one class.
@@ -77,7 +77,7 @@ def cohen_kappa(sums: Array) -> Array:
 
 
 def weighted_fscore(sums: Array) -> Array:
-    """Weighted F1, the mean of F1 over classes by how many instances they have; see `macro_fscore`."""
+    """Weighted F1: the mean of F1 over classes, weighted by their numbers of gold instances; see `macro_fscore`."""
     correct, predicted, gold = _thirds(sums)
     return divide((gold * divide(2.0 * correct, predicted + gold)).sum(-1), gold.sum(-1))
 
@@ -106,7 +106,7 @@ CLASS_METRICS = {
     **{"weighted-fscore": "weighted F1", "balanced-accuracy": "balanced accuracy"},
     **{"mcc": "MCC", "kappa": "Cohen's kappa"},
 }
-"""Their titles by name."""
+"""The titles of the metrics of classes, by name."""
 
 
 def class_metric(name: str, classes: Sequence[str]) -> Metric:
@@ -128,7 +128,10 @@ def class_metric(name: str, classes: Sequence[str]) -> Metric:
 
 
 def class_numbers(name: str, truth: np.ndarray, predicted: np.ndarray, classes: Mapping[str, int]) -> np.ndarray | None:
-    """The numbers `[instance]` of a name: value, tp and correct are whether the label is right; None if unknown."""
+    """The numbers `[instance]` of a statistic; None if its name is unknown.
+
+    For the names "value", "tp" and "correct", a number is 1 if the label is right, else 0.
+    """
     kind, _, label = name.partition(":")
     if not label:
         right = {"value", "tp", "correct"}
@@ -142,7 +145,7 @@ def class_numbers(name: str, truth: np.ndarray, predicted: np.ndarray, classes: 
 
 
 def restore_class_metric(name: str, stat_names: Sequence[str]) -> Metric | None:
-    """The metric that `class_metric` made, from its name and the names of its statistics; None for others."""
+    """The metric of `class_metric` with this name and these statistics; None if there is no such metric."""
     if name not in CLASS_METRICS:
         return None
     classes = [stat.removeprefix("gold:") for stat in stat_names if stat.startswith("gold:")]
@@ -173,11 +176,11 @@ def _agreement(sums: Array) -> tuple[Array, Array, Array, Array]:
 _MOST_DECIMALS = 15
 """Digits of a decimal that a double keeps."""
 _FLATTEST = 1e-5
-"""Numbers that vary less than this part of their size lose the digits of their variance."""
+"""If the range of numbers, divided by the largest absolute number, is below this, their variance has too few digits."""
 
 
 def errors_of(prediction: np.ndarray, gold: np.ndarray, *, power: int = 1) -> np.ndarray:
-    """|prediction - gold| to a power `[instance]`, as the decimals that the numbers are written as.
+    """|prediction - gold| to a power `[instance]`, computed from the decimals as written.
 
     >>> errors_of(np.array([0.5, 0.1]), np.array([0.3, 0.3])).tolist()  # 0.3 - 0.1 is 0.19999999999999998
     [0.2, 0.2]
@@ -208,8 +211,8 @@ def root_mean(sums: Array) -> Array:
 def r2_score(sums: Array) -> Array:
     r"""Coefficient of determination, $1 - \sum_i (p_i - g_i)^2 / \sum_i (g_i - \bar g)^2$.
 
-    Sums `[..., stat]` with stat = (squared error, squared gold number, gold number, count) give scores `[...]` up to 1;
-    where all gold numbers are equal 1 without errors, else 0, as in scikit-learn.
+    Sums `[..., stat]` with stat = (squared error, squared gold number, gold number, count) give scores `[...]` up to 1.
+    If all gold numbers are equal, the score is 1 without errors, else 0, as in scikit-learn.
 
     >>> float(r2_score(np.array([1.0, 14.0, 6.0, 3.0])))
     0.5
@@ -270,7 +273,7 @@ R2 = Metric(
 BRIER = replace(_of_errors("brier", _squared, "squared", "Brier score", _CLASS_1), bounds=SHARES)
 """The mean of $(p_i - y_i)^2$ for the probability of label 1. Reference: Brier (1950)."""
 LOG_LOSS = _of_errors("log-loss", _logarithms, "loss", "log loss", _CLASS_1)
-"""The mean of $-\\log p_i$ of the right label; probabilities below 2.2e-16 count as that, as in scikit-learn."""
+"""The mean of $-\\log p_i$ of the right label; probabilities below 2.2e-16 count as 2.2e-16, as in scikit-learn."""
 MICRO_FSCORE = replace(ACCURACY, name="micro-fscore", title="micro F1")
-"""With one label per instance, it is the accuracy."""
+"""With one label per instance, micro F1 is the accuracy."""
 PREDICTIONS = (MAE, MSE, RMSE, R2, BRIER, LOG_LOSS, MICRO_FSCORE)

@@ -1,24 +1,25 @@
 """Ratios of two sums: the mean, accuracy and ratio; and what all metrics of counts share.
 
-A mean is a sum of values over a sum of ones, so that it stays right when clusters of different sizes are resampled.
+A mean is a sum of values over a sum of ones. So the mean stays right if clusters of different sizes are resampled.
 
-Precision, recall and F1 from counts, and the error rate, precision and recall of word alignments.
+This module also has precision, recall and F1 from counts, and the error rate, precision and recall of word alignments.
 
-Counts are added over instances first (micro average); an empty denominator gives 0. Items: tp (correct), predicted (by
-the system) and gold (in the reference). Gold sizes are the same for all systems, so that two systems differ in one
-count for recall, and in two for precision and F1: all can be tested without sampling. Their tests: Yeh (2000), "More
-accurate tests for the statistical significance of result differences".
+**Counts** are first added over instances (micro average); if the denominator is 0, the score is 0. The counts are tp
+(correct items), predicted (items of the system) and gold (items of the reference). All systems have the same gold
+counts. So two systems differ in one count for recall, and in two counts for precision and F1. All three can be tested
+without sampling. Reference for their tests: Yeh (2000), "More accurate tests for the statistical significance of result
+differences".
 
-Alignments: A are the links of a system, S the sure links of the gold alignment, P its possible links, sure ones among
-them. The inputs are |A∩S| (sure_matched), |A∩P| (possible_matched), |A| (predicted) and |S| (sure). The error rate
-needs only the sum of both matches, so that two systems differ in two counts, and in one for recall. Reference: Och and
-Ney (2003), "A systematic comparison of various statistical alignment models".
+**Alignments.** A are the links of a system, S the sure links of the gold alignment, and P its possible links; S is a
+part of P. The inputs are |A∩S| (sure_matched), |A∩P| (possible_matched), |A| (predicted) and |S| (sure). The error rate
+needs only the sum of sure_matched and possible_matched. So two systems differ in two counts for the error rate, and in
+one count for recall. Reference: Och and Ney (2003), "A systematic comparison of various statistical alignment models".
 
-**Large numbers** are shifted to near 0 before anything rounds. Time stamps in microseconds differ in their last digits.
-A double has 16 digits, and what a score loses by rounding is relative to the score: too much for the difference of two.
-But a mean moves with its numbers. With $x_i - o_i c_i$ in place of $x_i$, for counts $c_i$, no difference of two scores
-changes, on any resample, where systems share counts and shifts $o_i$; and a score becomes less by o where all $o_i$ are
-o.
+**Large numbers** are shifted to near 0 before anything is rounded. For example, time stamps in microseconds differ only
+in their last digits. A double has 16 digits, and the rounding error of a score is relative to the score. This error may
+be too large for the difference of two scores. But if numbers are shifted, their mean is shifted. Replace $x_i$ by $x_i
+- o_i c_i$ for counts $c_i$. If systems share the counts and the shifts $o_i$, no difference of two scores changes, on
+any resample. If all $o_i$ are equal to o, each score decreases by o.
 """
 
 from __future__ import annotations
@@ -53,15 +54,15 @@ _MONOTONE: set[Callable[..., Array]] = set()
 def monotone(score: Callable[..., Array]) -> Callable[..., Array]:
     """Declare that a score is a ratio of two weighted sums of statistics, or a mean, for exact tests.
 
-    If no statistic is negative, the score is monotone in each statistic while the others stay. And for fixed totals of
-    both systems, the sums with a difference of scores below some t >= 0 form a convex set.
+    If no statistic is negative, the score is monotone in each statistic while the other statistics are fixed. For fixed
+    totals of both systems, the sums whose difference of scores is below some t >= 0 form a convex set.
     """
     _MONOTONE.add(score)
     return score
 
 
 def is_monotone(score: Callable[..., Array]) -> bool:
-    """Whether this was declared of a score.
+    """Whether a score was declared by `monotone`.
 
     >>> is_monotone(ratio_score), is_monotone(lambda sums: sums[..., 0] ** 2)
     (True, False)
@@ -103,7 +104,7 @@ def refuse_where(wrong: np.ndarray, rule: str, column: np.ndarray, advice: str =
 def stack_counts(names: Sequence[str], limits: Sequence[tuple[int, int]], *columns: np.ndarray) -> np.ndarray:
     """Columns `[instance]` -> `[instance, stat]`; columns that cannot be counts are refused.
 
-    `limits` are (part, whole): indices of two columns, of which the first counts some of what the second counts.
+    `limits` are (part, whole): indices of two columns. A part must not exceed its whole.
 
     >>> stack_counts(("correct", "total"), [(0, 1)], np.array([1, 0]), np.array([2, 3]))
     array([[1, 2],
@@ -146,7 +147,7 @@ def _right_or_wrong(value: np.ndarray) -> np.ndarray:
 
 
 SHARES, PERCENT, RATES = (0.0, 1.0), (0.0, 100.0), (0.0, math.inf)
-"""Bounds of scores."""
+"""Bounds of scores: of shares, of percentages, and of rates."""
 _TWO, _TOKENS = ("numerator", "denominator"), ("correct", "tokens")
 RATIO = Metric("ratio", ratio_score, _TWO, partial(stack_nonnegative, _TWO, (1,)), _TWO, portable=True)
 """A denominator below 0 is refused, since the ratio of sums would jump there."""
@@ -164,7 +165,7 @@ OPTIMALITY_GAP = replace(
     bounds=(0.0, math.inf),
     title="optimality gap",
 )
-r"""How far scores fall short of 1, $\frac{1}{n} \sum_i \max(1 - x_i, 0)$, of Agarwal et al. (2021); lower is better.
+r"""The mean shortfall of scores below 1, $\frac{1}{n} \sum_i \max(1 - x_i, 0)$; lower is better (Agarwal et al. 2021).
 
 Example:
     >>> OPTIMALITY_GAP.extract(np.array([0.25, 3.0]))[:, 0]
@@ -173,25 +174,25 @@ Example:
 RATIOS = (MEAN, ACCURACY, RATIO, OPTIMALITY_GAP)
 _TRIALS = re.compile(r"pass([@^])([1-9]\d*)|flip-rate")
 LARGEST_WHOLE = 2**53
-"""Doubles hold every whole number up to this one."""
+"""Doubles hold every whole number up to this number."""
 
 
 @dataclass(frozen=True)
 class TrialShares:
-    """A function of the runs of an instance (0 or 1 each): the share of its subsets of k runs that pass, or differ."""
+    """A function of the runs (0 or 1 each) of an instance: the share of subsets of k runs that pass, or that differ."""
 
     name: str
     kind: str
     k: int
 
     def __call__(self, value: np.ndarray) -> np.ndarray:
-        """One run each `[run]` -> `[run, stat]`, which are checked here and put together by `of_runs`."""
+        """Check the values of runs: `[run]` -> `[run, stat]`; `of_runs` computes the shares of instances from them."""
         advice = "; use mean for other numbers (logs give those of systems whose runs differ: take the same runs)"
         refuse_where((value != 0) & (value != 1), f"{self.name} takes 0 or 1 for each run", value, advice)
         return _with_ones(value)
 
     def share(self, right: int, runs: int) -> Fraction:
-        """The share of the subsets of k of these runs.
+        """The share for `runs` runs, of which `right` are right.
 
         >>> [str(trial_metric(name).extract.share(3, 5)) for name in ("pass@2", "pass^2", "flip-rate")]
         ['9/10', '3/10', '3/5']
@@ -200,10 +201,11 @@ class TrialShares:
         return Fraction({"@": every - none, "^": all_right, "": every - none - all_right}[self.kind], every)
 
     def of_runs(self, right: np.ndarray, labels: Sequence[str]) -> np.ndarray:
-        """Statistics `[system, run, stat]` of answers `[system, run]`; `labels` `[run]` are those of the instances.
+        """Statistics `[system, run, stat]` of answers `[system, run]`; `labels` `[run]` name the instances.
 
-        Runs of an instance have equal parts of its share, and of its weight of 1, both times a number that makes all
-        whole: so equal scores tie. If that number is too large for doubles, they are reals.
+        The share of an instance, and its weight of 1, are divided equally among its runs. Both are multiplied by a
+        number that makes all of them whole, so that equal scores tie. If this number is too large for doubles, the
+        statistics are reals.
         """
         names, instance, runs = np.unique(np.array(labels), return_inverse=True, return_counts=True)
         if (short := np.flatnonzero(runs < self.k)).size:
@@ -227,10 +229,10 @@ class TrialShares:
 def trial_metric(name: str) -> Metric | None:
     r"""The metric of the trials (runs) of an instance for a name such as pass@1, pass^4 or flip-rate; else None.
 
-    Of n runs, c of which pass, $pass@k = 1 - \binom{n - c}{k} / \binom{n}{k}$ is the chance that any of k different
-    runs passes (Chen et al. 2021), $pass^k = \binom{c}{k} / \binom{n}{k}$ that all do (Yao et al. 2024), and the flip
-    rate $2 c (n - c) / (n (n - 1)) = pass@2 - pass^2$ that two disagree. All are without bias for new runs. The score
-    is the mean over instances, whose runs are resampled together.
+    Suppose c of n runs pass. $pass@k = 1 - \binom{n - c}{k} / \binom{n}{k}$ is the chance that any of k different
+    runs passes (Chen et al. 2021). $pass^k = \binom{c}{k} / \binom{n}{k}$ is the chance that all k pass (Yao et al.
+    2024). The flip rate $2 c (n - c) / (n (n - 1)) = pass@2 - pass^2$ is the chance that two runs disagree. All three
+    are unbiased for new runs. The score is the mean over instances; the runs of an instance are resampled together.
 
     >>> trial_metric("pass^4").extract.share(5, 8), trial_metric("pass^0")
     (Fraction(1, 14), None)
@@ -286,7 +288,7 @@ def fscore_ratios_score(sums: Array) -> Array:
     r"""F1 of a recall and a precision that count different things (coreference): $2 p r / (p + r)$.
 
     Sums `[..., stat]` with stat = (recall numerator and denominator, precision numerator and denominator) give scores
-    `[...]` in [0, 1]; 0 if either is 0 or its denominator is.
+    `[...]` in [0, 1]. The score is 0 if recall or precision is 0, or if its denominator is 0.
 
     >>> float(fscore_ratios_score(np.array([1.0, 2.0, 1.0, 4.0]))) == 2 * 0.5 * 0.25 / 0.75
     True
@@ -299,8 +301,8 @@ def fscore_ratios_score(sums: Array) -> Array:
 def fscore_errors_score(sums: Array) -> Array:
     r"""F1 from correct items and errors, $2\,tp / (2\,tp + incorrect)$: section 2 of Zmigrod et al. (2022).
 
-    Sums `[..., stat]` with stat = (tp, incorrect), the latter false positives and false negatives, give scores `[...]`
-    in [0, 1]; 0 if there is nothing.
+    Sums `[..., stat]` with stat = (tp, incorrect) give scores `[...]` in [0, 1]; 0 if both sums are 0. `incorrect`
+    counts false positives and false negatives.
 
     >>> float(fscore_errors_score(np.array([3.0, 2.0])))
     0.75
@@ -322,7 +324,7 @@ def aer_score(sums: Array) -> Array:
 
 
 def stack_matches(kept: slice, tp: np.ndarray, predicted: np.ndarray, gold: np.ndarray) -> np.ndarray:
-    """`[instance]` tp, predicted and gold -> those `kept`, `[instance, stat]`; impossible counts are refused."""
+    """tp, predicted and gold `[instance]` -> the columns `kept`, `[instance, stat]`; refuse impossible counts."""
     for name, limit in (("predicted", predicted), ("gold", gold)):
         wrong = np.flatnonzero((tp < 0) | (tp > limit))
         if wrong.size:
@@ -355,11 +357,16 @@ TREEBANKS = tuple(
     replace(FSCORE, name=title.lower(), title=title)
     for title in ("LAS", "UAS", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "CLAS", "MLAS", "BLEX")
 )
-"""F1 of the words of dependency trees, whose tp stand for a gold word and have the right head and relation without its
-subtype (las), head (uas), universal or language-specific part of speech (upos, xpos), universal features (ufeats), all
-three (alltags), or lemma (lemmas; any, where the gold word has none). With the same words on both sides all are
-accuracies. Of content words alone: head and relation (clas), and also the tags, the features, and the function words
-that depend on the word (mlas), or the lemma (blex). Zeman et al. (2018), "CoNLL 2018 Shared Task: Multilingual Parsing
+"""F1 of the words of dependency trees. A word is correct (tp) if it matches a gold word and these are right:
+
+- las: head and relation (without its subtype); uas: head;
+- upos, xpos: universal or language-specific part of speech; ufeats: universal features; alltags: all three;
+- lemmas: lemma (if the gold word has no lemma, any lemma is right).
+
+If system and gold have the same words, these scores are accuracies. Other scores are for content words only. clas: head
+and relation; mlas: also the tags, the features and the function words that depend on the word; blex: also the lemma.
+
+Reference: Zeman et al. (2018), "CoNLL 2018 Shared Task: Multilingual Parsing
 from Raw Text to Universal Dependencies"."""
 
 _RATIOS = ("recall_numerator", "recall_denominator", "precision_numerator", "precision_denominator")
@@ -396,16 +403,18 @@ MATCHES = (
 
 
 _SMALL, _TIES = 2.0**22, 2.0**42
-"""Up to the first sum of whole numbers, rounding is far below a step; from the second on, ties may be taken for it."""
+"""Two sums of whole numbers. Below `_SMALL`, rounding is far below a step, so numbers are not large.
+
+From `_TIES` on, rounding and ties may be confused, so whole numbers are large."""
 _LARGE = 2.0**16
-"""Numbers are large from this many times the size of what tells systems, or instances, apart."""
+"""Numbers are large if they are this many times larger than the differences between systems or instances."""
 _ROUNDING = 2.0**-51
-"""If real numbers vary by less than this part of their size, it is rounding."""
+"""If real numbers vary by less than this fraction of their size, the variation is rounding."""
 _LARGEST_DECIMAL = 2.0**51
-"""Decimals of more steps than this do not differ from their neighbours among doubles."""
+"""Largest decimal, in steps of its last digit: beyond it, adjacent decimals may be the same double."""
 _MOST_DECIMALS, _FEW = 15, 16
 _ANY = (-math.inf, math.inf)
-"""Bounds of scores: others stay where they are."""
+"""The bounds of a score without limits; only evaluations by such scores are shifted."""
 
 
 class Shifted(NamedTuple):
@@ -424,7 +433,7 @@ class Shifted(NamedTuple):
 
 
 def shifted(evaluation: EvaluationRecord) -> Shifted | None:
-    """An evaluation shifted to near 0; None if its numbers are not large, or its score does not move with them.
+    """An evaluation shifted to near 0; None if its numbers are not large, or if shifts do not shift its score.
 
     >>> from sigjax.metrics import evaluation_from_arrays
     >>> evaluation = evaluation_from_arrays({"A": [10**15 + 3, 10**15 + 1], "B": [10**15, 10**15]}, metric="mean")
@@ -459,7 +468,7 @@ def shifted(evaluation: EvaluationRecord) -> Shifted | None:
 
 
 def _shared(evaluation: EvaluationRecord, values: np.ndarray, counts: np.ndarray) -> np.ndarray | None:
-    """A shift `[instance]` by what all systems have on an instance, whatever the run; None if counts differ."""
+    """A shift `[instance]` that all systems share, the same for all runs of an instance; None if counts differ."""
     if (counts != (counts[:1] if evaluation.runs is None else 1)).any():
         return None
     place = (len(values) - 1) // 2
@@ -472,9 +481,10 @@ def _shared(evaluation: EvaluationRecord, values: np.ndarray, counts: np.ndarray
 
 
 def shared_shift(evaluations: Sequence[EvaluationRecord]) -> float:
-    """What all numbers of evaluations by one mean are shifted by: near those of one; 0 if none are large.
+    """One shift for all numbers of several evaluations by the same mean; 0 if no evaluation has large numbers.
 
-    Each can be shifted by it without rounding: if one has whole numbers, this is one, too.
+    The shift is near the numbers of an evaluation with large numbers. It rounds no evaluation: if an evaluation has
+    whole numbers, the shift is whole, too.
     """
     found = (shifted(each) for each in evaluations)
     near = next((float(each.shifts[0]) for each in found if each is not None), 0.0)
@@ -484,17 +494,17 @@ def shared_shift(evaluations: Sequence[EvaluationRecord]) -> float:
 
 
 def shifted_by(evaluation: EvaluationRecord, shift: float) -> EvaluationRecord:
-    """An evaluation by a mean, every number less by `shift`: one that `shifted` or `shared_shift` finds."""
+    """An evaluation by a mean, with a shift (from `shifted` or `shared_shift`) subtracted from every number."""
     numbers = _numbers_of(evaluation)
     step = np.rint(shift * numbers.scale).astype(np.int64) if numbers.values.dtype.kind == "i" else shift
     return _subtracted(evaluation, numbers, step * numbers.counts)
 
 
 class _Numbers(NamedTuple):
-    """What a mean is of: values over counts, each `[system, instance]`."""
+    """The numbers of a mean: values and counts, both `[system, instance]`."""
 
     values: np.ndarray
-    """int64, in steps of 1 / scale, where all are whole numbers or decimals; else float64."""
+    """int64, in steps of 1 / scale, if all are whole numbers or decimals; else float64."""
     counts: np.ndarray
     """int64 if all are whole, else float64."""
     scale: int
@@ -511,7 +521,7 @@ def _numbers_of(evaluation: EvaluationRecord) -> _Numbers:
         scale = 10**decimals
         if largest * scale > _LARGEST_DECIMAL:
             break
-        # Few instances rule out most.
+        # The first few instances rule out most scales.
         if all(np.array_equal(np.rint(some * scale) / scale, some) for some in (values[:, :_FEW], values)):
             return _Numbers(np.rint(values * scale).astype(np.int64), counts, scale)
     return _Numbers(values, counts, 1)
@@ -539,7 +549,7 @@ def _subtracted(evaluation: EvaluationRecord, numbers: _Numbers, shift: np.ndarr
 
 
 def _are_large(numbers: _Numbers) -> bool:
-    """Whether rounding of scores may show beside what tells systems, or the instances of one, apart."""
+    """Whether rounding of scores may hide differences between systems, or between the instances of a system."""
     values, counts, scale = numbers
     if whole := values.dtype.kind == "i":
         sums = np.abs(values).sum(axis=1, dtype=np.float64).max()
@@ -553,12 +563,12 @@ def _are_large(numbers: _Numbers) -> bool:
 
 
 def _differ_little(values: np.ndarray, least: float) -> bool:
-    """Whether two systems differ, or their differences vary, by little beside the numbers `[system, instance]`."""
+    """Whether the differences of two systems are small, or vary little, relative to `values` `[system, instance]`."""
     values = np.stack(list({row.tobytes(): row for row in values}.values()))
     sizes = _norms(values)
     near = (values - np.partition(values, len(values) // 2, axis=0)[len(values) // 2]).astype(np.float64)
     near -= near.mean(axis=1, keepdims=True)
-    # Distances by one product, with errors far below what is looked for.
+    # One product gives all distances; its errors are far below the threshold.
     squares = near @ near.T
     lengths = np.diag(squares)
     candidates = lengths[:, None] + lengths - 2.0 * squares < (2.0 / _LARGE * np.maximum(sizes[:, None], sizes)) ** 2

@@ -1,6 +1,6 @@
-"""The metrics by name, and the way in of arrays: a user's function becomes a metric, and numbers an `Evaluation`.
+"""The metrics by name; and the checks of a user's input: a function becomes a metric, arrays become an `Evaluation`.
 
-Both are checked here, so that later parts rely on them.
+Functions and arrays are checked only here; later modules rely on the checks.
 """
 
 import sys
@@ -58,7 +58,7 @@ _BY_LOWER = {each.lower(): each for each in (*METRICS, *CLASS_METRICS, *ANSWERS)
 
 
 def canonical(name: str) -> str:
-    """Our name of a metric for its name in scikit-learn, SciPy or sacrebleu, in any case; other names are returned.
+    """Our name of a metric for its name in scikit-learn, SciPy or sacrebleu, in any case; other names stay unchanged.
 
     >>> [canonical(name) for name in ("f1_macro", "BLEU(tokenize=zh)", "chrF2", "F0.5", "my_score")]
     ['macro-fscore', 'bleu(tokenize=zh)', 'chrf', 'f0.5', 'my_score']
@@ -72,7 +72,7 @@ def canonical(name: str) -> str:
 
 
 def meant_among(name: str, names: Collection[str]) -> str:
-    """The one of some metrics that is meant by a name, which may be an alias; else the name as it is.
+    """The metric in `names` that `name` means (perhaps as an alias); if there is none, `name` unchanged.
 
     >>> [meant_among(name, ["fscore", "macro-fscore"]) for name in ("f1_macro", "F1", "my_score")]
     ['macro-fscore', 'fscore', 'my_score']
@@ -82,7 +82,7 @@ def meant_among(name: str, names: Collection[str]) -> str:
 
 
 def _between_commas(name: str) -> list[str]:
-    """What stands between commas that are in no brackets."""
+    """The parts of a text between commas; commas in brackets do not count."""
     parts, depth = [""], 0
     for piece in name.split(","):
         parts[-1:] = [parts[-1], piece] if depth == 0 else [f"{parts[-1]},{piece}"]
@@ -91,7 +91,7 @@ def _between_commas(name: str) -> list[str]:
 
 
 def unknown_metric(name: str, known: Collection[str] = ()) -> str:
-    """What could have been meant by an unknown name of a metric, for a message; empty if no `known` one is like it.
+    """Suggestions for an unknown metric name, for a message; empty if no known name is similar.
 
     >>> unknown_metric("macro-f1"), unknown_metric("neg_log_loss")
     ("did you mean 'macro-fscore'?", "it is -1 times 'log-loss': give that, of which lower is better")
@@ -123,7 +123,7 @@ def known_metric(name: str, stat_names: Sequence[str] | None = None) -> Metric |
 
 _SAME = {"chrf(word_order=0)": "chrf", "chrf(word_order=2)": "chrf++"}
 _DEFAULTS = {"punctuation": "true", "match": "strict"}
-"""The value that changes nothing, if it is not false."""
+"""Parameter -> its default value; the default of other parameters is false."""
 _CASE: Parameters = {"lowercase": ("true", "false")}
 PARAMETERS: Mapping[str, Parameters] = {
     "bleu": {"tokenize": (), **_CASE},
@@ -133,15 +133,15 @@ PARAMETERS: Mapping[str, Parameters] = {
     **dict.fromkeys(("rouge1", "rouge2", "rougeL", "rougeLsum"), {"stem": ("true", "false")}),
     **dict.fromkeys(("fscore", "precision", "recall"), {"match": get_args(Match)}),
 }
-"""The parameters after the name of a metric, as in bleu(tokenize=zh); F-beta takes those of F1."""
+"""The parameters after the name of a metric, as in bleu(tokenize=zh); F-beta takes the parameters of F1."""
 
 
 @lru_cache
 def parameterized(name: str) -> tuple[Metric | SampleMetric | None, str, dict[str, str]]:
-    """The metric of a name such as bleu(tokenize=zh), named so; the name without the parameters; and these.
+    """For a name such as bleu(tokenize=zh): the metric with this name, the name without parameters, the parameters.
 
-    A parameter that makes another metric of the registry, as in rouge1(stem=true), is part of the name, and its default
-    changes nothing. There is no metric where the name without them is unknown.
+    A parameter that selects another metric of the registry, as in rouge1(stem=true), becomes part of the name. The
+    default of such a parameter changes nothing. The metric is None if the name without parameters is unknown.
 
     >>> parameterized("bleu( tokenize=zh )")[1:], parameterized("chrf(word_order=2)")[1]
     (('bleu', {'tokenize': 'zh'}), 'chrf++')
@@ -192,7 +192,7 @@ def resolve_metric(metric: AnyMetric, *, num_inputs: int) -> Metric | SampleMetr
             )
         names = tuple(f"s{i}" for i in range(num_inputs))
         name = getattr(metric, "__name__", type(metric).__name__)
-        # Compiled programs are kept by the function: a partial is hashable, whatever it holds.
+        # Compiled programs are cached by function. A partial is hashable, even if the function is not.
         score = metric if getattr(metric, "__hash__", None) else partial(metric)
         return Metric(name, score, names, stack_inputs, names)
     if len(metric.inputs) != num_inputs:
@@ -204,15 +204,15 @@ def resolve_metric(metric: AnyMetric, *, num_inputs: int) -> Metric | SampleMetr
 
 
 _AGREE = 1e-9
-"""Scores of the same sums agree to this part of the largest."""
+"""Scores of the same sums may differ by this fraction of the largest score."""
 
 
 def check_score(metric: Metric, sums: np.ndarray) -> None:
-    """Refuse a score that does not work on the last axis alone, `[..., stat] -> [...]`; those of sigjax itself do.
+    """Refuse a score that does not work on the last axis alone, `[..., stat] -> [...]`; sigjax's own scores do.
 
-    The sums `[system, stat]` are scored one system at a time, and all together with one axis more: both must agree, but
-    for rounding, since powers of one number and of an array differ in the last bit. They cannot be written to, so that
-    a function fails that would change them, and with them the totals.
+    The sums `[system, stat]` are scored one system at a time, and all together with one more axis. Both results must
+    agree up to rounding: powers of a single number and of an array differ in the last bit. The sums are read-only, so
+    that a function that would change them fails.
 
     >>> check_score(resolve_metric(lambda sums: sums[0] / sums[1], num_inputs=2), np.ones((3, 2)))
     Traceback (most recent call last):
@@ -320,9 +320,9 @@ def evaluation_from_arrays(
 
 
 LARGEST = 1e140
-"""The largest number that is taken: squares and their sums stay within the range of a double."""
+"""The largest accepted number: squares and their sums stay within the range of a double."""
 _SQUARED = frozenset({"variance", "mse", "rmse", "r2", "ppi"})
-"""Metrics that square the numbers, or multiply two."""
+"""Metrics that square numbers, or multiply two numbers."""
 
 
 def _refuse_out_of_range(metric: AnyMetric, tables: Mapping[str, np.ndarray]) -> None:
@@ -356,21 +356,21 @@ def refuse_other_indexes(arrays: Mapping[str, Any]) -> None:
 
 
 def check_mapping(given: object, expected: str) -> None:
-    """Refuse what is no mapping from systems to something."""
+    """Refuse anything but a mapping whose keys are systems."""
     if not isinstance(given, Mapping):
         frame = "; use Evaluation.from_dataframe, or sigjax.read" if hasattr(type(given), "columns") else ""
         raise InputError(f"expected {expected}, got {type(given).__name__}{frame}")
 
 
 def is_number_text(text: str) -> bool:
-    """Whether a text is a number."""
+    """Whether a text is a finite number."""
     with suppress(ValueError):
         return np.isfinite(float(text)).item()
     return False
 
 
 def refuse_mean(name: object, values: object) -> None:
-    """Refuse one number in the place of those of all instances."""
+    """Refuse a single number, if one number per instance is expected."""
     is_number = is_number_text(values) if isinstance(values, str) else isinstance(values, int | float)
     if is_number or (getattr(values, "shape", None) == () and np.asarray(values).dtype.kind in "biuf"):
         raise InputError(
@@ -380,7 +380,7 @@ def refuse_mean(name: object, values: object) -> None:
 
 
 def check_enough(systems: Any) -> None:
-    """Refuse fewer than two systems; what is no mapping is refused elsewhere."""
+    """Refuse fewer than two systems; if the data are no mapping, they are refused elsewhere."""
     if issubclass(type(systems), Mapping) and len(systems) < 2:
         raise InputError(f"a comparison needs at least two systems, got {len(systems)}")
 
@@ -408,7 +408,7 @@ def as_numbers(name: str, values: object, optional: Sequence[int] = ()) -> np.nd
         array = np.asarray(array.tolist()) if array.dtype.kind == "O" else array
     except ValueError:
         raise InputError(f"system {name!r}: rows have different lengths; expected a rectangular array") from None
-    except TypeError as error:  # of JAX, whose traced arrays have no values
+    except TypeError as error:  # JAX raises it for traced arrays, which have no values
         raise InputError(
             f"system {name!r}: cannot be read as numbers ({str(error).splitlines()[0]}); give their values, outside of "
             "functions that JAX traces (jax.jit, jax.vmap, jax.grad)"
@@ -442,7 +442,7 @@ def as_numbers(name: str, values: object, optional: Sequence[int] = ()) -> np.nd
 
 
 def check_kept(what: str, values: Any, array: np.ndarray) -> None:
-    """Refuse an `array` of reals, made of `values`, that a float64 array does not keep."""
+    """Refuse an `array` of reals, made of `values`, whose numbers float64 cannot hold."""
     kept = array.astype(np.float64)
     if not isinstance(values, np.ndarray) and np.any(np.abs(kept) >= LARGEST_WHOLE):
         given = np.asarray(values, object).ravel()

@@ -1,6 +1,7 @@
-"""Metrics of texts: how counts are made of texts, and BLEU, chrF and chrF++ from the counts that sacrebleu makes.
+"""Metrics of texts: how texts are counted, and BLEU, chrF and chrF++ from the counts of sacrebleu.
 
-A `TextMetric` is the metric of the counts, and what starts the counting; `edits` and `rouge` hold others.
+A `TextMetric` holds the metric of the counts, and the function that starts the counting. `edits` and `rouge` have other
+metrics of texts.
 
 References: Papineni, Roukos, Ward and Zhu (2002), "BLEU: a method for automatic evaluation of machine translation"; the
 smoothing is method 3 of Chen and Cherry (2014), "A systematic comparison of smoothing techniques for sentence-level
@@ -33,15 +34,15 @@ class Recipe:
 
     metric: str
     tokenize: str | None = None
-    """The tokenizer; None for the metric's own."""
+    """The tokenizer; None for the default tokenizer of the metric."""
     lowercase: bool = False
     """Whether case is ignored."""
     punctuation: bool = True
-    """Whether it counts."""
+    """Whether punctuation counts."""
 
     @property
     def case(self) -> str:
-        """As signatures write it."""
+        """The case option, as signatures write it."""
         return "lc" if self.lowercase else "mixed"
 
 
@@ -85,19 +86,19 @@ class TextMetric:
 _ORDERS = range(1, 5)
 BLEU_STATS = ("sys_len", "ref_len", *(f"correct{n}" for n in _ORDERS), *(f"total{n}" for n in _ORDERS))
 _LOWEST = -708
-"""The exponential function is 0 below: what is smaller than normal numbers is 0 on some devices and not on others."""
+"""Below this, the exponential function is set to 0, because some devices flush denormal numbers to 0."""
 _POWERS = np.array([*(math.exp(-n) for n in range(-_LOWEST)), 0.0])
-"""E to the power of 0, -1, ..., and then 0."""
+"""The powers e^0, e^-1, ..., and then 0."""
 PRINTED = {"bleu": "BLEU", "chrf": "chrF2", "chrf++": "chrF2++", "ter": "TER"}
 """The names by which sacrebleu prints scores."""
 _TOKENIZED = 100
-"""Segments ending in " ." from which texts look tokenized; sacrebleu warns from here too."""
+"""If this many segments end in " .", texts look tokenized; sacrebleu warns from the same number on."""
 
 
 def bleu_score(sums: Array) -> Array:
     r"""BLEU, $100\,\min(1, e^{1 - r/s})\,(p_1 p_2 p_3 p_4)^{1/4}$ with $p_n = correct_n / total_n$.
 
-    s is the length of the system's output and r that of the references. The k-th order without a match has
+    s is the length of the system's output, and r the length of the references. The k-th order without a match has
     $p_n = 1 / (2^k total_n)$ (sacrebleu's smoothing "exp"). Equal to sacrebleu's, without logarithms: the four
     precisions are one quotient of two products, and their geometric mean is two square roots. Products of four counts
     up to 2**53 are far from the largest double.
@@ -142,7 +143,7 @@ def decay(x: Array) -> Array:
     rest = xp.maximum(x - whole, -0.5)
     half = 0.5 * rest
     square = half * half
-    fraction = 13.0 + half  # where the fraction ends does not matter by now, but the square must not meet a sum
+    fraction = 13.0 + half  # the end of the fraction hardly matters here, but a square must not meet a sum
     for odd in (11.0, 9.0, 7.0, 5.0, 3.0, 1.0):
         fraction = odd + square / fraction
     table = xp.asarray(_POWERS)
@@ -152,8 +153,8 @@ def decay(x: Array) -> Array:
 def chrf_score(sums: Array) -> Array:
     r"""chrF2 or chrF2++, $100 \cdot 5 P R / (4 P + R)$, the F-score that weighs recall twice.
 
-    P is the mean of $match_n / hyp_n$ over the orders n, and R that of $match_n / ref_n$; orders of which the output or
-    the references have no n-gram do not count (sacrebleu's effective order).
+    P is the mean of $match_n / hyp_n$ over the orders n, and R the mean of $match_n / ref_n$. If the output or the
+    references have no n-gram of an order, the order does not count (sacrebleu's effective order).
 
     Sums `[..., stat]`, whole numbers with stat = (hyp, ref, match) of each order, give scores `[...]` in [0, 100]; 0
     where nothing matches.
@@ -198,7 +199,7 @@ def sacrebleu_metric(recipe: Recipe, num_references: int) -> Any:
     if not (2, 5) <= tuple(int(part) for part in sacrebleu.__version__.split(".")[:2]) < (3, 0):
         raise InputError(f"sacrebleu {sacrebleu.__version__} is not supported (2.5 to 2.x are); run: {command}")
     references = [[""]] * num_references
-    if name == "ter":  # which ignores case anyway
+    if name == "ter":  # TER ignores case anyway
         return TER(references=references)
     if name in ("chrf", "chrf++"):
         return CHRF(word_order=2 if name == "chrf++" else 0, lowercase=recipe.lowercase, references=references)
@@ -207,7 +208,7 @@ def sacrebleu_metric(recipe: Recipe, num_references: int) -> Any:
     try:
         # Forced: without warnings; the score is the same.
         return BLEU(force=True, lowercase=recipe.lowercase, tokenize=tokenize, references=references)
-    except Exception as error:  # libraries or models of a tokenizer that are missing
+    except Exception as error:  # the libraries or models of a tokenizer are missing
         raise InputError(f"tokenize: {tokenize!r} cannot be used: {' '.join(str(error).split())}") from None
 
 
@@ -226,7 +227,7 @@ def start_sacrebleu(recipe: Recipe) -> CountTexts:
 
 
 def sacrebleu_signature(recipe: Recipe, num_references: int) -> str:
-    """What sacrebleu prints before a score: its name of the metric, and its signature."""
+    """The text that sacrebleu prints before a score: sacrebleu's name of the metric, and its signature."""
     return f"{PRINTED[recipe.metric]}|{sacrebleu_metric(recipe, num_references).get_signature()}"
 
 

@@ -71,7 +71,10 @@ def _hash(texts: list[Any]) -> str:
 
 
 def load_stats(key: str, shape: tuple[int, int], dtype: type = np.int64) -> np.ndarray | None:
-    """The numbers `[segment, stat]` kept under a key; None without a file of this shape and type, all from 0."""
+    """The numbers `[segment, stat]` that are cached under a key; None if there is no valid file.
+
+    A valid file has this shape and type, and finite numbers that are not negative.
+    """
     folder = cache_folder()
     if folder is None:
         return None
@@ -124,7 +127,7 @@ def extract_stats(
         shards = [np.arange(num_segments)[worker::workers] for worker in range(workers)]
         for segments, block in _from_workers(recipe, references, systems, shards):
             store(segments, block)
-    # Everything, or what a failed worker has left; here errors are raised.
+    # Compute all segments, or those that a failed worker did not finish; here errors are raised.
     left = np.flatnonzero(missing)
     here = _blocks(recipe, _take(references, left), _take(systems, left))
     for first, block in zip(range(0, len(left), step), here, strict=True):

@@ -1,4 +1,4 @@
-"""Many pairs at once: Westfall-Young adjustments, which pairs are decided, ranks, and how many differences are real.
+"""Multiple comparisons: adjusted p-values, decisions on pairs, ranks, and the number of real differences.
 
 Read `decisions` first, then `discoveries`. Corrections of p-values alone are in `records.settings`.
 """

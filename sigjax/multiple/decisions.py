@@ -27,24 +27,25 @@ bounds the same risk for one hypothesis.) Metrics that are adjusted together are
 earlier metrics enter with their bounds, and pairs of later metrics with the bounds 0 and 1. Each metric has its
 fraction of `ERROR`.
 
-The p-value cannot be (S + 1) / (n + 1): n was chosen by looking at S, and at the other pairs, and the null hypothesis
-of this pair says nothing about the other pairs. So the p-value must be valid at all looks simultaneously; then stopping
-may depend on anything. By stochastic curtailment (Lan, Simon and Halperin 1982) it is
+The p-value cannot be (S + 1) / (n + 1), because n depends on S and on the other pairs, about which the null hypothesis
+of this pair says nothing. So the p-value must be valid at all looks simultaneously; then stopping may depend on
+anything. Stochastic curtailment (Lan, Simon and Halperin 1982) gives
 
     p = q / CONFIDENCE,  q = the least value that (S + 1) / (N + 1) at the cap N stays within, with probability
                              CONFIDENCE under the null hypothesis, given S now
 
-so p is 1.005 (S + 1) / (N + 1) at the cap, and before the cap it is an upper bound of its value at the cap.
+At the cap, p is 1.005 (S + 1) / (N + 1). Before the cap, p is an upper bound on its value at the cap.
 
 *Proof that P(p <= u at any look) <= u.* Under the null hypothesis the observed delta and its resamples are
 exchangeable. Ties only add hits, and p rises with S; so let there be none. Then the final count S_N is uniform on 0..N,
-and given S_N all orders of hits are equally likely. For a whole number B let M_n = P(S_N <= B | the first n resamples)
-= P(S_N <= B | S). This is a martingale with mean (B + 1) / (N + 1), so Ville's inequality gives P(M_n >= CONFIDENCE at
-any look) <= (B + 1) / (N + 1) / CONFIDENCE. Take the largest B for which the right side is at most u: then p <= u at a
-look says just that M_n >= CONFIDENCE there. QED
+and given S_N all orders of hits are equally likely. For an integer B let M_n = P(S_N <= B | the first n resamples) =
+P(S_N <= B | S). This is a martingale with mean (B + 1) / (N + 1), so Ville's inequality gives P(M_n >= CONFIDENCE at
+any look) <= (B + 1) / (N + 1) / CONFIDENCE. Take the largest B for which the right side is at most u. Then p <= u at a
+look if and only if M_n >= CONFIDENCE there. QED
 
-P(S_N <= B | S): mark the B + 1 largest of all N + 1 deltas. The observed one is the (S + 1)-th largest of the n + 1
-known so far, so it is marked (S_N <= B) when more than S of the n + 1 known deltas are marked: a hypergeometric tail.
+*To compute P(S_N <= B | S)*, mark the B + 1 largest of all N + 1 deltas. The observed delta is the (S + 1)-th largest
+of the n + 1 deltas known so far. So it is marked (S_N <= B) if more than S of the n + 1 known deltas are marked. The
+probability is a hypergeometric tail.
 
 References: Gandy (2009), JASA 104, 1504-1511; Gandy and Hahn (2014), "MMCTest: a safe algorithm for implementing
 multiple Monte Carlo tests", Scandinavian Journal of Statistics 41, 1083-1101; Lan, Simon and Halperin (1982),
@@ -58,8 +59,9 @@ to first order:
 $$s^2 = \sum_i \big(\mathrm{score}(M + D_i / 2) - \mathrm{score}(M - D_i / 2)\big)^2, \quad D_i = s_{a,i} - s_{b,i},
 \quad M = (T_a + T_b) / 2$$
 
-A swap of unit i changes the sign of $D_i$ and leaves M alone, so s is the same on every resample; for means this is
-exact. Dividing by it lets a pair of alike systems, whose delta varies little, count as much as a pair of unlike ones.
+Here a and b are the systems of the pair, $s_{a,i}$ the statistics of system a on unit i, and $T_a$ its totals. A swap
+of unit i changes the sign of $D_i$ but not M, so s is the same on every resample; for means this is exact. Without the
+division by s, pairs of similar systems, whose delta varies little, would hardly count.
 
 With the pairs in descending order of t, $e_j$ is the number of K resamples on which $\max_{k \ge j} t^*_k \ge t_j$, and
 the adjusted p-value is $\max_{i \le j} (e_i + 1) / (K + 1)$.
@@ -67,12 +69,12 @@ the adjusted p-value is $\max_{i \le j} (e_i + 1) / (K + 1)$.
 *What it bounds.* A resample swaps the same units of every pair. Take the pairs whose null hypotheses are true. Assume
 that swapping a unit of all these pairs does not change the joint distribution of their differences (symmetry about 0).
 Then the familywise error is at most alpha, for every K and whatever is true for the other pairs, because a maximum over
-more pairs is never smaller (Romano and Wolf 2005). For one pair, this assumption is just its null hypothesis. For
-several pairs it is stronger. If it fails, the error approaches alpha as the number of units grows, because the deltas
-keep their covariances on resamples.
+more pairs is never smaller (Romano and Wolf 2005). For one pair, this assumption is the null hypothesis of the pair.
+For several pairs, the assumption is stronger. If it fails, the error approaches alpha as the number of units grows,
+because the deltas keep their covariances on resamples.
 
-*Several metrics.* The statistics have no unit, so metrics of any scale go together. Units, strata and seed are the same
-for all metrics of a report, and so are the swaps. Sums then come from the device, and scores from NumPy.
+*Several metrics.* The statistic t has no scale, so several metrics can be adjusted together. Units, strata and seed are
+the same for all metrics of a report, and so are the swaps. The device then computes the sums, and NumPy the scores.
 
 References: Westfall and Young (1993), "Resampling-based multiple testing", algorithm 4.1; Romano and Wolf (2005),
 "Exact and approximate stepdown methods for multiple hypothesis testing".
@@ -117,14 +119,14 @@ from sigjax.testing.replicates import Pieces, kept_replicates
 from sigjax.testing.special import clopper_pearson, normal_quantile
 
 LOOKS = tuple(2**k for k in range(13, 21))
-"""Numbers of resamples after which pairs may stop: 8,192, then twice as many each time, up to the cap 1,048,576."""
+"""Numbers of resamples after which pairs may stop: 8,192, then doubled each time, up to the cap 1,048,576."""
 ERROR = 1e-3
 """Bound on the probability that the decision on any decided pair differs from the decision of infinitely many
 resamples."""
 CONFIDENCE = 0.995
 """Required certainty about the p-value at the cap, for reporting it early; the p-value is divided by this number."""
 MOST_RESAMPLES = 10**9
-"""Larger numbers of resamples are not proposed."""
+"""The largest number of resamples that is proposed."""
 _PROPOSED = (*(m * 10**power for power in range(9) for m in (1, 2, 3, 5)), 10**9)
 _LARGER_PARTS = 8
 """Resamples are counted in parts of only two sizes, because each size needs a compiled program."""
@@ -139,7 +141,7 @@ Adjusted = Callable[[np.ndarray], np.ndarray]
 
 
 def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown | None = None) -> Comparisons:
-    """One family of one test, with adjusted p-values, intervals of p-values, and which pairs are decided.
+    """Add adjusted p-values, intervals of p-values, and decisions to the pairs of a family.
 
     `step_down` holds the counts of maxt over the family, if this is the correction.
 
@@ -174,7 +176,7 @@ def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown |
         if (sampled & has_bounds).any():
             known = np.where(sampled[:, None], p_interval.values, p_values[:, None])
         fixed = np.stack([p_values, p_values], axis=1)
-        if tilted.any():  # intervals that are normal for log p, at the family's error
+        if tilted.any():  # normal intervals for log p, at the family's error
             tail = ERROR / (2.0 * np.count_nonzero(sampled | tilted))
             times = normal_quantile(1.0 - tail) / normal_quantile(0.5 + settings.confidence_level / 2.0)
             middle = np.maximum(p_values, np.finfo(float).tiny)
@@ -378,8 +380,8 @@ class StepDown:
     """Counts of the step-down procedure over a family; every field `[pair]`, metric by metric."""
 
     exceed: np.ndarray
-    """int64: on how many resamples the largest statistic among this pair and all less extreme pairs reaches this
-    pair's."""
+    """int64: number of resamples on which the largest statistic among this pair and all less extreme pairs reaches the
+    observed statistic of this pair."""
     order: np.ndarray
     """Indices of the pairs, least extreme first."""
 
@@ -395,7 +397,7 @@ class StepDown:
         return cls(exceed, order)
 
     def adjusted(self, p_values: np.ndarray) -> np.ndarray:
-        """The largest of the p-values `[pair]` of all steps down to each pair, `[pair]`.
+        """The largest p-value over all steps down to each pair, `[pair]`, from the p-values of the steps, `[pair]`.
 
         >>> StepDown(np.array([0, 1, 4]), np.array([2, 0, 1])).adjusted(np.array([0.1, 0.2, 0.5]))
         array([0.2, 0.2, 0.5])
@@ -444,7 +446,7 @@ def _of_metrics(problems: Sequence[SumsProblem], run: Run) -> StepDown:
     order, criterion = _in_order(observed, rounding)
 
     def statistics(sums: Sequence[np.ndarray], hypothesis: int) -> np.ndarray:
-        """The statistic of one hypothesis, `[resample]`: large if delta is extreme."""
+        """The statistics `[resample]` of a hypothesis, which are large if delta is extreme."""
         metric, pair = pairs[hypothesis]
         problem, (projected, packed) = problems[metric], swaps[metric]
         deltas = deltas_of(sums[metric], packed, pair, projected.divisors, problem.metric.score)
@@ -472,7 +474,7 @@ def num_columns(problems: Sequence[SumsProblem]) -> int:
 
 
 def _in_order(observed: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, Extreme]:
-    """Indices of the pairs, ascending by statistic `[pair]`; and which maxima are extreme, in this order."""
+    """Indices of the pairs, ascending by statistic `[pair]`; and the criterion for extreme maxima, in this order."""
     order = np.argsort(observed, kind="stable")
     # A maximum may come from any pair so far, and has the rounding error of this pair.
     tolerance = np.maximum.accumulate(rounding[order]) + _ROUNDING * abs(observed[order])
@@ -545,10 +547,10 @@ def bootstrap_ranks(
 def rank_quantiles(values: np.ndarray, rounding: np.ndarray, level: float) -> np.ndarray:
     r"""Percentile intervals `[system, 2]` of the rank, from replicates `[system, resample]`; larger is better.
 
-    On each resample a system has a best rank, 1 + the number of better systems, and a worst rank, the number of systems
-    that are not worse; they differ for ties. The low end is the quantile (1 - level) / 2 of the best ranks, the high
-    end the quantile (1 + level) / 2 of the worst ranks. Between two ranks, the quantile is the outer rank. `rounding`
-    `[system]` is the rounding error of scores.
+    On each resample, a system has a best rank, which is 1 + the number of better systems. Its worst rank is the number
+    of systems that are not worse; the two ranks differ if there are ties. The low end is the quantile (1 - level) / 2
+    of the best ranks. The high end is the quantile (1 + level) / 2 of the worst ranks. Between two ranks, the quantile
+    is the outer rank. `rounding` `[system]` is the rounding error of scores.
 
     >>> rank_quantiles(np.array([[3.0, 3.0], [2.0, 4.0], [1.0, 1.0]]), np.zeros(3), 0.95)
     array([[1, 2],
@@ -596,11 +598,11 @@ def compact_letters(differs: np.ndarray) -> tuple[str, ...] | None:
     r"""Compact letter display: two systems share a letter if and only if they do not differ significantly.
 
     Each letter stands for a clique: a group in which no two systems differ. Every pair that does not differ is in some
-    clique. A clique starts from the best system with a pair that is in no clique yet, and from its worst such partner,
-    and grows in the order of the systems. In the end, cliques that cover no pair alone are removed. If two systems
-    differ exactly when their scores are far enough apart, the number of letters is minimal; in general it may be
-    larger. `differs` is `[system, system]`, symmetric. Letters `[system]` are in alphabetic order, a to z and then A to
-    Z; None if these 52 do not suffice.
+    clique. A clique starts with the best system that has a pair in no clique yet, and with the worst partner of such a
+    pair. It grows in the order of the systems. In the end, a clique is removed if other cliques contain all its pairs.
+    If two systems differ exactly when their scores are far enough apart, the number of letters is minimal; in general
+    it may be larger. `differs` is `[system, system]`, symmetric. Letters `[system]` are in alphabetic order, a to z and
+    then A to Z; None if these 52 do not suffice.
 
     Reference: Piepho (2004), "An algorithm for a letter-based representation of all-pairwise comparisons"; Gramm et al.
     (2007), "Algorithms for compact letter displays", with this method of clique growing.

@@ -1,8 +1,8 @@
-r"""Closed testing: at least how many of some chosen differences are real, and closed e-BH.
+r"""Closed testing: a lower bound on the number of real differences in a chosen set; and closed e-BH.
 
 **The bound.** Take m hypotheses with p-values. Simes' test rejects an intersection of k of them if its j-th smallest
-p-value is below $j \alpha / k$ for any j. Closed testing rejects it if all intersections that hold more are rejected,
-too (Marcus, Peritz and Gabriel 1976). A set S then has at least
+p-value is below $j \alpha / k$ for any j. Closed testing rejects an intersection if all larger sets of hypotheses that
+contain it are rejected, too (Marcus, Peritz and Gabriel 1976). A set S then has at least
 
 $$d(S) = \max_{1 \le u \le |S|} \big(1 - u + |\{i \in S: h\, p_i < u \alpha\}|\big)$$
 
@@ -22,10 +22,10 @@ claims a direction without independence: for "A is better", p-values of tests in
 then the bound of one-sided tests at $\alpha / 2$, and the bounds of both directions hold simultaneously. The
 tests of all pairs are one family.
 
-**Closed e-BH.** The mean e(A) of the e-values of a set A of true null hypotheses has mean 1 at most, however they
-depend on each other. So the false discovery rate of R is at most $\alpha$ if $|A \cap R| \le \alpha |R| e(A)$ for every
-set A, because the set of all true null hypotheses is one such A. The largest such R contains all discoveries of e-BH
-(Xu, Fischer and Ramdas 2025).
+**Closed e-BH.** Let e(A) be the mean of the e-values of a set A. If A holds only true null hypotheses, the expectation
+of e(A) is at most 1, whatever the dependence. So the false discovery rate of R is at most $\alpha$ if $|A \cap R| \le
+\alpha |R| e(A)$ for every set A, because the set of all true null hypotheses is such a set. The largest such R contains
+all discoveries of e-BH (Xu, Fischer and Ramdas 2025).
 
 References: Goeman and Solari (2011), "Multiple testing for exploratory research"; Goeman, Meijer, Krebs and Solari
 (2019), "Simultaneous control of all false discovery proportions in large-scale multiple hypothesis testing"; Sarkar
@@ -45,17 +45,18 @@ from sigjax.records import CORRECTIONS, Comparisons, InputError, Settings
 def true_discoveries(p_values: Any, *, chosen: Any = None, confidence_level: float = 0.95) -> int:
     """At least how many of some chosen differences are real? The set may be chosen after looking at the results.
 
-    Give the p-values of all tests that were looked at, not adjusted, and which of them are meant: then, with this
-    confidence, at least so many of their null hypotheses are false, for all sets at once. It holds for independent
-    p-values, and where they depend positively on each other; see `sigjax help discoveries`.
+    Give the unadjusted p-values of all tests that you looked at, and the tests that you choose. With the given
+    confidence, the result is a lower bound on the number of false null hypotheses among the chosen tests, for all
+    possible choices simultaneously. The bound holds if p-values are independent or positively dependent; see `sigjax
+    help discoveries`.
 
     Args:
-        p_values: `[test]`, of all tests.
-        chosen: their numbers, from 0, or a true or false for each test; all tests when left out.
+        p_values: `[test]` p-values of all tests.
+        chosen: the indices of the chosen tests (from 0), or true or false for each test; by default, all tests.
         confidence_level: the probability that the bounds of all sets hold.
 
     Raises:
-        InputError: no p-values, one outside 0 to 1, a number that is none of a test, or twice.
+        InputError: there are no p-values, a p-value is outside 0 to 1, or an index is not a test or occurs twice.
 
     Example:
         >>> p_values = [0.001, 0.004, 0.01, 0.02, 0.03, 0.6]
@@ -77,7 +78,7 @@ def true_discoveries(p_values: Any, *, chosen: Any = None, confidence_level: flo
 
 
 def _mask(chosen: Any, count: int) -> np.ndarray:
-    """Which tests are chosen, `[test]` bool."""
+    """Mask `[test]` of the chosen tests."""
     if chosen is None:
         return np.ones(count, bool)
     index = np.atleast_1d(np.asarray(chosen))
@@ -95,16 +96,17 @@ def _mask(chosen: Any, count: int) -> np.ndarray:
 def least_true(p_values: np.ndarray, chosen: np.ndarray, alpha: float, counts: np.ndarray | None = None) -> int:
     """The bound d for the tests `chosen` `[test]` bool, from the p-values `[test]` of all tests.
 
-    With `counts` `[test]`, each p-value is that of so many tests, which are all chosen or all not.
+    With `counts` `[test]`, each p-value belongs to this number of tests, which are chosen together or not at all.
     """
     counts = np.ones(len(p_values), np.int64) if counts is None else counts
     return _bound(p_values[chosen], counts[chosen], largest_accepted(p_values, alpha, counts), alpha)
 
 
 def _bound(p_values: np.ndarray, counts: np.ndarray, accepted: int, alpha: float) -> int:
-    """D of tests with these p-values, each of so many tests, where Simes' test accepts so many of all tests together.
+    """The bound d for tests with these p-values, of which each belongs to `counts` tests.
 
-    The largest d is at the least u for which another p-value is below its limit.
+    `accepted` is h, the size of the largest intersection that Simes' test accepts. The maximum over u is reached at the
+    least u for which a further p-value satisfies h p < u alpha.
     """
     number = int(counts.sum())
     if accepted == 0 or not number:
@@ -112,15 +114,15 @@ def _bound(p_values: np.ndarray, counts: np.ndarray, accepted: int, alpha: float
     order = np.argsort(p_values)
     limits, below = accepted * p_values[order], np.cumsum(counts[order])
     least = np.floor(limits / alpha).astype(np.int64) + 1
-    least -= (least > 1) & (limits < (least - 1) * alpha)  # the quotient was rounded up
-    least += limits >= least * alpha  # or down
+    least -= (least > 1) & (limits < (least - 1) * alpha)  # if the quotient was rounded up
+    least += limits >= least * alpha  # if it was rounded down
     return max(0, int((1 - least + below).max()))
 
 
 def largest_accepted(p_values: np.ndarray, alpha: float, counts: np.ndarray | None = None) -> int:
-    """h, the largest number of largest p-values that Simes' test accepts together; it then also accepts fewer.
+    """h: the largest number for which Simes' test accepts the intersection of this many largest p-values.
 
-    With `counts`, each p-value is that of so many tests.
+    With `counts` `[test]`, each p-value belongs to this number of tests.
 
     >>> largest_accepted(np.array([0.001, 0.004, 0.01, 0.02, 0.03, 0.6]), 0.05)
     2
@@ -133,7 +135,7 @@ def largest_accepted(p_values: np.ndarray, alpha: float, counts: np.ndarray | No
     low, high = 0, number
     while low < high:
         size = (low + high + 1) // 2
-        ranks = below - (number - size)  # of the last test with each p-value
+        ranks = below - (number - size)  # the rank of the last test with each p-value
         among = ranks > 0
         accepts = bool((size * ordered[among] >= ranks[among] * alpha).all())
         low, high = (size, high) if accepts else (low, size - 1)
@@ -141,9 +143,9 @@ def largest_accepted(p_values: np.ndarray, alpha: float, counts: np.ndarray | No
 
 
 def family_discoveries(pairs: Comparisons, chosen: np.ndarray, settings: Settings) -> int:
-    """The bound for the pairs `chosen` `[pair]` bool of a family: from its p-values, or from the correction maxt.
+    """The bound d for the pairs `chosen` `[pair]` bool of a family, from its p-values, or from the correction maxt.
 
-    Closed testing with the largest statistic finds exactly as many real differences as significant ones.
+    For maxt, closed testing finds exactly as many real differences as there are significant differences.
     """
     if CORRECTIONS[settings.correction].is_resampled:
         return int(np.count_nonzero(pairs.column("p_adjusted").values[chosen] < settings.alpha))
@@ -151,7 +153,7 @@ def family_discoveries(pairs: Comparisons, chosen: np.ndarray, settings: Setting
 
 
 class Wins(NamedTuple):
-    """On how many of several tests each of two systems is ahead, and on at least how many of these it is better."""
+    """For each of two systems: on how many tests it is ahead, and on at least how many of them it is better."""
 
     ahead_a: int
     better_a: int
@@ -169,9 +171,9 @@ class Wins(NamedTuple):
 
 
 def wins(p_values: np.ndarray, leads: np.ndarray, alpha: float) -> list[Wins]:
-    """The wins of pairs of systems by two-sided p-values `[pair, test]`; the bounds of all pairs hold together.
+    """The wins of pairs, from two-sided p-values `[pair, test]`; the bounds of all pairs hold simultaneously.
 
-    `leads` `[pair, test]`: 1 if the first system is ahead, -1 if the second is, or 0.
+    `leads` `[pair, test]` is 1 if the first system is ahead, -1 if the second system is ahead, else 0.
 
     >>> wins(np.array([[0.001, 0.004, 0.01, 0.02, 0.03, 0.6]]), np.array([[1, 1, 1, 1, -1, -1]]), 0.05)
     [Wins(ahead_a=4, better_a=3, ahead_b=2, better_b=0)]
@@ -190,10 +192,11 @@ _ROUNDING, _STEPS = 1e-12, 64
 
 
 def closed_ebh(log_e: np.ndarray, alpha: float) -> np.ndarray:
-    r"""Which hypotheses closed e-BH rejects, `[test]` bool, from the logarithms of their e-values `[test]`.
+    r"""Mask `[test]` of the hypotheses that closed e-BH rejects, from the logarithms of their e-values `[test]`.
 
-    R are the largest e-values. Among all A with k members of R, the worst A has the k smallest members of R, and all
-    e-values outside R that are below $k / (\alpha |R|)$. E-values above tests / alpha count as tests / alpha.
+    R holds the largest e-values. Among all sets A with k members of R, the worst set has the k smallest members of R,
+    and all e-values outside R that are below $k / (\alpha |R|)$. E-values above n / alpha, for n tests, count as n /
+    alpha.
 
     >>> e_values = np.array([41.0, 30.0, 25.0, 0.5])
     >>> closed_ebh(np.log(e_values), 0.05), e_values >= 4.0 / 0.05 / np.array([1, 2, 3, 4])
@@ -204,7 +207,7 @@ def closed_ebh(log_e: np.ndarray, alpha: float) -> np.ndarray:
     sums, rejected = np.concatenate([[0.0], np.cumsum(ascending)]), np.zeros(count, bool)
 
     def holds(first: int, steps: np.ndarray) -> bool:
-        """Whether the worst sets with so many members of R satisfy the bound, for R from `first` on."""
+        """Whether the worst sets with `steps` members of R satisfy the bound; R holds the e-values from `first` on."""
         least = steps / (alpha * (count - first))
         others = np.searchsorted(ascending[:first], least)
         held = sums[first + steps] - sums[first] + sums[others]
@@ -212,7 +215,7 @@ def closed_ebh(log_e: np.ndarray, alpha: float) -> np.ndarray:
 
     for first in range(count):
         number = count - first
-        # if any set fails, one of these nearly always fails
+        # if any set fails, a set of these sizes nearly always fails
         some = np.linspace(1, number, min(number, _STEPS)).astype(np.int64)
         if holds(first, np.array([1, number])) and holds(first, some) and holds(first, np.arange(1, number + 1)):
             rejected[order[first:]] = True

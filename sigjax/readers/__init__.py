@@ -1,8 +1,8 @@
-"""Parts that all formats share: numbers, columns, tables, JSON, ids, and sheets that are joined to an `Evaluation`.
+"""What all formats share: numbers, columns, tables, JSON, ids, and sheets that are joined to an `Evaluation`.
 
-The reader of a format parses its files once and returns a function of the metric: it makes one `Sheet` per system,
-which `join` joins by id or position and checks. Numbers are parsed by `table`, JSON by `json_files`; tables
-(`layouts`) are a `DataTable` before they are sheets. Statistics are left to `sigjax.metrics`.
+The reader of a format parses its files once and makes a `Sheet` for each system. `join` checks the sheets, joins them
+by id or position, and returns a function of the metric. `table` parses numbers, and `json_files` JSON. A table is a
+`DataTable` (`layouts`) before it becomes sheets. `sigjax.metrics` computes the statistics.
 """
 
 from sigjax.readers.evaluation import Evaluation as Evaluation

@@ -1,4 +1,4 @@
-"""The public `Evaluation`: the record, with the ways in and out."""
+"""The public class `Evaluation`: the record, with methods to build and to save it."""
 
 from __future__ import annotations
 
@@ -19,26 +19,28 @@ from sigjax.records.options import explained, takes
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(EvaluationRecord):
-    """The statistics of several systems on the same instances, for one metric, with the ways in and out.
+    """The statistics of several systems on the same instances, for one metric.
 
     Attributes:
-        systems: [system] names.
-        stats: [system, instance, stat]; int64 if every statistic is a whole number, else float64. For a
-            `SampleMetric` its inputs.
-        ids: [instance]; unique, but for `runs`. None if instances are known by their position only.
-        metric: what the statistics are for.
-        clusters: [instance] the cluster (document, repository, topic) of each instance; clusters are resampled whole.
-        strata: [instance] the stratum of each instance; the bootstrap draws within strata.
-        runs: [instance] the label of a trial (an epoch, a seed), where systems were run several times on the same
-            instances: the trials of an instance have its id, and are resampled together unless there are clusters, or
-            a `design` (see `compare`) tells them apart.
-        notes: what was done to the data on the way in, for people (instances dropped, cells filled).
-        unit: "response" where each instance is one response of systems (a span, a link, a bracket, a term) or an item
-            of the gold standard that none gave. Responses are swapped, but they are no sample that can be drawn from.
-        present: [system, instance] whether there is a result (missing="pairwise"); its statistics are 0 if there is
-            none. None if every system has every instance.
-        title: what was measured, as the log of a program names it: "TASK: SCORE". None if it names no task.
-        weights: `[instance]` how much each counts in the score, in a suite of tasks of different size. Else None.
+        systems: `[system]` names.
+        stats: `[system, instance, stat]`; int64 if every statistic is an integer, else float64. For a `SampleMetric`,
+            these are its inputs.
+        ids: `[instance]` ids; they are unique unless there are `runs`. None if instances have only a position.
+        metric: the metric that takes the statistics.
+        clusters: `[instance]` the cluster (document, repository, topic) of each instance; clusters are resampled whole.
+        strata: `[instance]` the stratum of each instance; the bootstrap draws within strata.
+        runs: `[instance]` the label of the run (an epoch, a seed), if systems were run several times on each instance.
+            The runs of an instance share its id. They are resampled together unless there are clusters, or a `design`
+            (see `compare`) tells them apart.
+        notes: sentences on what was done to the data when they were read (instances dropped, cells filled).
+        unit: "response" if each instance is a response of systems (a span, a link, a bracket, a term). Items of the
+            gold standard that no system gave are instances, too. The permutation test swaps responses; the bootstrap
+            cannot resample them.
+        present: `[system, instance]` whether there is a result (missing="pairwise"); without a result, its statistics
+            are 0. None if every system has every instance.
+        title: the task and the score, as the log of a program names them: "TASK: SCORE". None if the log names no task.
+        weights: `[instance]` the weight of each instance in the score of a suite, whose tasks differ in size. Else
+            None.
 
     Example:
         >>> evaluation = Evaluation.from_arrays({"A": [1, 1, 0, 1], "B": [1, 0, 0, 1]}, metric="accuracy")
@@ -59,27 +61,29 @@ class Evaluation(EvaluationRecord):
         runs: Sequence[object] | None = None,
         missing: Missing = "error",
     ) -> Evaluation:
-        """Build an evaluation from one array per system: `[instance]`, or `[instance, input]` for several numbers.
+        """Build an evaluation from one array per system: `[instance]`, or `[instance, input]` for several inputs.
 
-        An array is a list, an array of NumPy or of JAX (bfloat16, too), or a column of a data frame; columns whose
-        indexes differ are refused. Instead, a system may be given as id -> number (or numbers): systems are then
-        joined by id, and `clusters` and `strata` are id -> label.
+        An array is a list, an array of NumPy or JAX (also bfloat16), or a column of a data frame. Columns whose indexes
+        differ are refused. Instead, you can give each system as id -> number (or numbers). Systems are then joined by
+        id, and `clusters` and `strata` are id -> label.
 
         Args:
-            arrays: name of each system -> its numbers; every system has the same instances in the same order, or ids.
+            arrays: name of each system -> its numbers; without ids, all systems have the same instances in the same
+                order.
             metric: a name (`sigjax help metrics` lists them), a `Metric`, a `SampleMetric`, or a function of sums
                 `[..., stat] -> [...]`.
-            ids: `[instance]` names of the instances; known by their positions when left out.
+            ids: `[instance]` names of the instances; by default, instances have only a position.
             clusters: `[instance]` labels; instances of one cluster are resampled together.
             strata: `[instance]` labels; the bootstrap draws within each stratum.
-            runs: `[instance]` labels of trials; the trials of an instance have one id and are resampled together.
-            missing: for numbers by id, what to do with instances that some system lacks: refuse them ("error"), leave
-                them out for all ("drop"), count them as 0 ("zero"), or let `compare` test each pair on the instances
-                that both have ("pairwise").
+            runs: `[instance]` labels of runs; the runs of an instance have the same id and are resampled together.
+            missing: for numbers by id, what to do with an instance for which some system has no number. "error" refuses
+                it, "drop" leaves it out for all systems, "zero" counts it as 0. With "pairwise", `compare` tests each
+                pair on the instances of both systems.
 
         Raises:
-            InputError: unequal lengths, text, NaN or infinity, fewer than two systems, no instance, repeated ids,
-                values that the metric cannot take, systems named like gold labels, predictions or metrics.
+            InputError: lengths differ; ids repeat; values are text, NaN or infinite, or the metric cannot take them;
+                there are fewer than two systems, or no instances; systems are named like gold labels, predictions or
+                metrics.
 
         Example:
             >>> Evaluation.from_arrays({"A": {"x": 1, "y": 0}, "B": {"y": 1, "x": 1}}).stats[:, :, 0]
@@ -113,28 +117,31 @@ class Evaluation(EvaluationRecord):
         strata: Sequence[object] | None = None,
         runs: Sequence[object] | None = None,
     ) -> Evaluation:
-        """Build an evaluation from gold labels and what systems predict, as functions of scikit-learn take them.
+        """Build an evaluation from gold labels and predictions, as functions of scikit-learn take them.
 
-        Of class labels "accuracy", "balanced-accuracy", "macro-fscore", "macro-precision", "macro-recall",
-        "weighted-fscore", "micro-fscore", "mcc" and "kappa"; of two classes (1 and 0, True and False, "yes" and "no",
-        "positive" and "negative") "precision", "recall" and "fscore" of the first. Of numbers "mae", "mse", "rmse",
-        "r2", "correlation", "spearman" and "kendall". Of gold labels 0 and 1 with scores "auc" and "average-precision",
-        with probabilities "brier" and "log-loss". Of texts "exact_match" and "f1" as of SQuAD, and what `from_texts`
-        takes.
+        The metrics, by the kind of labels:
+
+        - Classes: "accuracy", "balanced-accuracy", "macro-fscore", "macro-precision", "macro-recall",
+          "weighted-fscore", "micro-fscore", "mcc" and "kappa".
+        - Two classes (1 and 0, True and False, "yes" and "no", "positive" and "negative"): also "precision", "recall"
+          and "fscore" of the first class.
+        - Numbers: "mae", "mse", "rmse", "r2", "correlation", "spearman" and "kendall".
+        - Gold labels 0 and 1: "auc" and "average-precision" for scores, "brier" and "log-loss" for probabilities.
+        - Texts: "exact_match" and "f1" as SQuAD defines them, and the metrics of `from_texts`.
 
         Args:
-            gold: `[instance]` the right label or number.
+            gold: `[instance]` the correct label or number.
             predictions: name of each system -> its labels or numbers `[instance]`, in the order of `gold`; or a data
                 frame with a column for each system.
-            metric: one of these names; `Evaluation.from_arrays` takes the numbers of any other.
-            ids: `[instance]` names of the instances; known by their positions when left out.
+            metric: a name above; for any other metric, give its numbers to `Evaluation.from_arrays`.
+            ids: `[instance]` names of the instances; by default, instances have only a position.
             clusters: `[instance]` labels; instances of one cluster are resampled together.
             strata: `[instance]` labels; the bootstrap draws within each stratum.
-            runs: `[instance]` labels of trials; the trials of an instance have one id and are resampled together.
+            runs: `[instance]` labels of runs; the runs of an instance have the same id and are resampled together.
 
         Raises:
-            InputError: another metric, other lengths, missing labels, a system that has no gold label, and whatever
-                `from_arrays` refuses.
+            InputError: the metric is unknown, lengths differ, labels are missing, or no prediction of a system is a
+                gold label; also whatever `from_arrays` refuses.
 
         Example:
             >>> evaluation = Evaluation.from_predictions(["cat", "dog"], {"A": ["cat", "dog"], "B": ["cat", "cat"]})
@@ -152,16 +159,16 @@ class Evaluation(EvaluationRecord):
     def from_dataframe(cls, frame: Any, options: ReadOptions) -> Evaluation:
         """Build an evaluation from a data frame of pandas, polars or pyarrow (extra `dataframe`).
 
-        A frame is a table as in a file: long with a column of systems (one row per system and instance), else wide (one
-        row per instance, one column per system). Nulls and NaN are missing results. An index of pandas is read as
-        columns, unless it only counts rows. A note says what was taken from which column.
+        The frame is read like a table in a file. It is long if it has a column of systems: one row per system and
+        instance. Else it is wide: one row per instance, one column per system. Nulls and NaN are missing results. A
+        pandas index is read as columns, unless it only counts rows. A note says which column was used for what.
 
         Args:
             frame: the data frame.
-            options: those of `sigjax.read`, but for those of files.
+            options: the options of `sigjax.read`, except the options for files.
 
         Raises:
-            InputError: narwhals is missing, this is no data frame, or its content cannot be used.
+            InputError: narwhals is not installed, `frame` is not a data frame, or its content cannot be used.
 
         Example:
             >>> import pandas
@@ -188,31 +195,37 @@ class Evaluation(EvaluationRecord):
         cache: bool = True,
         progress: bool = True,
     ) -> Evaluation:
-        """Build an evaluation from the texts that systems put out.
+        """Build an evaluation from the output texts of systems.
 
-        "bleu", "chrf", "chrf++" and "ter" are sacrebleu's (extra `mt`), 0 to 100. "rouge1", "rouge2", "rougeL" and
-        "rougeLsum" (of sentences between line breaks) are means of the F1 of rouge-score (extra `rouge`), without
-        stemming; "rouge1(stem=true)" has it, as most published figures. "bleu(tokenize=zh)" has another tokenizer of
-        sacrebleu's than 13a (zh, ja-mecab, intl, char, none), and "chrf(lowercase=true)" ignores case. "wer" and "cer"
-        are errors (insertions, deletions, substitutions) in words between blanks, or in characters, for each one of the
-        reference; "wer(punctuation=false)" leaves out punctuation. With several references a segment takes the one with
-        the fewest errors for its length. "wer-sclite" counts as NIST's sclite: case is ignored, `{ um / uh / @ }` are
-        alternatives (@ is nothing), and `(uh)` may be left out. `notes` holds the signature of the metric. Work that is
-        worth it runs on all cores.
+        The metrics:
+
+        - "bleu", "chrf", "chrf++" and "ter" are computed by sacrebleu (extra `mt`), from 0 to 100. "bleu(tokenize=zh)"
+          replaces the tokenizer 13a by another one of sacrebleu (zh, ja-mecab, intl, char, none).
+          "chrf(lowercase=true)" ignores case.
+        - "rouge1", "rouge2", "rougeL" and "rougeLsum" are means of F1 as rouge-score computes it (extra `rouge`),
+          without stemming. "rouge1(stem=true)" stems words, as most published scores do. "rougeLsum" takes line breaks
+          as the ends of sentences.
+        - "wer" and "cer" are error rates: insertions, deletions and substitutions of words (or characters), divided by
+          the number of words (or characters) in the reference. "wer(punctuation=false)" removes punctuation. If a
+          segment has several references, the reference with the lowest error rate counts.
+        - "wer-sclite" counts errors as NIST's sclite does: case is ignored, `{ um / uh / @ }` are alternatives (@ is
+          the empty word), and `(uh)` is optional.
+
+        `notes` holds the signature of the metric. Large inputs are scored on all cores.
 
         Args:
             systems: name of each system -> its texts `[segment]`; an empty output is "".
             references: texts `[segment]`, or several references as `[reference][segment]`.
-            metric: one of the names above; `sigjax help metrics` has their parameters.
-            ids: `[segment]` names; known by their positions when left out.
+            metric: a name above; `sigjax help metrics` lists the parameters.
+            ids: `[segment]` names; by default, segments have only a position.
             clusters: `[segment]` labels (documents); segments of one cluster are resampled together.
             strata: `[segment]` labels; the bootstrap draws within each stratum.
-            cache: whether to keep statistics in the user's cache folder, by a hash of the texts, and use those there.
+            cache: whether to keep statistics in the user's cache folder, by a hash of the texts, and to reuse them.
             progress: whether to draw a progress bar in a terminal (stderr) or a notebook.
 
         Raises:
-            InputError: a library is missing, another number of segments than the references have, something that is
-                not text, a tokenizer that cannot be used, and whatever `from_arrays` refuses.
+            InputError: a library is not installed, systems and references differ in their numbers of segments, a
+                segment is not text, or a tokenizer cannot be used; also whatever `from_arrays` refuses.
 
         Example:
             >>> outputs = {"A": ["The cat sat on the mat."], "B": ["A cat is on the mat."]}
@@ -228,10 +241,10 @@ class Evaluation(EvaluationRecord):
         return cls(**vars(made))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save as .npz with a JSON header (no pickle), so that `sigjax.read` gives the same evaluation back.
+        """Save the evaluation as .npz with a JSON header (no pickle); `sigjax.read` returns the same evaluation.
 
         Raises:
-            InputError: the metric is a user's function, which a file cannot hold.
+            InputError: the metric is a function of yours, which a file cannot hold.
         """
         from sigjax.readers.saved import save_evaluations
 

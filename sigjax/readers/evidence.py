@@ -1,14 +1,15 @@
-"""Evidence for the roles of columns: the record of a reading, which column holds ids, and which follow from others.
+"""Roles of columns (ids, systems, scores) and the evidence for them; ids; columns that are derived from others.
 
-A role is *told* (by an option), *named* (its column has a name of the lexicon) or *shaped* (by the values of the
-column). A question proposes options that were tried, each with the systems and rows that it would compare.
+There are three kinds of evidence for a role: "told" (an option names the column), "named" (the lexicon has the column's
+name) and "shaped" (the column's values fit the role). If the roles are unclear, a question proposes options. It says
+for each option which systems and rows would be compared.
 
-**Ids** join the rows of systems. Their column is told by an option; else it is named like ids; else it has words that
-are unique in each system and shared by the systems. A column that counts rows is used only if there is no other. The
-steps of one run are no instances.
+**Ids** join the rows of systems. An option names their column. Else it is a column that is named like ids, or a column
+of words that are unique in each system and common to the systems. A column that counts rows is used only if there is no
+other column. The steps of a run are refused as instances.
 
-**Derived columns** are no systems: the mean, the sum or a difference of other columns, their ranks, 1 minus a column,
-or a column in another unit. As a system, such a column would be compared with the columns that it is made from. Columns
+**Derived columns** are no systems: the mean, sum or difference of other columns, their ranks, 1 minus a column, or a
+column in another unit. If a derived column passed for a system, it would be compared with its own sources. Columns
 whose ranges do not overlap may belong to different metrics.
 """
 
@@ -47,17 +48,17 @@ LAYOUTS = {
     "predictions": "gold labels and predictions",
     "battles": "battles of two systems",
 }
-"""The layouts of a table in words."""
+"""Layout -> its description."""
 
 
 @dataclass(frozen=True)
 class Role:
-    """The columns of a role, and the evidence for it.
+    """The columns that have a role, and the evidence for it.
 
     Attributes:
-        columns: their names; none if no column has the role.
-        evidence: "told" (by an option), "named" (by the lexicon) or "shaped" (by what the columns hold).
-        said: what a note says of it, where that is not the names of the columns.
+        columns: the names of the columns; empty if no column has the role.
+        evidence: "told" (by an option), "named" (by the lexicon) or "shaped" (by the values of the columns).
+        said: the words of a note about the role; if empty, the note lists the columns.
     """
 
     columns: tuple[str, ...] = ()
@@ -65,29 +66,34 @@ class Role:
     said: str = ""
 
     def __str__(self) -> str:
-        """Return its words in a note."""
+        """Return the words of a note about the role."""
         return self.said or f"from {'column ' * (len(self.columns) == 1)}{listing(self.columns, SHOWN)}"
 
 
 def role(names: Sequence[str], told: object = None, *, named: bool = False, said: str = "") -> Role:
-    """A role with its evidence."""
+    """Make a role; the evidence is "told" if `told` is true, else "named" if `named` is true, else "shaped"."""
     return Role(tuple(names), "told" if told else "named" if named else "shaped", said)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableReading:
-    """How a table is read.
+    """How a table is read: its layout and the roles of its columns.
 
     Attributes:
         layout: "wide" (a column per system), "long" (a column of systems), "files" (one table per system),
             "predictions" or "battles".
-        system, id, score: which columns are the systems, the ids of instances, and the scores.
-        metric: its name.
-        direction: which scores are better, and by what.
-        run, fold, cluster, task: the columns of these roles.
-        others: roles of this layout alone, by name: gold labels, predictions, winners.
+        system: the columns of the systems.
+        id: the columns of the instance ids.
+        score: the columns of the scores.
+        metric: the name of the metric.
+        direction: a phrase: which scores are better, and how that is known.
+        run: the column of runs.
+        fold: the columns of folds.
+        cluster: the column of clusters.
+        task: the columns of tasks.
+        others: further roles of the layout, by name: gold labels, predictions, winners.
         ignored: columns that are not used.
-        options: those that say it otherwise.
+        options: the names of the options that change the reading.
     """
 
     layout: str
@@ -105,14 +111,14 @@ class TableReading:
     options: str = ""
 
     def roles(self) -> Iterator[tuple[str, Role]]:
-        """The roles that columns have, by name."""
+        """Name and role, for each role that has columns or words."""
         named = {"systems": self.system, "ids": self.id, "scores": self.score, "runs": self.run, "folds": self.fold}
         for name, own in (*self.others, *named.items(), ("clusters", self.cluster), ("tasks", self.task)):
             if own.columns or own.said:
                 yield name, own
 
     def note(self) -> str:
-        """A line that says which columns were used for which roles."""
+        """A note that says which columns were used for which roles."""
         about = [*self.others, ("systems", self.system), ("instance ids", self.id), ("scores", self.score)]
         parts = [f"{what} {own}" for what, own in about if own.columns or own.said]
         parts += [self.direction] * bool(self.direction)
@@ -121,7 +127,7 @@ class TableReading:
 
 
 def with_parts(reading: TableReading, ids: str | None, runs: str | None) -> TableReading:
-    """The reading with the roles of folds and tasks, among the columns that ids and runs are made of.
+    """Add the roles of folds and tasks to the reading: such columns may be parts of the ids or runs.
 
     >>> reading = TableReading(layout="long", system=Role(), id=Role())
     >>> [(name, own.columns) for name, own in with_parts(reading, "task,item", "fold").roles()]
@@ -134,30 +140,35 @@ def with_parts(reading: TableReading, ids: str | None, runs: str | None) -> Tabl
 
 
 FILE = "file"
-"""The column that says which file a row is of, where files are put together."""
+"""The column that names the file of each row, if several files became one table."""
 
 
 def note_reading(options: Options, reading: TableReading) -> None:
-    """Keep how a table is read with the sheets that were joined, which other metrics may have read otherwise."""
+    """Add the reading to the sheets in `options.seen`; the reading of an earlier metric is replaced."""
     if options.seen:
         options.seen[:] = [replace(sheet, reading=reading) for sheet in options.seen]
 
 
 class Asked(InputError):
-    """A question to a person, with the ways that were tried: options of reading, the likeliest first."""
+    """A refusal that asks the user; `ways` are the options that were tried and work, the likeliest first."""
 
     ways: Sequence[Mapping[str, Any]] = ()
 
 
 class Question(InputError):
-    """A refusal of data that could be read in several ways; `ways` are possible options, the likeliest first."""
+    """A refusal of data that can be read in several ways; `ways` are possible options, the likeliest first."""
 
     def __init__(
         self, text: str, ways: Sequence[Mapping[str, Any]] = (), otherwise: str = "", *, needed: bool = False
     ) -> None:
-        """Take what is unclear, the options, what to do where none of them can be read, and whether one is `needed`.
+        """Make the question.
 
-        A way that is needed whatever else is unclear is proposed if it leads to another refusal, too.
+        Args:
+            text: what is unclear.
+            ways: options that may settle it.
+            otherwise: advice if none of the options works.
+            needed: whether the user must choose an option in any case; then even options that lead to another refusal
+                are proposed.
         """
         super().__init__(f"{text}; {otherwise}" if otherwise else text)
         self.text, self.ways, self.otherwise = text, ways, otherwise
@@ -165,11 +176,11 @@ class Question(InputError):
 
 
 MOST_WAYS = 3
-"""Ways that a refusal proposes, at most."""
+"""Most options that a refusal proposes."""
 
 
 def answered(question: Question, attempt: Callable[[Options], EvaluationRecord], options: Options) -> Asked:
-    """The refusal with the ways that worked, each with the systems and rows that it compares."""
+    """Try the options of a question; the refusal says which systems and rows each working option compares."""
     given, further = list[tuple[Mapping[str, Any], str]](), list[Mapping[str, Any]]()
     for way in question.ways:
         seen: list[Any] = []
@@ -183,7 +194,7 @@ def answered(question: Question, attempt: Callable[[Options], EvaluationRecord],
         except InputError as error:
             if question.needed and error.message != Message.of(question.text):
                 further.append(way)
-            else:  # may results be missing alone?
+            else:  # perhaps the only fault is that results are missing
                 with suppress(InputError):
                     attempt(replace(own, missing="drop"))
                     further.append(way)
@@ -201,7 +212,7 @@ def answered(question: Question, attempt: Callable[[Options], EvaluationRecord],
 
 
 def _typed(way: Mapping[str, Any]) -> str:
-    """Options as messages name them."""
+    """The options as a message writes them."""
     return " ".join(
         str(Hint(name) if value is True else Hint(name, *map(quote, [value] if isinstance(value, str) else value)))
         for name, value in way.items()
@@ -209,7 +220,7 @@ def _typed(way: Mapping[str, Any]) -> str:
 
 
 def compared(evaluation: EvaluationRecord, sheets: Sequence[Any]) -> str:
-    """What an evaluation compares, in a line: "2 systems: 'A', 'B'; 40 rows joined by 'task'"."""
+    """Describe the comparison in one line: "2 systems: 'A', 'B'; 40 rows joined by 'task'"."""
     count, rows = len(evaluation.systems), evaluation.num_instances
     column = sheets[0].id_column if sheets else None
     by = "row number" if column is None or lexicon.is_numbering(column) else quote(column)
@@ -218,18 +229,18 @@ def compared(evaluation: EvaluationRecord, sheets: Sequence[Any]) -> str:
 
 
 FEWEST = 3
-"""Rows from which a column may be said to count them."""
+"""Fewest rows from which a column of consecutive integers is said to count the rows."""
 
 
 def unused(table: DataTable, options: Options, taken: Iterable[str | None] = ()) -> list[str]:
-    """The columns that are not used, and that no option names, alone or as a part of the ids."""
+    """The columns that are neither in `taken` nor named by an option (alone, or as a part of ids)."""
     others = {options.cluster, options.strata, options.runs, *options.ignore, *taken}
     others |= {part.strip() for name in others if name is not None and "," in name for part in name.split(",")}
     return [name for name in table.columns if name not in others]
 
 
 def ids_from(column: str | None) -> str:
-    """The source of the instance ids, for a note."""
+    """The words of a note about the source of the instance ids."""
     if column is None:
         return "are the numbers of the rows"
     return f"from column {quote(column)}" if column else "from the column without a name"
@@ -238,14 +249,18 @@ def ids_from(column: str | None) -> str:
 def find_ids(
     table: DataTable, options: Options, first: Sequence[str], named: Sequence[str], system: str | None = None
 ) -> str | None:
-    """The column of instance ids: one that tells all rows apart, else the first column, which is refused then.
+    """The column of instance ids: a column whose values are unique, else the first column, which is refused later.
 
-    `first` holds the first column, if it may be it, and `named` others, because of their names; `system` is the column
-    of systems in a long table, in which every system has the same ids.
+    Args:
+        table: the table.
+        options: the options of reading.
+        first: the first column, if it may hold ids, else nothing.
+        named: other columns that may hold ids because of their names.
+        system: the column of systems in a long table; ids are then unique in each system.
     """
     if options.runs is not None and (fixed := options.strata) in table.columns:
         if tells_apart(table, fixed or "", options, system):
-            return fixed  # runs within tasks
+            return fixed  # `strata` names tasks, and `runs` the runs within each task
     named = [name for name in named if is_id_name(name) or name in table.index]
     must = [*first, *(name for name in named if name.strip().lower() == "id")]
     sure = [name for name in named if name in table.index or is_sure_id(name)]
@@ -256,13 +271,15 @@ def find_ids(
 
 
 def tells_apart(table: DataTable, name: str, options: Options, system: str | None = None) -> bool:
-    """Whether no two rows, of the same system and run, have the same name in a column."""
+    """Whether no two rows of the same system and run have the same value in a column."""
     keys = [table.columns[key] for key in (name, options.runs, system) if key is not None and key in table.columns]
     return len(set(zip(*keys, strict=True))) == len(table.lines)
 
 
 def numbers_rows(table: DataTable, name: str, system: str | None = None) -> bool:
-    """Whether a column counts rows from 0 or 1, in the table or for each system: by its name, in any order.
+    """Whether a column counts the rows of the table, or of each system, from 0 or 1.
+
+    If the column is named like an order (rank, step), the integers may stand in any order.
 
     >>> from sigjax.readers.table import DataColumn
     >>> table = DataTable("t.csv", {"a": DataColumn(["0", "1", "2"]), "rank": DataColumn(["2", "1", "3"])}, [2, 3, 4])
@@ -290,16 +307,16 @@ def numbers_rows(table: DataTable, name: str, system: str | None = None) -> bool
 
 
 class CommonWords(NamedTuple):
-    """Columns of words that tell the rows of each system apart."""
+    """Columns of words that are unique in each system."""
 
     shared: str | None
-    """The one whose words systems have in common, best named like ids."""
+    """The column whose words the systems have in common; a column named like ids is preferred."""
     other: str | None
-    """One of which they have none in common; None if there is a shared one."""
+    """A column of which systems have no word in common; None if `shared` is not None."""
 
 
 def common_words(tables: Sequence[DataTable], free: Sequence[str], options: Options, system: str | None) -> CommonWords:
-    """The columns of words whose values may be instance ids."""
+    """Find columns of words that may be instance ids."""
     shares: dict[str, float] = {}
     for name in free:
         if not all(name in table.columns and table.columns[name].is_words() for table in tables):
@@ -329,7 +346,7 @@ def common_words(tables: Sequence[DataTable], free: Sequence[str], options: Opti
 
 
 def same_pairs(tables: Sequence[DataTable], ids: Sequence[str], name: str, system: str | None) -> bool:
-    """Whether rows of systems that ids join have the same word in another column."""
+    """Whether rows with the same id have the same word in the column `name`, over all systems."""
     known: dict[str, str] = {}
     return all(
         known.setdefault(key, word) == word
@@ -339,7 +356,7 @@ def same_pairs(tables: Sequence[DataTable], ids: Sequence[str], name: str, syste
 
 
 def step_notes(ids: str | None) -> tuple[str, ...]:
-    """A warning if the ids that a person named are the steps of one run."""
+    """A warning if the user gave the steps of a run as ids."""
     if ids is None or not is_step(ids):
         return ()
     return (
@@ -351,7 +368,7 @@ def step_notes(ids: str | None) -> tuple[str, ...]:
 def chosen_ids(
     tables: Sequence[DataTable], free: Sequence[Sequence[str]], options: Options, system: str | None
 ) -> tuple[list[str | None], Evidence]:
-    """The columns of instance ids and their evidence: told, named, or words that the systems share."""
+    """The column of instance ids in each table, and the evidence: told, named, or words that the systems share."""
     if options.id_column is not None:
         return [options.id_column] * len(tables), "told"
     named: list[str | None] = []
@@ -398,18 +415,18 @@ def chosen_ids(
 
 
 def _may_name_rows(table: DataTable, name: str) -> bool:
-    """Whether the words of the first column may be ids: not names of systems, and not the same word in all rows."""
+    """Whether a first column of words may be ids: it is not named like systems, and its words differ."""
     words = table.columns[name]
     return words.is_words() and not may_be_system(name) and (len(table.lines) < FEWEST or len({*words}) > 1)
 
 
 def _named_so(named: Sequence[str | None]) -> bool:
-    """Whether columns are named like ids, and not like row numbers."""
+    """Whether all columns are named like ids, but not like row numbers."""
     return all(own is not None and is_id_name(own) and not is_numbering(own) for own in named)
 
 
 def _repeated_ids(tables: Sequence[DataTable], free: Sequence[str], options: Options, system: str | None) -> str | None:
-    """The column of ids that repeat in the trials, or the folds, of another column: which is asked about then."""
+    """The column of ids that become unique together with a column of runs or folds; the user is asked about it then."""
     trials = [name for name in unused(tables[0], options, [system]) if is_trial(name) or is_fold(name)]
     found: dict[str, bool] = {}
     for name in free:
@@ -424,9 +441,9 @@ def _repeated_ids(tables: Sequence[DataTable], free: Sequence[str], options: Opt
 
 
 def _unnamed_ids(tables: Sequence[DataTable], free: Sequence[str], system: str | None, options: Options) -> str | None:
-    """The column that tells apart the rows of each system and differs the least between systems: others are scores.
+    """The column that is unique in each system and has the fewest distinct values; scores have more of them.
 
-    Files without ids are joined by position, so that they need the same ids.
+    If each system has a file, all files must have the same values. Else the files are joined by position.
     """
     if len(free) < 2 and system is None:
         return None
@@ -446,7 +463,7 @@ def _unnamed_ids(tables: Sequence[DataTable], free: Sequence[str], system: str |
 
 
 def _refuse_steps(table: DataTable, ids: str | None, free: Sequence[str], system: str | None) -> None:
-    """Refuse the steps of one run as instances, which nobody said they are."""
+    """Refuse the steps of a run as instances, unless the user named them as ids."""
     by_row = ids is None or numbers_rows(table, ids, system)
     steps = [ids] if ids is not None and is_step(ids) else [name for name in free if by_row and is_step(name)]
     for ids in (name for name in steps if not table.columns[name].is_words() and len({*table.columns[name]}) > 1):
@@ -458,34 +475,34 @@ def _refuse_steps(table: DataTable, ids: str | None, free: Sequence[str], system
 
 
 _ACCIDENT = 0.05
-"""A column is derived if its numbers would agree by chance with at most this probability, times the number of columns.
+"""A column is derived if its numbers agree with others by chance at most with this probability, over all columns.
 
-A needless question costs a person a minute; without a question, a mean would be a system."""
+A needless question costs the user a minute. Without the question, a mean would pass for a system."""
 _SURE_ACCIDENT = 0.6
-"""This probability for two columns with the same sum in all rows. It may be larger: systems agree on easy instances, so
-two systems are hardly ever each other's complement."""
+"""The same probability for two columns with the same sum in all rows. It may be larger: systems agree on easy
+instances, so two systems are hardly ever complements."""
 _FEWEST = 3
-"""Fewest rows that show a relation: a constant can be fitted to a single row."""
+"""Fewest rows that can show a relation; for a single row, a constant factor always fits."""
 _FEWEST_ALIKE = 5
-"""Fewest rows from which equal numbers in all rows, or a separate range, are no accident."""
+"""Fewest rows from which equal numbers in all rows, or disjoint ranges, are no accident."""
 _MOST, _ROWS = 24, 1000
-"""Columns that are compared with each other in threes, and about how many of their rows."""
+"""Most columns that are compared in triples, and about the most rows of them."""
 _DECIMALS = range(1, 7)
 
 
 class DerivedColumn(NamedTuple):
-    """How a column is derived from others."""
+    """The relation of a column to others."""
 
     said: str
-    """The words after the name of the column."""
+    """The relation in words, which follow the name of the column."""
     sure: bool
-    """Whether this column is the derived one: in a sum or a difference, it may be any of the columns."""
+    """Whether this column is known to be the derived column; in a sum or a difference, any of the columns may be it."""
     ranks: bool = False
-    """Whether it holds its own rank among several columns of ranks, row by row."""
+    """Whether the column holds ranks: in each row, its rank among several columns."""
 
 
 def made_of_others(columns: Mapping[str, np.ndarray]) -> dict[str, DerivedColumn]:
-    """The derived columns among `columns` `[row]` (NaN if a number is missing), and how they are derived.
+    """Find the derived columns among `columns` (name -> `[row]`, NaN if a number is missing), and their relations.
 
     >>> import numpy as np
     >>> a, b = np.array([0.4, 0.5, 0.9, 0.3]), np.array([0.2, 0.6, 0.7, 0.9])
@@ -506,7 +523,9 @@ def made_of_others(columns: Mapping[str, np.ndarray]) -> dict[str, DerivedColumn
 
 
 def _ranks(columns: Mapping[str, np.ndarray]) -> list[str]:
-    """The columns that hold the ranks of each other in every row, whatever ties have; of two columns, without ties.
+    """The columns whose numbers in every row are their ranks among these columns; empty if there are none.
+
+    Any rule for ties is accepted. If there are only two columns or few rows, no ties are accepted.
 
     >>> import numpy as np
     >>> _ranks({"A": np.array([1, 2, 1.5, 1, 1]), "B": np.array([3, 1, 3, 2, 3]), "C": np.array([2, 3, 1.5, 3, 2])})
@@ -538,7 +557,7 @@ def _relations(columns: Mapping[str, np.ndarray]) -> Iterator[tuple[str, str, bo
     opposite = tells | ((chance <= _SURE_ACCIDENT) & (few > 1) & (rows >= _FEWEST_ALIKE))
 
     def equal(expected: np.ndarray, those: Sequence[int]) -> np.ndarray:
-        """Which columns hold these numbers `[row]` up to rounding, except those that the numbers are derived from."""
+        """Columns equal to `expected` `[row]` up to rounding, without the columns `those`, which are its sources."""
         room = 1e-9 * size + 1.01 * units
         found = np.all(np.abs(every - expected) <= room[:, None], axis=1) & (np.ptp(every, axis=1) > 4 * room) & tells
         found[list(those)] = False
@@ -562,7 +581,8 @@ def _relations(columns: Mapping[str, np.ndarray]) -> Iterator[tuple[str, str, bo
         for what, numbers in of_two.items() if len(names) > 2 else ():
             for k in {int(k) for own in numbers for k in equal(own, (i, j))}:
                 known = made.get(frozenset((i, j, k)))
-                if known is None or known[0] < k:  # if there are three, the last is derived from the others
+                # If each of three columns follows from the other two, the last column is taken for the derived column.
+                if known is None or known[0] < k:
                     made[frozenset((i, j, k))] = k, f"is the {what} of {a} and {b}", what == "mean"
     yield from ((names[k], said, sure) for k, said, sure in made.values())
     for name, of in _SUMMARIES.items():
@@ -588,7 +608,9 @@ _SUMMARIES: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def _agreement(numbers: np.ndarray) -> float:
-    """The probability that two numbers of a column are equal by chance: how often they are, and its step by its range.
+    """The probability that two numbers of a column are equal by chance.
+
+    This is the share of equal pairs in the column, or the step of its numbers divided by their range if that is larger.
 
     >>> import numpy as np
     >>> _agreement(np.array([0.0, 1.0] * 50)), _agreement(np.array([1.0, 2.0, 4.0, 3.0]))
@@ -605,7 +627,7 @@ def _named(names: Sequence[str], but: str) -> str:
 
 
 def _unit(numbers: np.ndarray) -> float:
-    """Half a unit of the last decimal of rounded numbers; 0 if they are whole or have many decimals."""
+    """The rounding error: half a unit of the last decimal; 0 for integers and for numbers with many decimals."""
     if np.all(numbers == np.rint(numbers)):
         return 0.0
     return next(
@@ -614,7 +636,7 @@ def _unit(numbers: np.ndarray) -> float:
 
 
 def other_scales(columns: Mapping[str, np.ndarray]) -> str | None:
-    """Why columns `[row]` have no common scale, in words; None if they may have one.
+    """Why columns (name -> `[row]`) have no common scale, in words; None if they may have a common scale.
 
     >>> import numpy as np
     >>> other_scales({"r": np.array([80.0, 120, 60, 70, 80]), "l": np.array([1351.0, 1500, 1200, 1300, 1400])})
@@ -628,9 +650,9 @@ def other_scales(columns: Mapping[str, np.ndarray]) -> str | None:
     constant = {name: own[0] for name, own in given.items() if not np.ptp(own)}
     for name, value in constant.items():
         if any((own == value).any() for other, own in given.items() if other not in constant):
-            continue  # a system that is always wrong, while others are wrong at times
+            continue  # other columns have the value, too, such as the 0 of a system that is always wrong
         return f"{quote(name)} is {value:.6g} in all rows"
-    some = binary if any(name not in constant for name in binary) else {}  # one that is always right alone may be so
+    some = binary if any(name not in constant for name in binary) else {}  # a lone constant may be a system
     if mixed := _zeros_and_ones(some, {name: own for name, own in given.items() if name not in binary}):
         return mixed
     ranges = sorted((float(own.min()), float(own.max()), name) for name, own in given.items())
@@ -652,9 +674,9 @@ def other_scales(columns: Mapping[str, np.ndarray]) -> str | None:
 
 
 def _zeros_and_ones(binary: Mapping[str, np.ndarray], others: Mapping[str, np.ndarray]) -> str | None:
-    """Why some columns hold 0 and 1 alone, and others by no accident more than that, in words.
+    """Say that some columns hold only 0 and 1, but others more; None if that may be an accident.
 
-    Only numbers that are not 0 tell: a system that is always wrong has no others.
+    Zeros are no evidence: a system that is always wrong has nothing else.
 
     >>> import numpy as np
     >>> _zeros_and_ones({"A": np.array([0.0, 1, 1, 0, 1])}, {"B": np.array([0.4, 0.7, 0.3, 0.9, 0.2])})

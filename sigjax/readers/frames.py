@@ -1,11 +1,10 @@
-"""Tables whose columns have types: data frames, Parquet files, spreadsheets, and JSON (objects by line, or a list).
+"""Tables with typed columns: data frames, Parquet files, spreadsheets, and JSON (one object per line, or a list).
 
-Frames of pandas, polars and pyarrow are read with narwhals (extra `dataframe`). Nulls and NaN are missing cells. An
-index of pandas is read as first columns, unless it only counts rows: in a frame, in its Parquet files, and in tables of
-pyarrow.
+Frames of pandas, polars and pyarrow are read with narwhals (extra `dataframe`). Nulls and NaN are missing cells. A
+pandas index becomes the first columns, unless it only counts rows. This holds for frames, Parquet files that pandas
+wrote, and pyarrow tables.
 
-pyarrow decodes Parquet. polars reads no files here, since it ends the process if a page is damaged; its frames are
-accepted.
+pyarrow reads Parquet files. polars does not read them here, because it ends the process if a page is damaged.
 """
 
 import json
@@ -63,11 +62,11 @@ FRAME = "data frame"
 
 
 _OF_FILES = frozenset(("filter", "input", "reader", "records", "unit"))
-"""Options that mean nothing for a data frame."""
+"""Options that have no meaning for a data frame."""
 
 
 def read_frame(frame: Any, metric: AnyMetric | None, options: ReadOptions, **more: Any) -> EvaluationRecord:
-    """The evaluation of a data frame by a metric; `more` are fields of `Options`."""
+    """Evaluate a data frame by a metric; `more` are fields of `Options`."""
     own = Options(**values(options, Options, **more), metric="mean" if metric is None else metric)
     check_options(own)
     check_meant(options, f"the {FRAME}", options_of(ReadOptions).keys() - _OF_FILES)
@@ -75,7 +74,7 @@ def read_frame(frame: Any, metric: AnyMetric | None, options: ReadOptions, **mor
 
 
 def frame_table(frame: Any, options: Options, *, file: str = FRAME) -> DataTable:
-    """A data frame as a table."""
+    """Turn a data frame into a table."""
     try:
         import narwhals
     except ModuleNotFoundError:
@@ -104,7 +103,7 @@ def frame_table(frame: Any, options: Options, *, file: str = FRAME) -> DataTable
 
 
 def _plain_pandas(frame: Any) -> tuple[Any, tuple[str, ...]]:
-    """A frame of pandas whose index is columns, unless it only counts rows, and whose names are text; and the index."""
+    """Turn names into text, and the index into columns unless it only counts rows; also return the index columns."""
     names, index = [str(name) for name in frame.columns], ()
     if any(name is not None for name in frame.index.names) or type(frame.index).__name__ != "RangeIndex":
         levels = enumerate(frame.index.names)
@@ -115,7 +114,7 @@ def _plain_pandas(frame: Any) -> tuple[Any, tuple[str, ...]]:
 
 
 def _kept_index(table: Any) -> tuple[str, ...]:
-    """The columns of a table of pyarrow that are the index of pandas, by the metadata that pandas leaves."""
+    """The columns of a pyarrow table that were a pandas index, according to the metadata that pandas writes."""
     try:
         names = json.loads((table.schema.metadata or {})[b"pandas"])["index_columns"]
     except (KeyError, ValueError, TypeError, RecursionError):
@@ -124,7 +123,7 @@ def _kept_index(table: Any) -> tuple[str, ...]:
 
 
 def _cells(file: str, frame: Any, name: str) -> DataColumn:
-    """A column of numbers or truth values as it is, any other as text."""
+    """A column of the frame: numbers and truth values are kept, other values become text."""
     import narwhals
 
     series = frame.get_column(name)
@@ -148,7 +147,7 @@ def _cells(file: str, frame: Any, name: str) -> DataColumn:
 
 
 def refuse_repeats(file: str, names: Iterable[str]) -> None:
-    """Refuse two columns of one name."""
+    """Refuse columns that have the same name."""
     repeated = next((name for name, count in Counter(names).items() if count > 1), None)
     if repeated is not None:
         raise InputError(f"{file}: two columns are named {quote(repeated)}; rename one")
@@ -158,7 +157,7 @@ _WORDS = {True: "true", False: "false", None: ""}
 
 
 def _records(file: str, value: Any, path: str) -> list[JsonObject]:
-    """The records of a JSON value."""
+    """The records at a path in a JSON value."""
     found = records_at(value, path)
     if not found:
         fields = value if isinstance(value, dict) else {}
@@ -168,7 +167,9 @@ def _records(file: str, value: Any, path: str) -> list[JsonObject]:
 
 
 def _oriented(value: Any, options: Options) -> Any:
-    """Records of a JSON value as `to_json` of pandas writes it, in any orient; MLflow and Weights & Biases write split.
+    """The records of a JSON value that pandas wrote by `to_json`, in any orient; other values are returned as they are.
+
+    MLflow and Weights & Biases write tables in the orient "split".
 
     >>> _oriented({"columns": ["id", "score"], "data": [["x", 1], ["y", 0]]}, Options())
     [{'id': 'x', 'score': 1}, {'id': 'y', 'score': 0}]
@@ -192,12 +193,12 @@ def _oriented(value: Any, options: Options) -> Any:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether this is an object that is not empty, and holds neither objects nor lists."""
+    """Whether a value is a nonempty object without objects or lists inside."""
     return isinstance(value, dict) and bool(value) and not any(isinstance(own, list | dict) for own in value.values())
 
 
 def _of_schema(schema: dict[str, Any], rows: list[Any]) -> list[Any]:
-    """Records beside a schema, without an index that only counts them."""
+    """The rows of the orient "table"; an index that only counts rows is dropped."""
     counts = [row.get("index") for row in rows if isinstance(row, dict)] == _counted(rows)
     if schema.get("primaryKey") != ["index"] or not counts:
         return rows
@@ -205,7 +206,7 @@ def _of_schema(schema: dict[str, Any], rows: list[Any]) -> list[Any]:
 
 
 def _of_split(names: Sequence[Any], rows: Sequence[list[Any]], index: Any) -> list[dict[str, Any]]:
-    """Records of the names of columns and the cells of each row, with an index that does more than count them."""
+    """The records of the orient "split"; an index that only counts rows is dropped."""
     repeated = [name for i, name in enumerate(names) if not isinstance(name, str) or name in names[:i]]
     if repeated or any(len(row) != len(names) for row in rows):
         raise InputError("expected different names as columns, and as many cells in each row of data; repair it")
@@ -216,7 +217,7 @@ def _of_split(names: Sequence[Any], rows: Sequence[list[Any]], index: Any) -> li
 
 
 _INDEX = "__index_level_0__"
-"""The names that pandas gives to an index without a name, also in Parquet files."""
+"""The name that pandas gives to an index without a name, also in Parquet files."""
 
 
 def _counted(rows: Sequence[Any]) -> list[str]:
@@ -224,9 +225,9 @@ def _counted(rows: Sequence[Any]) -> list[str]:
 
 
 def _of_objects(value: dict[str, dict[str, Any]], options: Options) -> list[dict[str, Any]]:
-    """Records of an object of objects: each is a column, as `to_json` of pandas writes it, or a row (orient="index").
+    """The records of an object of objects, which are columns (orient "columns") or rows (orient "index").
 
-    Numbers from 0, and names numbered one after the other, are those of rows; a row may hold texts and numbers.
+    Consecutive numbers are labels of rows, also after a common word. Else a mix of texts and numbers shows a row.
     """
     outer, inner = [*value], [*dict.fromkeys(name for own in value.values() for name in own)]
     filled = sum(map(len, value.values()))
@@ -250,7 +251,7 @@ def _of_objects(value: dict[str, dict[str, Any]], options: Options) -> list[dict
 
 
 def _are_rows(names: Sequence[str]) -> bool:
-    """Whether names are numbers counted up, or have such after the same word."""
+    """Whether names are consecutive integers, or a common word followed by consecutive integers."""
     words = [name.rstrip("0123456789") for name in names]
     numbers = [name[len(word) :][-18:] for name, word in zip(names, words, strict=True)]
     if len(names) < 2 or len({*words}) > 1 or not all(numbers):
@@ -259,13 +260,13 @@ def _are_rows(names: Sequence[str]) -> bool:
 
 
 def _is_mixed(values: Iterable[Any]) -> bool:
-    """Whether there are texts and numbers; numbers are spelled in text here."""
+    """Whether values hold texts as well as numbers; the numbers are written as text here."""
     kinds = {is_text(value) for value in values if isinstance(value, str) and not is_missing(value)}
     return len(kinds) > 1
 
 
 def _paths_named(options: Options) -> list[str]:
-    """The columns that options name by a path below fields, such as `parsed.score`."""
+    """The columns that options name by a path into fields, such as `parsed.score`."""
     names = [*(options.id_column or "").split(","), options.system_column, options.score_column, options.runs]
     names += [options.cluster, options.strata, options.gold, *(options.prediction or ()), *(options.melt or ())]
     names += [*(options.counts or {}).values(), *re.findall(r"`([^`]*)`", options.where or "")]
@@ -274,9 +275,9 @@ def _paths_named(options: Options) -> list[str]:
 
 
 def _table(file: str, objects: Iterable[JsonObject], lines: Sequence[int] | None, options: Options) -> DataTable:
-    """Objects as a table, one field per column; a missing field is an empty cell.
+    """Turn objects into a table with one column per field; a missing field is an empty cell.
 
-    Fields that hold lists or objects are no numbers and no names. Those that `ignore` names may hold anything.
+    A field with lists or objects can be neither numbers nor names. A field in the option `ignore` may hold any values.
     """
     nested: dict[str, JsonObject] = {}
     rows: list[dict[str, str]] = []
@@ -301,7 +302,7 @@ def _table(file: str, objects: Iterable[JsonObject], lines: Sequence[int] | None
 
 
 def _cell(item: JsonObject, name: str, value: object, nested: dict[str, JsonObject]) -> str:
-    """A value of JSON as text; numbers keep their spelling."""
+    """A JSON value as text; numbers keep their spelling."""
     if isinstance(value, list | dict):
         nested.setdefault(name, item)
         return "(list)" if isinstance(value, list) else "(object)"
@@ -321,7 +322,7 @@ def _parse_lines(file: str, options: Options, *, alone: bool) -> DataTable:
 
 
 def _spelling(options: Options) -> type[str]:
-    """How numbers of JSON are kept as text: marked as numbers, if options say how numbers in texts are written."""
+    """The type of text for JSON numbers: `NumberText` if options say how numbers in texts are spelled, else str."""
     return str if options.decimal is options.thousands is None else NumberText
 
 
@@ -340,7 +341,7 @@ read_jsonl, read_json = partial(read_tables, _parse_lines), partial(read_tables,
 
 
 def parquet_table(file: str, data: bytes, choose: Callable[[Any], list[str] | None]) -> Any:
-    """A Parquet file as a table of pyarrow, of the dotted paths of columns that are chosen by its schema, or of all."""
+    """Read a Parquet file; `choose` maps its schema to the dotted paths of the columns to read, or to None for all."""
     from pyarrow import BufferReader  # pyright: ignore[reportMissingImports]
     from pyarrow.parquet import ParquetFile  # pyright: ignore[reportMissingImports]
 
@@ -356,7 +357,7 @@ def refusing_damage(
     libraries: Sequence[str] = ("pyarrow", "narwhals"),
     remedy: str = "write the file again",
 ) -> Iterator[None]:
-    """Turn any error of a library into one line: the file is damaged, or a package must be installed."""
+    """Turn each error of a library into a one-line refusal: the file is damaged, or a package is not installed."""
     try:
         yield
     except InputError:
@@ -364,7 +365,7 @@ def refusing_damage(
     except ModuleNotFoundError:
         command = install_command(*libraries)
         raise InputError(f"{file}: is {what}, which {libraries[0]} reads; run: {command}; or {remedy}") from None
-    except BaseException as error:  # libraries have a dozen kinds for damaged files, and calamine panics
+    except BaseException as error:  # damaged files raise a dozen types of errors; calamine panics
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         reason = visible(" ".join(str(error)[:1000].split())[:200]) or type(error).__name__
@@ -381,7 +382,7 @@ read_parquet = partial(read_tables, _parse_parquet)
 
 
 def _parse_sheet(file: str, options: Options, *, alone: bool) -> DataTable:
-    """A sheet of a spreadsheet: the only one that is not empty, or the one that the format names."""
+    """The only nonempty sheet of a spreadsheet, or the sheet that the format's parameter names."""
     data = read_bytes(file)
     if not is_spreadsheet(file, data):
         raise InputError(f"{file}: is no spreadsheet, as other files are; save all as CSV")
@@ -420,7 +421,7 @@ def _parse_sheet(file: str, options: Options, *, alone: bool) -> DataTable:
 
 
 def _fill_merged(rows: list[list[Any]], merged: Iterable[Any], top: int, left: int) -> bool:
-    """Give the text of cells that are merged over several rows to each of them; whether there are any."""
+    """Copy the text of merged cells into each row that they span; return whether there are such cells."""
     found = False
     for (first, column), (last, _) in merged:
         row, j = first - top, column - left
@@ -433,20 +434,21 @@ def _fill_merged(rows: list[list[Any]], merged: Iterable[Any], top: int, left: i
 _COLUMNS = re.compile(rb' r="([A-Z]{1,3})(?=[0-9])')
 _ROWS = re.compile(rb' r="[A-Z]{1,3}([0-9]{1,7})"')
 _CELLS = re.compile(rb"<(?:\w+:)?c\s([^<>]*)(?<!/)>(?!</)")
-"""The attributes of a cell that is not empty."""
+"""The attributes of a nonempty cell."""
 _ADDRESS = re.compile(rb'(?:^|\s)r="([A-Z]{1,3})([0-9]{1,7})"')
 _MOST_ROWS = 2**20
-"""Rows of a sheet of Excel."""
+"""Most rows of an Excel sheet."""
 _DIMENSION = b"\x94\x01\x10"
-"""The bytes before the first and last row and column of a binary sheet."""
+"""The bytes that precede the numbers of the first and last row and column in a binary sheet."""
 _LEAST_CELL = 10
-"""Bytes of a cell of a binary sheet, at least."""
+"""Fewest bytes of a cell in a binary sheet."""
 
 
 def _check_extent(file: str, name: str, content: bytes) -> None:
-    """Refuse a sheet of Excel with a cell far away from the others: calamine makes all cells between them.
+    """Refuse an Excel sheet with a cell far away from the others, because calamine creates all cells in between.
 
-    The dimension in a sheet is often wrong, so the cells are checked.
+    The dimensions that a sheet states are often wrong. So the addresses of its cells are checked, except in binary
+    sheets.
     """
     if name.endswith(".bin"):
         if (at := content[:1000].find(_DIMENSION)) >= 0 and len(content) >= at + 19:
@@ -454,7 +456,7 @@ def _check_extent(file: str, name: str, content: bytes) -> None:
             _check_size(file, name, len(content) // _LEAST_CELL, (top, bottom), (left, right))
         return
     columns = {_column_number(letters) for letters in {*_COLUMNS.findall(content)}} or {0}
-    most = LARGEST_SPARSE // (max(columns) - min(columns) + 1)  # rows that such a sheet may have anyway
+    most = LARGEST_SPARSE // (max(columns) - min(columns) + 1)  # a sheet with fewer rows is small enough
     if most >= _MOST_ROWS or all(int(row) <= most for row in {*_ROWS.findall(content)}):
         return
     cells = [found.groups() for each in _CELLS.finditer(content) if (found := _ADDRESS.search(each[1]))]
@@ -470,12 +472,12 @@ def _check_size(file: str, name: str, filled: int, rows: tuple[int, int], column
 
 
 def _column_number(letters: bytes) -> int:
-    """The number of a column of a spreadsheet: A is 1, AA is 27."""
+    """The number of a spreadsheet column: A is 1, AA is 27."""
     return reduce(lambda number, letter: 26 * number + letter - 64, letters, 0)
 
 
 def _sheet_cell(cell: Any) -> str:
-    """A cell as text: whole numbers, which spreadsheets keep as doubles, without a point."""
+    """A cell as text; integers, which spreadsheets store as doubles, get no decimal point."""
     if type(cell) is str:
         return cell
     if type(cell) is float:
@@ -484,7 +486,7 @@ def _sheet_cell(cell: Any) -> str:
 
 
 def _spelled_cell(cell: Any) -> str:
-    """A cell as text that options on the spelling of numbers mean only if it was text."""
+    """A cell as text; options about the spelling of numbers apply to it only if it was text in the file."""
     return cell if type(cell) is str else NumberText(_sheet_cell(cell))
 
 

@@ -1,10 +1,10 @@
-"""Sheets: what a file says of one system; and the one join of the sheets of all systems -> evaluations.
+"""Sheets, which hold the results of one system in a file, and the join of all systems' sheets to an evaluation.
 
-Readers of all formats take `Sources`, the files of a comparison, and give a function that evaluates what they hold. A
-sheet has a column of numbers per input and a row per instance. Sheets are joined by id, or by position if there are
-none. Instances that some system lacks are refused, dropped for all, counted as 0, or left out for the pairs of that
-system. Rows that sum up the others (mean, total, overall), which would count as instances, are refused. Numbers by
-system and id, `{"A": {"x": 0.5}, "B": {...}}`, are sheets, too.
+Each format has a reader. The reader takes `Sources`, the files of a comparison, and returns a function that evaluates
+their content. A sheet has one column of numbers per input of the metric, and one row per instance. Sheets are joined by
+id, or by position if there are no ids. If a system lacks an instance, the instance is refused, dropped for all systems,
+counted as 0, or left out for the pairs of this system. Rows that summarize other rows (mean, total, overall) are
+refused, because they would count as instances. Python mappings, `{"A": {"x": 0.5}, "B": {...}}`, become sheets, too.
 """
 
 import re
@@ -63,10 +63,9 @@ from sigjax.records.options import COMMAND
 from sigjax.run.files import is_file, naming, read_text
 
 Reading = Callable[[Options], EvaluationRecord]
-"""The content of files: a function of the options, with one metric, that gives the evaluation."""
+"""The content of files, as a function: options (with one metric) -> evaluation."""
 Tasks = Callable[[Options], EvaluationRecord | dict[str, EvaluationRecord | None]]
-"""The content of files of several tasks: a function that gives the evaluation of each task, by name, if it has the
-metric."""
+"""The content of files with several tasks, as a function: options -> {task: evaluation, or None without the metric}."""
 
 
 @dataclass(frozen=True)
@@ -74,13 +73,13 @@ class Sources:
     """The files of a comparison."""
 
     files: tuple[str, ...]
-    """The one file with all systems, or the gold files; none if each system has a file and there is no gold."""
+    """The file with all systems, or the gold files; empty if each system has a file and there is no gold."""
     systems: Mapping[str, str]
-    """Name of each system -> its file; empty if one file holds all systems."""
+    """System -> its file; empty if one file holds all systems."""
     named: frozenset[str] = frozenset()
-    """Names of systems that the user gave; other systems are named after their files."""
+    """The names of systems that the user gave; other systems are named after their files."""
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """System -> its files, one per task, for systems with several files."""
+    """System -> its files, one per task, if systems have several files."""
 
     def gold(self) -> str:
         """The only gold file."""
@@ -90,11 +89,11 @@ class Sources:
         return first
 
     def by_file(self) -> dict[str, str]:
-        """Each file -> the system that it was given for."""
+        """File -> the system to which the file belongs."""
         return {file: name for name, first in self.systems.items() for file in self.parts.get(name, (first,))}
 
     def chosen(self, options: Options) -> dict[str, str]:
-        """Name of each system to compare -> its file; the files of others are not read."""
+        """System -> its file, for the systems to compare; files of other systems are not read."""
         names = select_systems(next(iter(self.systems.values())), list(self.systems), options)
         return {name: self.systems[name] for name in names}
 
@@ -106,21 +105,21 @@ class Sheet:
     system: str
     file: str
     numbers: Mapping[str, np.ndarray]
-    """name -> [row] float64; NaN if a number is missing."""
+    """Input -> `[row]` float64; NaN if a number is missing."""
     labels: Mapping[str, Sequence[str] | np.ndarray] = field(default_factory=dict)
-    """name -> [row]: labels that `--cluster` and `--strata` may name."""
+    """Name -> labels `[row]`, which `--cluster` and `--strata` may name."""
     ids: Sequence[Any] | np.ndarray | None = None
-    """[row]; None if instances have no ids but their position."""
+    """`[row]` ids of the instances; None if instances have only a position."""
     runs: Sequence[str] | np.ndarray | None = None
-    """[row] the trial; None if each instance was run once."""
+    """`[row]` runs; None if each instance was run once."""
     lines: Sequence[int] | np.ndarray | None = None
-    """[row] the line of the file; None if messages count rows."""
+    """`[row]` lines of the file; None if messages count rows."""
     id_column: str | None = None
-    """The column of a table that the ids are from, for messages."""
+    """The column that holds the ids, for messages."""
     reading: TableReading | None = None
-    """How the table is read."""
+    """The roles of the table's columns."""
     rows: int | None = None
-    """The number of rows, if there are neither ids nor numbers."""
+    """The number of rows; None if it follows from the ids or numbers."""
 
     @property
     def num_rows(self) -> int:
@@ -130,19 +129,19 @@ class Sheet:
         return len(next(iter(self.numbers.values()), ()) if self.ids is None else self.ids)
 
     def line(self, row: int) -> Line:
-        """The line or the row of the file, for a message."""
+        """The place of a row in the file, for a message."""
         return Line(self.file, row + 1, "row") if self.lines is None else Line(self.file, int(self.lines[row]))
 
 
 def directed(evaluation: EvaluationRecord, options: Options) -> EvaluationRecord:
-    """The evaluation with the direction of its metric as in `lower_is_better` or `higher_is_better`."""
+    """Set the direction of the metric if `lower_is_better` or `higher_is_better` is given."""
     if not (options.lower_is_better or options.higher_is_better):
         return evaluation
     return replace(evaluation, metric=replace(evaluation.metric, higher_is_better=options.higher_is_better))
 
 
 def select(evaluation: EvaluationRecord, systems: Sequence[str] | None) -> EvaluationRecord:
-    """The evaluation of some systems, or of all."""
+    """Keep some systems of an evaluation, in this order; None keeps all."""
     names = evaluation.systems if systems is None else tuple(systems)
     if not names or len(set(names)) < len(names):
         raise InputError(
@@ -157,7 +156,7 @@ def select(evaluation: EvaluationRecord, systems: Sequence[str] | None) -> Evalu
 
 
 def read_lines(file: str, *, at_least: int = 0) -> list[str]:
-    """The lines of a text file; empty lines at its end are dropped, down to `at_least` lines."""
+    """The lines of a text file; empty lines at its end are dropped, but `at_least` lines stay."""
     lines = read_text(file).removesuffix("\n").split("\n")
     while len(lines) > at_least and not lines[-1]:
         lines.pop()
@@ -165,7 +164,7 @@ def read_lines(file: str, *, at_least: int = 0) -> list[str]:
 
 
 def matching_lines(file: str, *, gold: str, count: int) -> list[str]:
-    """The lines of a system's file, which must have as many as the gold file."""
+    """The lines of a system's file; it must have `count` lines, as the gold file has."""
     lines = read_lines(file, at_least=count)
     if len(lines) != count:
         raise InputError(f"{file}: has {len(lines)} lines, but {gold} has {count}; expected one for each gold line")
@@ -180,7 +179,7 @@ NOTE = (
 
 
 def _sheet_metric(sheets: Sequence[Sheet], options: Options) -> Metric | SampleMetric:
-    """The metric asked for; the name of a column of numbers (`bleu` of single sentences, say) asks for its mean."""
+    """The requested metric; the name of a column of numbers, such as `bleu` per sentence, requests its mean."""
     name = options.metric
     known = [each for each in sheets[0].numbers if all(each in sheet.numbers for sheet in sheets)]
     if not isinstance(name, str):
@@ -196,7 +195,7 @@ def _sheet_metric(sheets: Sequence[Sheet], options: Options) -> Metric | SampleM
 
 
 def score_named(name: str, known: Sequence[str]) -> str | None:
-    """The known score that has the name of a metric, in upper or lower case; None for a metric of one number."""
+    """The score among `known` with this name, whatever its case; None if the name is a metric with one input."""
     found = known_metric(name) if canonical(name) == name else None
     if found is not None and found.inputs == MEAN.inputs and found.name not in TEXT_METRICS:
         return None
@@ -211,7 +210,7 @@ def refuse_texts(
     columns: Collection[str],
     what: str = "this is a table of numbers",
 ) -> None:
-    """Refuse a metric of texts if there are numbers, unless these are the counts that the metric takes."""
+    """Refuse a metric of texts if the data are numbers, unless the numbers are the metric's inputs."""
     name, inputs = metric.name.partition("(")[0], metric.inputs
     named = inputs != MEAN.inputs and all(each in columns for each in inputs)
     if name in TEXT_METRICS and not (named or {*inputs} <= {*counts}):
@@ -220,7 +219,7 @@ def refuse_texts(
 
 
 def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[str, str], *, scores: bool) -> list[str]:
-    """The columns that the metric takes: by `--counts`, by name, or the only one there is."""
+    """The columns for the metric's inputs: given by `--counts`, named like the inputs, or the only column."""
     for name, column in counts.items():
         if name not in metric.inputs:
             raise InputError(f"{Hint('counts')}: {metric.name!r} takes {', '.join(metric.inputs)}, not {quote(name)}")
@@ -244,7 +243,7 @@ def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[st
 
 
 def option_labels(options: Options, labels: Callable[[str, Hint], Sequence[str]]) -> dict[str, Sequence[str]]:
-    """The labels, by (name, option), of the clusters and strata that are asked for."""
+    """The requested clusters and strata; `labels` returns the labels for a name and its option."""
     named = {"clusters": ("cluster", options.cluster), "strata": ("strata", options.strata)}
     return {field: labels(name, Hint(option)) for field, (option, name) in named.items() if name is not None}
 
@@ -252,7 +251,7 @@ def option_labels(options: Options, labels: Callable[[str, Hint], Sequence[str]]
 def _instance_labels(
     sheets: Sequence[Sheet], keys: Sequence[Any], rows: Sequence[np.ndarray], used: np.ndarray, name: str, option: Hint
 ) -> Sequence[str]:
-    """Labels `[instance]` from a field of the sheets or from a file; all `used` instances need one."""
+    """Labels `[instance]` from a field of the sheets or from a file; each `used` instance needs a label."""
     if not any(name in sheet.labels for sheet in sheets):
         known = dict.fromkeys(label for sheet in sheets for label in sheet.labels)
         return file_labels(sheets[0].file, name, option, known=known, num_instances=len(keys))
@@ -262,7 +261,7 @@ def _instance_labels(
         column = sheet.labels.get(name)
         if column is None or (id(column), id(own)) in done:
             continue
-        done.add((id(column), id(own)))  # columns of a table share their labels
+        done.add((id(column), id(own)))  # the systems of a wide table share their labels
         given = np.array(column, object)
         wrong = np.flatnonzero(seen[own] & (labels[own] != given))
         if wrong.size:
@@ -280,7 +279,7 @@ def _instance_labels(
 
 
 def quote_key(sheet: Sheet, key: Any) -> str:
-    """An instance, and its run if there are several, for a message."""
+    """An instance, and its run if there are runs, for a message."""
     if sheet.ids is None:
         return str(key)
     if sheet.runs is None:
@@ -305,13 +304,13 @@ def file_labels(file: str, name: str, option: Hint, *, known: Iterable[str], num
 def count_responses(
     gold: Counter[Response], systems: Mapping[str, Counter[Response]]
 ) -> tuple[list[Response], dict[str, dict[str, np.ndarray]]]:
-    """The distinct responses of all sides, in order, and of each system its counts tp, predicted and gold `[response]`.
+    """The sorted distinct responses, and for each system its counts tp, predicted and gold `[response]`.
 
-    An instance is a distinct response of any system, or an item of the gold standard that none gave. Between two
-    systems only responses of exactly one of them differ, so that swapping instances moves these from one system to the
-    other, and leaves what both or neither gave where it is. Sums, and so scores, are those of sentences. What a
-    response counts for must not depend on other responses: a bracket that a tree has twice is one response that counts
-    twice. Reference: Yeh (2000), "More accurate tests for the statistical significance of result differences", 3.3.
+    An instance is a distinct response of any system, or an item of the gold standard that no system gave. Two systems
+    differ only in responses that exactly one of them gave. Swapping moves such a response to the other system. The sums
+    over responses equal the sums over sentences, so scores are the same. The counts of a response must not depend on
+    other responses: a bracket that occurs twice in a tree is one response that counts twice. Reference: Yeh (2000),
+    "More accurate tests for the statistical significance of result differences", section 3.3.
 
     >>> responses, counts = count_responses(Counter("ab"), {"A": Counter("bbc")})
     >>> responses, counts["A"]["tp"], counts["A"]["predicted"]
@@ -326,14 +325,14 @@ def count_responses(
 
 
 MOST_SYSTEMS = 3
-"""Systems named in a message about missing instances."""
+"""Most systems that a message about missing instances names."""
 _PAIRWISE = "each pair is tested on the instances that both have, each system scored on those that it has"
 _MANY = 0.1
-"""Share of the instances from which dropping them is a warning."""
+"""If more than this share of the instances is dropped, the note is a warning."""
 Name = Callable[..., str]
-"""(instance[, system]) -> the id of an instance, and its line in a system's file, for a message."""
+"""A function: (instance[, system]) -> the instance's id, and its line in the system's file, for a message."""
 RowKey = Any
-"""The id of an instance; with runs, the id and the run."""
+"""The id of an instance; if there are runs, the pair of id and run."""
 
 
 def join_sheets(
@@ -344,15 +343,15 @@ def join_sheets(
     notes: tuple[str, ...] = (),
     order: Iterable[RowKey] | None = None,
 ) -> Reading:
-    """Join one sheet per system by id, or by position if there are no ids; the result evaluates any metric.
+    """Join the sheets of all systems by id, or by position if there are no ids; the result evaluates any metric.
 
     Args:
-        sheets: the sheets of all systems; `options.only` says which systems to compare.
+        sheets: one sheet per system; `options.only` says which systems to compare.
         options: all options except the metric, which the result takes later.
-        scores: whether `metric` may name a column of numbers, whose mean is taken.
-        notes: for the evaluation.
-        order: the keys of all instances, in order. By default it is the order in which the sheets name them, including
-            sheets of systems that are not compared, because resamples depend on the order of the instances.
+        scores: whether `metric` may name a column of numbers; the metric is then the mean of the column.
+        notes: the first notes of the evaluation.
+        order: the keys of all instances, in order. By default, this is the order of the sheets, including sheets of
+            systems that are not compared: resamples depend on the order, which `only` must not change.
     """
     given, sheets = sheets, _chosen(sheets, options)
     if options.seen is not None:
@@ -362,7 +361,7 @@ def join_sheets(
     check_filled(file, filled=sum(map(len, rows)), rows=len(sheets), columns=len(keys), what="systems by instances")
     used = np.flatnonzero(np.bincount(np.concatenate(rows), minlength=len(keys)))
     labels = option_labels(options, partial(_instance_labels, sheets, keys, rows, used))
-    named = re.search("seed|model|checkpoint|ckpt|fine.?tun", options.runs or "", re.IGNORECASE)  # as trained models
+    named = re.search("seed|model|checkpoint|ckpt|fine.?tun", options.runs or "", re.IGNORECASE)  # trained models
     models = [Note(f"runs are those of column {quote(options.runs)}", code="models")] if options.runs and named else []
     ids = None if sheets[0].ids is None else [key if sheets[0].runs is None else key[0] for key in keys]
     totals = _summary_rows(ids or ())
@@ -380,7 +379,7 @@ def join_sheets(
             own[index] = np.stack([sheet.numbers[name] for name in names], axis=-1)
 
         def name(instance: int, system: int | None = None) -> str:
-            """The instance, and the line of a system's row."""
+            """The instance, with the line of its row in a system's file."""
             named = quote_key(sheets[0], keys[used[instance]])
             if system is None or sheets[system].lines is None:
                 return named
@@ -413,20 +412,20 @@ def join_sheets(
 
 
 def _named(given: Sequence[Sheet], chosen: Sequence[Sheet]) -> Iterable[RowKey]:
-    """The keys that chosen sheets have, in the order in which all that are given name them."""
+    """The keys of the chosen sheets, in the order of all given sheets."""
     every, own = (chain.from_iterable(_distinct_keys(sheets).values()) for sheets in (given, chosen))
     named = dict.fromkeys(own)
     return [*filter(named.__contains__, every), *named]
 
 
 def labels_of(sheets: Sequence[Sheet], name: str) -> Sequence[str]:
-    """The labels `[instance]` that sheets hold under a name, one for each instance; else they are refused."""
+    """The labels `[instance]` of a name in the sheets; an instance without a label is refused."""
     keys, rows = _match(sheets, _named(sheets, sheets))
     return _instance_labels(sheets, keys, rows, np.arange(len(keys)), name, Hint("cluster"))
 
 
 def _chosen(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
-    """The sheets of the systems to compare, in the order asked for."""
+    """The sheets of the systems to compare, in the requested order."""
     by_system = {sheet.system: sheet for sheet in sheets}
     if len(by_system) < len(sheets):
         repeated = next(sheet for sheet in sheets if sheet is not by_system[sheet.system])
@@ -436,7 +435,7 @@ def _chosen(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
 
 
 def _match(sheets: Sequence[Sheet], order: Iterable[RowKey]) -> tuple[list[RowKey], list[np.ndarray]]:
-    """The keys of all instances, and the instance of each row `[row]` of each sheet."""
+    """The keys of all instances; and for each sheet, the index of the instance in each row, `[row]`."""
     for sheet in sheets[1:]:
         if (sheet.ids is None) != (sheets[0].ids is None):
             one, other = (sheets[0], sheet) if sheet.ids is None else (sheet, sheets[0])
@@ -459,7 +458,7 @@ def _match(sheets: Sequence[Sheet], order: Iterable[RowKey]) -> tuple[list[RowKe
 
 
 def _distinct_keys(sheets: Sequence[Sheet]) -> dict[int, Sequence[RowKey] | np.ndarray]:
-    """The keys `[row]` of sheets by the identity of their ids, which the columns of a wide table share."""
+    """The keys `[row]` by `id(sheet.ids)`, because the systems of a wide table share their ids."""
     distinct: dict[int, Sheet] = {}
     for sheet in sheets:
         distinct.setdefault(id(sheet.ids), sheet)
@@ -483,7 +482,7 @@ def _check_once(sheet: Sheet, keys: Sequence[RowKey], rows: np.ndarray, systems:
 
 
 def _repeated(said: str, sheet: Sheet, systems: Collection[str], *, equal: bool) -> InputError:
-    """Advice for ids that are not unique: often another column distinguishes rows with the same id."""
+    """The refusal of repeated ids, with advice: often another column distinguishes the rows with the same id."""
     other = _other_id(sheet, systems)
     if sheet.id_column is None:
         return InputError(said)
@@ -505,7 +504,7 @@ def _repeated(said: str, sheet: Sheet, systems: Collection[str], *, equal: bool)
 
 
 def _other_id(sheet: Sheet, systems: Collection[str]) -> str | None:
-    """The column that tells apart rows with the same id: one that is named so, else one of few names or numbers."""
+    """The column that distinguishes rows with the same id: named like ids, runs or folds, or of few labels."""
     keys, found = _keys(sheet), None
     for name in sheet.labels:
         named = is_id_name(name) or is_trial(name) or is_fold(name)
@@ -513,7 +512,7 @@ def _other_id(sheet: Sheet, systems: Collection[str]) -> str | None:
             continue
         if not named and (found or name in systems or is_property(name) or may_be_system(name)):
             continue
-        with suppress(InputError):  # it has empty cells, lists or objects
+        with suppress(InputError):  # a column with empty cells, lists or objects
             cells = sheet.labels[name]
             if len(set(cells)) < len(cells) == len(set(zip(keys, cells, strict=True))):
                 if named:
@@ -523,7 +522,7 @@ def _other_id(sheet: Sheet, systems: Collection[str]) -> str | None:
 
 
 def _are_numbered(sheet: Sheet) -> bool:
-    """Whether a column of whole numbers or words tells apart rows with the same id, such as the steps of a curve."""
+    """Whether a column of integers or words distinguishes rows with the same id, such as the steps of a curve."""
     keys = _keys(sheet)
     scores = () if sheet.reading is None else sheet.reading.score.columns
     for name in (name for name in sheet.labels if name not in scores):
@@ -543,10 +542,18 @@ def _settle_missing(
     *,
     once: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, tuple[str, ...]]:
-    """Numbers `[system, instance, input]` without holes, their instances, which are real, and what was done.
+    """Treat missing results as `options.missing` says.
 
-    Which `[system, instance]` are real is None if all are to be taken for real. Instances are each here `once`, or
-    run by run.
+    Args:
+        values: `[system, instance, input]`, NaN if a number is missing.
+        systems: the names of the systems.
+        name: describes an instance.
+        metric: the metric.
+        options: the options of reading.
+        once: whether each instance occurs once; else an instance occurs in each of its runs.
+
+    Returns: The numbers without NaN; the indices of the instances that are kept; a mask `[system, instance]` of results
+    that exist (None unless `missing` is "pairwise"); and notes.
     """
     missing = options.missing
     optional = [name in metric.optional_inputs for name in metric.inputs]
@@ -585,7 +592,7 @@ def _settle_missing(
             raise InputError(f"system {quote(empty[0])} has no instance; leave it out (see {Hint('only')})")
         kept = np.flatnonzero(~absent.all(axis=0))
         values, absent = values[:, kept], absent[:, kept]
-        # Any real numbers of the instance, which the metric accepts; their statistics become 0.
+        # Fill with numbers of another system, which the metric accepts; the statistics become 0 later.
         filled = np.where(absent[:, :, None], values[np.argmin(absent, axis=0), np.arange(len(kept))], values)
         note = Note(f"{_PAIRWISE}: {lacks}", code="pairwise")
         return filled, kept, ~absent, (note,)
@@ -596,7 +603,7 @@ def _settle_missing(
 
 
 def _dropped(absent: np.ndarray, systems: Sequence[str], *, once: bool = True) -> Note:
-    """A note on how many instances or runs were dropped; if many, with the systems that caused most of it.
+    """A note on the number of dropped instances or runs; if it is large, a warning names the systems that lack most.
 
     >>> print(_dropped(np.array([[1, 1, 0, 0], [0, 1, 0, 0]], bool), ["A", "B"]))
     warning: dropped 2 of 4 instances that some system lacks:
@@ -616,7 +623,7 @@ def _dropped(absent: np.ndarray, systems: Sequence[str], *, once: bool = True) -
 
 
 def _with_zeros(values: np.ndarray, absent: np.ndarray, name: Name, metric: Metric | SampleMetric) -> np.ndarray:
-    """Fill missing results: 0 for numbers of the system; numbers of the instance are copied from another system."""
+    """Fill missing results: a system's own inputs become 0, and shared inputs are copied from another system."""
     filled = np.where(absent[:, :, None], 0.0, values)
     for j, input in enumerate(metric.inputs):
         if input in metric.optional_inputs:
@@ -627,7 +634,7 @@ def _with_zeros(values: np.ndarray, absent: np.ndarray, name: Name, metric: Metr
 
 
 def _shared(values: np.ndarray, absent: np.ndarray, name: Name, input: str) -> np.ndarray:
-    """An input of each instance `[instance]`, which the systems that have the instance must agree on."""
+    """A shared input `[instance]`; all systems that have the instance must agree on its value."""
     low = np.where(absent, np.inf, values).min(axis=0)
     high = np.where(absent, -np.inf, values).max(axis=0)
     wrong = np.flatnonzero(absent.any(axis=0) & (low != high))
@@ -641,7 +648,7 @@ def _shared(values: np.ndarray, absent: np.ndarray, name: Name, input: str) -> n
 
 
 def _missing_counts(absent: np.ndarray, systems: Sequence[str], name: Name) -> str:
-    """How many instances each system lacks, with the first one."""
+    """For each system, the number of instances that it lacks, and the first such instance."""
     lacking = np.flatnonzero(absent.any(axis=1)).tolist()
     parts = [
         f"{quote(systems[k])} lacks {np.count_nonzero(absent[k])} of {absent.shape[1]} "
@@ -653,28 +660,28 @@ def _missing_counts(absent: np.ndarray, systems: Sequence[str], name: Name) -> s
 
 
 _CLOSE = 0.1
-"""Rounded means are this many standard deviations of the column from its mean, at most."""
+"""Largest distance of a rounded mean from the exact mean, in standard deviations of the column."""
 
 
 def _summary_rows(ids: Sequence[Any]) -> list[int]:
-    """The instances that are named like means or sums of others, unless a table has no other rows."""
+    """The instances that are named like means or sums of others; none if all rows are named so."""
     found = [i for i, id in enumerate(ids) if is_summary(str(id))]
-    if found:  # rows that describe columns come beside their mean
+    if found:  # rows such as "std" count only beside a row such as "mean"
         found = [i for i, id in enumerate(ids) if i in found or describes(str(id))]
     return found if len(found) < len(ids) else []
 
 
 _ROUNDED = 0.0006
-"""A last row is the mean of the others, whatever its name, if it is in at least two systems, to three decimals."""
+"""Largest rounding error of a last row that is taken for the mean of the others, whatever its name."""
 
 
 def _mean_row(values: np.ndarray) -> list[int]:
-    """The last instance of `values` `[system, instance, input]`, if it is the mean of the others for all systems."""
+    """The last instance of `values` `[system, instance, input]` if it is the mean of the others in all systems."""
     if values.shape[0] < 2 or values.shape[1] <= _FEWEST_ROWS or values.shape[2] != 1 or np.isnan(values).any():
         return []
     others, last = values[:, :-1, 0], values[:, -1, 0]
     is_mean = np.abs(last - others.mean(axis=1)) <= np.minimum(_ROUNDED, 0.01 * others.std(axis=1))
-    few = np.isin(others, last[:, None]).any(axis=1)  # a number that other rows have is one of the scale
+    few = np.isin(others, last[:, None]).any(axis=1)  # a number that also stands in other rows may be a plain score
     return [values.shape[1] - 1] if (is_mean & ~few).all() else []
 
 
@@ -684,9 +691,14 @@ _FEWEST_ROWS = 5
 def _check_totals(
     values: np.ndarray, totals: Sequence[int], ids: Sequence[Any], sheets: Sequence[Sheet], rows: Sequence[np.ndarray]
 ) -> None:
-    """Refuse those of `_summary_rows` that are the means or sums of the others, and last rows that are only named so.
+    """Refuse rows that are the means or sums of the other rows, and last rows that are only named like means or sums.
 
-    `values` are `[system, instance, input]`, NaN if there is none; `rows` the instance of each row of each sheet.
+    Args:
+        values: `[system, instance, input]`, NaN if a number is missing.
+        totals: the suspected instances.
+        ids: the ids of all instances.
+        sheets: the sheets of the systems.
+        rows: for each sheet, the instance of each row.
     """
     others = np.delete(values, totals, axis=1)
     for total in totals:
@@ -709,7 +721,7 @@ def _check_totals(
 
 
 def _leaving_out(sheet: Sheet, id: str) -> str:
-    """The option that leaves out the rows with an id of a table."""
+    """Advice: the option `where` that leaves out the rows with this id; empty if it would be too long to type."""
     name = sheet.id_column
     if name is None or "`" in name or len(id) > LONGEST_TEXT or any(mark in f"{name}{id}" for mark in "'\"\\"):
         return ""
@@ -718,7 +730,7 @@ def _leaving_out(sheet: Sheet, id: str) -> str:
 
 
 def _is_aggregate_row(what: str, row: np.ndarray, others: np.ndarray) -> bool:
-    """Whether the numbers `[system, input]` of a row are the means, or the sums, of the other rows."""
+    """Whether the numbers `[system, input]` of a row are the means (or sums) of the other rows."""
     given = ~np.isnan(row) & (~np.isnan(others)).any(axis=1)
     if not given.any():
         return False
@@ -739,7 +751,7 @@ def evaluation_from_mappings(
     strata: object = None,
     missing: Missing = "error",
 ) -> EvaluationRecord:
-    """Join by id; see `Evaluation.from_arrays`. `clusters` and `strata` are id -> label.
+    """Join numbers by id, for `Evaluation.from_arrays`; `clusters` and `strata` are id -> label.
 
     >>> numbers = {"A": {"x": 1, "y": 0}, "B": {"y": 1}}
     >>> evaluation = evaluation_from_mappings(numbers, metric="mean", missing="drop")
@@ -765,7 +777,7 @@ def evaluation_from_mappings(
 
 
 def _numbers(system: str, numbers: object) -> np.ndarray:
-    """Numbers `[instance, input]` of a system, none of which is missing without a word."""
+    """The numbers `[instance, input]` of a system; None and NaN are refused with the id."""
     if not isinstance(numbers, Mapping):
         raise InputError(
             f"system {system!r}: expected numbers by id, as other systems have, got {type(numbers).__name__}; give all "
@@ -785,7 +797,7 @@ def _numbers(system: str, numbers: object) -> np.ndarray:
 
 
 def _labels(what: str, labels: object, ids: Sequence[str]) -> tuple[str, ...] | None:
-    """Labels `[instance]` out of id -> label."""
+    """Labels `[instance]` from a mapping id -> label."""
     if labels is None:
         return None
     if not isinstance(labels, Mapping):

@@ -1,7 +1,7 @@
-"""JSON of other programs: parsed strictly, every refusal naming the file and the line or field; nothing is executed.
+"""Strict parsing of JSON files; each refusal names the file and the line or field.
 
-Only the values that are used are checked, by `number` and `text`: logs have NaN and infinity in fields that nobody
-uses. `number` and `text` say what is wrong with a value; `JsonObject` and `naming` add its place in the file.
+`number` and `text` check only values that are used: logs often have NaN or infinity in other fields. `number` and
+`text` say what is wrong with a value. `JsonObject` and `naming` add its place in the file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sigjax.run.files import naming, read_text
 
 Object = dict[str, Any]
 JsonPath = str | tuple[Any, ...]
-"""A text, or (place of the holder, field), or (place of the holder, word, number); put into words only for messages."""
+"""The place of a value: a text, or (place of the object, field), or (place of the list, word, number)."""
 _Checked = TypeVar("_Checked")
 
 
@@ -31,7 +31,7 @@ _Checked = TypeVar("_Checked")
 class JsonObject:
     """A JSON object with its place in the file.
 
-    If a field is missing or null, its default is used; without a default it is refused.
+    If a field is missing or null, the method returns the default. Without a default, it refuses the object.
 
     >>> entry = JsonObject("a.json, entry 1", {"name": "x", "stats": [{"sum": 2}]})
     >>> entry.text("name"), entry.text("trial", 0), [stat.number("sum") for stat in entry.items("stats", "stat")]
@@ -47,26 +47,26 @@ class JsonObject:
 
     @property
     def where(self) -> str:
-        """Its place in the file, for messages."""
+        """The place of the object in the file, for messages."""
         return _path_in_words(self.at)
 
     def field(self, name: str) -> str:
-        """The place of a field."""
+        """The place of a field, for messages."""
         return _path_in_words((self.at, name))
 
     def get(self, name: str) -> Any:
-        """A field as it is; None if it is missing."""
+        """The unchecked value of a field; None if it is missing."""
         return self.fields.get(name)
 
     def value(self, name: str, default: Any = None) -> Any:
-        """A field as it is."""
+        """The unchecked value of a field, or its default."""
         value = self.fields.get(name)
         if value is None and default is None and name not in self.fields:
             raise InputError(f"{self.where}: no field {quote(name)}; {suggest(name, self.fields, 'fields')}")
         return default if value is None else value
 
     def name(self, path: str) -> str:
-        """The text of a field below others, as in `adapter_spec.model?`: empty if there is none, if ? allows it."""
+        """The text at a path such as `adapter_spec.model?`; a final ? returns an empty text if the field is missing."""
         *holders, field = path.removesuffix("?").split(".")
         item = self
         for holder in holders:
@@ -74,27 +74,27 @@ class JsonObject:
         return item.text(field) if item.get(field) or not path.endswith("?") else ""
 
     def number(self, name: str) -> float:
-        """A finite number."""
+        """A field that is a finite number."""
         return self._checked(name, number)
 
     def numbers(self) -> dict[str, float]:
-        """All fields but those that are null, which must be numbers."""
+        """Name -> number, for all fields that are not null."""
         return {name: self.number(name) for name, value in self.fields.items() if value is not None}
 
     def text(self, name: str, default: str | int | None = None) -> str:
-        """A text or whole number that names something."""
+        """A field that is a name: a text or an integer."""
         return self._checked(name, text, default)
 
     def texts(self, name: str, default: list[str] | None = None) -> list[str]:
-        """A list of names."""
+        """A field that is a list of names."""
         return self._checked(name, lambda value: list(map(text, _as_list(value))), default)
 
     def item(self, name: str, default: Object | None = None) -> JsonObject:
-        """An object."""
+        """A field that is an object."""
         return JsonObject((self.at, name), self._checked(name, as_object, default))
 
     def items(self, name: str, word: str, default: list[Any] | None = None) -> Iterator[JsonObject]:
-        """A list of objects; messages name each by a word and its number."""
+        """A field that is a list of objects; messages call each object by the word and its number."""
         return _numbered(self._checked(name, _as_list, default), self.at, word)
 
     def _checked(self, name: str, check: Callable[[Any], _Checked], default: Any = None) -> _Checked:
@@ -108,30 +108,30 @@ class JsonObject:
 
 
 def load_item(file: str) -> JsonObject:
-    """A JSON file that holds one object."""
+    """Load a JSON file that holds one object."""
     return item_at(file, parse_json(file, read_text(file)))
 
 
 def load_entries(file: str) -> Iterator[JsonObject]:
-    """A JSON file that holds a list of objects."""
+    """Load a JSON file that holds a list of objects."""
     loaded = parse_json(file, read_text(file))
     with naming(file):
         return entries_of(loaded, file)
 
 
 def entries_of(value: Any, file: str) -> Iterator[JsonObject]:
-    """The objects of a list that a file holds."""
+    """The objects of a list from a file."""
     return _numbered(_as_list(value), file, "entry")
 
 
 def load_lines(file: str, *, unread: Collection[str]) -> Iterator[JsonObject]:
-    """A file with one object per line; fields in `unread`, which may be long, are not kept."""
+    """Load a file with one object per line; the fields in `unread` are dropped, because they may be long."""
     for item in parse_json_lines(file, read_text(file)):
         yield JsonObject(item.at, {name: value for name, value in item.fields.items() if name not in unread})
 
 
 def item_at(at: JsonPath, value: object) -> JsonObject:
-    """A value that must be an object."""
+    """Check that a value is an object, and add its place."""
     if not isinstance(value, dict):
         raise InputError(f"{_path_in_words(at)}: expected an object, got {type_of(value)}")
     return JsonObject(at, value)
@@ -152,7 +152,7 @@ def _numbered(values: list[Any], at: JsonPath, word: str) -> Iterator[JsonObject
 
 
 class _Refused(float):
-    """A number that a double cannot hold; it is refused when it is used."""
+    """A number that a double cannot hold exactly; it is refused when it is used."""
 
     refusal: Message
 
@@ -182,12 +182,12 @@ _VALUES = json.JSONDecoder(object_pairs_hook=_unique_names, parse_float=_double)
 
 @cache
 def _spelling(kind: type[str]) -> json.JSONDecoder:
-    """A parser that keeps numbers as text of some kind."""
+    """A decoder that keeps numbers as text of the type `kind`."""
     return json.JSONDecoder(object_pairs_hook=_unique_names, parse_float=kind, parse_int=kind, parse_constant=kind)
 
 
 def parse_json(file: str, content: str, *, line: int | None = None, spelled: type[str] | None = None) -> Any:
-    """The value of a JSON text: of a whole file, or of one line of it; `spelled` keeps numbers as text of that kind.
+    """Parse a whole JSON file, or one line of it; `spelled` is a type of text in which numbers are kept.
 
     >>> parse_json("a.json", '{"score": 0.5}')
     {'score': 0.5}
@@ -207,14 +207,14 @@ def parse_json(file: str, content: str, *, line: int | None = None, spelled: typ
 
 
 def parse_json_lines(file: str, content: str, *, spelled: type[str] | None = None) -> Iterator[JsonObject]:
-    """The object on each line that is not empty."""
+    """Parse the object on each nonempty line."""
     for line, part in enumerate(content.split("\n"), start=1):
         if part.strip():
             yield item_at((file, "line", line), parse_json(file, part, line=line, spelled=spelled))
 
 
 def as_object(value: object) -> Object:
-    """Refuse anything but an object."""
+    """Check that a value is an object."""
     if not isinstance(value, dict):
         raise InputError(f"expected an object, got {type_of(value)}")
     return value
@@ -227,7 +227,7 @@ def _as_list(value: object) -> list[Any]:
 
 
 def number(value: object) -> float:
-    """A finite number, true or false, as a double; anything else is refused.
+    """Check that a value is a finite number, true or false; return it as a double.
 
     >>> number(True), number(3)
     (1.0, 3.0)
@@ -246,7 +246,7 @@ def number(value: object) -> float:
 
 
 def text(value: object) -> str:
-    """A text or whole number that names something, as text."""
+    """Check that a value is a name (a text or an integer); return it as text."""
     if type(value) is int:
         return str(value)
     if not isinstance(value, str):
@@ -259,7 +259,7 @@ def text(value: object) -> str:
 
 
 def type_of(value: object) -> str:
-    """The kind of a value, for a message."""
+    """Describe the type of a value, for a message."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -270,7 +270,7 @@ def type_of(value: object) -> str:
 
 
 def record_paths(value: Any) -> list[str]:
-    """Where lists of objects stand in a JSON value, those with most objects first.
+    """The paths of lists of objects in a JSON value; the longest list comes first.
 
     >>> record_paths({"version": 1, "results": [{"task": "x", "samples": [{"id": 1}, {"id": 2}]}]})
     ['results[*].samples', 'results']
@@ -288,13 +288,13 @@ def record_paths(value: Any) -> list[str]:
 
 
 def records_question(paths: Sequence[str]) -> str:
-    """What to do about a JSON file with lists of objects at some paths."""
+    """Ask whether a JSON file is a table, and name the paths of its lists of objects."""
     also = f" (lists of objects also stand at {listing(paths[1:], 3)})" if paths[1:] else ""
     return f"unknown format of JSON; is it a table at {Hint('records', quote(paths[0]))}?{also}"
 
 
 def at_path(value: Any, path: str) -> Any:
-    """What stands at a path such as `parsed.score` or `scores[0].value`; None if nothing does.
+    """The value at a path such as `parsed.score` or `scores[0].value`; None if there is no such path.
 
     >>> at_path({"parsed": {"scores": [1, 2]}}, "parsed.scores[1]")
     2
@@ -310,7 +310,7 @@ def at_path(value: Any, path: str) -> Any:
 
 
 def records_at(value: Any, path: str) -> list[Any]:
-    """The records at a path such as `results[*].samples[*]`, with the plain fields of what holds them.
+    """The records at a path such as `results[*].samples[*]`; each also gets the plain fields of the objects around it.
 
     >>> records_at({"results": [{"task": "x", "samples": [{"id": 1}, {"id": 2}]}]}, "results[*].samples[*]")
     [{'task': 'x', 'id': 1}, {'task': 'x', 'id': 2}]

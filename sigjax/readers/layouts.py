@@ -1,18 +1,19 @@
-"""Tables -> sheets. A table is wide, long, one of several systems' tables, or one of battles; others are refused.
+"""Turn tables into sheets: a table is wide, long, or a table of battles; other layouts are refused.
 
-Wide: one row per instance, one column per system; `roles` says which columns are the systems and the instance ids.
+**Wide**: one row per instance, one column per system. `roles` decides which columns are the systems and the ids.
 
-Long: one row per system and instance, or one file per system with one row per instance. The systems are the column of
-`--system-column`, or one with a usual name (`system`, `model`, `run`, ...), or the files. The instance ids are the
-column of `--id-column`, else one named like ids, else one that has the same names for all systems; `--runs` tells apart
-several trials of the same instance. The inputs of the metric are the columns of `--counts`, or `--score-column`, else
-those with their names; a metric with one input takes the only column of numbers that is left.
+**Long**: one row per system and instance, or one file per system with one row per instance. The systems are in the
+column of `--system-column`, or in a column with a usual name (`system`, `model`, `run`, ...), or they are the files.
+The ids are in the column of `--id-column`, else in a column named like ids, else in a column with the same values for
+all systems. `--runs` names the column that distinguishes several runs of the same instance. The inputs of the metric
+are the columns of `--counts` or `--score-column`, else the columns with the inputs' names. A metric with one input
+takes the only remaining column of numbers.
 
-Battles: one row each, with `model_a`, `model_b` and `winner`, as Chatbot Arena writes them. A battle is an instance
-that only its two systems have: the winner gets 1 and the other one 0, or each gets 1/2 in a tie. So the win rate of a
-system is its mean, delta of a pair is its win rate minus that of the other in their own battles, and swapping the two
-results of a battle, as the permutation test does, is what a coin decides where both are equally good: the sign test,
-where nothing is tied.
+**Battles**: one row per battle, with `model_a`, `model_b` and `winner`, as Chatbot Arena writes them. A battle is an
+instance of its two systems only. The winner gets 1 and the loser 0; in a tie, both get 1/2. So a system's mean is its
+win rate. Delta of a pair is the difference of the win rates in the battles between the two. The permutation test swaps
+the two results of a battle: if both systems are equally good, a fair coin decides who wins. Without ties this is the
+sign test.
 """
 
 import re
@@ -69,7 +70,7 @@ from sigjax.records import EvaluationRecord, Hint, InputError, Line
 from sigjax.run.files import is_file
 
 MOST_SYSTEMS = 10_000
-"""A table with more columns than this has rows and columns exchanged."""
+"""Most systems of a wide table; if it has more columns, its rows and columns are probably exchanged."""
 _UNUSED_COLUMN = (
     f"a column that is not a system is left out with {Hint('ignore', 'NAME')} or used with {Hint('cluster', 'NAME')} "
     f"or {Hint('strata', 'NAME')}"
@@ -77,9 +78,9 @@ _UNUSED_COLUMN = (
 
 
 def read_tables(parse: Callable[..., DataTable], sources: Sources, options: Options) -> Reading:
-    """The reading of one table of all systems, or of one for each.
+    """Read one table with all systems, or one table per system.
 
-    `parse` takes a file, the options and whether it is `alone`, with all systems in it.
+    `parse` takes a file, the options, and `alone`: whether the file holds all systems.
     """
     if not sources.systems:
         table = parse(sources.files[0], options, alone=True)
@@ -89,7 +90,7 @@ def read_tables(parse: Callable[..., DataTable], sources: Sources, options: Opti
 
 
 def _asking(read: Callable[[Options], Reading], options: Options) -> Reading:
-    """The reading that `read` gives; a refusal of what is unclear has ways that were tried, with what they compare."""
+    """Read a table; if its layout is unclear, try the options that a question proposes, and say what they compare."""
 
     def ask(question: Question, given: Options) -> InputError:
         return answered(question, lambda changed: read(changed)(replace(changed, metric=given.metric)), given)
@@ -115,7 +116,7 @@ def _asking(read: Callable[[Options], Reading], options: Options) -> Reading:
 
 
 def _read_files(parse: Callable[..., DataTable], sources: Sources, options: Options) -> Reading:
-    """The reading of one table for each system."""
+    """Read one table per system."""
     chosen = sources.systems if options.system_column else sources.chosen(options)
     tables = {name: parse(file, options, alone=False) for name, file in chosen.items()}
     labelled, options = _with_gold(parse, [*tables.values()], options)
@@ -133,11 +134,11 @@ def _read_files(parse: Callable[..., DataTable], sources: Sources, options: Opti
 
 
 def _with_options(reading: Reading, own: Options, notes: Sequence[str]) -> Reading:
-    """The reading with the options that a shape has changed, and notes; the metric alone is given later."""
+    """A reading that uses the options `own`, adds notes, and takes only the metric later."""
 
     def evaluate(options: Options) -> EvaluationRecord:
         evaluation = reading(replace(own, metric=options.metric))
-        if own.lower_is_better and not options.lower_is_better:  # by the names of rows that are columns now
+        if own.lower_is_better and not options.lower_is_better:  # by the names of rows, now columns
             evaluation = directed(evaluation, own)
         return replace(evaluation, notes=(*notes, *evaluation.notes))
 
@@ -147,7 +148,7 @@ def _with_options(reading: Reading, own: Options, notes: Sequence[str]) -> Readi
 def _with_gold(
     parse: Callable[..., DataTable], tables: Sequence[DataTable], options: Options
 ) -> tuple[Sequence[DataTable], Options]:
-    """The tables with the gold labels of `--gold`, if that is a file and no column of theirs; and the options."""
+    """Add the gold labels to the tables if `--gold` is a file and not a column; return the tables and the options."""
     if options.gold is None or any(options.gold in table.columns for table in tables) or not is_file(options.gold):
         return tables, options
     gold = parse(options.gold, options, alone=True)
@@ -156,7 +157,7 @@ def _with_gold(
 
 
 def read_table(table: DataTable, options: Options) -> Reading:
-    """The reading of a table of all systems: of battles, long if a column holds the systems, else wide."""
+    """Read a table with all systems: battles, or long if a column holds the systems, else wide."""
     return _asking(partial(_read_table, table), options)
 
 
@@ -183,7 +184,7 @@ def _read_table(table: DataTable, options: Options) -> Reading:
 
 
 def check_columns(table: DataTable, options: Options) -> None:
-    """Refuse options that name columns that are not there."""
+    """Refuse options that name columns which do not exist."""
     check_named(table.file, "ignore", options.ignore, table.columns)
     check_named(table.file, "systems", options.systems or (), table.columns)
     if options.systems is not None and (others := [o for o in _NOT_WIDE if getattr(options, o)]):
@@ -256,11 +257,11 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
 
 
 def _is_of_one_system(table: DataTable, options: Options) -> bool:
-    """Whether a table has a row per instance of one system: columns are its inputs of the metric, or its scores by it.
+    """Whether a table holds one system: its columns are the metric's inputs, or a column has the metric's name.
 
-    A comparison of one is refused.
+    If a comparison was requested, such a table is refused.
     """
-    if options.only is not None or options.systems is not None:  # they are columns
+    if options.only is not None or options.systems is not None:  # systems are columns
         return False
     column, counts = named_column([table], [*table.columns], options), options.counts or {}
     if column is None and options.score_column is None:
@@ -280,7 +281,7 @@ def _is_of_one_system(table: DataTable, options: Options) -> bool:
 
 
 def _wide_columns(table: DataTable, options: Options) -> TableReading:
-    """The column of instance ids, and the columns of the systems to compare."""
+    """The roles of the columns in a wide table."""
     if options.only is None and options.systems is None and (count := len(unused(table, options))) > MOST_SYSTEMS:
         raise InputError(
             f"{table.file}: has {count} columns of systems, expected at most {MOST_SYSTEMS}: one row per instance and "
@@ -318,7 +319,7 @@ _INPUTS = frozenset(name for metric in METRICS.values() for name in metric.input
 
 
 def system_column(table: DataTable, options: Options) -> str | None:
-    """The column that holds the systems of a long table, if there is one: told, named, or asked for."""
+    """The column that holds the systems of a long table, by an option or its name; unclear cases are asked about."""
     exact = next((name for name in table.columns if name.lower() == "system"), None)
     if options.system_column or exact:
         free = unused(table, options)
@@ -357,7 +358,7 @@ def system_column(table: DataTable, options: Options) -> str | None:
 
 
 def _systems_in_rows(table: DataTable, name: str, options: Options) -> Question:
-    """Advice for a table with one row per system: its columns may be instances (such as data sets) or metrics."""
+    """The question about a table with one row per system; its columns may be instances (data sets) or metrics."""
     numeric = [each for each in unused(table, options, [name]) if table.columns[each].is_numeric()]
     against = {each: "property" if lexicon.is_property(each) else lexicon.speaks_against(each) for each in numeric}
     instances = [each for each, kind in against.items() if kind is None]
@@ -383,12 +384,12 @@ def _systems_in_rows(table: DataTable, name: str, options: Options) -> Question:
 
 
 def _is_mean(name: str) -> bool:
-    """Whether a column is named like the mean of others: "Avg. WER"."""
+    """Whether a column is named like a mean, such as "Avg. WER"."""
     return any(map(lexicon.is_mean, lexicon.words_of(name)))
 
 
 def _which_scores(table: DataTable, system: str, scores: Sequence[str]) -> Question:
-    """Which of several columns of numbers holds the scores of a long table."""
+    """The question which of several columns of numbers holds the scores of a long table."""
     named = [name for name in scores if lexicon.is_score(name) and not lexicon.lexicon().is_cost(name)]
     return Question(
         f"{table.file}: column {quote(system)} seems to hold the systems; which column holds the scores, "
@@ -400,7 +401,7 @@ def _which_scores(table: DataTable, system: str, scores: Sequence[str]) -> Quest
 
 
 def _without_other_names(table: DataTable, names: Sequence[str]) -> list[str]:
-    """Columns of systems without those that call the same systems by another name, as model_id beside model."""
+    """Keep one of several columns that name the same systems differently, such as model and model_id."""
     kept: dict[tuple[int, ...], list[str]] = {}
     for name in names:
         codes: dict[str, int] = {}
@@ -409,9 +410,9 @@ def _without_other_names(table: DataTable, names: Sequence[str]) -> list[str]:
 
 
 def _likely_system(table: DataTable, options: Options, free: Sequence[str]) -> str | None:
-    """The column of systems with an ambiguous name (it may also be a property), if the table cannot be wide."""
+    """The column of systems whose name may also be a property of instances; None if the table may be wide."""
     if {*table.columns} & {*(options.only or ())}:
-        return None  # they are columns
+        return None  # systems are columns
     found = _without_other_names(table, _repeated_labels(table, free))
     scores = score_columns(table, [name for name in free if name not in found])
     is_scored = len(scores) == 1 or bool(options.score_column or options.counts)
@@ -428,14 +429,14 @@ def _likely_system(table: DataTable, options: Options, free: Sequence[str]) -> s
 
 
 def _repeated_labels(table: DataTable, free: Sequence[str]) -> list[str]:
-    """The columns named like systems, or like a property, that hold several words, some of them repeated."""
+    """The columns that may be systems by their names, and hold several words, some of them repeated."""
     found = [name for name in free if lexicon.may_be_system(name) and not lexicon.is_system(name)]
     found = [name for name in found if table.columns[name].is_words()]
     return [name for name in found if 1 < len(set(table.columns[name])) < len(table.lines)]
 
 
 def _one_row_each(table: DataTable, free: Sequence[str]) -> str | None:
-    """The column named like systems with one row for each, if no other column can hold the ids."""
+    """The column named like systems in which each system has one row; None if another column may hold ids."""
     words = [name for name in free if table.columns[name].is_words() and not lexicon.is_text_name(name)]
     unique = [name for name in words if len({*table.columns[name]}) == len(table.lines) > 1]
     found = [name for name in unique if lexicon.may_be_system(name)]
@@ -448,16 +449,16 @@ WIN_RATE = "win_rate"
 _SIDES = [re.compile(rf"(model|system|player|bot)[_ ]?(name[_ ]?)?({side})") for side in ("a|1", "b|2")]
 _WINNERS = ("winner", "win", "preference", "verdict")
 _SPLIT = ("winner_model_a", "winner_model_b", "winner_tie")
-"""Three columns instead of one winner column: each row has a single 1, and 0 in the others."""
+"""Three columns instead of a column of winners: each row has a single 1, and 0 in the other two."""
 _COUNTS = ("wins", "losses", "ties")
 _TIES = frozenset(("tie", "tied", "draw", "both", "neither", "bothbad", "both_bad", "tie (bothbad)", "tie(bothbad)"))
 _ASIDE = {"a": 1.0, "b": 0.0, "1": 1.0, "2": 0.0, "left": 1.0, "right": 0.0}
 
 
 def battle_columns(table: DataTable, *, counts: bool = False) -> list[str]:
-    """The columns of a table of battles: the two sides, then the winner, or the three of `_SPLIT`; or counts, if taken.
+    """The columns of battles: the two sides, then the winner, or the columns of `_SPLIT` (or `_COUNTS` if `counts`).
 
-    There are none if the table is none of battles, or its sides hold numbers.
+    Empty if the table has no such columns, or if the sides hold numbers.
 
     >>> from sigjax.readers.table import DataColumn
     >>> columns = {"model_a": DataColumn(["x"]), "model_b": DataColumn(["y"]), "winner": DataColumn(["tie"])}
@@ -476,7 +477,16 @@ def battle_columns(table: DataTable, *, counts: bool = False) -> list[str]:
 
 
 class BattleRows(NamedTuple):
-    """The battles to take: their rows, indices of both systems, wins, ties and losses of the first `[row, 3]`."""
+    """The battles that count.
+
+    Attributes:
+        systems: the names of the systems.
+        rows: `[battle]` rows of the table.
+        a: `[battle]` index of the first system.
+        b: `[battle]` index of the second system.
+        outcomes: `[battle, 3]` numbers of wins, ties and losses of the first system.
+        left_out: notes on battles that were left out.
+    """
 
     systems: tuple[str, ...]
     rows: np.ndarray
@@ -487,7 +497,7 @@ class BattleRows(NamedTuple):
 
 
 def battle_rows(table: DataTable, columns: Sequence[str], options: Options) -> BattleRows:
-    """The battles of a table with these columns, see `battle_columns`."""
+    """The battles of a table; `columns` are those that `battle_columns` found."""
     counted = columns[2].strip().lower() == _COUNTS[0]
     if counted:
         outcomes = np.zeros((len(table.lines), 3))
@@ -515,7 +525,7 @@ def battle_rows(table: DataTable, columns: Sequence[str], options: Options) -> B
 
 
 def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> Reading:
-    """The reading of battles: a sheet of each system has its own."""
+    """Read battles; the sheet of a system holds its battles."""
     for option in ("runs", "score_column", "counts"):
         if getattr(options, option):
             raise InputError(f"{table.file}: {Hint(option)} means nothing for battles of two systems; leave it out")
@@ -556,7 +566,7 @@ def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> 
 
 
 def _results(table: DataTable, columns: Sequence[str]) -> np.ndarray:
-    """The score of the first system in each battle `[row]`: 1, 1/2 or 0; NaN if there is no winner."""
+    """The score `[row]` of the first system in each battle: 1, 1/2 or 0; NaN if no winner is given."""
     first, second, *winner = columns
     if len(winner) > 1:
         return _split_results(table, winner)
@@ -580,7 +590,7 @@ def _results(table: DataTable, columns: Sequence[str]) -> np.ndarray:
 
 
 def _split_results(table: DataTable, names: Sequence[str]) -> np.ndarray:
-    """The results of battles from the three columns of `_SPLIT`."""
+    """The scores `[row]` of the first systems, from the three columns of `_SPLIT`."""
     marks = np.array([number_column(table, name, hint="expected 0 or 1") for name in names])
     empty = np.isnan(marks).any(axis=0)
     wrong = np.flatnonzero(~empty & ~(np.isin(marks, (0, 1)).all(axis=0) & (marks.sum(axis=0) == 1)))
@@ -590,7 +600,7 @@ def _split_results(table: DataTable, names: Sequence[str]) -> np.ndarray:
 
 
 def _result(cell: str, first: str, second: str) -> float | None:
-    """The score that the word of a winner means; None if it names neither side nor a tie."""
+    """The score of the first system for a word in the column of winners; None if the word is unknown."""
     word = cell.strip().lower()
     sides: Mapping[str, float] = {first.strip().lower(): 1.0, second.strip().lower(): 0.0} | _ASIDE
     sides |= {"model_a": 1.0, "model_b": 0.0}

@@ -1,7 +1,7 @@
-"""What names of columns mean: a lexicon of metrics, costs, systems, ids, gold labels and other roles, as data.
+"""A lexicon of column names: the roles that a name suggests (metric, cost, system, id, gold label and others).
 
-The names are in `lexicon.toml`, by role. A file of the user (the option `lexicon`) adds names. A name is one kind of
-evidence; the values of a column are the other (`roles`).
+The file `lexicon.toml` holds the names of each role. The user can add names with a file (option `lexicon`). Besides the
+name of a column, its values are evidence (`roles`).
 """
 
 import re
@@ -18,7 +18,7 @@ from sigjax.records import Hint, InputError
 from sigjax.run.files import naming, read_text
 
 Direction = Literal["higher", "lower", "unknown", "ask"]
-"""Which scores are better, by the name of their column; "unknown" if it does not say, "ask" if it is a cost."""
+"""Which scores are better, by the name of their column; "unknown" if the name does not tell, "ask" to ask the user."""
 
 
 def squeezed(name: str) -> str:
@@ -34,15 +34,15 @@ _SPELLINGS: Mapping[str, Callable[[str], str]] = {
 }
 _CAMEL, _SHORT = re.compile(r"(?<=[a-z])(?=[A-Z])"), 3
 _BETWEEN = re.compile(r"[\W\d_]+|(?<=[a-z])(?=[A-Z])")
-"""Separators between the words of a name of scores."""
+"""Separators between the words in the name of a column of scores."""
 _SEPARATORS = " _.-"
 _SUMMARIES = ("mean", "median", "ratio", "variance")
-"""Metrics of any numbers: names of columns that sum up others."""
+"""The lexicon omits these metrics, because their names mark a column as a summary of other columns."""
 _LISTS = ("words", "among", "higher", "lower", "before", "after")
 
 
 def words_of(name: str) -> list[str]:
-    """The words of a name, in lower case; capitals begin words of four letters or more.
+    """The words of a name, in lower case; a capital splits a name only if the last word has four letters or more.
 
     >>> words_of("overallScore_v2"), words_of("run-a - loss__MIN"), words_of("SeTA")
     (['overall', 'score', 'v2'], ['run', 'a', 'loss', 'min'], ['seta'])
@@ -58,10 +58,10 @@ class Lexicon:
     """The names of all roles."""
 
     patterns: Mapping[str, Sequence[re.Pattern[str]]]
-    """Role -> the patterns of whole names."""
+    """Role -> patterns that match whole names."""
 
     def __init__(self, sections: Mapping[str, Mapping[str, Any]]) -> None:
-        """Take the sections of a file."""
+        """Make a lexicon from the sections of a TOML file, one per role."""
         self.sections = sections
         self._is = cache(self._matches)
         self._metrics = {
@@ -94,29 +94,29 @@ class Lexicon:
         return bool({*section.get("among", "").split()} & {*words_of(name)})
 
     def holds(self, role: str, name: str) -> bool:
-        """Whether a name is one of a role."""
+        """Whether a name belongs to a role."""
         return self._is(role, name)
 
     def ending(self, role: str, name: str) -> str | None:
-        """The word of a role with which a name ends, if there is one."""
+        """The word of a role that ends the name; None if there is no such word."""
         return next((word for word in self.sections[role]["words"].split() if name.endswith(word)), None)
 
     @property
     def known_metrics(self) -> frozenset[str]:
-        """The names of metrics, squeezed."""
+        """The names of metrics, as `squeezed` spells them."""
         return frozenset().union(*self._metrics.values())
 
     def metric(self, name: str) -> str | None:
-        """The metric in a name, without prefixes and suffixes; None if there is none."""
+        """The metric that a whole name means, without usual prefixes and suffixes; None if the name means no metric."""
         found = self._metric.fullmatch(squeezed(re.split(r"[@(]", name)[0]))
         return None if found is None else found["name"]
 
     def is_cost(self, name: str) -> bool:
-        """Whether the whole name is one of costs."""
+        """Whether a whole name means a cost, such as a time or a price."""
         return squeezed(name) in self._costs
 
     def direction(self, name: str) -> Direction:
-        """Which scores of a column of this name are better."""
+        """Whether higher or lower scores are better in a column with this name."""
         whole = self.metric(name)
         if whole is not None:
             return "lower" if whole in self._metrics["lower"] else "higher"
@@ -139,7 +139,7 @@ def _built_in() -> Mapping[str, Mapping[str, Any]]:
 
 @cache
 def _lexicon(text: str | None, file: str | None) -> Lexicon:
-    """The lexicon with the words of a file of the user."""
+    """The built-in lexicon, with the words of the user's file if there is a file."""
     if text is None or file is None:
         return Lexicon(_built_in())
     from tomllib import TOMLDecodeError, loads
@@ -161,7 +161,7 @@ def _lexicon(text: str | None, file: str | None) -> Lexicon:
                 raise InputError(f"{file}: [{role}] {key}: expected names, as a text or a list of texts")
             names = [value] if isinstance(value, str) else map(squeezed, value)
             sections[role][key] = " ".join([sections[role].get(key, ""), *names])
-    for other, which in (("lower", "higher"), ("higher", "lower")):  # the user is right
+    for other, which in (("lower", "higher"), ("higher", "lower")):  # the user's direction counts
         mine = {squeezed(word) for word in " ".join(_names(added.get("metrics", {}).get(which, ""))).split()}
         kept = [word for word in sections["metrics"][other].split() if squeezed(word) not in mine]
         sections["metrics"][other] = " ".join(kept)
@@ -176,13 +176,13 @@ _CURRENT: ContextVar[Lexicon | None] = ContextVar("lexicon", default=None)
 
 
 def lexicon() -> Lexicon:
-    """The lexicon that is used."""
+    """The lexicon that is in use."""
     return _CURRENT.get() or _lexicon(None, None)
 
 
 @contextmanager
 def using(file: str | None) -> Iterator[None]:
-    """Use the lexicon, with the words of a file if one is given."""
+    """In a with block, add the words of the user's file to the lexicon; None adds nothing."""
     if file is None:
         yield
         return
@@ -196,17 +196,17 @@ def using(file: str | None) -> Iterator[None]:
 
 
 def is_numbering(name: str) -> bool:
-    """Whether this is a name of row numbers, which are the ids if no other column is."""
+    """Whether a column is named like row numbers, which are ids only if no other column is."""
     return lexicon().holds("numbering", name)
 
 
 def is_order(name: str) -> bool:
-    """Whether a column that counts rows may have this name: row numbers, steps, ranks."""
+    """Whether a column is named like an order: row numbers, steps, ranks."""
     return is_numbering(name) or lexicon().holds("order", name) or is_step(name)
 
 
 def is_step(name: str) -> bool:
-    """Whether the steps of one run have this name, which depend on each other."""
+    """Whether a column is named like the steps of a run, whose results depend on each other."""
     return lexicon().holds("step", name)
 
 
@@ -220,32 +220,32 @@ def is_id_name(name: str | None) -> bool:
 
 
 def is_sure_id(name: str) -> bool:
-    """Whether only ids and row numbers have this name."""
+    """Whether a name suits only ids and row numbers."""
     return lexicon().holds("id", name) or lexicon().holds("id_camel", name) or is_numbering(name)
 
 
 def is_property(name: str, *, beside_ids: bool = False) -> bool:
-    """Whether a column is named like a property of instances; or like ids, if not `beside_ids`."""
+    """Whether a column is named like a property of instances (or like ids, unless `beside_ids`)."""
     return (not beside_ids and is_id_name(name)) or lexicon().holds("property", name) or is_fold(name)
 
 
 def is_only_gold(name: str) -> bool:
-    """Whether gold labels, but no systems, have this name."""
+    """Whether a name suits gold labels, but no systems."""
     return lexicon().holds("gold_sure", name)
 
 
 def is_rated_gold(name: str) -> bool:
-    """Whether a name of gold labels may also be a human output that is rated like those of systems."""
+    """Whether a name suits gold labels, and also human outputs that are rated like outputs of systems."""
     return lexicon().holds("gold_rated", name)
 
 
 def is_paired_gold(name: str) -> bool:
-    """Whether this names gold labels only if there are predictions, too."""
+    """Whether a name suits gold labels only if there is also a column of predictions."""
     return lexicon().holds("gold_paired", name)
 
 
 def is_label_word(name: str) -> bool:
-    """Whether labels have this name, of which a system may have some."""
+    """Whether a name suits labels, be they gold labels or a system's labels."""
     return lexicon().holds("label_word", name)
 
 
@@ -259,7 +259,7 @@ def is_gold(name: str) -> bool:
 
 
 def is_target(name: str) -> bool:
-    """Whether this is a common name of a predicted quantity, in submissions or beside a column for each model."""
+    """Whether a name is a common name of the predicted quantity, in submissions or beside a column per model."""
     return lexicon().holds("target", name)
 
 
@@ -273,17 +273,17 @@ def is_predicted(name: str) -> bool:
 
 
 def is_only_predicted(name: str) -> bool:
-    """Whether predictions, but no scores, have this name."""
+    """Whether a name suits predictions, but no scores."""
     return lexicon().holds("predicted", name) or lexicon().holds("predicted_of", name)
 
 
 def is_measure(name: str) -> bool:
-    """Whether this is the name of a metric or of a cost."""
+    """Whether a name means a metric or a cost."""
     return lexicon().metric(name) is not None or lexicon().is_cost(name)
 
 
 def are_measures(names: Iterable[str]) -> bool:
-    """Whether all are names of metrics.
+    """Whether all names mean metrics or costs.
 
     >>> are_measures(["BLEU", "ndcg@10", "answer_relevancy"]), are_measures(["bleu", "base"])
     (True, False)
@@ -292,7 +292,7 @@ def are_measures(names: Iterable[str]) -> bool:
 
 
 def says_direction(names: Iterable[str]) -> bool:
-    """Whether a name says which scores are better, or that a person must be asked.
+    """Whether the lexicon knows, for some name, that higher or lower is better, or that sigjax must ask the user.
 
     >>> says_direction(["wer"]), says_direction(["latency"]), says_direction(["value"])
     (True, True, False)
@@ -301,12 +301,12 @@ def says_direction(names: Iterable[str]) -> bool:
 
 
 def names_measures(name: str) -> bool:
-    """Whether a column is named as if it held the names of metrics."""
+    """Whether a column is named like a column of metric names."""
     return lexicon().holds("metric_column", name)
 
 
 def is_plain_score(name: str) -> bool:
-    """Whether a column is simply called score, value or result."""
+    """Whether a column is just named score, value or result."""
     return lexicon().holds("plain_score", name)
 
 
@@ -320,12 +320,12 @@ def is_score(name: str) -> bool:
 
 
 def is_system(name: str) -> bool:
-    """Whether a column is named like one of systems."""
+    """Whether a column is named like a column of systems."""
     return lexicon().holds("system", name)
 
 
 def may_be_system(name: str) -> bool:
-    """Whether a column is named like systems; the name may also be a property of instances.
+    """Whether a column is named like a column of systems, even if the name may also be a property of instances.
 
     >>> [name for name in ("Model_Name", "Agent", "alg_name", "Algoritmo", "agency") if may_be_system(name)]
     ['Model_Name', 'Agent', 'alg_name', 'Algoritmo']
@@ -334,7 +334,7 @@ def may_be_system(name: str) -> bool:
 
 
 def is_group(name: str) -> bool:
-    """Whether this names systems, but also people or groups that may be instances: team, participant, run."""
+    """Whether a name suits systems, but also people or groups that may be instances: team, participant, run."""
     return lexicon().holds("group", name)
 
 
@@ -344,17 +344,17 @@ def is_fold(name: str) -> bool:
 
 
 def is_data_set(name: str) -> bool:
-    """Whether a column of a table of folds is named like the data sets."""
+    """Whether a column is named like data sets."""
     return lexicon().holds("data_set", name)
 
 
 def is_trial(name: str) -> bool:
-    """Whether a column is named like the trials of an instance."""
+    """Whether a column is named like runs of an instance."""
     return lexicon().holds("trial", name)
 
 
 def system_of_run(name: str) -> str:
-    """The system of a column that is named like one of its runs, in lower case; empty for other names.
+    """The system, in lower case, in the name of a run such as svm_seed12; empty for other names.
 
     >>> system_of_run("svm_seed12"), system_of_run("svm2")
     ('svm', '')
@@ -371,27 +371,27 @@ def is_summary(name: str) -> bool:
 
 
 def describes(name: str) -> bool:
-    """Whether a row is named like a summary of columns other than the mean: deviation, median or number."""
+    """Whether a row is named like a statistic of columns other than the mean: deviation, median or count."""
     return lexicon().holds("describes", name)
 
 
 def is_text_name(name: str) -> bool:
-    """Whether texts that systems make have this name."""
+    """Whether a column is named like output texts of systems."""
     return lexicon().holds("text", name)
 
 
 def is_aggregate(word: str) -> bool:
-    """Whether a word of a name says that a column is derived from others: mean, std, rank, diff."""
+    """Whether a word in a name says that a column is derived from others: mean, std, rank, diff."""
     return lexicon().holds("aggregate", word)
 
 
 def is_mean(word: str) -> bool:
-    """Whether a word of a name says that a column holds means."""
+    """Whether a word in a name says that a column holds means."""
     return lexicon().holds("mean", word)
 
 
 def is_made(name: str) -> bool:
-    """Whether a column is named like a function of others other than the mean.
+    """Whether a column is named like a statistic of other columns, but not like their mean.
 
     >>> [name for name in ("accuracy_mean", "accuracy_standard_deviation", "acc_std", "f1") if is_made(name)]
     ['accuracy_standard_deviation', 'acc_std']
@@ -400,7 +400,7 @@ def is_made(name: str) -> bool:
 
 
 def metrics_in(name: str) -> list[str]:
-    """The metrics, in lower case, among the words of a name.
+    """The words of a name that mean metrics, in lower case.
 
     >>> metrics_in("acc_svm"), metrics_in("rougeL-f1"), metrics_in("svm")
     (['acc'], ['rougel', 'f1'], [])
@@ -410,7 +410,7 @@ def metrics_in(name: str) -> list[str]:
 
 
 def speaks_against(name: str) -> str | None:
-    """Why a column of this name may be no system: a metric, an aggregate or a cost. None if the name says nothing.
+    """The role in a name that speaks against a system: "metric", "aggregate", "cost" or "score"; None if there is none.
 
     >>> [speaks_against(name) for name in ("acc_svm", "A_std", "cost_usd", "svm")]
     ['metric', 'aggregate', 'cost', None]

@@ -1,6 +1,6 @@
-"""The options of reading, checked once; words that messages share; and the names of systems.
+"""The options of reading and their checks; functions that word messages; and names of systems.
 
-Systems are named after their files, short and unique.
+A system gets a short, unique name from the path of its file.
 """
 
 import math
@@ -19,12 +19,12 @@ from sigjax.records.options import StrPath, check, option, options_of, takes
 
 LONGEST_TEXT = 40
 ROWS = "rows"
-"""The value of `--runs` that is no column: rows of the same instance are its runs, in their order."""
+"""The value of `--runs` that names no column: the rows of an instance are then its runs, in their order."""
 MOST_NAMES = 12
 MISSING = frozenset(
     ("", "nan", "n/a", "n.a.", "na", "#n/a", "<na>", "none", "null", "missing", "-", "--", "–", "—", "?")
 )
-"""Words in a table for a missing result, in lower case."""
+"""Words for a missing result in a table, in lower case."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,11 +122,13 @@ class ReadOptions:
         "leaderboard or a design.",
         group="Input",
     )
-    lower_is_better: bool = option(False, "Lower scores are better, whatever the metric says.", group="Input")
-    higher_is_better: bool = option(
-        False,
+    lower_is_better: bool | None = option(
+        None, "Lower scores are better, whatever the metric says.", "False: higher scores are.", group="Input"
+    )
+    higher_is_better: bool | None = option(
+        None,
         "Higher scores are better, whatever the metric says.",
-        "Names of columns say it otherwise: wer, loss, rmse, latency: lower is better.",
+        "False: lower scores are. Names of columns say it otherwise: wer, loss, rmse, latency: lower is better.",
         group="Input",
     )
     lexicon: str | None = option(
@@ -186,24 +188,30 @@ class ReadOptions:
         group="Input",
     )
 
+    def __post_init__(self) -> None:
+        """Say both directions of scores if one is said: what is not higher is lower."""
+        for name, other in (("lower_is_better", "higher_is_better"), ("higher_is_better", "lower_is_better")):
+            if getattr(self, name) is not None and getattr(self, other) is None:
+                object.__setattr__(self, other, not getattr(self, name))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Options(ReadOptions):
-    """The options of readers: what concerns the content of the data, by one metric."""
+    """The options of readers, for one metric: all options about the content of the data."""
 
     metric: AnyMetric = "mean"
-    input: Any = ()  # files are known by then
+    input: Any = ()  # readers get `Sources` instead
     parameters: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """The parameters of the format, as in alignment(one_based=true)."""
+    """The parameters of the format, such as one_based in alignment(one_based=true)."""
     seen: list[Any] | None = None
-    """Where the sheets that are joined are kept, for `sigjax doctor`."""
-    tried: bool = False  # whether a refusal tries how a table may be read: a question is then none to be answered
-    single: bool = False  # whether one system is enough
-    folds: bool = False  # whether rows are folds of a cross-validation, told by columns named so
-    sliced: bool = False  # whether tasks of a suite that lack the field of `strata` are left out
+    """A list that receives the joined sheets, for `sigjax doctor`; None keeps nothing."""
+    tried: bool = False  # whether a question is being tried out: another question is then not answered
+    single: bool = False  # whether a single system is enough
+    folds: bool = False  # whether rows are folds of a cross-validation, named by a column of folds
+    sliced: bool = False  # whether to leave out the tasks of a suite without the field of `strata`
 
     def has(self, parameter: str) -> bool:
-        """Whether a parameter of the format is true."""
+        """Whether a parameter of the format is "true"."""
         return [*self.parameters.get(parameter, ())] == ["true"]
 
 
@@ -213,7 +221,7 @@ def _read(options: ReadOptions) -> ReadOptions:
 
 
 def reading(given: ReadOptions | Mapping[str, Any] | None) -> ReadOptions:
-    """The options of `read`, as a function that reads data gives them through: it takes them as `read={...}`.
+    """Check the argument `read={...}`, with which other functions take the options of `read`.
 
     >>> reading({"id_column": "N"}).id_column
     'N'
@@ -226,7 +234,7 @@ def reading(given: ReadOptions | Mapping[str, Any] | None) -> ReadOptions:
 
 
 def check_meant(options: ReadOptions, what: str, taken: Collection[str]) -> None:
-    """Refuse options that mean nothing for some data, which take others."""
+    """Refuse all given options except `taken`, because the others have no meaning for the data (`what`)."""
     for name, declared in options_of(ReadOptions).items():
         if name in taken or name == "progress":
             continue
@@ -235,7 +243,7 @@ def check_meant(options: ReadOptions, what: str, taken: Collection[str]) -> None
 
 
 def metric_of_arrays(options: ReadOptions) -> AnyMetric:
-    """The metric of arrays, one of each system, which have no other option: the mean when left out.
+    """The metric for one array per system, by default the mean; arrays take no other options.
 
     Raises:
         InputError: several metrics, or other options.
@@ -248,7 +256,7 @@ def metric_of_arrays(options: ReadOptions) -> AnyMetric:
 
 
 def listed_metrics(metric: AnyMetric | Sequence[AnyMetric] | None) -> list[AnyMetric | None]:
-    """A metric, or several, as a list; that of none is the usual one.
+    """The metrics as a list; None stands for the default metric.
 
     >>> listed_metrics("accuracy"), listed_metrics(["accuracy", "mcc"]), listed_metrics(None)
     (['accuracy'], ['accuracy', 'mcc'], [None])
@@ -261,7 +269,7 @@ def listed_metrics(metric: AnyMetric | Sequence[AnyMetric] | None) -> list[AnyMe
 
 
 def check_options(options: Options) -> None:
-    """Refuse what is wrong whatever the file holds."""
+    """Refuse options that are wrong for any file."""
     check(options)
     for name in ("cluster", "strata"):
         if options.unit == "response" and getattr(options, name) is not None:
@@ -269,14 +277,19 @@ def check_options(options: Options) -> None:
                 f"{Hint(name)} is for instances such as sentences, but {Hint('unit', 'response')} takes each response "
                 "by itself; leave one of them out"
             )
-    if options.lower_is_better and options.higher_is_better:
-        raise InputError(f"{Hint('lower_is_better')} and {Hint('higher_is_better')}: give one of them")
+    check_directions(options)
     if not isinstance(options.metric, str):
-        chosen_metric(options)  # refuses what is no metric
+        chosen_metric(options)  # refuses anything but a metric
+
+
+def check_directions(options: ReadOptions) -> None:
+    """Refuse two directions of scores."""
+    if options.lower_is_better is not None and options.lower_is_better == options.higher_is_better:
+        raise InputError(f"{Hint('lower_is_better')} and {Hint('higher_is_better')}: give one of them")
 
 
 def chosen_metric(options: Options) -> Metric | SampleMetric:
-    """The metric as a record; the inputs of a user's function are the names in `counts`, or one `value`."""
+    """The metric as a record; a user's function takes the inputs named in `counts`, or the single input `value`."""
     metric = options.metric
     if isinstance(metric, Metric | SampleMetric):
         return metric
@@ -287,7 +300,7 @@ def chosen_metric(options: Options) -> Metric | SampleMetric:
 
 
 def with_score(file: str, options: Options, metric: Metric | SampleMetric) -> Options:
-    """The options with the column of `--score-column` as that of the metric's only input."""
+    """Turn `--score-column` into `counts`: it is the column of the metric's only input."""
     if options.score_column is None:
         return options
     (name, *others) = metric.inputs
@@ -298,7 +311,7 @@ def with_score(file: str, options: Options, metric: Metric | SampleMetric) -> Op
 
 
 def select_systems(file: str, names: Sequence[str], options: Options) -> tuple[str, ...]:
-    """The systems to compare, in the order asked for: at least two, or one if that is enough."""
+    """The systems to compare, in the requested order: at least two, or one if `options.single`."""
     if not all(name.strip() for name in names):
         raise InputError(f"{file}: a system has no name; name it")
     chosen = tuple(names if options.only is None else options.only)
@@ -316,7 +329,7 @@ def select_systems(file: str, names: Sequence[str], options: Options) -> tuple[s
 
 
 def quote(text: str) -> str:
-    """Text of a person in a message: quoted, on one line, cut where it is long.
+    """Quote a user's text for a message: on one line, and cut if it is long.
 
     >>> quote("a" * 50)
     "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...'"
@@ -332,7 +345,7 @@ def listing(names: Iterable[str], most: int = MOST_NAMES) -> str:
 
 
 def suggest(name: str, known: Iterable[str], what: str) -> str:
-    """What could have been meant by an unknown name."""
+    """Suggest known names for an unknown name."""
     known = list(known)
     if not known:
         return f"there are no {what} here"
@@ -343,7 +356,7 @@ def suggest(name: str, known: Iterable[str], what: str) -> str:
 def check_named(
     file: str, option: str, names: Iterable[str | None], known: Iterable[str], what: str = "column"
 ) -> None:
-    """Refuse names that an option gives and that are not there."""
+    """Refuse names that an option gives and that are unknown."""
     for name in names:
         if name is not None and name not in known:
             meant = suggest(name, known, f"{what.split()[0]}s")
@@ -351,12 +364,12 @@ def check_named(
 
 
 def unclear(file: str, what: str, option: str, names: Iterable[str]) -> InputError:
-    """Which of some columns is meant."""
+    """The refusal that asks which of several columns is meant."""
     return InputError(f"{file}: which column holds the {what}, {listing(names)}? give {Hint(option, 'COLUMN')}")
 
 
 def _has_deviation(text: str) -> bool:
-    """Whether this is a number and another one that says how sure it is, as in 0.735 ± 0.020 or 0.735 (0.02).
+    """Whether a text is a number with its deviation or error, as in 0.735 ± 0.020 or 0.735 (0.02).
 
     >>> [text for text in ("0.7 ± 0.1", "0.7 (0.1)", "70 +/- 1", "7 (1)", "0.7 (b)") if _has_deviation(text)]
     ['0.7 ± 0.1', '0.7 (0.1)', '70 +/- 1']
@@ -371,7 +384,7 @@ def _has_deviation(text: str) -> bool:
 
 
 def _is_decimal(text: str) -> bool:
-    """Whether this is a number with digits, with a decimal point or comma."""
+    """Whether a text is a finite number, with a decimal point or comma."""
     try:
         return math.isfinite(float(text.replace(",", ".")))
     except ValueError:
@@ -379,7 +392,7 @@ def _is_decimal(text: str) -> bool:
 
 
 def hint_for_number(text: str) -> str | None:
-    """What to do about text that is nearly a number, or stands for a missing one; None for other text.
+    """Advice for text that is almost a number, or means a missing number; None for other text.
 
     >>> hint_for_number("50 %"), hint_for_number("0,5"), hint_for_number("big")
     ('it is a percentage; leave out all % signs', 'it has a decimal comma; write decimal points, 0.5', None)
@@ -404,18 +417,18 @@ def hint_for_number(text: str) -> str | None:
 
 
 _ZERO_IS_WORST = ("aer", "optimality-gap")
-"""Metrics of which lower is better, but 0 (no links, a score of 0) is the worst."""
+"""Metrics for which lower is better, although a missing result (0 for all inputs) gets the worst score."""
 
 
 def why_zero_is_best(metric: Metric | SampleMetric, options: Options, *, negative: bool) -> str:
-    """Why a result that counts as 0 can have the best score; empty if it cannot (`negative`: no number is above 0)."""
+    """Why a result that counts as 0 may have the best score, else an empty text; `negative`: no number is above 0."""
     if options.lower_is_better or not (options.higher_is_better or metric.higher_is_better):
         return f"lower {metric.name} is better" if metric.name not in _ZERO_IS_WORST else ""
     return "no result is above 0" if negative else ""
 
 
 def ways_of_missing(count: int, *, zero_is_best: bool) -> str:
-    """Advice for missing results: only people know why results are missing."""
+    """Advice for missing results; only the user knows why they are missing."""
     drop, zero = Hint("missing", "drop"), Hint("missing", "zero")
     if zero_is_best:
         ways = drop if count == 2 else f"{drop} or pairwise"
@@ -431,16 +444,16 @@ ENDINGS = frozenset(
         "score scores pred predictions mbt mrg evalb ctm trn xlsx xlsm xlsb xls ods md tex"
     ).split()
 )
-"""Endings of file names that tell a format; others, such as `.reverse`, are part of a system's name."""
+"""File endings that mark a format; any other ending, such as `.reverse`, is part of a system's name."""
 _SAME_FOR_ALL = re.compile(
     r"samples_.*\.jsonl|details_.*\.parquet|(per_instance_(stats|details)|annotations|summary|BFCL_v\d+_.*_score)\.json"
 )
-"""Files that a program names alike for every system: the system is named after the folder."""
+"""File names that a program uses for every system; the system is then named after the folder."""
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d.:-]+")
 
 
 def name_systems(files: Sequence[str]) -> tuple[dict[str, str], frozenset[str]]:
-    """Name of each system -> its file, and the names that were given as `NAME=FILE`.
+    """System -> its file; and the names that were given as `NAME=FILE`.
 
     >>> name_systems(["out/big.txt.gz", "out/small.txt", "Best=out/c.txt"])
     ({'big': 'out/big.txt.gz', 'small': 'out/small.txt', 'Best': 'out/c.txt'}, frozenset({'Best'}))
@@ -469,7 +482,7 @@ def name_systems(files: Sequence[str]) -> tuple[dict[str, str], frozenset[str]]:
 
 
 def given_name(file: str) -> tuple[str | None, str]:
-    """The name and the path of `NAME=FILE`; no name if the whole is a path that exists."""
+    """The name and the path in `NAME=FILE`; the name is None if the whole text is a path that exists."""
     name, equals, path = file.partition("=")
     if not equals or not name.strip() or not path or os.path.exists(file) or os.sep in name:
         return None, file
@@ -477,7 +490,7 @@ def given_name(file: str) -> tuple[str | None, str]:
 
 
 def _distinguishing_parts(path: tuple[str, ...]) -> tuple[str, ...]:
-    """What can tell systems apart of a path in its parts: without names and times that a program gives to all."""
+    """The parts of a path that distinguish systems: without names and times that a program gives to all systems."""
     *_, folder, name = ("", "", *path)
     name = name.removesuffix(".gz")
     if len(path) > 2 and folder == "results" and name == "results.json":
@@ -491,7 +504,7 @@ def _distinguishing_parts(path: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _name_of_path(tail: tuple[str, ...]) -> str:
-    """The end of a path as a name, without the endings that tell a format."""
+    """The end of a path as a name, without endings that mark a format."""
     path = PurePath(*tail)
     while path.suffix.lower() in ENDINGS and path.stem:
         path = path.with_suffix("")

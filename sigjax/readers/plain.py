@@ -1,8 +1,8 @@
-"""Tables as text: columns between tabs, commas, semicolons or blanks, in Markdown and LaTeX, and lines of numbers.
+"""Tables as text: with tabs, commas, semicolons or blanks between columns; Markdown; LaTeX; and lines of numbers.
 
-`numbers`: one file per system, one number per line, or the two or four of smartschat/art. `paired-perm`: both systems
-in one file, as rycolab/paired-perm-test writes it. A table of Markdown has pipes between its columns; a `tabular` of
-LaTeX has & and two backslashes.
+`numbers` reads one file per system, with one number per line, or with two or four as smartschat/art has them.
+`paired-perm` reads one file with two systems, as rycolab/paired-perm-test writes it. A Markdown table has pipes between
+columns. A LaTeX `tabular` has & between columns, and two backslashes between rows.
 """
 
 import csv
@@ -25,21 +25,22 @@ from sigjax.run.files import naming, read_text
 
 DELIMITERS = {"tsv": "\t", "csv": ","}
 _MARKS = (",", ";", "|")
-"""What may stand between the columns of csv."""
+"""Possible delimiters of csv."""
 _SEPARATOR = re.compile(r"\ufeff?\"?sep=(.)\"?[ ;,]*")
-"""The first line that Excel writes, or takes, to say what stands between columns."""
+"""A first line that names the delimiter, as Excel writes it."""
 _HEAD_LINES = 50
 
 
 def parse_delimited(
     file: str, text: str, *, dialect: str, alone: bool = True, options: Options | None = None
 ) -> DataTable:
-    r"""A table as text: tsv, csv (also with semicolons, and then with decimal commas, or with |), or with blanks.
+    r"""Parse a table in the dialect "tsv", "csv" or "spaces".
 
-    In csv a field in double quotes may hold commas and line breaks, as usual. In tsv a field is what stands between two
-    tabs; quotes count only where they surround it (texts hold single quotes of their own). Left out are blank lines,
-    comments (lines that begin with # and are no rows), and the empty rows that spreadsheets leave at the end. `alone`
-    is whether the file has all systems, and so more than one column.
+    csv may have semicolons (and then decimal commas) or | between columns. In csv, a field in double quotes may hold
+    commas and line breaks. In tsv, double quotes are removed only if they enclose a whole field, because texts may
+    contain single quotation marks. Blank lines are skipped, and so are comments (lines that begin with # and have not
+    the cells of a row) and the empty last rows that spreadsheets leave. `alone` says whether the file holds all
+    systems; then it must have more than one column.
 
     >>> parse_delimited("t.csv", "id,A\nx,1\n", dialect="csv").columns["A"].cells
     ['1']
@@ -72,7 +73,7 @@ def _first_row(lines: Sequence[str]) -> str:
 
 
 def _delimiter(lines: Sequence[str]) -> str:
-    """What stands between the columns of csv: as the first line tells, if the others do not tell otherwise.
+    """Guess the delimiter of csv: all lines should have the same number of columns; if unclear, the first line decides.
 
     >>> _delimiter(["id;A, tuned;B", "x;0,5;1"]), _delimiter(["A study, 2026", "id|A", "x|1", "y|0"])
     (';', '|')
@@ -94,14 +95,14 @@ def _delimiter(lines: Sequence[str]) -> str:
 
 
 def _header_at(lines: Sequence[str], first: str, delimiter: str) -> int:
-    """The index of the header: the `first` line without #, or an earlier line with # that has as many fields."""
+    """The index of the header: the `first` line, or an earlier comment (#) with the same number of fields."""
     at = lines.index(first)
     *before, width = (_width(line, delimiter) for line in lines[: at + 1])
     return before.index(width) if width in before and not (width == 1 and is_text(first)) else at
 
 
 def _width(line: str, delimiter: str) -> int:
-    """The number of fields of a line; quotes are not looked at if a field is too long for a reader of CSV."""
+    """The number of fields in a line; if a field is too long for the csv module, quotes are ignored."""
     try:
         return len(next(csv.reader([line], delimiter=delimiter), []))
     except csv.Error:
@@ -109,7 +110,7 @@ def _width(line: str, delimiter: str) -> int:
 
 
 def _plain_records(lines: Sequence[str], delimiter: str, start: int) -> Iterator[tuple[int, list[str]]]:
-    """Line number and fields, none of which holds a delimiter, of each line from a start that is not blank."""
+    """Line number and fields of each nonblank line from `start` on; no field may hold a delimiter."""
     if any('"' in line or not line.strip(" ") for line in lines[start:]):
         return ((number, _plain_fields(line, delimiter)) for number, line in enumerate(lines, 1) if line.strip(" "))
     return zip(count(start + 1), map(str.split, lines[start:], repeat(delimiter)), strict=False)
@@ -120,12 +121,12 @@ def _plain_fields(line: str, delimiter: str) -> list[str]:
 
 
 def _with_tabs(text: str) -> str:
-    """The same table with tabs between its columns."""
+    """Replace the blanks between columns by tabs."""
     return "\n".join("\t".join(re.findall(r'"[^"]*"|\S+', row)) for row in text.split("\n"))
 
 
 def csv_records(file: str, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Line number and fields of each record that is not blank."""
+    """Line number and fields of each nonblank record."""
     reader = csv.reader(io.StringIO(text), strict=True, delimiter=delimiter)
     line = 1
     try:
@@ -140,7 +141,7 @@ def csv_records(file: str, text: str, delimiter: str) -> Iterator[tuple[int, lis
 
 
 def unquote(field: str) -> str:
-    """A field without the quotes that surround all of it."""
+    """Remove the double quotes around a field, if they enclose all of it."""
     inner = field[1:-1]
     if len(field) < 2 or not field.startswith('"') or not field.endswith('"') or '"' in inner.replace('""', ""):
         return field
@@ -156,18 +157,18 @@ read_tsv, read_csv, read_spaces = (
 )
 
 _BY_WIDTH = {2: "ratio", 4: "fscore-ratios"}
-"""How many numbers a line has -> their default metric, if this is not the mean."""
+"""Number of fields in a line -> the default metric, if it is not the mean."""
 _PAIRED = {2: "fscore-errors"}
 
 
 def read_numbers(sources: Sources, _: Options) -> Reading:
-    """One file per system, with as many numbers on each line."""
+    """Read one file per system, with the same number of fields on each line."""
     tables = {name: (file, _numbers(file, str.split)) for name, file in sources.systems.items()}
     return partial(_evaluate, tables, _BY_WIDTH)
 
 
 def read_paired(sources: Sources, _: Options) -> Reading:
-    """One file with the numbers of the systems A and B."""
+    """Read one file with the numbers of two systems, A and B."""
     (file,) = sources.files
     table = _numbers(file, _between_marks)
     if table.shape[1] not in (2, 4):
@@ -182,7 +183,7 @@ def read_paired(sources: Sources, _: Options) -> Reading:
 def _evaluate(
     tables: Mapping[str, tuple[str, np.ndarray]], usual: Mapping[int, str], options: Options
 ) -> EvaluationRecord:
-    """The evaluation of numbers `[line, number]` of each system, by default as `usual` says for so many."""
+    """Evaluate numbers `[line, number]` of each system; `usual` has the default metric for a width."""
     (first, table), *others = tables.values()
     width = table.shape[1]
     for file, other in others:
@@ -199,13 +200,13 @@ def _evaluate(
 
 
 def _between_marks(line: str) -> list[str]:
-    """What stands between commas, or else between tabs, which may be several."""
+    """The fields of a line, between commas or (repeated) tabs."""
     parts = [list(filter(None, map(str.strip, part.split("\t")))) for part in line.split(",")]
     return [field for part in parts for field in part or [""]]
 
 
 def _numbers(file: str, fields_of: Callable[[str], list[str]]) -> np.ndarray:
-    """Numbers `[line, number]`, as many on each line."""
+    """Numbers `[line, number]` of a file; all lines must have the same width."""
     lines = read_text(file).removesuffix("\n").split("\n")
     rows = list(map(fields_of, lines))
     width = len(rows[0])
@@ -227,7 +228,7 @@ _BOLD = ("**", "__", "*", "_", "`")
 
 
 def _parse_markdown(file: str, options: Options, *, alone: bool) -> DataTable:
-    """The only table of Markdown in a file; the text around it becomes notes."""
+    """Parse the only Markdown table in a file; a note mentions the text around it."""
     lines = read_text(file).split("\n")
     rules = [i for i, line in enumerate(lines) if i and is_rule(line) and "|" in lines[i - 1]]
     if len(rules) != 1:
@@ -241,7 +242,7 @@ def _parse_markdown(file: str, options: Options, *, alone: bool) -> DataTable:
 
 
 def _cells_of(line: str) -> list[str]:
-    """The cells of a line, without the pipes around them, and without marks of bold and slanted text."""
+    """The cells of a line, without pipes, and without Markdown marks of bold or italic text."""
     parts = _PIPE.split(line.strip().removeprefix("|"))
     parts = parts if parts[-1].strip() or len(parts) < 2 else parts[:-1]
     cells = [cell.strip().replace("\\|", "|") for cell in parts]
@@ -249,13 +250,13 @@ def _cells_of(line: str) -> list[str]:
 
 
 def _without_marks(cell: str) -> str:
-    """A cell without the marks of bold and slanted text around it."""
+    """Remove Markdown marks of bold or italic text around a cell."""
     mark = next((mark for mark in _BOLD if cell.startswith(mark) and cell.endswith(mark)), "")
     return cell[len(mark) : -len(mark)] if mark and len(cell) > 2 * len(mark) else cell
 
 
 def _with_rest(table: DataTable, lines: Sequence[str], start: int, end: int, options: Options) -> DataTable:
-    """The table with a note on the lines of a file that are not part of it."""
+    """Add a note on the lines of the file that are not part of the table."""
     rest = [i for i, line in enumerate(lines) if line.strip() and not start <= i < end]
     about = f"{Line(table.file, rest[0] + 1)}: not part of the table: {quote(lines[rest[0]].strip())}" if rest else ""
     more = f", and {len(rest) - 1} more lines" if len(rest) > 1 else ""
@@ -268,7 +269,7 @@ _COMMENT = re.compile(r"(?<!\\)%[^\n]*")
 _TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|[{}&$~\[\](\n)]|[^\\{}&$~\[\](\n)]+|\\", re.DOTALL)
 _RULES = frozenset("hline toprule midrule bottomrule endhead endfirsthead endfoot endlastfoot centering".split())
 _LONG_RULES = frozenset("cline cmidrule addlinespace specialrule".split())
-"""Rules of LaTeX that are followed by a range of columns or a height."""
+"""LaTeX rules that take arguments: a range of columns or a height."""
 _STYLES = frozenset(
     "textbf textit texttt textsc textrm textsf emph underline mathbf mathrm mbox text num bf it tt sc em bfseries "
     "itshape small scriptsize footnotesize".split()
@@ -276,7 +277,7 @@ _STYLES = frozenset(
 
 
 def _parse_latex(file: str, options: Options, *, alone: bool) -> DataTable:
-    """The only `tabular` of a file."""
+    """Parse the only `tabular` in a file."""
     text = _COMMENT.sub("", read_text(file))
     found = [*_BEGIN.finditer(text)]
     if len(found) != 1:
@@ -293,7 +294,7 @@ def _parse_latex(file: str, options: Options, *, alone: bool) -> DataTable:
 
 
 def _end_of_group(tokens: Sequence[str], i: int, marks: str) -> int:
-    """The index after a group in brackets, if one begins here."""
+    """The index after the group in brackets that begins at `i`; `i` if no group begins there."""
     if tokens[i : i + 1] != [marks[0]]:
         return i
     depth = 0
@@ -305,7 +306,7 @@ def _end_of_group(tokens: Sequence[str], i: int, marks: str) -> int:
 
 
 def _rows_of(file: str, tokens: Sequence[str], i: int, line: int) -> Iterator[tuple[int, list[str]]]:
-    """The line and the cells of each row that is not empty."""
+    """Line number and cells of each nonempty row."""
     cells, first = [""], line
     while i < len(tokens):
         token, i = tokens[i], i + 1
@@ -329,7 +330,7 @@ def _rows_of(file: str, tokens: Sequence[str], i: int, line: int) -> Iterator[tu
 
 
 def _plain(file: str, line: int, token: str) -> str:
-    """A part of a cell as text; a command that is more than a style is refused."""
+    """The plain text of a token; commands other than styles are refused."""
     if token in ("{", "}", "$"):
         return ""
     if not token.startswith("\\"):

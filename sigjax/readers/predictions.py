@@ -1,8 +1,8 @@
-"""Gold labels and predictions: which columns of a table they are, and how they become the numbers of a metric.
+"""Gold labels and predictions: which columns hold them, and how they become the inputs of a metric.
 
-Labels are classes, numbers, scores of class 1 or texts, as the metric takes them. A table has a column of predictions
-per system, or a single column of predictions and a column of systems. Or each system has its own table. The gold labels
-are a column of each table, or a file with ids. In Python they are given as arrays.
+Labels are classes, numbers, scores of class 1, or texts, depending on the metric. A table has one column of predictions
+per system, or a single column of predictions and a column of systems. Or each system has a table. The gold labels are a
+column of each table, or a file with ids. In Python, they are given as arrays.
 """
 
 import re
@@ -49,35 +49,35 @@ from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.run.files import naming
 
 _MOST_COUNTS = 2**27
-"""Counts of all systems, instances and classes that fit into the memory of a small machine."""
+"""Most numbers (systems times instances times inputs) that fit into the memory of a small machine."""
 _PREDICTED = ("prediction", "score", "probability")
-"""What metrics of numbers call a prediction and the gold number."""
+"""The names of predictions among the inputs of metrics of numbers."""
 OF_NUMBERS = tuple(name for name, each in METRICS.items() if each.inputs[:1] and each.inputs[0] in _PREDICTED)
 _CLASS_1 = tuple(map(str.split, ("1 0", "1 -1", "true false", "yes no", "positive negative", "pos neg")))
-"""Labels of two classes, of which the first is the one to find."""
+"""Pairs of labels of two classes; the first label is class 1, for precision and recall."""
 _WHOLE = re.compile(r"[-+]?\d{1,99}(\.0*)?")
 _MANY_CLASSES = 50
-"""With more classes than this, and most labels different, labels are texts or numbers."""
+"""If there are more distinct labels, and also more than half as many as instances, the labels are no classes."""
 _is_probability = re.compile(r".*(prob|probas?|probabilit(y|ies)|probs|logits?|confidence|scores?)", re.I).fullmatch
 
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """The predictions of a system: a sheet without numbers, and the labels of its rows."""
+    """The predictions of a system: a sheet without numbers, with gold and predicted labels."""
 
     sheet: Sheet
     gold: Sequence[str]
-    """[row]"""
+    """`[row]` gold labels."""
     labels: Sequence[str | None]
-    """[row]; None if it has none."""
+    """`[row]` predicted labels; None if a prediction is missing."""
     positive: str | None = None
-    """The gold label of class 1, where it was named."""
+    """The gold label of class 1; None if the user did not name it."""
 
 
 def evaluate_predictions(
     systems: Sequence[Predicted], options: Options, *, notes: Sequence[str] = ()
 ) -> EvaluationRecord:
-    """The evaluation by a metric of classes, of numbers or of texts."""
+    """Evaluate predictions by a metric of classes, numbers or texts."""
     made, columns, more = _scored(systems, options)
     sheets: list[Sheet] = []
     for own, numbers in zip(systems, columns, strict=True):
@@ -89,7 +89,7 @@ def evaluate_predictions(
 
 
 def _scored(systems: Sequence[Predicted], options: Options) -> tuple[Any, "_Columns", tuple[str, ...]]:
-    """The metric, the numbers that it takes, of each system, and notes."""
+    """The metric, its inputs for each system, and notes."""
     if isinstance(options.metric, str):
         options = replace(options, metric=canonical(options.metric))
     name = options.metric if isinstance(options.metric, str) else chosen_metric(options).name
@@ -103,7 +103,7 @@ def _scored(systems: Sequence[Predicted], options: Options) -> tuple[Any, "_Colu
 
 
 def _are_classes(systems: Sequence[Predicted]) -> bool:
-    """Whether gold labels are classes rather than answers to questions: single words, or few that systems predict."""
+    """Whether gold labels are classes, not answers to questions: single words, or few labels that systems predict."""
     gold = {label for own in systems for label in own.gold}
     if not any(len(label.split()) > 1 for own in systems for label in (*own.gold, *own.labels) if label):
         return True
@@ -112,7 +112,7 @@ def _are_classes(systems: Sequence[Predicted]) -> bool:
 
 
 _Columns = list[dict[str, np.ndarray]]
-"""[system]: input -> [row]"""
+"""`[system]`: input of the metric -> numbers `[row]`."""
 
 
 def _class_columns(systems: Sequence[Predicted], name: str, options: Options) -> tuple[Any, _Columns, tuple[str, ...]]:
@@ -162,12 +162,12 @@ def _class_columns(systems: Sequence[Predicted], name: str, options: Options) ->
 
 
 def _is_word(label: str) -> bool:
-    """Whether a label is no number; true and false are words."""
+    """Whether a label is a word and no number; true and false are words."""
     return is_text(label) or label.lower() in TRUTH
 
 
 def _whole_number_text(label: str) -> str:
-    """A whole number in one spelling; other labels as they are.
+    """Write integers in a single way; keep other labels.
 
     >>> _whole_number_text("1.0"), _whole_number_text("01"), _whole_number_text("cat")
     ('1', '1', 'cat')
@@ -176,12 +176,12 @@ def _whole_number_text(label: str) -> str:
 
 
 def _speller(labels: Collection[str]) -> Callable[[str], str]:
-    """How labels are spelled: where all are whole numbers, 1.0 and +1 are the class 1."""
+    """A function that unifies labels: if all labels are integers, 1.0 and +1 are the same class as 1."""
     return _whole_number_text if all(map(_WHOLE.fullmatch, labels)) else str
 
 
 def _class_to_find(classes: Mapping[str, int]) -> str | None:
-    """The label of the class for precision, recall and F1; None if they are over all classes."""
+    """The label of class 1 for precision, recall and F1; None if no class is known to be class 1."""
     lower = {label.lower(): label for label in classes}
     pairs = (pair for pair in _CLASS_1 if lower.keys() <= {*pair} and pair[0] in lower)
     return next((lower[one] for one, _ in pairs), None)
@@ -190,7 +190,7 @@ def _class_to_find(classes: Mapping[str, int]) -> str | None:
 def _counts(
     inputs: Iterable[str], truth: np.ndarray, predicted: np.ndarray, classes: Mapping[str, int], found: str | None
 ) -> dict[str, np.ndarray]:
-    """The numbers `[row]` of the inputs that are known."""
+    """Input of the metric -> numbers `[row]`; unknown inputs are left out. `found` is the label of class 1."""
     if found is not None:
         is_gold_one, is_found = truth == classes[found], predicted == classes[found]
         return {"tp": is_gold_one & is_found, "predicted": is_found, "gold": is_gold_one}
@@ -264,7 +264,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def answer_words(text: str) -> list[str]:
-    """The words of an answer that are compared.
+    """The words of an answer, without case, punctuation and articles, as SQuAD compares them.
 
     >>> answer_words("The  U.S. Navy's \u2014 an A-1")
     ['us', 'navys', '\u2014', 'a1']
@@ -273,10 +273,10 @@ def answer_words(text: str) -> list[str]:
 
 
 def score_answer(words: Sequence[str], gold: Sequence[Sequence[str]], *, may_be_none: bool) -> tuple[float, float]:
-    """Exact match and F1 of an answer, each the best over the gold answers, all given as words.
+    """Exact match and F1 of an answer: each is the largest over the gold answers; all answers are lists of words.
 
-    `may_be_none` says whether no words are an answer, as in version 2: right where the gold answer has none either. In
-    version 1.1 such an answer matches, but has no F1.
+    If `may_be_none`, an empty list means "no answer", as in SQuAD 2.0: F1 is 1 if the gold answer is also empty. In
+    SQuAD 1.1, the exact match of two empty lists is 1, but F1 is 0.
 
     >>> score_answer(["us", "navy"], [["navy"], ["us", "army"]], may_be_none=False)
     (0.0, 0.6666666666666666)
@@ -296,10 +296,10 @@ def _overlap(words: Sequence[str], gold: Sequence[str], *, may_be_none: bool) ->
 
 
 def with_gold(tables: Sequence[DataTable], gold: DataTable, options: Options) -> tuple[list[DataTable], Options]:
-    """The tables with a column of gold labels, which a file has by id; and the options.
+    """Add the gold labels of a file (by id) to each table, as a column named after the file; also return the options.
 
-    The column is named after the file. A column of the tables that is called like that of the file holds predictions,
-    where none is named so.
+    If the tables have no column that is named like predictions, their column with the name of the file's gold column
+    holds the predictions.
     """
     every = [gold, *tables]
     left_out = [*filter(lexicon.is_gold, gold.columns), *filter(lexicon.is_predicted, tables[0].columns)]
@@ -344,7 +344,7 @@ def with_gold(tables: Sequence[DataTable], gold: DataTable, options: Options) ->
 
 
 def _label_column(gold: DataTable, ids: str, options: Options) -> str:
-    """The column of gold labels in a file of them: the only one, or the only one that is named so."""
+    """The column of gold labels in a gold file: the only column, or the only column that is named like gold labels."""
     free = [name for name in gold.columns if name != ids and name not in options.ignore]
     free = [name for name in free if not lexicon.is_numbering(name)] or free
     others = [name for name in free if not (lexicon.is_fold(name) or lexicon.is_sure_id(name))]
@@ -366,22 +366,22 @@ def _ids(table: DataTable, options: Options, system: str | None = None, taken: I
 
 @dataclass(frozen=True, slots=True)
 class LabelColumns:
-    """The columns of a table that hold gold labels and predictions."""
+    """The columns of gold labels and predictions in a table."""
 
     gold: str
     predictions: tuple[str, ...]
     system: str | None
-    """The column of systems, if there is one."""
+    """The column of systems; None if each system has a column or a table."""
     ids: str | None
     positive: str | None = None
-    """The gold label of class 1, where it was named."""
+    """The gold label of class 1; None if the user did not name it."""
     evidence: Evidence = "named"
 
 
 def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> LabelColumns | None:
-    """The columns of gold labels and predictions, as options or unmistakable names say; None if there are none.
+    """The columns of gold labels and predictions, from options or clear names; None if the table has no such columns.
 
-    `alone` is whether the table has all systems.
+    `alone` says whether the table holds all systems.
     """
     asked = options.gold is not None or options.prediction is not None
     positive = None
@@ -396,7 +396,7 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
     free = [name for name in unused(table, options, [options.id_column]) if not table.columns[name].nested]
     guesses = [n for n in free if lexicon.is_predicted(n) and n != options.gold and not lexicon.is_only_gold(n)]
     gold = options.gold or _gold_column(free, guesses, asked=asked)
-    if gold is None and not asked:  # words are no scores
+    if gold is None and not asked:  # words cannot be scores
         named, *more = [*filter(lexicon.is_gold, free)] or [None]
         if named and not more and table.columns[named].is_words():
             gold = named if any(name != named and _has_classes(table, name, named) for name in free) else None
@@ -420,7 +420,7 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
             inside = [name for name in rest if _labels_of(table, name) <= labels]
             others = [name for name in rest if name not in inside]
             sure = [] if any(_may_be_labels(table, name) for name in others) else inside
-            # Of 0 and 1 alone, other columns may as well say which predictions are right.
+            # If all labels are 0 and 1, the other columns may be scores (1 for right) instead of predictions.
             unasked = system is None and alone and len(inside) == len(rest) and bool(labels - {"0", "1"})
             sure = sure if asked or unasked else []
         predictions = sure or (rest if asked else [])
@@ -437,19 +437,19 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
 
 
 def _labels_of(table: DataTable, name: str) -> set[str]:
-    """The labels in a column; whole numbers in one spelling."""
+    """The distinct labels in a column; integers are written in a single way."""
     return {_whole_number_text(cell.strip()) for cell in {*table.columns[name]} if not is_missing(cell)}
 
 
 def _may_be_labels(table: DataTable, name: str) -> bool:
-    """Whether a column has few words or whole numbers: a system may spell its labels otherwise, which is refused."""
+    """Whether a column has only few words or integers; they may be labels that a system spells differently."""
     return len(_labels_of(table, name)) <= roles.MOST_CLASSES and all(
         _WHOLE.fullmatch(label) or _is_word(label) for label in _labels_of(table, name)
     )
 
 
 def _has_classes(table: DataTable, name: str, gold: str) -> bool:
-    """Whether at least half of the labels in a column are gold ones, but for their case: it may have a few others."""
+    """Whether at least half of the cells in a column are gold labels, whatever their case; others may be errors."""
     classes = {_whole_number_text(label.strip().lower()) for label in {*table.columns[gold]}}
     given = [_whole_number_text(cell.strip().lower()) for cell in table.columns[name] if not is_missing(cell)]
     return bool(given) and 2 * sum(cell in classes for cell in given) >= len(given)
@@ -469,7 +469,7 @@ def _system_column(table: DataTable, free: Sequence[str]) -> str | None:
 
 
 def _holds_numbers(table: DataTable, names: Sequence[str]) -> bool:
-    """Whether there are scores already, or the counts of a metric (tp, predicted, gold)."""
+    """Whether the columns are scores, or the inputs of a metric (tp, predicted, gold)."""
     scores = (
         name for name in names if lexicon.is_score(name) and not (lexicon.is_predicted(name) or lexicon.is_gold(name))
     )
@@ -478,7 +478,7 @@ def _holds_numbers(table: DataTable, names: Sequence[str]) -> bool:
 
 
 def read_labelled(tables: Mapping[str, tuple[DataTable, LabelColumns]], options: Options) -> Reading:
-    """The reading of tables with gold labels and predictions: one of all systems (named ""), or one of each."""
+    """Read tables with gold labels and predictions: a single table named "" with all systems, or one per system."""
     systems: list[Predicted] = []
     for label, (table, own) in tables.items():
         gold = [cell.strip() for cell in table.columns[own.gold]]
@@ -526,7 +526,7 @@ def _predicted(
     ids: np.ndarray | None,
     runs_column: str | None,
 ) -> Predicted:
-    """The predictions of a system, in some rows or in all."""
+    """The predictions of a system, in `rows` of its table; None takes all rows."""
     cells, lines, taken = table.columns[column], np.array(table.lines), (columns.gold, *columns.predictions)
     labels = LazyColumns((each for each in table.columns if each not in taken), table.names.__getitem__)
     runs = None if runs_column is None else table.names[runs_column]
@@ -547,7 +547,7 @@ def _predicted(
 
 
 def _check_gold(systems: Sequence[Predicted]) -> None:
-    """Refuse gold labels that differ between systems."""
+    """Refuse an instance whose gold label differs between systems."""
     first, *others = systems
     if all(own.gold is first.gold for own in others):
         return
@@ -563,13 +563,13 @@ def _check_gold(systems: Sequence[Predicted]) -> None:
 
 
 def _scores_predictions(name: str) -> bool:
-    """Whether a metric takes predictions; the ones of runs take answers that are right or wrong."""
+    """Whether a metric takes predictions; metrics of several runs, such as pass@k, take right or wrong answers."""
     base = parameterized(name)[1]
     return name in FROM_PREDICTIONS or base in FROM_PREDICTIONS or bool(fbeta(base) or trial_metric(base))
 
 
 def _check_classes(systems: Sequence[Predicted], name: str) -> None:
-    """Refuse numbers, and metrics of numbers, where a metric of classes is expected."""
+    """Refuse labels that are numbers, and metrics that do not score classes."""
     file, gold = systems[0].sheet.file, {label for own in systems for label in own.gold}
     if (name in METRICS or fbeta(name)) and not _scores_predictions(name):
         raise InputError(f"{file}: the metric {name!r} does not score predictions; {', '.join(FROM_PREDICTIONS)} do")
@@ -596,12 +596,12 @@ _FOR_SCORES = "auc, average-precision, brier, log-loss for those of class 1"
 
 
 def _too_many_labels(labels: Collection[str], count: int) -> bool:
-    """Whether so many different labels of a number of instances are no classes."""
+    """Whether there are too many distinct labels, for `count` instances, to be classes."""
     return len(labels) > max(_MANY_CLASSES, count // 2)
 
 
 def _check_usual(systems: Sequence[Predicted]) -> None:
-    """Refuse accuracy, which nobody asked for, where gold labels hardly are classes."""
+    """Refuse the default metric, accuracy, if the gold labels are hardly classes."""
     gold = {label for own in systems for label in own.gold}
     if _too_many_labels(gold, len(systems[0].gold)):
         texts = "exact_match, f1, wer, bleu, chrf, rougeL, ..., or accuracy if they are classes"
@@ -614,8 +614,8 @@ FROM_PREDICTIONS = (*_OF_CLASSES, *OF_NUMBERS, *ANSWERS, *TEXT_METRICS)
 
 
 def evaluation_from_predictions(gold: Any, predictions: Any, *, metric: str, **labels: Any) -> EvaluationRecord:
-    """Check and assemble; see `Evaluation.from_predictions`."""
-    if hasattr(type(predictions), "columns"):  # as data frames have
+    """Check the arrays and build the evaluation; see `Evaluation.from_predictions`."""
+    if hasattr(type(predictions), "columns"):  # a data frame
         names = getattr(predictions, "column_names", predictions.columns)
         predictions = {str(name): predictions[name] for name in names}
     check_mapping(predictions, "predictions by system, such as {'A': ['cat', 'dog'], 'B': ['cat', 'cat']}")
@@ -665,7 +665,7 @@ def evaluation_from_predictions(gold: Any, predictions: Any, *, metric: str, **l
 
 
 def _spelled(name: str, labels: np.ndarray) -> list[str]:
-    """Labels `[instance]` as text; missing ones are refused."""
+    """Labels `[instance]` as text; missing labels are refused."""
     for i, label in enumerate(given := labels.tolist()):
         if label is None or label != label:
             raise InputError(f"{name!r}: has no label at instance {i + 1}; expected one for every instance")

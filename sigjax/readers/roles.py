@@ -1,10 +1,11 @@
-"""Which columns of a table are instance ids, systems, scores, or neither: by their names, and by what they hold.
+"""Roles of columns in a wide table: instance ids, systems or other data, by their names and values.
 
-A name is one kind of evidence: of ids and properties, gold labels, predictions, metrics, systems, folds and totals.
-Names that only ids have (`id`, `doc_id`, `__index_level_0__`) are believed wherever the column stands. Names that
-systems may have, too (`topic`, `length`), are believed where the numbers are unlike those of the other columns. Whole
-numbers unlike the others (counted up, distinct, of another size) are asked about: none becomes a system by accident.
-What would pass for systems on instances is refused: metrics, gold labels, predictions, exchanged axes.
+A name is evidence for ids, properties of instances, gold labels, predictions, metrics, systems, folds or totals. Names
+that suit only ids (`id`, `doc_id`, `__index_level_0__`) are always trusted. Names that also suit systems (`topic`,
+`length`) are trusted if the column's numbers are unlike the numbers of other columns. If a column of integers is unlike
+the others (consecutive, distinct, of another size), the user is asked, so that it does not become a system by accident.
+Columns that would wrongly pass for systems are refused: metrics, gold labels, predictions, and instances (if rows and
+columns are exchanged).
 """
 
 import re
@@ -58,13 +59,13 @@ from sigjax.readers.table import DataTable, as_float, is_text, locate
 from sigjax.records import EvaluationRecord, Hint, InputError
 
 _FEWEST_SURE = 8
-"""Rows from which it is no accident that numbers are counted up, are distinct, or have no fractions."""
+"""Fewest rows from which it is no accident that numbers are consecutive, distinct, or without fractions."""
 _SCALE = 10
-"""Scores of one metric are rarely so many times larger in one system than in every other."""
+"""Scores of a metric are rarely larger by this factor in one system than in all other systems."""
 
 
 class NumberProfile:
-    """Properties by which columns of numbers are compared: `values` `[row]`, finite float64."""
+    """Properties for comparing columns of numbers; `values` `[row]` are finite float64."""
 
     def __init__(self, values: np.ndarray) -> None:
         self.values = values
@@ -74,21 +75,21 @@ class NumberProfile:
 
     @cached_property
     def distinct(self) -> int:
-        """How many different numbers there are."""
+        """The number of distinct values."""
         return len(np.unique(self.values))
 
     @cached_property
     def median(self) -> float:
-        """The median size."""
+        """The median absolute value."""
         return float(np.median(np.abs(self.values)))
 
     @cached_property
     def counts_up(self) -> bool:
-        """Whether each number is one more than the one before."""
+        """Whether the values are consecutive integers, in order."""
         return bool(np.all(np.diff(self.values) == 1))
 
     def is_like(self, other: "NumberProfile") -> bool:
-        """Whether these whole numbers may be scores of the same metric as those of another column."""
+        """Whether these integers, and the numbers of another column, may be scores of the same metric."""
         outside = self.low < other.low or self.high > other.high
         constant = self.distinct == 1 and self.low > 1 >= other.size
         if self.median > _SCALE * max(1, other.size) or constant or (outside and self.counts_up):
@@ -100,7 +101,7 @@ class NumberProfile:
         return not (self.counts_up or above or rarer or other.whole < 0.5)
 
     def is_unlike(self, others: Sequence["NumberProfile"]) -> bool:
-        """Whether these are whole numbers unlike those of all other columns, or of two with scores of 0 to 1."""
+        """Whether these integers are unlike the numbers of all other columns, or of two columns with scores up to 1."""
         if self.whole < 1 or self.values.size < FEWEST or self.size <= 1:
             return False
         unlike = [other for other in others if other is not self and not self.is_like(other)]
@@ -112,18 +113,18 @@ _SCORES = "expected scores of each system (1 for right and 0 for wrong, or error
 _BY_GOLD = f"predictions are scored with {Hint('gold', 'COLUMN')} (or a file) and {Hint('prediction', 'COLUMN')}"
 SHOWN = 4
 MOST_CLASSES = 20
-"""More whole numbers than this are no classes."""
+"""Most distinct integers that may be classes."""
 _FEWEST_TURNED = 4
-"""Columns from which q1, q2, ... are taken for instances, if there are half as many rows or fewer."""
+"""Fewest columns that are taken for instances because they are numbered (x1, x2, ...) and there are few rows."""
 _NUMBERED = re.compile(r"(.*?)(\d{1,18})")
 _INSTANCES = frozenset(
     "doc document ex example id instance item q query question seg segment sent sentence topic".split()
 )
-"""Words that instances, but no systems, are numbered after: q1, q2 are instances however many rows there are."""
+"""Words before the numbers of instances, but not of systems: q1, q2 are instances for any number of rows."""
 
 
 def check_measures(table: DataTable, id_column: str | None, options: Options) -> None:
-    """Refuse a table with a row for each metric instead of each instance."""
+    """Refuse a table with one row per metric instead of one row per instance."""
     if id_column is None or options.id_column is not None:
         return
     if names_measures(id_column) or are_measures(table.names[id_column]):
@@ -135,14 +136,14 @@ def check_measures(table: DataTable, id_column: str | None, options: Options) ->
 
 
 def check_systems(evaluation: EvaluationRecord, *, predicted: bool = False) -> None:
-    """Refuse arrays of systems, or instances, that are named like gold labels, predictions or metrics."""
+    """Refuse systems named like gold labels, predictions or metrics, and instances named like metrics."""
     if evaluation.ids and are_measures(evaluation.ids):
         raise InputError(
             f"instances are named like metrics, {listing(evaluation.ids)}: a score of each metric is no result on an "
             "instance; give the results on each instance, of one metric"
         )
     systems = evaluation.systems
-    if predicted:  # names such as pred_bert are right
+    if predicted:  # systems may have names such as pred_bert
         if gold := [name for name in systems if is_only_gold(name)]:
             raise InputError(f"system {quote(gold[0])} looks like gold labels; leave it out, or rename it")
         systems = []
@@ -154,7 +155,7 @@ def check_systems(evaluation: EvaluationRecord, *, predicted: bool = False) -> N
 
 
 def check_names(systems: Iterable[str], *, where: str = "", noun: str = "column") -> None:
-    """Refuse systems that are all named like metrics."""
+    """Refuse systems if all of them are named like metrics."""
     if are_measures(systems):
         give = Hint("score_column", "NAME")
         files = f"one column per system, of one metric: give one such file per system and {give}"
@@ -164,7 +165,7 @@ def check_names(systems: Iterable[str], *, where: str = "", noun: str = "column"
 
 
 def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = "", noun: str = "column") -> None:
-    """Refuse gold labels and predictions among what may be systems: name -> its numbers, None if it holds words."""
+    """Refuse gold labels and predictions among possible systems: name -> its numbers, or None for words."""
     gold = [name for name in columns if is_gold(name) or is_target(name) or is_label_word(name)]
     predicted = [name for name in columns if is_predicted(name) and name not in gold]
     if gold and predicted:
@@ -189,9 +190,9 @@ def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = ""
 
 
 def _has_all_classes(name: str, columns: Mapping[str, NumberProfile | None]) -> bool:
-    """Whether a column named like labels has all numbers of the others: some classes, more than right and wrong.
+    """Whether a column named like labels holds all numbers of the other columns, and three or more classes.
 
-    Two classes are enough for a name that labels have beside predictions, unless systems are letters (x and y).
+    Two classes are enough if the name suits gold labels beside predictions (y), unless systems are single letters, too.
     """
     own, others = columns[name], [each for other, each in columns.items() if other != name and each is not None]
     is_letter = len(name) == 1 and any(other != name and len(other) == 1 and other.islower() for other in columns)
@@ -203,13 +204,13 @@ def _has_all_classes(name: str, columns: Mapping[str, NumberProfile | None]) -> 
 
 
 def _if_meant(noun: str) -> str:
-    """What to do where names mislead."""
+    """Advice for names that mislead."""
     how = f"name them with {Hint('systems')}" if noun == "column" else "rename them"
     return f"{how} if they are systems"
 
 
 def has_classes(table: DataTable, name: str) -> bool:
-    """Whether a column holds whole numbers, two or more, that may be classes.
+    """Whether a column holds integers that may be classes, with at least two distinct values.
 
     >>> from sigjax.readers.table import DataColumn
     >>> [has_classes(DataTable("t.csv", {"y": DataColumn(y)}, [2, 3]), "y") for y in (["0", "7"], ["0.5", "1"])]
@@ -221,7 +222,7 @@ def has_classes(table: DataTable, name: str) -> bool:
 
 
 def _is_no_system(name: str, numbers: NumberProfile | None) -> bool:
-    """Whether numbers named like gold labels are no scores: by the name alone, or since they are those of classes."""
+    """Whether numbers named like gold labels are no scores, because of the name alone, or because they are classes."""
     if numbers is None or is_only_gold(name):
         return numbers is not None
     if is_paired_gold(name) or numbers.whole < 1 or numbers.distinct < 2:
@@ -230,7 +231,7 @@ def _is_no_system(name: str, numbers: NumberProfile | None) -> bool:
 
 
 def check_scores(tables: Sequence[DataTable], name: str) -> None:
-    """Refuse gold labels and predictions as the column of scores, which nobody named, in tables of systems."""
+    """Refuse a column of scores that looks like gold labels or predictions, unless the user named it."""
     file, give = tables[0].file, f"give {Hint('score_column', quote(name))}"
     if is_gold(name) or is_only_predicted(name) or (is_predicted(name) and any(map(is_gold, tables[0].columns))):
         what = "gold labels" if is_gold(name) else "predictions"
@@ -249,7 +250,7 @@ def check_scores(tables: Sequence[DataTable], name: str) -> None:
 
 
 def check_common(evaluation: EvaluationRecord, file: str, name: str) -> None:
-    """Refuse numbers that all systems have alike, of a column which nobody named and which is not named like scores."""
+    """Refuse numbers that are equal in all systems, unless the user named the column or it is named like scores."""
     stats = evaluation.stats
     alike = len(stats) > 1 and len(stats[0]) >= FEWEST and evaluation.present is None and (stats == stats[0]).all()
     if alike and not is_score(name):
@@ -260,13 +261,13 @@ def check_common(evaluation: EvaluationRecord, file: str, name: str) -> None:
 
 
 def _is_yes_or_no(table: DataTable, name: str) -> bool:
-    """Whether a column holds 0 and 1, in more rows than would tell."""
+    """Whether a column holds only 0 and 1, in at least a few rows."""
     values = table.columns[name].readable()
     return not table.columns[name].verdicts and len(values) >= FEWEST and {*values.tolist()} <= {0.0, 1.0}
 
 
 def check_turned(table: DataTable, systems: Sequence[str]) -> None:
-    """Refuse columns that are numbered one after the other (q1, q2, ...), as instances are, and systems seldom."""
+    """Refuse consecutively numbered columns (q1, q2, ...), which are mostly instances."""
     found = [match for name in systems if (match := _NUMBERED.fullmatch(name.strip()))]
     words, numbers = {match[1] for match in found}, [int(match[2]) for match in found]
     if len(numbers) < len(systems) or len(words) > 1 or not np.all(np.diff(numbers) == 1):
@@ -282,7 +283,7 @@ def check_turned(table: DataTable, systems: Sequence[str]) -> None:
 
 
 def check_runs(table: DataTable, systems: Sequence[str]) -> None:
-    """Refuse columns that are runs of systems by their names (A_seed1, A_seed2, B_seed1), which are no systems."""
+    """Refuse columns that are named like runs of systems (A_seed1, A_seed2, B_seed1)."""
     found = [system for name in systems if (system := system_of_run(name))]
     if len(found) == len(systems) > len({*found}):
         raise InputError(
@@ -293,13 +294,13 @@ def check_runs(table: DataTable, systems: Sequence[str]) -> None:
 
 
 _COMPARED = 100
-"""Columns that a column is compared with, at most."""
+"""Most columns with which a column is compared."""
 _FOLD_NUMBER = re.compile(r"([a-zA-Z]+[ _.-]?)?\d{1,3}(\.0)?")
 _MOST_FOLDS = 100
 
 
 def wide_roles(table: DataTable, options: Options) -> "WideRoles":
-    """The columns of a wide table: instance ids (None if rows are counted), systems, and all others."""
+    """Decide which columns of a wide table are the instance ids and the systems."""
     free = unused(table, options, [options.id_column])
     told = options.systems or (options.only if {*(options.only or ())} <= {*table.columns} else None)
     if options.systems is not None or options.only is not None:
@@ -324,7 +325,7 @@ def wide_roles(table: DataTable, options: Options) -> "WideRoles":
             f"give gold ones, too: {_BY_GOLD}"
         )
     if len(systems) < 2 and not about:
-        systems = columns  # reading them says what is wrong with their cells
+        systems = columns  # later, reading their cells raises a clear error
     if len(systems) > 1 or options.single:
         check_names(systems, where=f"{table.file}: ")
     unclear = {name: roles[name][1] for name in systems if roles[name][0] == "unclear"}
@@ -354,15 +355,15 @@ def wide_roles(table: DataTable, options: Options) -> "WideRoles":
 
 
 def _may_be_called(name: str) -> bool:
-    """Whether a system may be called so, though properties of instances are: "Batch", but not "fold"."""
+    """Whether a system may have this name of a property of instances: "Batch", but not "fold"."""
     return not (is_sure_id(name) or is_order(name) or is_fold(name) or is_trial(name))
 
 
 class WideRoles(NamedTuple):
-    """The columns of a wide table."""
+    """The roles of columns in a wide table."""
 
     ids: str | None
-    """None if rows are counted."""
+    """The column of instance ids; None if row numbers are the ids."""
     systems: tuple[str, ...]
     others: list[str]
 
@@ -373,13 +374,13 @@ def check_alike(
     systems: Sequence[str],
     unclear: Collection[str] = (),
 ) -> None:
-    """Ask which columns are systems, where the name or the numbers of one speak against it."""
+    """Ask which columns are systems, if the name or the numbers of a column speak against it."""
     known = {name: own for name, own in profiles.items() if own is not None}
     numbers = {name: table.columns[name].numbers(lambda _, cell: as_float(cell)) for name in known}
     numbers = {name: np.where(np.isfinite(own), own, np.nan) for name, own in numbers.items()}
     named = {name: kind for name in systems if (kind := speaks_against(name))}
     if 2 * len(named) < len(systems) and {*named.values()} == {"score"} and max(map(len, named)) <= _SHORT:
-        named = {}  # a system may be called so, as "ok"
+        named = {}  # a system may have a short name such as "ok"
     made = made_of_others({name: own for name, own in numbers.items() if name not in named})
     scales = None if named or made else other_scales(numbers)
     if not (named or made or scales):
@@ -419,7 +420,7 @@ def check_alike(
 
 
 def _shaped_systems(table: DataTable, free: Sequence[str]) -> str | None:
-    """The only column of words whose labels have the same words of another column each, as systems have instances."""
+    """The column of words that looks like systems: each of its labels has every word of another column exactly once."""
     words = {name: [*table.columns[name]] for name in free if table.columns[name].is_words()}
     words = {name: cells for name, cells in words.items() if not is_text_name(name) and all(map(str.strip, cells))}
     found: list[str] = []
@@ -445,7 +446,7 @@ _KINDS = {
 
 
 def of_one_metric(systems: Sequence[str]) -> list[list[str]]:
-    """Columns by the metric, or the mean, in their names, of two systems or more: acc_svm, acc_mlp."""
+    """Groups of two or more columns with the same metric (or mean) in their names, such as acc_svm and acc_mlp."""
     groups: dict[str, list[str]] = {}
     for name in systems:
         marks = [*metrics_in(name), *filter(is_mean, words_of(name))]
@@ -456,16 +457,16 @@ def of_one_metric(systems: Sequence[str]) -> list[list[str]]:
 
 
 def _profiles(table: DataTable, names: Sequence[str]) -> dict[str, NumberProfile | None]:
-    """The numbers of each column, None if it holds words."""
+    """The numbers of each column; None if a column holds words."""
     columns = {name: table.columns[name] for name in names}
     numeric = {name for name, own in columns.items() if not own.is_words()}
-    if all(is_property(name) or _is_numbered(table, name) for name in numeric):  # else words are no results
+    if all(is_property(name) or _is_numbered(table, name) for name in numeric):  # else words are no scores
         numeric |= {name for name, own in columns.items() if own.verdicts}
     return {name: NumberProfile(own.readable()) if name in numeric else None for name, own in columns.items()}
 
 
 def _roles(table: DataTable, profiles: Mapping[str, NumberProfile | None]) -> dict[str, tuple[str, str]]:
-    """The role of each column of a wide table, and why."""
+    """The role of each column in a wide table, with the reason."""
     numbers = [(name, own) for name, own in profiles.items() if own is not None and own.values.size]
     scores = [own for name, own in numbers if not (is_property(name) or name in table.index)]
     return {
@@ -479,9 +480,10 @@ _IN_STEPS = "goes in equal steps, as settings do"
 
 
 def _role(name: str, numbers: NumberProfile | None, scores: Sequence[NumberProfile]) -> tuple[str, str]:
-    """What a column is: "about" (ids and properties of instances), "text", "unclear" (to be asked about) or "system".
+    """The role of a column, and the reason, which follows "it" in a message.
 
-    The first rule that holds says so; with the reason, as a message has it after "it".
+    "about" is an id or property of instances, "text" is words, "system" is a system. "unclear" means that the user is
+    asked. The first rule that holds decides.
     """
     if numbers is None:
         return ("about", "holds words and is named like ids") if is_id_name(name) else ("text", "holds words")
@@ -504,13 +506,13 @@ def _role(name: str, numbers: NumberProfile | None, scores: Sequence[NumberProfi
 
 
 def _is_numbered(table: DataTable, name: str) -> bool:
-    """Whether rows are numbered from 0 or 1."""
+    """Whether a column counts the rows in order, from 0 or 1."""
     values = table.columns[name].readable()
     return len(values) == len(table.lines) >= FEWEST and values[0] in (0, 1) and bool(np.all(np.diff(values) == 1))
 
 
 def _goes_in_steps(table: DataTable, name: str) -> bool:
-    """Whether four numbers or more go up or down in equal steps, or by one factor: 0.1, 0.2, 0.3, ..., or 1, 10, ...
+    """Whether four or more numbers change by equal steps or factors: 0.1, 0.2, 0.3, ..., or 1, 10, 100, ...
 
     >>> from sigjax.readers.table import DataColumn
     >>> columns = {"n": DataColumn(["0.01", "0.1", "1", "10"]), "A": DataColumn(["0.5", "0.6", "0.62", "0.7"])}
@@ -528,12 +530,12 @@ def _goes_in_steps(table: DataTable, name: str) -> bool:
 
 
 def _wide_ids(table: DataTable, options: Options, believed: Sequence[str], told: Sequence[str] = ()) -> str | None:
-    """The column of instance ids in a wide table; the first column may be it without a name of ids."""
+    """The column of instance ids in a wide table; the first column needs no name of ids if it holds text."""
     first = unused(table, options)[:1]
     if first and (first[0] in told or not (is_id_name(first[0]) or _is_text(table, first[0]))):
         first = []
     if first and first[0] in table.index and is_numbering(first[0]):
-        first = []  # rows of frames that were joined may have the same numbers
+        first = []  # if frames were concatenated, row numbers repeat
     own = find_ids(table, options, first, believed)
     counts = own is not None and numbers_rows(table, own) and not (is_sure_id(own) and not is_numbering(own))
     if own is None or counts or not tells_apart(table, own, options):
@@ -543,7 +545,7 @@ def _wide_ids(table: DataTable, options: Options, believed: Sequence[str], told:
 
 
 def _is_text(table: DataTable, first: str) -> bool:
-    """Whether the first column holds text; a typing error among numbers must not turn a system into ids silently."""
+    """Whether the first column holds text; if most of its cells are numbers, the text is refused as a typing error."""
     cells = table.columns[first]
     if cells.nested or cells.parsed is not None or cells.verdicts:
         return False
@@ -556,9 +558,10 @@ def _is_text(table: DataTable, first: str) -> bool:
 
 
 def table_notes(table: DataTable, scores: Iterable[str], unit: str | None) -> tuple[str, ...]:
-    """Which words in the columns of scores are numbers; a warning if folds of a cross-validation are the units.
+    """Notes on words that are read as 0 and 1; and a warning if folds of a cross-validation are resampled.
 
-    The `unit` is the column of clusters, or of the ids of runs; folds within several units, as of data sets, are none.
+    `unit` is the column of units that are resampled whole: the clusters, or the ids of runs. If several units contain
+    several folds each (such as data sets), there is no warning.
     """
     verdicts = dict.fromkeys(table.columns[name].verdicts for name in scores if name in table.columns)
     read = [f"{yes!r} is read as 1 and {no!r} as 0" for yes, _, no in (pair.partition("/") for pair in verdicts) if yes]
@@ -575,7 +578,7 @@ def table_notes(table: DataTable, scores: Iterable[str], unit: str | None) -> tu
 
 
 def _are_within(folds: np.ndarray, units: np.ndarray) -> bool:
-    """Whether each of several units has several folds."""
+    """Whether there are several units, and each of them has several folds."""
     of_unit: dict[str, set[str]] = {}
     for fold, unit in zip(folds.tolist(), units.tolist(), strict=True):
         of_unit.setdefault(unit, set()).add(fold)

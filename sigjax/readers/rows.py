@@ -1,13 +1,13 @@
-"""Rows of tables: kept, turned and put together as options ask, then read as the sheets of systems.
+"""Reshape tables as options say, then read rows as the sheets of systems.
 
-`--where` keeps some rows. `--id-column A,B` makes one id of several columns. `--transpose` exchanges rows and columns,
-and `--melt` makes a row of each run that stands in a column of its own. Files that hold the same systems, one file for
-each data set or game, are one table.
+`--where` keeps some rows. `--id-column A,B` joins several columns to one id. `--transpose` exchanges rows and columns.
+`--melt` takes columns as runs, and makes one row per run. Several files become one table if they hold the same systems,
+for example one file per data set.
 
-Then a table is long, with a column of systems, or there is one table per system. A role is a column that an option
-tells, else one that is named so, else one by what it holds; each has its evidence in the record of the reading
-(`evidence`). Row numbers are ids where no other column is: what joins rows of systems must be the same for the same
-instance. A column of metrics, one label of systems in all files, and the steps of one run are asked about.
+Here a table is long, with a column of systems, or there is one table per system. An option names the column of a role;
+else the column has a name for the role; else its values decide. The reading records this evidence (`evidence`). Rows
+are joined by their numbers only if no column can be ids. The user is asked if a column holds names of metrics, or if
+all files name the same system. Steps of a run are refused.
 """
 
 import ast
@@ -49,13 +49,13 @@ from sigjax.readers.table import DataColumn, DataTable, LazyColumns, as_float, i
 from sigjax.records import EvaluationRecord, Hint, InputError, Line, Metric, SampleMetric
 
 _BETWEEN = " | "
-"""What stands between the parts of an id."""
+"""The separator between the parts of an id."""
 _RUN, _SCORE, _DATA = "run", "score", "data set"
-"""Columns that are made."""
+"""Names of columns that are added."""
 
 
 def shaped(table: DataTable, options: Options) -> tuple[DataTable, Options, tuple[str, ...]]:
-    """A table in the shape that is read, the options for it, and notes on what was done."""
+    """Reshape a table as options say; return the table, the options that are left, and notes on the changes."""
     notes: list[str] = [*table.notes]
     if settings := _of_settings(table, options):
         table, options, note = settings
@@ -84,9 +84,9 @@ _SETTING = re.compile(r"param_(.+)")
 
 
 def _of_settings(table: DataTable, options: Options) -> tuple[DataTable, Options, str] | None:
-    """A table of scikit-learn's `cv_results_` as one row per setting and fold; None for other tables.
+    """Turn scikit-learn's `cv_results_` into one row per setting and fold; None for other tables.
 
-    Systems are the settings, with the parameters that differ; columns are the scores, by the metrics' names.
+    The settings are the systems, named after the parameters that differ. Each metric has a column of scores.
     """
     found = [match for name in table.columns if (match := _SPLIT.fullmatch(name))]
     folds, metrics = (list(dict.fromkeys(match[k] for match in found)) for k in (1, 2))
@@ -120,7 +120,7 @@ def _of_settings(table: DataTable, options: Options) -> tuple[DataTable, Options
 
 
 def _rows(table: DataTable, rows: np.ndarray) -> DataTable:
-    """Some rows of a table."""
+    """Keep some rows of a table."""
     chosen = rows.tolist()
     columns = {
         name: DataColumn([column[row] for row in chosen], nested=column.nested)
@@ -130,7 +130,7 @@ def _rows(table: DataTable, rows: np.ndarray) -> DataTable:
 
 
 def _of_folds(table: DataTable, options: Options) -> tuple[DataTable, Options]:
-    """A table of folds: runs are its columns named fold and repeat, ids its column of data sets, if it has one."""
+    """In a table of folds, make runs of the columns of folds and repeats, and ids of the column of data sets."""
     fold = next(filter(is_fold, table.columns), None)
     if fold is None or options.runs is not None:
         return table, options
@@ -151,7 +151,7 @@ def _of_folds(table: DataTable, options: Options) -> tuple[DataTable, Options]:
 
 
 def _crosses(repeats: np.ndarray, folds: np.ndarray) -> bool:
-    """Whether each repeat has several folds: a seed for each fold is none."""
+    """Whether each repeat has several folds; a column with another seed for each fold is no column of repeats."""
     of_repeat: dict[str, set[str]] = {}
     for repeat, fold in zip(repeats.tolist(), folds.tolist(), strict=True):
         of_repeat.setdefault(repeat, set()).add(fold)
@@ -159,7 +159,7 @@ def _crosses(repeats: np.ndarray, folds: np.ndarray) -> bool:
 
 
 def _joined(table: DataTable, option: str, given: str | None) -> DataTable:
-    """The table with a column for an id or a run of several columns, named as the option says."""
+    """If the option names several columns (A,B), add a column of their joined values, named like the option's value."""
     names = (given or "").split(",")
     if given is None or len(names) < 2 or given in table.columns:
         return table
@@ -170,7 +170,7 @@ def _joined(table: DataTable, option: str, given: str | None) -> DataTable:
 
 
 def _transposed(table: DataTable, options: Options) -> tuple[DataTable, Options, str]:
-    """The table with its rows as columns; the options without the columns that were left out, and what these are."""
+    """Exchange rows and columns; return the table, options without the columns that were left out, and their names."""
     words = [name for name in table.columns if table.columns[name].is_words() and name not in options.ignore]
     usual = [name for name in words if may_be_system(name)]
     named = options.system_column or next(iter([*usual, *words]), None)
@@ -192,7 +192,7 @@ def _transposed(table: DataTable, options: Options) -> tuple[DataTable, Options,
     metrics = {metric for name in instances for metric in metrics_in(name)} if all(map(metrics_in, instances)) else ()
     if options.systems is None and (options.system_column or named in usual):
         chosen = [name for name in systems if name not in options.ignore]
-        options = replace(options, systems=chosen)  # whatever they are called
+        options = replace(options, systems=chosen)  # under any names
     if len(metrics) == 1 and not options.higher_is_better and lexicon.lexicon().direction(*metrics) == "lower":
         options = replace(options, lower_is_better=True)
     options = replace(options, ignore=[name for name in options.ignore if name not in left_out], system_column=None)
@@ -200,7 +200,7 @@ def _transposed(table: DataTable, options: Options) -> tuple[DataTable, Options,
 
 
 def _repeated_names_advice(table: DataTable, named: str) -> str:
-    """What to do about rows of the same name: another column may tell them apart."""
+    """Advice for rows with the same name: another column may distinguish them."""
     others = [name for name in table.columns if name != named and not table.columns[name].nested]
     for name in sorted(others, key=lambda name: not table.columns[name].is_words()):
         column = table.columns[name]
@@ -226,11 +226,11 @@ _COMPARED: Mapping[type, Callable[[Any, Any], Any]] = {
 
 
 def rows_where(table: DataTable, condition: str) -> np.ndarray:
-    """Which rows of a table meet a condition, `[row]` bool.
+    """Mask `[row]` of the rows that meet a condition.
 
-    Comparisons of columns with numbers, texts in quotes, true and false, or lists of them, joined by `and`, `or` and
-    `not`. Names that are no words stand between backquotes. Nothing is executed. A cell that is no number meets no
-    comparison with one.
+    A condition compares columns with numbers, quoted texts, true and false, or lists of these. `and`, `or` and `not`
+    combine comparisons. Column names that are no Python names stand between backquotes. The condition is parsed, never
+    executed. If a cell is no number, comparisons with a number are false (but != is true).
 
     >>> columns = {"task": DataColumn(["x", "y", "x"]), "n": DataColumn(["1", "2", "10"])}
     >>> table = DataTable("t.csv", columns, [2, 3, 4])
@@ -255,7 +255,7 @@ def rows_where(table: DataTable, condition: str) -> np.ndarray:
                 return ~met(node.operand)
             case ast.Compare(ast.Name() | ast.Attribute() | ast.Subscript(), [how], [right]):
                 name = ast.unparse(node.left)
-                for index in reversed(range(len(quoted))):  # the 10th before the first
+                for index in reversed(range(len(quoted))):  # name 10 before name 1
                     name = name.replace(f"{stem}{index}", quoted[index])
                 check_named(table.file, "where", [name], table.columns)
                 return _cells_that_satisfy(table.columns[name], how, ast.literal_eval(right))
@@ -277,7 +277,7 @@ def rows_where(table: DataTable, condition: str) -> np.ndarray:
 
 
 def _cells_that_satisfy(cells: DataColumn, how: ast.cmpop, value: Any) -> np.ndarray:
-    """Which cells `[row]` compare so with a value; other comparisons are a `ValueError` or `KeyError`."""
+    """Mask `[row]` of cells for which the comparison `how` holds; raise `ValueError` or `KeyError` if it is unknown."""
     if isinstance(how, ast.In | ast.NotIn) and isinstance(value, list | tuple | set):
         found = np.zeros(len(cells), bool)
         for each in value:
@@ -294,13 +294,13 @@ def _cells_that_satisfy(cells: DataColumn, how: ast.cmpop, value: Any) -> np.nda
         return np.asarray(compare(numbers, float(value)))
     if isinstance(value, str) and isinstance(how, ast.Eq | ast.NotEq):
         return np.array([compare(cell.strip(), value) for cell in cells], bool)
-    raise ValueError  # texts have no order that numbers among them would have, too
+    raise ValueError  # texts and numbers have no common order
 
 
 def together(tables: Mapping[str, DataTable], options: Options) -> tuple[DataTable, Options, tuple[str, ...]] | None:
-    """One table of several that hold the same systems in a column; None if each table is one of a system.
+    """Join several tables with the same column of systems to one table; None if each table holds one system.
 
-    Ids are those of the tables, with the file before them where ids repeat.
+    If ids repeat in several files, the file becomes a part of the id.
     """
     system = options.system_column or _common_systems(list(tables.values()), options)
     if system is None or not all(system in table.columns for table in tables.values()):
@@ -329,7 +329,7 @@ def together(tables: Mapping[str, DataTable], options: Options) -> tuple[DataTab
 
 
 def _common_systems(tables: Sequence[DataTable], options: Options) -> str | None:
-    """The column that holds the same systems in all tables, by its name."""
+    """The column named like systems that has two or more labels in common in all tables."""
     for name in unused(tables[0], options, [options.id_column, options.score_column]):
         if may_be_system(name) and all(name in table.columns and table.columns[name].is_words() for table in tables):
             common = set.intersection(*({*table.columns[name]} for table in tables))
@@ -351,7 +351,7 @@ def sheet_of(
     runs: str | None = None,
     rows: np.ndarray | None = None,
 ) -> Sheet:
-    """The sheet of a system: its numbers, and the ids, runs and labels of its rows; by default, these are all."""
+    """The sheet of a system: its numbers, and the ids, runs and labels of its `rows`; None takes all rows."""
     if rows is None:
         names, lines = table.names, table.lines
     else:
@@ -363,7 +363,7 @@ def sheet_of(
 
 
 def read_long(table: DataTable, options: Options, system: str) -> Reading:
-    """The reading of a table whose column `system` holds the systems."""
+    """Read a table whose column `system` holds the systems."""
     rows_of = _rows_of(table.names[system])
     _check_metrics([table], options, system)
     if len(rows_of) == len(table.lines) and len(rows_of) > 1:
@@ -373,7 +373,7 @@ def read_long(table: DataTable, options: Options, system: str) -> Reading:
 
 
 def read_several(tables: Mapping[str, DataTable], options: Options) -> Reading:
-    """The reading of one table per system."""
+    """Read one table per system."""
     asked = (options.score_column, *(options.counts or {}).values())
     labelled = {name: (table, label_columns(table, options, alone=False)) for name, table in tables.items()}
     known = {name: (table, labels) for name, (table, labels) in labelled.items() if labels is not None}
@@ -392,7 +392,7 @@ def read_several(tables: Mapping[str, DataTable], options: Options) -> Reading:
 def read_rows(
     rows_of: Sequence[tuple[str, DataTable, np.ndarray | None]], options: Options, system: str | None
 ) -> Reading:
-    """The rows of each system, from one table with a column of systems, or from a table for each system."""
+    """Read the rows of each system, from a table with a column of systems, or from one table per system."""
     tables = list(dict.fromkeys(table for _, table, _ in rows_of))
     numbers = {table: LazyColumns(table.columns, partial(number_column, table, hint=_HINT)) for table in tables}
 
@@ -414,7 +414,7 @@ def read_rows(
         sheets, order = [sheet(*own) for own in rows_of], None
         if runs is None and options.runs is not None:
             return join_sheets(numbered(sheets), options)
-        if system is not None:  # that of the rows
+        if system is not None:  # the order of the rows
             names = tables[0].names
             order = names[found[0].ids or ""]
             order = order if runs is None else zip(order, names[runs], strict=True)
@@ -424,7 +424,7 @@ def read_rows(
         told = options.score_column is not None
         known = [name for name in tables[0].columns if all(name in table.columns for table in tables)]
         if column := named_column(tables, known, options):
-            options = replace(options, metric=replace(MEAN, name=column), score_column=column)  # the mean of a column
+            options = replace(options, metric=replace(MEAN, name=column), score_column=column)  # its mean
         options = with_score(tables[0].file, options, metric := chosen_metric(options))
         refuse_texts(tables[0].file, metric, options.counts or {}, known)
         found = _roles(tables, options, metric, system)
@@ -469,14 +469,14 @@ _FILES = "are the files"
 
 
 def _score_source(columns: Sequence[str]) -> str:
-    """Where scores are from, for a note; nothing if they are from no column."""
+    """The words of a note about the columns of scores; empty if there are no columns."""
     return f"from {listing(columns)}" if columns else ""
 
 
 def _ask_for_scores(
     tables: Sequence[DataTable], options: Options, metric: Metric | SampleMetric, taken: Sequence[str | None]
 ) -> None:
-    """Ask which of several columns holds the scores, where some are named so; others are refused with the metric."""
+    """Ask which of several columns holds the scores, if some columns are named like scores."""
     free = [name for name in unused(tables[0], options, taken) if not tables[0].columns[name].nested]
     named = [name for name in score_columns(tables[0], free) if lexicon.is_score(name) or lexicon.metrics_in(name)]
     kinds = {name: lexicon.speaks_against(name) for name in named}
@@ -488,13 +488,13 @@ def _ask_for_scores(
 
 
 def _ids_said(table: DataTable, own: "RowRoles", system: str | None) -> str:
-    """Where ids are from, for a note."""
+    """The words of a note about the source of the ids."""
     by_row = own.ids is not None and own.evidence != "told" and numbers_rows(table, own.ids, system)
     return f"{ids_from(own.ids)}{', which numbers the rows' * by_row}"
 
 
 def _joined_by_row(own: "RowRoles", tables: Sequence[DataTable]) -> tuple[str, ...]:
-    """A warning where rows of files are joined by their numbers, though they have other columns than scores."""
+    """A warning if the rows of files are joined by their numbers, although there are columns besides scores."""
     if own.evidence == "told" or not (own.ids is None or numbers_rows(tables[0], own.ids, None)):
         return ()
     others = [name for name in tables[0].columns if name not in (own.ids, own.score)]
@@ -507,7 +507,7 @@ def _joined_by_row(own: "RowRoles", tables: Sequence[DataTable]) -> tuple[str, .
 
 
 def numbered(sheets: Sequence[Sheet]) -> list[Sheet]:
-    """The sheets with repeated rows of an instance as runs, numbered in their order; as many of each."""
+    """Number the repeated rows of an instance as its runs; each instance needs the same number of rows."""
     made, number = list[Sheet](), None
     for sheet in sheets:
         if sheet.ids is None:
@@ -528,13 +528,13 @@ def numbered(sheets: Sequence[Sheet]) -> list[Sheet]:
 
 
 _OF_NUMBERS = ("mean", "median", "iqm", "accuracy")
-"""Metrics of one number, whose direction is that of the column."""
+"""Metrics with one input; the name of the input's column gives their direction."""
 
 
 def direction_of(
     file: str, metric: Metric | SampleMetric, columns: Sequence[str], options: Options
 ) -> tuple[Metric | SampleMetric, str]:
-    """The metric with the direction of its only column, by the option or the name; and how that is said."""
+    """Set the metric's direction by an option or the name of its only column; also return words about it for a note."""
     told = options.lower_is_better or options.higher_is_better
     if told:
         return metric, f"{'lower' if options.lower_is_better else 'higher'} is better, as told"
@@ -553,7 +553,7 @@ def direction_of(
 
 
 def named_measure(tables: Sequence[DataTable], options: Options, taken: Sequence[str | None]) -> list[str]:
-    """The metric that a column of metrics names in all rows, if its name says which scores are better."""
+    """The metric that a column names in all rows, if its name says which scores are better; else an empty list."""
     for name in unused(tables[0], options, taken):
         if lexicon.names_measures(name) and all(name in table.columns for table in tables):
             labels = list({cell.strip() for table in tables for cell in map(str, table.columns[name])})
@@ -563,7 +563,7 @@ def named_measure(tables: Sequence[DataTable], options: Options, taken: Sequence
 
 
 def _check_metrics(tables: Sequence[DataTable], options: Options, system: str | None) -> None:
-    """Ask which metric is meant, where a column holds the names of several."""
+    """Ask which metric to take, if a column holds the names of several metrics."""
     counts = (options.counts or {}).values()
     taken = [system, *(options.id_column or "").split(","), options.id_column, options.score_column, *counts]
     for name in unused(tables[0], options, taken):
@@ -588,7 +588,7 @@ _MOST_METRICS, _MOST_SHOWN = 60, 3
 
 
 def _refuse_one_row(table: DataTable, options: Options, system: str) -> None:
-    """Refuse one row per system where no column may be ids."""
+    """Refuse a table with one row per system if no column can be ids."""
     others = unused(table, options, [system])
     counts = {*(options.counts or {}).values(), options.score_column}
     if options.id_column is not None or len(others) < 2 or any(table.columns[name].is_words() for name in others):
@@ -603,7 +603,7 @@ def _refuse_one_row(table: DataTable, options: Options, system: str) -> None:
 
 
 def _check_one_system(tables: Sequence[DataTable], options: Options) -> None:
-    """Ask whether files are systems, where a column says that all are of the same one."""
+    """Ask whether files are systems, if a column names the same system in all files."""
     for name in unused(tables[0], options, [options.id_column, options.score_column, options.system_column]):
         if not lexicon.may_be_system(name) or not all(name in table.columns for table in tables):
             continue
@@ -625,7 +625,7 @@ def _check_one_system(tables: Sequence[DataTable], options: Options) -> None:
 
 
 def named_column(tables: Sequence[DataTable], known: Sequence[str], options: Options) -> str | None:
-    """The column of numbers named like the metric, unless that is a metric of one number, or of counts, here."""
+    """The column of numbers named like the metric; None if the metric has one input, or if its inputs are columns."""
     if not isinstance(options.metric, str):
         return None
     name, found, counts = score_named(options.metric, known), known_metric(options.metric), options.counts or {}
@@ -638,7 +638,7 @@ def named_column(tables: Sequence[DataTable], known: Sequence[str], options: Opt
 def _with_only_column(
     tables: Sequence[DataTable], options: Options, metric: Metric | SampleMetric, others: Sequence[str | None]
 ) -> tuple[Options, tuple[str, ...]]:
-    """The options, with the only column of numbers as the input that a metric with optional ones lacks; and a note."""
+    """If a metric with optional inputs lacks one input, take the only other column of numbers; add a note."""
     optional, counts = getattr(metric, "optional_inputs", ()), options.counts or {}
     lacking = [name for name in metric.inputs if not all(counts.get(name, name) in own.columns for own in tables)]
     taken = [*others, *(counts.get(name, name) for name in metric.inputs)]
@@ -658,13 +658,13 @@ def _rows_of(systems: np.ndarray) -> dict[str, np.ndarray]:
 
 
 class RowRoles(NamedTuple):
-    """The columns of a table of rows of systems."""
+    """The roles of columns in a table whose rows are results of systems."""
 
     ids: str | None
-    """None if rows are joined by their numbers."""
+    """The column of instance ids; None if rows are joined by their numbers."""
     evidence: Evidence
     score: str | None
-    """The only column of scores; None if they go by their names."""
+    """The only column of scores; None if the metric's inputs name the columns."""
 
 
 def _roles(
@@ -683,7 +683,7 @@ def _roles(
     for table, names, own in zip(tables, free, ids, strict=True):
         numeric = score_columns(table, [name for name in names if name != own and not lexicon.is_system(name)])
         scores.append(numeric[0] if len(numeric) == 1 else None)
-    usual = next((name for name in scores if name is not None), None)  # a typing error makes a column text
+    usual = next((name for name in scores if name is not None), None)  # a typo may turn scores into text
     for index, table in enumerate(tables):
         if scores[index] is None and usual in table.columns:
             scores[index] = usual
@@ -693,7 +693,7 @@ def _roles(
 
 
 def score_columns(table: DataTable, free: Sequence[str]) -> list[str]:
-    """The columns that may hold the scores: by their names, else all columns of numbers with no other known name."""
+    """The columns that may hold scores: by their names, else all columns of numbers without another known name."""
     numeric = [name for name in free if table.columns[name].is_numeric()]
     numeric = [name for name in numeric if not (lexicon.is_order(name) and numbers_rows(table, name))] or numeric
     for chosen in (

@@ -1,7 +1,7 @@
-"""NumPy archives, always without pickle: saved evaluations with a JSON header, or one array per system.
+"""NumPy archives without pickle: saved evaluations with a JSON header, or archives with one array per system.
 
-An array of a system is `[instance]` or `[instance, input]`; the names `ids`, `clusters` and `strata` are for labels
-`[instance]`. A saved evaluation has the statistics of one metric or several.
+The array of a system is `[instance]` or `[instance, input]`. Arrays named `ids`, `clusters` and `strata` hold labels
+`[instance]`. A saved evaluation has the statistics of one or more metrics.
 """
 
 import io
@@ -23,11 +23,11 @@ from sigjax.run.files import growth_limit, naming, read_arrays, read_bytes, refu
 
 SCHEMA = "sigjax-evaluation/1"
 _FRAME = ("ids", "clusters", "strata", "runs")
-"""What all metrics of a file share, `[instance]` each, or null."""
+"""The labels that all metrics of a file share: each is `[instance]`, or null."""
 
 
 def save_evaluations(path: str, evaluations: Sequence[EvaluationRecord]) -> None:
-    """Save evaluations of the same systems on the same instances in one file."""
+    """Save the evaluations of several metrics in one file; they must have the same systems and instances."""
     first = evaluations[0]
     for other in evaluations:
         other.check_complete()
@@ -58,7 +58,7 @@ def save_evaluations(path: str, evaluations: Sequence[EvaluationRecord]) -> None
 
 
 def join_evaluations(files: Sequence[str], parts: Sequence[Sequence[EvaluationRecord]]) -> list[EvaluationRecord]:
-    """The evaluations, one per metric, of several files with other instances of the same systems, in their order."""
+    """Join files that hold different instances of the same systems; return one evaluation per metric."""
     known: dict[tuple[str, str | None], int] = {}
     for number, (file, part) in enumerate(zip(files, parts, strict=True)):
         for what, here, there in zip(_JOINED_BY, _described(part), _described(parts[0]), strict=True):
@@ -81,18 +81,18 @@ _JOINED_BY = ("metrics", "systems, or these in another order,", "units", "kinds 
 
 
 def _described(part: Sequence[EvaluationRecord]) -> tuple[object, ...]:
-    """What files that are joined have in common."""
+    """What must be equal in files that are joined."""
     metrics = [(each.metric.name, each.metric.stat_names, each.title) for each in part]
     return metrics, part[0].systems, part[0].unit, [getattr(part[0], name) is None for name in _FRAME]
 
 
 def _is_saved(arrays: Mapping[str, np.ndarray]) -> bool:
-    """Whether these arrays are what `save_evaluations` writes."""
+    """Whether `save_evaluations` wrote these arrays."""
     return "header" in arrays and all(name == "header" or name.startswith("stats_") for name in arrays)
 
 
 def read_saved(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> EvaluationRecord:
-    """The evaluation of the metric asked for, or of the first."""
+    """The evaluation for the requested metric, by default for the first metric in the file."""
     with naming(file):
         header = _header(arrays)
         place, saved, metric = _saved_metric(header, options)
@@ -183,7 +183,7 @@ def _restored(saved: dict[str, Any]) -> Metric | SampleMetric:
 
 
 def _saved_metric(header: dict[str, Any], options: Options) -> tuple[int, Metric | SampleMetric, Metric | SampleMetric]:
-    """Place and metric of statistics in the file, and the metric to make of them: the same, or one that takes them."""
+    """The index and metric of statistics in the file, and the requested metric, which must take these statistics."""
     names = [saved["name"] for saved in header["metrics"]]
     asked = options.metric if isinstance(options.metric, str) else getattr(options.metric, "name", None)
     asked = asked if asked is None else meant_among(asked, names)
@@ -201,20 +201,20 @@ RESERVED = ("ids", "clusters", "strata")
 
 
 def _evaluate(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> EvaluationRecord:
-    """The evaluation of the arrays of an .npz archive."""
+    """Evaluate the arrays of an .npz archive."""
     if options.counts:
         raise InputError(f"{file}: {Hint('counts')} is for long tables; columns of .npz arrays are the inputs in order")
     return read_saved(file, arrays, options) if _is_saved(arrays) else _read_arrays(file, arrays, options)
 
 
 def load_npz(file: str, data: bytes) -> dict[str, np.ndarray]:
-    """All arrays of an archive, none of them pickled."""
+    """Load all arrays of an archive; pickled arrays are refused."""
     try:
         with naming(file):
             return read_arrays(io.BytesIO(data), growth_limit(len(data)))
     except InputError:
         raise
-    except Exception as error:  # NumPy and zipfile raise a dozen kinds for damaged files
+    except Exception as error:  # damaged files raise a dozen types of errors
         reason = str(error).partition("\n")[0] or type(error).__name__
         raise InputError(f"{file}: not readable as .npz without pickle: {reason}") from None
 
@@ -252,7 +252,7 @@ def _array_labels(file: str, arrays: Mapping[str, np.ndarray], name: str) -> tup
             raise InputError("expected labels [instance] of text or whole numbers")
         if array.dtype.kind == "U":
             codes = np.frombuffer(array.tobytes(), f"{array.dtype.byteorder}u4")
-            if np.any((codes > 0x10FFFF) | (codes >> 11 == 0xD800 >> 11)):  # halves of characters, too
+            if np.any((codes > 0x10FFFF) | (codes >> 11 == 0xD800 >> 11)):  # surrogates are no characters
                 raise InputError("a label holds what is no character; repair it")
         labels = tuple(map(str, array.tolist()))
         if empty := [i for i, label in enumerate(labels, start=1) if not label.strip()]:
@@ -261,13 +261,13 @@ def _array_labels(file: str, arrays: Mapping[str, np.ndarray], name: str) -> tup
 
 
 def read_npz(sources: Sources, _: Options) -> Reading:
-    """An .npz archive."""
+    """Read an .npz archive."""
     (file,) = sources.files
     return partial(_evaluate, file, load_npz(file, read_bytes(file)))
 
 
 def saved_names(file: str) -> tuple[str, ...]:
-    """Names of the metrics of a file of saved statistics; none for other archives."""
+    """The names of the metrics in a saved evaluation; empty for other archives."""
     arrays = load_npz(file, read_bytes(file))
     if not _is_saved(arrays):
         return ()

@@ -1,9 +1,8 @@
-"""Tables of any format: rows of cells become columns of text or numbers, below the header that is found.
+"""Tables of any format: find the header, and turn the rows of cells below it into columns of text or numbers.
 
-The header is the first line of names over columns of numbers. Titles above it and notes below the rows are skipped; a
-note says so. Two lines of header (merged cells, a MultiIndex of pandas) are joined. Empty columns and empty last rows
-are left out. Numbers are read as files spell them: a number that a double does not hold stays text, and this file alone
-knows the words for a missing number.
+The header is the first line of names over columns of numbers. Titles above the header and notes below the table are
+skipped, and the evaluation's notes mention them. A header in two lines (merged cells, a pandas MultiIndex) is joined.
+Empty columns and empty last rows are left out. A number that a double cannot hold exactly is refused when it is used.
 """
 
 import math
@@ -28,15 +27,15 @@ _VERDICTS: dict[str, dict[str, float]] = {
     pair: dict(zip(pair.split("/"), (1.0, 0.0), strict=True))
     for pair in ("correct/wrong", "correct/incorrect", "right/wrong", "pass/fail", "passed/failed")
 }
-"""Words for 1 and 0, where a column holds nothing else; yes and no may be answers as well."""
+"""Words for 1 and 0, if a column holds no other words; yes and no are excluded, because they may be answers."""
 _MAYBE = frozenset("correct incorrect right wrong pass passed fail failed yes no y n t f".split())
 _WHOLE = re.compile(r"\s*[+-]?(\d+)(?:\.0*)?\s*")
 _MOST_DIGITS = 309
-"""Digits of the largest double before the point; Python makes no number of more than 4,300."""
+"""Number of digits of the largest double; longer texts are cut, because int() refuses more than 4,300 digits."""
 
 
 def parse_number(text: str, *, hint: str = "repair it", missing: str = "repair it") -> float:
-    """A finite number, as the double that it stands for; messages say what to do about text, and about NaN.
+    """Parse a finite number that a double holds exactly; `hint` is advice about text, `missing` about NaN.
 
     >>> parse_number(" -2.5e1")
     -25.0
@@ -62,7 +61,7 @@ def parse_number(text: str, *, hint: str = "repair it", missing: str = "repair i
 
 
 def parse_numbers(cells: Sequence[str]) -> np.ndarray | None:
-    """Numbers as `parse_number` reads them, `[cell]`, all at once; None if some cell needs `parse_number`."""
+    """Parse numbers `[cell]` fast, all at once; None if some cell needs `parse_number`."""
     try:
         values = np.fromiter(map(float, cells), np.float64, len(cells))
     except ValueError:
@@ -74,12 +73,12 @@ def parse_numbers(cells: Sequence[str]) -> np.ndarray | None:
 
 
 def _is_more_than_zero(text: str) -> bool:
-    """Whether a digit before the exponent is not 0."""
+    """Whether some digit before the exponent is not 0."""
     return any(int(digit) for digit in re.split("[eE]", text)[0] if digit.isdecimal())
 
 
 def is_missing(cell: str) -> bool:
-    """Whether a cell says that there is no result: it is empty, or `NaN`, `NA`, `n/a`, `None`, `null`, `-`, `?`.
+    """Whether a cell means a missing result: it is empty, or `NaN`, `NA`, `n/a`, `None`, `null`, `-`, `?`.
 
     >>> [is_missing(cell) for cell in ("", " N/A ", "nan", "0", "no")]
     [True, True, True, False, False]
@@ -88,7 +87,7 @@ def is_missing(cell: str) -> bool:
 
 
 def is_text(cell: str) -> bool:
-    """Whether a cell is neither a number of any kind, nor true or false, nor empty."""
+    """Whether a cell is neither a number, nor true or false, nor empty."""
     try:
         float(cell)
     except ValueError:
@@ -97,7 +96,7 @@ def is_text(cell: str) -> bool:
 
 
 def may_be_number(cell: str) -> bool:
-    """Whether a cell holds a number, in any spelling, or what stands for one.
+    """Whether a cell holds a number in any spelling, or a word for a missing number.
 
     >>> [cell for cell in ("1.5", "1.234,5", "1 234", "50 %", "1.2.3", "case 1", "n/a") if may_be_number(cell)]
     ['1.5', '1.234,5', '1 234', '50 %', 'n/a']
@@ -109,7 +108,7 @@ def may_be_number(cell: str) -> bool:
 
 
 def as_float(cell: str) -> float:
-    """A cell as a number, NaN if it is none."""
+    """A cell as a number; NaN if it is no number."""
     try:
         return TRUTH[cell.strip().lower()] if cell.strip().lower() in TRUTH else float(cell)
     except ValueError:
@@ -117,14 +116,14 @@ def as_float(cell: str) -> float:
 
 
 LARGEST_SPARSE = 10_000_000
-"""Tables with more cells than this must be filled to 1%, so that a wrong column cannot exhaust memory."""
+"""Most cells of a table that may be almost empty; larger tables must be 1% full, or they could exhaust memory."""
 
 
 class DataColumn(Sequence[str]):
-    """A column of text, some of which may spell numbers."""
+    """A column of text; the text may be numbers."""
 
     def __init__(self, cells: Sequence[str], *, nested: bool = False) -> None:
-        """Take cells `[row]`; `nested` ones stand for lists or objects, which are neither numbers nor names."""
+        """Take cells `[row]`; `nested` cells stand for lists or objects, which are neither numbers nor names."""
         self.cells, self.nested = cells, nested
 
     def __len__(self) -> int:
@@ -132,21 +131,21 @@ class DataColumn(Sequence[str]):
         return len(self.cells)
 
     def __getitem__(self, row: Any) -> Any:
-        """The cell of a row, or the cells of a slice of rows, as text."""
+        """The text of a row, or of a slice of rows."""
         return self.cells[row]
 
     def __iter__(self) -> Iterator[str]:
-        """The cells as text."""
+        """The texts of the rows."""
         return iter(self.cells)
 
     @cached_property
     def parsed(self) -> np.ndarray | None:
-        """The cells `[row]` float64, if `parse_numbers` reads all of them."""
+        """The numbers `[row]` float64; None if `parse_numbers` cannot parse all cells."""
         return parse_numbers(self.cells)
 
     @cached_property
     def verdicts(self) -> str:
-        """The words that stand for 1 and 0, such as "correct/wrong", where it holds nothing else; else empty.
+        """The words for 1 and 0, such as "correct/wrong", if the column holds no other words; else an empty text.
 
         >>> DataColumn(["Pass", "", "fail"]).verdicts, DataColumn(["pass", "abstain"]).verdicts
         ('pass/fail', '')
@@ -158,7 +157,7 @@ class DataColumn(Sequence[str]):
         return ""
 
     def numbers(self, number: Callable[[int, str], float]) -> np.ndarray:
-        """The cells as numbers, NaN if one is missing; `number` reads, or refuses, that of a row."""
+        """The cells as numbers, NaN if a number is missing; `number(row, cell)` parses or refuses a cell."""
         if self.parsed is not None:
             return self.parsed
         values, truth = np.empty(len(self)), _VERDICTS.get(self.verdicts, TRUTH)
@@ -169,19 +168,19 @@ class DataColumn(Sequence[str]):
         return values
 
     def readable(self) -> np.ndarray:
-        """The finite numbers among the cells, float64 `[number]`; no text is refused."""
+        """The finite numbers among the cells, `[number]` float64; text is ignored."""
         values = self.numbers(lambda row, cell: as_float(cell))
         return values[np.isfinite(values)]
 
     def is_numeric(self) -> bool:
-        """Whether it holds numbers and no text."""
+        """Whether the column holds numbers and no text."""
         if self.parsed is not None:
             return not np.isnan(self.parsed).all()
         given = [cell for cell in self.cells if not is_missing(cell)]
         return bool(given) and (bool(self.verdicts) or not any(map(is_text, given)))
 
     def is_words(self) -> bool:
-        """Whether it holds text, lists or objects, and nothing that may be meant as a number."""
+        """Whether the column holds text, lists or objects, and no cell that may be meant as a number."""
         if self.nested or self.parsed is not None:
             return self.nested
         given = {cell for cell in {*self.cells} if not is_missing(cell)}
@@ -189,23 +188,23 @@ class DataColumn(Sequence[str]):
 
 
 class Numbers(DataColumn):
-    """A column of numbers; as names, it is text like any other."""
+    """A column of numbers from a typed file; its cells are text only if the column is used for names."""
 
     nested = False
 
     def __init__(self, values: np.ndarray, missing: np.ndarray) -> None:
-        """Take numbers or truth values `[row]`, anything where missing `[row]`."""
+        """Take numbers or truth values `[row]`, and the mask `missing` `[row]` of values to ignore."""
         self.values, self.missing = values, missing
 
     @cached_property
     def cells(self) -> Sequence[str]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The numbers as text."""
+        """The numbers `[row]` as text."""
         cells = zip(self.values.tolist(), self.missing.tolist(), strict=True)
         return ["" if missing else str(value) for value, missing in cells]
 
     @cached_property
     def parsed(self) -> np.ndarray | None:
-        """The numbers `[row]`, NaN if one is missing; None if any is not finite, or not exact."""
+        """The numbers `[row]`, NaN if a number is missing; None if some number is infinite, or not exact in float64."""
         if self.values.dtype.kind in "iu":
             usable = (self.values <= LARGEST_WHOLE) & (self.values >= -LARGEST_WHOLE)
         else:
@@ -214,23 +213,23 @@ class Numbers(DataColumn):
 
 
 class LazyColumns(Mapping[str, Any]):
-    """Columns, each made at its first use and kept."""
+    """Columns by name; each column is made at its first use, and kept."""
 
     def __init__(self, names: Iterable[str], make: Callable[[str], Any]) -> None:
         self._names, self._make = dict.fromkeys(names), cache(make)
 
     def __getitem__(self, name: str) -> Any:
-        """The column."""
+        """The column of a name."""
         if name not in self._names:
             raise KeyError(name)
         return self._make(name)
 
     def __contains__(self, name: object) -> bool:
-        """Whether there is such a column."""
+        """Whether there is a column of this name."""
         return name in self._names
 
     def __iter__(self) -> Iterator[str]:
-        """The names."""
+        """The names of the columns."""
         return iter(self._names)
 
     def __len__(self) -> int:
@@ -240,34 +239,34 @@ class LazyColumns(Mapping[str, Any]):
 
 @dataclass(frozen=True, eq=False)
 class DataTable:
-    """Columns of text or numbers; `is_missing` says which cells are missing values."""
+    """A table: columns of text or numbers, with their places in the file."""
 
     file: str
     columns: Mapping[str, DataColumn]
-    """name -> [row]"""
+    """Name -> cells `[row]`."""
     lines: Sequence[int]
-    """[row]: the line of the file that the row starts on, or the number of the row."""
+    """`[row]` the line of the file on which the row begins, or the number of the row."""
     row_word: str = "line"
-    """What `lines` count, for messages: lines or rows."""
+    """The word for `lines` in messages: "line" or "row"."""
     header: int | None = None
-    """The line that names the columns, where one does; a file that lost it would lose an instance."""
+    """The line with the names of the columns; None if the format has no such line."""
     index: tuple[str, ...] = ()
-    """Columns that are the index of a data frame of pandas."""
+    """Columns that were the index of a pandas data frame."""
     notes: tuple[str, ...] = ()
-    """What was done to make the file a table: titles that were skipped, lines of the header that were joined."""
+    """Notes on the parsing: titles that were skipped, header lines that were joined."""
 
     @cached_property
     def names(self) -> Mapping[str, np.ndarray]:
-        """Columns of names, name -> `[row]` (object); empty names are refused."""
+        """Name -> cells `[row]` as labels (object); a column with empty cells is refused at its first use."""
         return LazyColumns(self.columns, partial(_name_column, self))
 
     def row_numbers(self) -> np.ndarray:
-        """The numbers of the rows as names, `[row]` (object)."""
+        """The numbers of the rows as labels, `[row]` (object)."""
         return np.array([str(row + 1) for row in range(len(self.lines))], object)
 
 
 def check_characters(content: str) -> None:
-    r"""Refuse halves of characters (a lone \ud800), which no report could print."""
+    r"""Refuse surrogates (a lone \ud800), because no report could print them."""
     try:
         content.encode()
     except UnicodeEncodeError:
@@ -275,7 +274,7 @@ def check_characters(content: str) -> None:
 
 
 def locate(table: DataTable, row: int, column: str) -> str:
-    """Where a cell is, for a message."""
+    """The place of a cell, for a message."""
     return f"{Line(table.file, table.lines[row], table.row_word)}, column {quote(column)}"
 
 
@@ -291,7 +290,7 @@ def _name_column(table: DataTable, name: str) -> np.ndarray:
 
 
 def number_column(table: DataTable, name: str, *, hint: str) -> np.ndarray:
-    """A column of numbers, float64 `[row]`, NaN if a cell is empty; `hint` says what to do about text."""
+    """A column of numbers, `[row]` float64, NaN if a cell is empty; `hint` is advice about text."""
 
     def number(row: int, cell: str) -> float:
         words = "write 1 for right and 0 for wrong" if cell.strip().lower() in _MAYBE else hint
@@ -306,37 +305,37 @@ def number_column(table: DataTable, name: str, *, hint: str) -> np.ndarray:
 
 
 class NumberText(str):
-    """A number from a file with typed values: no options about spelling apply."""
+    """A number from a file with typed values; options about the spelling of numbers do not apply to it."""
 
     __slots__ = ()
 
 
 _NOTATIONS = ((".", ","), (",", None), (",", "."), (".", "'"), (".", " "))
-"""Spellings of numbers that are not the usual one: what stands before decimals, and between thousands."""
+"""Other spellings of numbers: (decimal sign, separator of thousands)."""
 _LIKE_NUMBER = re.compile(r"[-+]?(?=[.,' ]*\d)[\d.,' ]+([eE][-+]?\d+)?")
 _POINTS = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+")
-"""A number whose points may stand between thousands."""
+"""A number whose points may separate thousands."""
 _COMMAS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")
 _SMALL = re.compile(r"[-+]?\d{1,3}")
 _REPEATED = re.compile(r".*\.(333|667|334|666|125|375|625|875)")
-"""Decimals of thirds and eighths, which means of three or eight numbers have."""
+"""Decimals of thirds and eighths, which occur in means of three or eight numbers."""
 _SHOWN, _FEW = 100, 100.0
 
 
 @cache
 def _spelling(decimal: str, thousands: str | None) -> re.Pattern[str]:
-    """How numbers are spelled, with this decimal sign and what stands between thousands."""
+    """The pattern of numbers with this decimal sign and this separator of thousands."""
     whole = rf"\d+|[1-9]\d{{0,2}}({re.escape(thousands)}\d{{3}})+" if thousands else r"\d+"
     return re.compile(rf"[-+]?(({whole})({re.escape(decimal)}\d*)?|{re.escape(decimal)}\d+)([eE][-+]?\d+)?")
 
 
 def _as_point(cell: str, decimal: str, thousands: str | None) -> str:
-    """A number with a decimal point, and nothing between its thousands."""
+    """Rewrite a number with a decimal point and without separators of thousands."""
     return (cell.replace(thousands, "") if thousands else cell).replace(decimal, ".")
 
 
 def _possible_notations(cell: str) -> str:
-    """What to do about a number that is spelled in another way; empty for other cells.
+    """Advice for a number in another spelling; empty for other cells.
 
     >>> _possible_notations("0,5").partition(";")[0], _possible_notations("0.5")
     ('it has a decimal comma', '')
@@ -358,7 +357,7 @@ def _possible_notations(cell: str) -> str:
 
 
 def _spelling_options(decimal: str, thousands: str | None) -> str:
-    """The options that say how numbers are spelled."""
+    """The options for this spelling of numbers, for a message."""
     told = [Hint("decimal", repr(decimal))] * (thousands != "," and decimal == ",")
     return " ".join(map(str, [*told, *([Hint("thousands", repr(thousands))] if thousands else [])]))
 
@@ -366,14 +365,14 @@ def _spelling_options(decimal: str, thousands: str | None) -> str:
 def with_numbers(
     table: DataTable, options: Options, *, commas: bool = False, texts: Collection[str] | None = None
 ) -> DataTable:
-    """The table with numbers spelled with decimal points, as `decimal` and `thousands` say.
+    """Rewrite the numbers of a table with decimal points, according to the options `decimal` and `thousands`.
 
-    If they say nothing, decimal commas are known where `commas` are likely, and nothing else is: what may be thousands
-    or decimals is asked about. Columns that are named as no numbers stay, and so does what is `NumberText`. If the file
-    knows numbers from text, only `texts` are asked about.
+    Without these options, decimal commas are recognized if `commas` says that they are likely. If a mark may separate
+    decimals or thousands, the user is asked. Columns that options name for ids, systems and other labels stay as they
+    are, and so do cells of type `NumberText`. If the file has typed cells, only the cells in `texts` can be ambiguous.
 
     Raises:
-        InputError: at the first use of a column, if its numbers are spelled otherwise, or may mean something else.
+        InputError: at the first use of a column, if its numbers have another spelling or are ambiguous.
     """
     named = {options.system_column, options.cluster, options.strata, *options.ignore}
     named |= {*(options.id_column or "").split(","), *(options.runs or "").split(",")} - {""}
@@ -392,7 +391,7 @@ def with_numbers(
 
 
 def _as_told(table: DataTable, name: str, decimal: str, thousands: str | None) -> DataColumn:
-    """A column of numbers that are spelled as options say."""
+    """Rewrite a column whose spelling of numbers is given by options."""
     if decimal == thousands:
         raise InputError(f"{Hint('decimal')} and {Hint('thousands')} are both {quote(decimal)}; give different ones")
     cells, spelled = table.columns[name].cells, _spelling(decimal, thousands).fullmatch
@@ -411,7 +410,7 @@ def _as_told(table: DataTable, name: str, decimal: str, thousands: str | None) -
 def _as_found(
     table: DataTable, name: str, *, commas: bool, points: Callable[[], bool], texts: Collection[str] | None
 ) -> DataColumn:
-    """A column of numbers with the decimal commas that it has; points or commas between thousands are asked about."""
+    """Rewrite the decimal commas of a column; if points or commas may separate thousands, the user is asked."""
     column = table.columns[name]
     first = [cell.strip() for cell in column.cells[:_SHOWN] if not is_missing(cell)]
     if not all(map(_LIKE_NUMBER.fullmatch, first)):
@@ -436,7 +435,7 @@ def _as_found(
 
 
 def _refuse_ambiguous_number(table: DataTable, row: int, name: str) -> None:
-    """Refuse a number whose point or comma may stand before decimals, or between thousands."""
+    """Refuse a number whose point or comma may separate decimals or thousands."""
     cell = table.columns[name][row].strip()
     mark = "," if "," in cell else "."
     first, second = cell.replace(mark, "."), cell.replace(mark, "")
@@ -448,7 +447,7 @@ def _refuse_ambiguous_number(table: DataTable, row: int, name: str) -> None:
 
 
 def _has_points(table: DataTable) -> bool:
-    """Whether some column has decimal points that stand between no thousands."""
+    """Whether some column has points that cannot separate thousands."""
     some = [cell.strip() for column in table.columns.values() for cell in column[:_SHOWN] if "." in cell]
     return any(_spelling(".", None).fullmatch(cell) and not _POINTS.fullmatch(cell) for cell in some)
 
@@ -456,15 +455,15 @@ def _has_points(table: DataTable) -> bool:
 def check_filled(
     file: str, *, filled: int, rows: int, columns: int, what: str, remedy: str = "check the columns"
 ) -> None:
-    """Refuse a table that is almost all holes."""
+    """Refuse a large table that is almost empty."""
     if rows * columns > LARGEST_SPARSE and filled * 100 < rows * columns:
         raise InputError(f"{file}: {what}: {rows} by {columns}, of which only {filled} are given; {remedy}")
 
 
 NumberedRows = Iterable[tuple[int, list[str]]]
-"""The number of each line or row, and its cells."""
+"""For each row: its line or row number, and its cells."""
 _HEAD = 50
-"""Rows that are searched for the header."""
+"""The number of rows in which the header is searched."""
 _MOST_TITLES = 5
 _MOST_NOTES = 3
 _MARKED = re.compile(
@@ -472,17 +471,17 @@ _MARKED = re.compile(
     r"anmerkung|hinweis|remarque)\s*:)",
     re.IGNORECASE,
 )
-"""Beginnings of notes below a table."""
+"""The beginning of a note below a table."""
 
 
 def is_rule(line: str) -> bool:
-    """Whether a line is that below the header of a table of Markdown, such as |---|:-:|."""
+    """Whether a line is the rule below a Markdown header, such as |---|:-:|."""
     return "-" in line and "|" in line and {*line} <= {*" \t\r:|-"}
 
 
 @dataclass(frozen=True)
 class _Header:
-    """The names of the columns, the index of the first row below them, and notes on skipped or joined lines."""
+    """The header: its line, the names of the columns, the index of the first row below it, and notes."""
 
     line: int
     names: list[str]
@@ -493,18 +492,19 @@ class _Header:
 def table_of(
     file: str, rows: NumberedRows, *, word: str = "line", kind: str = "csv", alone: bool, gaps: bool
 ) -> DataTable:
-    """The table of rows of cells.
+    """Make a table from rows of cells.
 
     Args:
-        file: its name.
-        rows: the rows but blank ones.
-        word: what their numbers count.
-        kind: the format that they were read as.
-        alone: whether the file has all systems, and so more than one column.
-        gaps: whether a number that is left out is that of a blank line.
+        file: the name of the file.
+        rows: the nonblank rows.
+        word: what the numbers of the rows count: "line" or "row".
+        kind: the format of the file.
+        alone: whether the file holds all systems; then it must have more than one column.
+        gaps: whether a gap in the numbers of the rows means a blank line.
 
     Raises:
-        InputError: names are missing or repeated, there are no rows, or a row has fewer or more cells than the header.
+        InputError: names are missing or repeated, there are no rows, or a row and the header differ in their numbers of
+            cells.
     """
     rows = iter(rows)
     head = list(islice(rows, _HEAD))
@@ -543,7 +543,7 @@ def table_of(
 
 
 def _cells_under_names(fields: list[str], names: Sequence[str]) -> list[str]:
-    """The cells of a row as many as there are names: empty cells at its end are cut off or added."""
+    """Fit a row to the number of names: empty cells at its end are cut off, or added below columns without a name."""
     width = len(names)
     if len(fields) > width > 1:
         return fields[:width] if not any(map(str.strip, fields[width:])) else fields
@@ -551,7 +551,7 @@ def _cells_under_names(fields: list[str], names: Sequence[str]) -> list[str]:
 
 
 def _without_last(lines: list[int], cells: list[str], width: int, *, gaps: bool) -> list[tuple[int, str]]:
-    """Take empty rows and notes from the end of a table; the notes, with their lines."""
+    """Remove empty rows and notes from the end of a table; return the notes with their lines."""
     notes = list[tuple[int, str]]()
     while len(lines) > 1:
         first, *others = cells[-width:]
@@ -574,7 +574,7 @@ def _title_note(file: str, line: int, word: str, what: str, text: str) -> str:
 
 
 def _find_header(file: str, head: Sequence[tuple[int, list[str]]], word: str) -> _Header:
-    """The header among the first rows; the first row if no row looks like a header."""
+    """Find the header among the first rows; it is the first row if no row looks like a header."""
     if not head:
         return _Header(1, [], 0)
     rows = [list(map(str.strip, fields)) for _, fields in head]
@@ -589,7 +589,7 @@ def _find_header(file: str, head: Sequence[tuple[int, list[str]]], word: str) ->
     names, depth, notes = rows[start], 1, list[str]()
     if joined := _joined(rows, start):
         names, depth = joined, 2
-        depth += len(rows) > start + 2 and not filled[start + 2]  # as pandas writes an index without a name
+        depth += len(rows) > start + 2 and not filled[start + 2]  # pandas writes an empty row for an unnamed index
         which = f"{file}, {word}s {head[start][0]} and {head[start + 1][0]}"
         notes.append(f"{which}: names in two {word}s are joined: {listing(names, 4)}")
     if _names_index(rows, start + depth, two=depth > 1):
@@ -599,13 +599,13 @@ def _find_header(file: str, head: Sequence[tuple[int, list[str]]], word: str) ->
     below = [row for row in rows[start + depth :] if any(row)]
     if below and {len(row) for row in below} == {len(names) + 1} and all(row[-1] for row in below):
         ids = [row[0] for row in below]
-        names = ["", *names] if len({*ids}) == len(ids) and all(map(is_text, names)) else names  # as R writes it
+        names = ["", *names] if len({*ids}) == len(ids) and all(map(is_text, names)) else names  # row names of R
     notes = [_title_note(file, head[i][0], word, "a title", " ".join(filter(None, rows[i]))) for i in titles] + notes
     return _Header(head[start][0], names, start + depth, tuple(notes))
 
 
 def _is_title(rows: Sequence[Sequence[str]], i: int) -> bool:
-    """Whether a row is a title: one text, or a text with a colon and its value, over rows with more cells."""
+    """Whether a row is a title over rows with more cells: one text, or a text with a colon and its value."""
     row, widths = rows[i], Counter(map(len, rows[i + 1 :]))
     width = max(widths, key=lambda width: (widths[width], width))
     given = [cell for cell in row if cell]
@@ -618,14 +618,14 @@ def _is_title(rows: Sequence[Sequence[str]], i: int) -> bool:
 
 
 def _numeric(rows: Sequence[Sequence[str]], start: int) -> list[int]:
-    """The columns that hold numbers alone from a row on."""
+    """The columns that hold only numbers from row `start` on."""
     width = max(map(len, rows))
     below = [[row[j] for row in rows[start:] if j < len(row) and row[j]] for j in range(width)]
     return [j for j, cells in enumerate(below) if not all(map(is_missing, cells)) and all(map(may_be_number, cells))]
 
 
 def _is_header(rows: Sequence[Sequence[str]], start: int) -> bool:
-    """Whether a row below titles holds names over a column of numbers, in one line or two."""
+    """Whether a row below titles is a header, in one or two lines: names, over at least one column of numbers."""
     names = [cell for cell in rows[start] if cell]
     if len(names) < 2 and len(rows[start]) > 2:
         return _joined(rows, start) is not None
@@ -634,7 +634,7 @@ def _is_header(rows: Sequence[Sequence[str]], start: int) -> bool:
 
 
 def _joined(rows: Sequence[Sequence[str]], start: int) -> list[str] | None:
-    """The joined names of two lines of header; the first has empty or repeated cells. None if there is one line."""
+    """Join two header lines, of which the first has empty or repeated cells; None if there is one header line."""
     if len(rows) < start + 3:
         return None
     above, below = rows[start], rows[start + 1]
@@ -648,13 +648,13 @@ def _joined(rows: Sequence[Sequence[str]], start: int) -> list[str] | None:
     spread = list(above)
     for j in range(1, len(spread)):
         spread[j] = spread[j] or (spread[j - 1] if below[j] and j in over else "")
-    if len({spread[j] for j in named}) == 1:  # a name of the whole table
+    if len({spread[j] for j in named}) == 1:  # a title of the whole table
         spread = ["" if j in named else name for j, name in enumerate(spread)]
     return ["_".join(dict.fromkeys(filter(None, pair))) for pair in zip(spread, below, strict=True)]
 
 
 def _names_index(rows: Sequence[Sequence[str]], i: int, *, two: bool) -> bool:
-    """Whether a row only names the index, as pandas writes it below the names of columns."""
+    """Whether a row holds only the name of the index, which pandas writes below the names of columns."""
     if len(rows) < i + 2 or len(rows[i]) < 2 or any(rows[i][1:]) or not is_text(rows[i][0]):
         return False
     return two or is_id_name(rows[i][0])
@@ -663,7 +663,7 @@ def _names_index(rows: Sequence[Sequence[str]], i: int, *, two: bool) -> bool:
 def _refuse_second(
     file: str, head: Sequence[tuple[int, list[str]]], rows: Sequence[Sequence[str]], i: int, word: str
 ) -> None:
-    """Refuse a first row of words over columns of numbers, such as units, which would be one instance."""
+    """Refuse a first row of words (such as units) over columns of numbers, because it would become an instance."""
     if len(rows) < i + 3:
         return
     over = _numeric(rows, i + 1)
@@ -701,7 +701,7 @@ def _check_header(file: str, names: Sequence[str], lines: Sequence[int], *, word
 
 
 def _other_reader(line: str, kind: str) -> str:
-    """The format that would find several columns in a line."""
+    """Advice: the format that would find several columns in a line."""
     readers = {"tsv": "\t" in line, "csv": any(mark in line for mark in ",;|"), "spaces": len(line.split()) > 1}
     other = next((name for name, finds in readers.items() if finds and name != kind), None)
     return f"; {Hint('reader', other)} reads the others" if other else "; give ids and scores, or one column per system"

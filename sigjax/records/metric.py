@@ -111,7 +111,7 @@ class SampleMetric:
     """
 
     score: ClassVar[None] = None
-    """None, since there are no sums; code tells the two kinds of metrics apart by it."""
+    """None, because there are no sums. By this None, code distinguishes a `SampleMetric` from a `Metric`."""
 
     name: str
     function: Callable[..., Any]
@@ -144,8 +144,8 @@ class Note(str):
     Attributes:
         about: the metric or task of the note; its name and a colon precede the text.
         text: the sentence without this prefix.
-        code: the kind of the note, for programs: "discoveries", "dropped", "exchangeable", "filled", "fixed", "labels",
-            "noise", "pairwise", "sacrebleu", "trained", "trec_eval", "wins"; "" if only people read it.
+        code: the kind of the note, for programs: "best", "discoveries", "dropped", "exchangeable", "filled", "fixed",
+            "labels", "noise", "pairwise", "sacrebleu", "trained", "trec_eval", "wins"; "" if only people read it.
         values: the numbers in it.
 
     >>> note = Note("dropped 2 of 9 instances", code="dropped", values={"instances": 9, "dropped": 2})
@@ -197,7 +197,10 @@ def _as_written(values: Mapping[str, float]) -> dict[str, float]:
 
 
 def with_facts(notes: Iterable[str], facts: Iterable[NoteData]) -> tuple[str, ...]:
-    """The notes with their codes and values; `ValueError` if a note does not exist, or is about something else."""
+    """The notes with their codes and values, from the saved `facts`.
+
+    `ValueError` if the note of a fact does not exist, or is about another metric or task.
+    """
     found = list(notes)
     for fact in facts:
         before = f"{fact.about}: " * bool(fact.about)

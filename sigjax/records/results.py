@@ -175,8 +175,9 @@ class SystemScore(ShortRepr):
             systems, or if 52 letters do not suffice.
         rank_cluster: the number of its cluster, from 1. Every system of a cluster is significantly better than all
             systems of later clusters.
-        in_top_group: whether no system is significantly better, so that this system may be the best. With such tests
-            and corrections, the group contains every truly best system with a probability of at least the level.
+        in_top_group: whether no system is significantly better, so that this system may be the best. With
+            permutation tests and a correction that bounds the familywise error, the group contains every truly best
+            system with a probability of at least the level.
         bootstrap_ranks: percentile interval, at the report's level, of the system's rank among all systems on a
             bootstrap resample (in ties, the best rank for the low end and the worst for the high end). It shows how
             stable a rank is; as an interval of the true rank of nearly equal systems it is too narrow, see
@@ -292,7 +293,7 @@ class Column:
         return np.array([function(label) for label in (*labels, None)])[codes]
 
     def value(self, row: int) -> Any:
-        """The value of a row, with its type in records."""
+        """The value of a row, converted to the type of the record's field."""
         if self.present is not None and not self.present[row]:
             return None
         value = self.values[row].tolist()
@@ -301,7 +302,7 @@ class Column:
         return Interval(*value) if isinstance(value, list) else value
 
     def tolist(self) -> list[Any]:
-        """The value of each row, with its type in records."""
+        """The value of each row, converted to the type of the record's field."""
         if self.labels is not None:
             values = [self.labels[code] for code in self.values.tolist()] if self.labels else [None] * len(self.values)
         elif self.values.ndim == 2:
@@ -378,7 +379,7 @@ class Columns:
         return [self._columns[name] for name in names]
 
     def values(self, name: str) -> list[Any]:
-        """The values of a field, with their types in records."""
+        """The values of a field, converted to the type of the record's field."""
         return self._columns[name].tolist()
 
     def arrays(self, *names: str) -> list[np.ndarray]:
@@ -414,7 +415,7 @@ class Comparisons(Columns, Sequence[Comparison]):
 
     Indexing and iterating give records, slices give `Comparisons`; two are equal if they hold equal records. Two names
     of systems, and the metric and the test if there are several, give the comparison of the pair. A board of thousands
-    of systems has millions of pairs: a pair takes some 100 bytes in columns, and ten times as many as a record.
+    of systems has millions of pairs: a pair takes some 100 bytes in columns, and ten times as much as a record.
     `column` returns all values of a field, `arrays` the numbers of several fields.
 
     Only finished comparisons, which have all fields, give records.
@@ -439,7 +440,7 @@ class Comparisons(Columns, Sequence[Comparison]):
 
     @classmethod
     def of_values(cls, values: Mapping[str, Sequence[Any]]) -> Comparisons:
-        """The sequence of comparisons from the values of each field, with their types in records."""
+        """The sequence of comparisons, from the values of each field as a record holds them."""
         return cls({name: Column.of(values[name], FIELDS[name]) for name in FIELDS if name in values})
 
     def groups(self) -> dict[tuple[str, Test], Comparisons]:
@@ -553,7 +554,7 @@ class Measured:
     """What a metric of a report was measured on, if the data name a task.
 
     Attributes:
-        metric: its name in the report.
+        metric: name of the metric in the report.
         title: what was measured, with the names in the program's log: "TASK: SCORE"; for a suite, how it is computed.
         instances: number of instances.
         units: number of resampled units.
@@ -577,10 +578,10 @@ class Headline:
     """The result of the tests for a metric or task, in a sentence that follows from the other fields of a report.
 
     Attributes:
-        metric: its name in the report.
-        text: which system is best, which are not significantly worse, and how many are; of two systems whether they
-            differ significantly, and by how much. A metric has several headlines, one per test, if the tests differ in
-            their result.
+        metric: name of the metric or task in the report.
+        text: which system is best, which systems are not significantly worse, and how many are significantly worse. For
+            two systems: whether they differ significantly, and by how much. If the tests differ in their result, a
+            metric has one headline per test.
     """
 
     metric: str

@@ -310,6 +310,15 @@ Resamples = int | Literal["auto"]
 DEFAULT_RESAMPLES = 100_000
 
 
+def bonferroni_level(level: float, count: float) -> float:
+    """The level of each of `count` intervals that makes all of them simultaneous, whatever their dependence.
+
+    >>> round(bonferroni_level(0.95, 10), 6), bonferroni_level(0.95, 1)
+    (0.995, 0.95)
+    """
+    return level if count <= 1 else 1.0 - (1.0 - level) / count
+
+
 def _bounding(rate: str) -> str:
     """The corrections that take only p-values and bound an error rate, in words."""
     names = [f'"{each.name}"' for each in CORRECTIONS.values() if each.bounds == rate and not each.is_resampled]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
 from sigjax.records import ReportRecord
 from sigjax.records.display import visible
+from sigjax.records.options import StrPath
 from sigjax.report.html import blocks_page
 from sigjax.report.latex import document_latex
 from sigjax.report.markup import MARKDOWN, Dialect, escape_markdown, render_table
@@ -84,10 +84,11 @@ def to_text(document: Document, *, width: int | None = None, color: bool = False
         parts = [*document.blocks, *document.details]
         for before, part in zip(["", *parts], parts, strict=False):
             if isinstance(part, Table):
+                table = _plain(part)
                 if page.lines and not page.lines[-1][0]:
                     page.lines.pop()  # a table begins and ends with a blank line
-                room = _NAME if page.room < WHOLE else max(_LEAST_NAME, min(_NAME, width_of_names(_WIDTH, part)))
-                draw_table(page, part, most=WHOLE if document.holds_texts else room)
+                room = _NAME if page.room < WHOLE else max(_LEAST_NAME, min(_NAME, width_of_names(_WIDTH, table)))
+                draw_table(page, table, most=WHOLE if document.holds_texts else room)
             elif _is_signature(part):
                 page.add(visible(part))  # a single line, so that it can be copied
             elif part or page.lines[-1][0]:
@@ -96,6 +97,12 @@ def to_text(document: Document, *, width: int | None = None, color: bool = False
                 page.sentence(part)
 
     return rendered(draw, width, color=color, sentences=_WIDTH)
+
+
+def _plain(table: Table) -> Table:
+    """The table with scores as text, with their marks behind them."""
+    rows = [[cell.text + cell.marks if isinstance(cell, ScoreCell) else cell for cell in row] for row in table.rows]
+    return replace(table, rows=list(map(tuple, rows)), scores=()) if table.scores else table
 
 
 def to_markup(document: Document, dialect: Dialect) -> str:
@@ -122,7 +129,7 @@ def to_html(document: Document) -> str:
     return blocks_page(document.title, document.about, first, [part for part in document.details if part != ""])
 
 
-def to_latex(document: Document, path: str | os.PathLike[str] | None = None) -> str:
+def to_latex(document: Document, path: StrPath | None = None) -> str:
     """The tables of the document, with captions; all other parts become comments, for the text of the paper."""
     return document_latex(document.about or document.title, document.verdict, document.parts, path)
 

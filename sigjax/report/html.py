@@ -188,7 +188,7 @@ def to_html(report: ReportRecord) -> str:
 
 
 def blocks_page(title: str, size: str, first: Sequence[str | Table], details: Sequence[str | Table]) -> str:
-    """A page of sentences and tables: the parts for everyone, the answer first, and the details folded."""
+    """A page of sentences and tables: `first` is visible and begins with the answer; `details` appear on a click."""
     answer, *others = _of_blocks(first)
     parts = ["</header>\n<main>\n<section>", answer.replace("small", "conclusion", 1), *others]
     return _page(title, size, [*parts, *folded("Details", _of_blocks(details)), "</section>"], [])

@@ -131,7 +131,7 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
     design, drawn = DESIGNS[settings.design], TESTS[test].draws
     source, paired = (design.cites, "") if design.cites else (TESTS[test].cites, " paired")
     sampled = pairs.column("resamples").known_values()
-    parts = []
+    parts, sampled_ps = [], ""
     if len(sampled) < len(pairs):
         some = f" for {len(pairs) - len(sampled):,} of {count(len(pairs), 'comparison')}" if len(sampled) else ""
         by_formula = pairs.column("reason").mapped(lambda reason: str(reason).startswith(_BY_FORMULA))
@@ -141,13 +141,16 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
     if len(sampled):
         numbers = np.unique(sampled)
         number = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
-        how = r" as $(x+1)/(n+1)$ where $x$ of $n$ are at least as extreme~\cite{phipson2010}"
+        sampled_ps = r"A sampled p-value is $(x+1)/(n+1)$, where $x$ of $n$ are at least as extreme~\cite{phipson2010}."
+        until = ""
         if settings.resamples == "auto" and test == "permutation":
-            how = rf", until the decision was wrong with probability at most {ERROR:g}~\cite{{gandy2014}}"
+            until = rf", until the decision was wrong with probability at most {ERROR:g}~\cite{{gandy2014}}"
+            sampled_ps = ""
         if num_tilted := int(pairs.column("method").mapped("tilted".__eq__).sum()):
             tilted = count(num_tilted, "comparison")
-            how += rf", and of {tilted} with $x=0$ by importance sampling~\cite{{harrison2012}}"
-        parts.append(f"from {number} random {drawn} ({_seeds(pairs, settings)}){how}")
+            sampled_ps += rf" For {tilted} with $x=0$, p is from importance sampling~\cite{{harrison2012}}."
+        of_others = " for the others" * bool(parts)
+        parts.append(f"from {number} random {drawn} ({_seeds(pairs, settings)}){of_others}{until}")
     mid = r", as mid-p-values~\cite{lancaster1961}" if settings.mid_p and test == "permutation" else ""
     if test == "bootstrap":
         mid = rf", with the null distribution of ${NULLS[settings.variant]}$"
@@ -158,7 +161,7 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
         which = f"{escape_latex(one.a)} minus {escape_latex(one.b)}" if len(pairs) == 1 else "first minus second system"
         statistic += f" ({which})"
     text = rf"The p-values of {alternative}{paired} {test} tests~\cite{{{source}}}{statistic} were computed "
-    text += f"{joined(parts)}{mid}."
+    text += f"{joined(parts)}{mid}. {sampled_ps}".rstrip()
     if test == "permutation":
         text += " Their null hypothesis is that the outputs of two systems are exchangeable."
     exact = ~pairs.column("resamples").where_present

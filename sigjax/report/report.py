@@ -1,20 +1,34 @@
-"""The public `Report`: the results of a comparison, with its output formats."""
+"""Results: the base of all, with a method for each output (`Result`), and the public `Report` of a comparison.
+
+Writers are imported when something is written.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 import numpy as np
 
 from sigjax.multiple.discoveries import family_discoveries
 from sigjax.records import Comparisons, Device, InputError, KeepScores, Library, ReportRecord, Test
-from sigjax.records.display import visible
+from sigjax.records.display import ShortRepr, html_text, visible
 from sigjax.records.options import StrPath
-from sigjax.report.data import TableName, csv_pieces, json_pieces, report_fields, report_schema, to_dataframe
+from sigjax.report.data import (
+    TableName,
+    csv_pieces,
+    json_lines,
+    json_pieces,
+    report_fields,
+    report_schema,
+    rows_csv,
+    rows_to_dataframe,
+    to_dataframe,
+)
 from sigjax.report.words import count
 from sigjax.run.files import text_or_file
 
@@ -22,14 +36,152 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from sigjax.report.document import Document
+    from sigjax.report.markup import Dialect
     from sigjax.report.plots import FigureKind
 
 _MOST_ANSWERS = 3
 """Most metrics whose answers `repr` shows."""
 
 
+_USUAL = frozenset(
+    "a b id part slice system winner loser name other null metric test by claim margin against alpha instances size "
+    "low high score old new delta change gain interval_low interval_high limits_low limits_high rate power detectable "
+    "threshold pairs tests statistic correlation p_value p_adjusted moves settled_at better needed found kept saved "
+    "holds verdict wins_elsewhere text".split()
+)
+"""Columns of data frames with columns="usual"."""
+
+
+class Result(ShortRepr):
+    """Base class of all results: one method for each output, made from the document and the records of the result."""
+
+    rows: ClassVar[str] = ""
+    """Name of the field whose records are the rows of data frames and CSV; empty if the result is one row."""
+    exit_code = 0
+    """The exit code of the command."""
+
+    @abstractmethod
+    def document(self) -> Document:
+        """The document (title, verdict, texts, tables) from which all text outputs are made."""
+
+    def whole_document(self) -> Document:
+        """The document for files, with long lists in full."""
+        return self.document()
+
+    @property
+    def headline(self) -> str:
+        """The answer in one sentence."""
+        return self.document().verdict
+
+    def _fields(self) -> dict[str, Any]:
+        return asdict(self)  # pyright: ignore[reportArgumentType]
+
+    def __str__(self) -> str:
+        """Return the result as text for a terminal."""
+        return self.to_text()
+
+    def to_text(
+        self,
+        path: StrPath | None = None,
+        *,
+        width: int | None = None,
+        color: bool = False,
+        whole: bool | None = None,
+    ) -> str:
+        """The result as text with lines of `width` columns; by default the width of the terminal, or of files.
+
+        `color`: print the headline in bold. `whole`: show long lists in full (default: only in files).
+        In this and the following methods, if `path` is given, the text is written to this file, and the path is
+        returned.
+        """
+        from sigjax.report.text import WHOLE
+
+        width = WHOLE if width is None and path is not None else width
+        return text_or_file(self._text(width, color=color, whole=path is not None if whole is None else whole), path)
+
+    def _text(self, width: int | None, *, color: bool, whole: bool) -> str:
+        from sigjax.report.document import to_text
+
+        return to_text(self.whole_document() if whole else self.document(), width=width, color=color)
+
+    def to_markdown(self, path: StrPath | None = None) -> str:
+        """The result as Markdown, with long lists in full."""
+        from sigjax.report.markup import MARKDOWN
+
+        return text_or_file(self._markup(MARKDOWN), path)
+
+    def to_rst(self, path: StrPath | None = None) -> str:
+        """The result as reStructuredText, with long lists in full."""
+        from sigjax.report.markup import RST
+
+        return text_or_file(self._markup(RST), path)
+
+    def _markup(self, dialect: Dialect) -> str:
+        from sigjax.report.document import to_markup
+
+        return to_markup(self.whole_document(), dialect)
+
+    def to_latex(self, path: StrPath | None = None) -> str:
+        """The tables as LaTeX for a paper (packages booktabs and longtable); sentences become comments."""
+        from sigjax.report.document import to_latex
+
+        return text_or_file(to_latex(self.whole_document(), path), path)
+
+    def to_html(self, path: StrPath | None = None) -> str:
+        """The result as a self-contained web page, with the details folded."""
+        return text_or_file(self._page(), path)
+
+    def _page(self) -> str:
+        from sigjax.report.document import to_html
+
+        return to_html(self.whole_document())
+
+    def to_github(self, path: StrPath | None = None) -> str:
+        """The result as a comment for a pull request: the headline, the main rows, and the details folded."""
+        from sigjax.report.document import to_github
+
+        return text_or_file(to_github(self.document()), path)
+
+    def _repr_html_(self) -> str:
+        """Show the text in notebooks."""
+        return html_text(str(self))
+
+    def to_json(self, path: StrPath | None = None) -> str:
+        """The whole result as JSON, with the schema `sigjax-KIND/1`, such as `sigjax-audit/1`."""
+        return text_or_file(json_lines(f"sigjax-{self._schema}/1", self._fields()), path)
+
+    def to_csv(self, path: StrPath | None = None) -> str:
+        """The result as CSV, one row per record, such as a pair; texts that a spreadsheet would run are escaped."""
+        return text_or_file(rows_csv(self._rows()), path)
+
+    if not TYPE_CHECKING:  # type checkers would take any name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """Tell users of other libraries where to find p-values."""
+            said = ""
+            if name in ("pvalue", "p_value") and (rows := self._records()) and rows[0] is not self:
+                names = [own for own in asdict(rows[0]) if own.endswith(("p_value", "_p", "p_adjusted"))]
+                said = f"; each row has {' and '.join(names)}: see {self.rows or 'its rows'}" if names else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{said}", name=name, obj=self)
+
+    @property
+    def _schema(self) -> str:
+        return type(self).__name__.lower()
+
+    def to_dataframe(self, library: Library | None = None, *, columns: Literal["usual", "all"] = "usual") -> Any:
+        """The result as a data frame, one row per record, such as a pair; see `Report.to_dataframe`."""
+        return rows_to_dataframe(self._rows(), library, columns, _USUAL)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [{key: value for key, value in asdict(row).items() if key != "settings"} for row in self._records()]
+
+    def _records(self) -> Sequence[Any]:
+        return getattr(self, self.rows) if self.rows else [self]
+
+
 @dataclass(frozen=True, repr=False)
-class Report(ReportRecord):
+class Report(ReportRecord, Result):
     """Scores, comparisons and the settings that reproduce them. Iterating gives the comparisons.
 
     `report[0]` is the first comparison, and `report["A", "B"]` is the comparison A minus B, whatever their order in the
@@ -121,9 +273,7 @@ class Report(ReportRecord):
 
     def __str__(self) -> str:
         """Return the report as text for a terminal."""
-        from sigjax.report.text import to_text
-
-        return to_text(self, more="report.to_text()")
+        return self.to_text(whole=False)
 
     def _repr_html_(self) -> str:
         """The report as a part of a page, for notebooks."""
@@ -217,12 +367,6 @@ class Report(ReportRecord):
         """
         return text_or_file(json_pieces(self, keep_scores), path)
 
-    def to_html(self, path: StrPath | None = None) -> str:
-        """The report as a whole web page that sorts, searches and draws the pairs, and loads nothing."""
-        from sigjax.report.html import to_html
-
-        return text_or_file(to_html(self), path)
-
     def to_latex(
         self,
         path: StrPath | None = None,
@@ -266,32 +410,43 @@ class Report(ReportRecord):
 
         return text_or_file(to_bibtex(), path)
 
-    def to_markdown(self, path: StrPath | None = None) -> str:
-        """The report as Markdown tables."""
-        from sigjax.report.markup import to_markdown
-
-        return text_or_file(to_markdown(self), path)
-
-    def to_rst(self, path: StrPath | None = None) -> str:
-        """The report as reStructuredText, for Sphinx and docutils."""
-        from sigjax.report.markup import RST, render
-
-        return text_or_file(render(self, RST), path)
-
-    def to_github(self, path: StrPath | None = None) -> str:
-        """A comment for a pull request: what the tests say, the systems, and the rest folded."""
-        from sigjax.report.document import document_of, to_github
-
-        return text_or_file(to_github(document_of(self)), path)
-
-    def to_text(self, path: StrPath | None = None) -> str:
+    def to_text(
+        self,
+        path: StrPath | None = None,
+        *,
+        width: int | None = None,
+        color: bool = False,
+        whole: bool | None = True,
+    ) -> str:
         """The report as text with all pairs, notes and the signature, and nothing cut, as in a file.
 
-        `print(report)` shows the answer and one table.
+        `print(report)` shows the answer and one table, as `whole=False` does.
         """
+        return super().to_text(path, width=width, color=color, whole=whole)
+
+    def _text(self, width: int | None, *, color: bool, whole: bool) -> str:
         from sigjax.report.text import WHOLE, to_text
 
-        return text_or_file(to_text(self, width=WHOLE, verbose=True), path)
+        if whole:
+            return to_text(self, width=width or WHOLE, color=color, verbose=True)
+        return to_text(self, width=width, color=color, more="report.to_text()")
+
+    def document(self) -> Document:
+        """The document of the report, as for comments on pull requests."""
+        from sigjax.report.document import document_of
+
+        return document_of(self)
+
+    def _markup(self, dialect: Dialect) -> str:
+        from sigjax.report.markup import render
+
+        return render(self, dialect)
+
+    def _page(self) -> str:
+        """A whole web page that sorts, searches and draws the pairs, and loads nothing."""
+        from sigjax.report.html import to_html
+
+        return to_html(self)
 
     def to_csv(self, path: StrPath | None = None, *, of: TableName = "pairs") -> str:
         """CSV with one row per pair, metric and test, or (`of="systems"`) per system and metric, with ranks."""

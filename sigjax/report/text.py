@@ -85,6 +85,10 @@ class Page:
         return f"\x1b[{style}m{text}\x1b[0m" if self.color else text
 
 
+_SHOWN_NOTES = ("noise", "discoveries", "wins")
+"""The codes of notes that a screen shows, too."""
+
+
 def to_text(
     report: ReportRecord,
     *,
@@ -119,8 +123,8 @@ def to_text(
                 page.sentence(f"note: {note}", style=DIM)
             page.add(visible(report.signature), style=DIM)
             return
-        shown = [note for note in notes if getattr(note, "code", "") == "noise" or words.IDENTICAL in note]
-        if 0 < len(shown) <= MAX_LINES:  # one for each task
+        shown = [note for note in notes if getattr(note, "code", "") in _SHOWN_NOTES or words.IDENTICAL in note]
+        if 0 < len(shown) <= MAX_LINES:  # there may be one note for each task
             notes = [note for note in notes if note not in shown]
             for note in shown:
                 page.sentence(f"{note[0].upper()}{note[1:]}{'' if note.endswith('.') else '.'}")
@@ -170,7 +174,7 @@ def _section(page: Page, section: Section, *, verbose: bool) -> None:
     if verbose and section.key:
         page.sentence(section.key)
     for family in section.families:
-        # In a one-sided test, p belongs to a pair in one direction, which only the grid can show.
+        # In a one-sided test, p is for one order of the two systems; only the grid shows this order.
         if verbose or (family.layout == "grid" and family.settings.alternative != "two-sided"):
             _family(page, family)
 

@@ -44,10 +44,12 @@ class Extreme(NamedTuple):
         return abs(values) <= abs(observed) + tolerance
 
     def checked(self) -> Self:
-        """This criterion of an exact test: it counts the observed outcome itself, or p could be 0.
+        """Return this criterion of an exact test, after a check that the observed outcome is extreme.
+
+        Otherwise p could be 0.
 
         Raises:
-            RuntimeError: it does not.
+            RuntimeError: the observed outcome is not extreme.
         """
         if not np.all(self.met(np.asarray(self.observed)[..., None])):
             raise RuntimeError("internal error of sigjax: the observed outcome is not at least as extreme as itself")

@@ -290,7 +290,7 @@ class ByteColumns(NamedTuple):
         return self.matrix.shape[1] // 4
 
     def sums(self, weights: Array) -> Array:
-        """Sums `[column, row]` from weights `[row, padded unit]` int8: int32, or int64 of several digits."""
+        """Sums `[column, row]` from weights `[row, padded unit]` int8: int32 for columns of one digit, else int64."""
         sums = loops.byte_product(self.matrix, weights)
         if len(self.worth) == 1:
             return sums
@@ -424,7 +424,7 @@ class Choice(NamedTuple):
     """Some of all units, chosen one after another as `crossed` chooses outputs."""
 
     size: np.ndarray
-    """[] uint64: how many."""
+    """[] uint64: the number of units to choose."""
     left: np.ndarray
     """[word of a lane, lane] uint64: how many are left to choose from; 0 for padding."""
     values: np.ndarray
@@ -466,7 +466,7 @@ def choice(size: int, values: np.ndarray) -> Choice:
 def _choose(needed: Array, random: Array, pool: Array) -> tuple[Array, Array]:
     """Sequential selection: how many are still `needed` `[row, unit]` at the end, and masks `[slot, row, unit]`.
 
-    Of the `pool` `[slot, unit]` that is left to choose from, by words `random` `[slot, row, unit]`.
+    `pool` `[slot, unit]` is the number of items left to choose from; `random` `[slot, row, unit]` are random words.
     """
 
     def step(needed: Array, of_slot: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -478,7 +478,7 @@ def _choose(needed: Array, random: Array, pool: Array) -> tuple[Array, Array]:
 
 
 def _is_next_needed(word: Array, left: Array, needed: Array) -> Array:
-    """Whether the next one of `left` is among the `needed`."""
+    """Whether the next of the `left` items is chosen, if `needed` items must still be chosen."""
     return (scaled(word, left) < needed) & (left > 0)
 
 
@@ -555,9 +555,9 @@ Projection = FusedSwap | FusedDraws | SwapProduct | DrawsProduct | CrossedProduc
 
 
 def distinct_columns(values: np.ndarray) -> tuple[np.ndarray, ColumnIndices]:
-    """Distinct columns `[column, unit]` of statistics `[system, unit, stat]` (int64), and which are each system's.
+    """Distinct columns `[column, unit]` of statistics `[system, unit, stat]` (int64), and the columns of each system.
 
-    Equal ones (gold sizes, equal systems) are kept once.
+    Equal columns (gold sizes, equal systems) are kept once.
     """
     seen: dict[bytes, int] = {}
     indices = np.empty((len(values), values.shape[2]), np.int32)
@@ -573,7 +573,7 @@ def distinct_columns(values: np.ndarray) -> tuple[np.ndarray, ColumnIndices]:
 def drawn_columns(values: np.ndarray) -> tuple[np.ndarray, ColumnIndices]:
     """Distinct columns `[column, unit]` for draws of a known number: columns that differ by a constant are one.
 
-    So are the n-gram totals of all orders if no text is shorter than the order.
+    For example, the n-gram totals of all orders are one column, if no text is shorter than the order.
 
     >>> columns, indices = drawn_columns(np.array([[[3, 2], [5, 4]], [[1, 0], [7, 6]]]))
     >>> columns.tolist(), indices.column.tolist(), indices.offset.tolist()
@@ -598,7 +598,7 @@ def draws_projection(
 ) -> FusedDraws | DrawsProduct:
     """The fastest bootstrap projection of columns `[column, unit]` (int64), in NumPy or `compiled`.
 
-    Fused, NumPy would write and read memory for every step of every word; counting is faster there (measured).
+    In NumPy, fused sums would write and read memory for every step of every word, so counting is faster (measured).
     """
     if compiled and (fused := fused_draws(columns, draws)) is not None:
         return fused

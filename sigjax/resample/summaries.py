@@ -20,7 +20,7 @@ _ROWS = 32
 """As in `units.total`."""
 _LARGEST = np.uint64(2**64 - 1)
 _PIVOTS = 7
-"""Numbers that every replicate is compared with in one pass, for each rank: so a pass leaves an eighth of the range."""
+"""Pivots of each rank in one pass. Replicates are compared with all pivots, so a pass leaves an eighth of the range."""
 
 
 def joined(tiles: Array) -> Array:
@@ -37,7 +37,8 @@ def nothing(value: Array, *, rows: int, places: int) -> Array:
 def placed(values: Array, piece: Array, start: Array, count: Array) -> tuple[Array, Array]:
     """All replicates with a piece that begins at `start`, NaN from `count` on; and which of its rows are finite.
 
-    Pieces that are made on a device have a power of two of places, as all have, so that no piece reaches beyond them.
+    A piece that is made on a device has a power of two of places, as the array of all replicates has. So no piece
+    reaches beyond the array.
     """
     xp, piece = values.__array_namespace__(), piece[:, : values.shape[1]]
     is_there = start + xp.arange(piece.shape[1]) < count
@@ -108,11 +109,14 @@ def order_statistics(values: Array, members: Array, ranks: Array) -> tuple[Array
 
 
 def _order_statistics(rows: Array, ranks: Array) -> tuple[Array, Array]:
-    """The same of whole numbers `[target, place]`, which neither vanish nor have two zeros."""
+    """`order_statistics` of whole numbers `[target, place]`.
+
+    Unlike floats, whole numbers are never flushed to 0, and there is only one 0.
+    """
     xp, one = rows.__array_namespace__(), np.uint64(1)
 
     def each(function: Callable[[Array], Array], limits: Array) -> Array:
-        """The function of each rank's limits `[target, 1]`, together `[target, rank]`."""
+        """Apply a function to the limits `[target, 1]` of each rank, and stack the results: `[target, rank]`."""
         return xp.stack([function(of_rank[:, None]) for of_rank in limits.T], axis=1)
 
     def up_to(limit: Array) -> Array:
@@ -125,7 +129,7 @@ def _order_statistics(rows: Array, ranks: Array) -> tuple[Array, Array]:
         return xp.max(xp.where(rows <= limit, rows, np.uint64(0)), axis=1)
 
     def narrowed(state: tuple[Array, ...]) -> tuple[Array, ...]:
-        """The value sought is above `low` and at most `high`."""
+        """Narrow the bounds: the value sought is above `low` and at most `high`."""
         low, high, *_ = state
         least, largest = each(next_above, low), each(last_up_to, high)
         step = xp.maximum((high - low) // np.uint64(_PIVOTS + 1), one)
@@ -146,7 +150,7 @@ def _order_statistics(rows: Array, ranks: Array) -> tuple[Array, Array]:
 
 
 def largest_deviations(values: Array, members: Array, observed: Array, errors: Array) -> Array:
-    """The largest distance `[place]` from the observed values, in standard errors; targets without one are left out."""
+    """The largest distance `[place]` from the observed values, in standard errors; a standard error of 0 is ignored."""
     xp = values.__array_namespace__()
 
     def of_block(found: Array, block: tuple[Array, ...]) -> tuple[Array, tuple[()]]:

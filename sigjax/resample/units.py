@@ -72,7 +72,7 @@ class PiecewiseTotal:
             start, values = start + len(part), values[len(part) :]
 
     def total(self) -> np.ndarray:
-        """The sum, once all have been added."""
+        """The sum, once all numbers have been added."""
         return total(self._added)
 
 
@@ -179,7 +179,7 @@ class Sample:
     columns: np.ndarray
     """[system, input, instance] float64; standardized if the metric asks for it."""
     unit: np.ndarray
-    """[instance]: its unit; units are in the order of `Units`, so that they get the same random words."""
+    """[instance]: unit of the instance; units are in the order of `Units`, so that they get the same random words."""
     strata: np.ndarray
     """[unit]: as in `Units`."""
 
@@ -221,9 +221,9 @@ _LARGEST_SUM = 2**53
 _MOST_DRAWS = 32
 """A bootstrap draws no unit more often than this (except with probability 1e-30); this bounds the sums."""
 _FEWEST_STEPS = 2.0**16
-"""If sums of whole numbers exceed the limit, larger steps are used; differences must be at least so many steps."""
+"""If sums of whole numbers exceed the limit, larger steps are used; differences must be at least this many steps."""
 _WORST_ERROR = 1e-7
-"""Numbers are refused from this relative rounding error of a score: differences would drown in it."""
+"""If the relative rounding error of a score exceeds this, numbers are refused: rounding could hide differences."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -233,11 +233,11 @@ class Outputs:
     values: np.ndarray
     """[system, output, stat] int64, in the fixed point of the units; outputs of a unit are adjacent."""
     sizes: np.ndarray
-    """[unit] int64: how many outputs each system has on it, one per run."""
+    """[unit] int64: the number of outputs of each system on the unit, one per run."""
 
     @property
     def unit(self) -> np.ndarray:
-        """[output] int64: its unit."""
+        """[output] int64: the unit of each output."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
 
@@ -363,7 +363,7 @@ def outputs_of(evaluation: EvaluationRecord, values: np.ndarray, unit: np.ndarra
 def _check_runs(evaluation: EvaluationRecord, unit: np.ndarray, sizes: np.ndarray) -> None:
     names, instance = np.unique(np.array(evaluation.ids), return_inverse=True)
     num_instances = np.bincount(np.unique(unit * len(names) + instance) // len(names))
-    # No run of an instance occurs twice, so that there are at most instances times runs rows.
+    # No run of an instance occurs twice. So if a unit has fewer rows than instances times runs, a run is missing.
     wrong = np.flatnonzero(np.bincount(unit) != num_instances * sizes)
     if wrong.size:
         label = (evaluation.clusters or ())[int((unit == wrong[0]).argmax())]

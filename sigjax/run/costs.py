@@ -26,14 +26,14 @@ class Cost:
         return Cost(self.seconds + other.seconds, self.num_bytes + other.num_bytes)
 
     def __mul__(self, times: float) -> Cost:
-        """The cost of the same work so many times."""
+        """The cost of the same work, done `times` times."""
         return Cost(self.seconds * times, self.num_bytes * times)
 
     __rmul__ = __mul__
 
     @property
     def gib(self) -> str:
-        """Its memory in GiB, with three digits."""
+        """The memory in GiB, with three digits."""
         return gib_of(self.num_bytes)
 
 
@@ -75,11 +75,11 @@ LISTED, LISTED_SUM = Cost(3e-4), Cost(1.5e-8, 40.0)
 EXTREME, EXTREME_SWAP = Cost(2e-4), Cost(1e-6)
 """Enumeration of the extreme swaps, if they are few: the test, and a swap or a unit."""
 EXTREME_HELD = Cost(0.0, 40.0)
-"""Memory for such a swap."""
+"""Memory for an extreme swap."""
 BOUNDS, BOUNDS_VALUE = Cost(3e-3), Cost(4e-7, 250.0)
 """Bounds of p: the test, and a possible value of its sum."""
 SIGNS, SIGNS_STATISTIC = Cost(5e-4), Cost(1e-7, 100.0)
-"""All signs of the differences: the test, and a statistic of one of them."""
+"""All assignments of signs to the differences: the test, and a statistic of an assignment."""
 DYNAMIC_PROGRAM, DYNAMIC_STEP, DYNAMIC_POINT = Cost(1e-3), Cost(1.5e-9), Cost(0.0, 60.0)
 TREE, TREE_STEP, TREE_POINT = Cost(1e-3), Cost(1e-8), Cost(0.0, 320.0)
 """Algorithms 3 and 4 of Zmigrod et al.: the test, a step, and a possible value of the sum."""
@@ -92,7 +92,7 @@ SIGN_TEST = Cost(1e-6)
 BOARD_LINE, BOARD_PLANE = Cost(3e-5), Cost(3e-4)
 """A pair with one axis, and a pair with two axes."""
 BOARD_UNIT = Cost(1e-8)
-"""A unit of a pair, when units are counted."""
+"""A unit of a pair, if units are counted."""
 BOARD_ROW, BOARD_POINT = Cost(2.5e-6), Cost(8e-8)
 """A value on the first of two axes; a point of the grid, if the score is not monotone."""
 SHARED_GRID, SHARED_GRID_PAIR, SHARED_WAVE = Cost(5e-3), Cost(5e-4), Cost(3e-8)
@@ -106,7 +106,7 @@ LONG_GRID_PAIR, LONG_WAVE = Cost(1e-2), Cost(4e-7)
 
 # Exact tests of runs.
 CHOICE, CHOICE_HELD, CHOICE_STATISTIC_HELD = Cost(1e-7), Cost(0.0, 80.0), Cost(0.0, 40.0)
-"""A choice of whole runs and a statistic, listed and scored; memory per choice, and per statistic of a choice."""
+"""Time to list and score a choice of whole runs, per statistic; memory per choice, and per statistic of a choice."""
 GRID_TERM, GRID_STEP = Cost(5e-10), Cost(4e-6)
 """Exchanges of outputs on a grid: a term, and an addition of arrays."""
 SORTED_SUM, SORTED_SUM_HELD, SORTED_STATISTIC_HELD = Cost(1.5e-7), Cost(0.0, 80.0), Cost(0.0, 16.0)

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sigjax.comparison.options import CompareOptions
-from sigjax.formats.reading import read_data
 from sigjax.metrics.columns import iqm
 from sigjax.metrics.ratios import MEAN
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Settings
 from sigjax.records.options import check, same, takes
 from sigjax.report.document import Block, Document
 from sigjax.report.panels import GREY, LOOKS, PALETTE, label_rows, plain, row_height, set_words
+from sigjax.report.report import Result
 from sigjax.report.words import count, format_interval, number_spec, percent
 from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys
 from sigjax.resample.units import units_of_instances
-from sigjax.studies.study import PANEL, Study, study_signature, table_of
+from sigjax.studies.study import PANEL, plot_panels, study_signature, table_of
+from sigjax.studies.trials import ALL, study_data
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,7 +94,7 @@ class Profile:
 
 
 @dataclass(frozen=True, repr=False)
-class RL(Study):
+class RL(Result):
     """Result of `rl`: systems compared by their runs on fixed games.
 
     Attributes:
@@ -139,6 +140,8 @@ class RL(Study):
         first = max(by_iqm, key=lambda each: each.score)
         verdict = f"{first.system} has the highest IQM: {first.score:{spec}} {format_interval(first.interval, spec)}"
         return Document("Reliable comparison of runs", scores, verdict, lines)
+
+    plot = plot_panels
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         """The performance profiles, and the probabilities of improvement."""
@@ -193,7 +196,7 @@ def rl(data: Any, options: RLOptions) -> RL:
         (0.75, 'iqm', 5.0)
     """
     check(options)
-    (evaluation, *others) = read_data(data, options.read, progress=options.progress)
+    (evaluation, *others) = study_data(data, options.read, ALL, progress=options.progress)
     if others or evaluation.metric.stat_names != MEAN.stat_names:
         raise InputError(f"rl takes one score per run, and aggregates them itself; leave {Hint('metric')} out")
     if evaluation.strata is None or evaluation.runs is not None or evaluation.clusters is not None:

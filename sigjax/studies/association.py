@@ -23,9 +23,10 @@ from sigjax.records import Alternative, Hint, InputError, Interval, Settings
 from sigjax.records.display import SciPyNames
 from sigjax.records.options import check, same, takes, values
 from sigjax.report.document import Document
+from sigjax.report.report import Result
 from sigjax.report.words import ALTERNATIVES, METHODS, count, format_p, format_p_interval, p_is
 from sigjax.resample.draws import row_keys, words
-from sigjax.studies.study import StudyResult, signature_line
+from sigjax.studies.study import signature_line
 from sigjax.testing.problem import montecarlo_p
 from sigjax.testing.special import clopper_pearson
 
@@ -165,7 +166,7 @@ _MEANS: dict[Alternative, list[str]] = {
 
 
 @dataclass(frozen=True, repr=False)
-class Association(SciPyNames, StudyResult):
+class Association(SciPyNames, Result):
     """Result of `association_test`. `p_interval`, `exceed` and `resamples` are None if p is exact."""
 
     statistic: float

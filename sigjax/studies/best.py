@@ -123,6 +123,7 @@ def best_words(
         lines.append(f"{'Left' if going_on else 'Not told apart'}: {words.first_of(left, 8)}")
     rate = f"with probability at most {alpha:.3g}, however often you look"
     lines.append(f"A system that is {what} is dropped {rate}.")
+    lines.append(f'p of "{what}": a small p speaks against the system; a p of 1 does not show that it is {what}.')
     if not binary:
         lines.append(f'"Best" means: at least as often ahead as behind, by as much. {CAUTION}')
     lines.append(f"The order of the {unit}s must be random: shuffle what is sorted.")
@@ -131,7 +132,7 @@ def best_words(
     columns = {
         "system": [each.system for each in shown],
         "delta to the first": [f"{each.delta:+{spec}}" for each in shown],
-        f"p (is {what})": [words.format_p(each.p_value, threshold=alpha) for each in shown],
+        f'p of "{what}"': [words.format_p(each.p_value, threshold=alpha) for each in shown],
         at: [f"{each.dropped_at:,}" if each.dropped_at else "left" for each in shown],
     }
     return said, lines, [Table.of(columns, names=(0,)), *more_in_json(len(standings) - len(shown), "system")]

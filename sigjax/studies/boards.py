@@ -1,12 +1,12 @@
 """Boards of record: a TOML file states how a leaderboard is made; `board` makes its page, tables, figures and JSON.
 
-The file has a title, the source and the licence of the results, their files, and options of `compare` by their names.
-Nothing in it is executed, and no option is guessed: an unknown key or a wrong value is refused. The board is one
-document: the comparison, the number of differences that are real at least, and the audit of the test set (`items`). Its
-JSON holds the comparison, so that `show`, `diff` and `verify` read it.
+The file states a title, the source and the licence of the results, their files, and options of `compare` by name. An
+unknown key or a wrong value is refused. The board is a document with the comparison, a lower bound on the number of
+real differences, and the audit of the test set (`items`). Its JSON contains the comparison, so `show`, `diff` and
+`verify` can read it.
 
-A board with very many systems keeps no pairs: `rank` tests them all exactly, and reports decisions, ranks and
-neighbours.
+A board with very many systems does not keep the results of pairs. `rank` then tests all pairs exactly, and the board
+has decisions, ranks and neighbours.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
-from sigjax.formats.reading import read_data
 from sigjax.readers.options import ReadOptions, given_name, quote, suggest
 from sigjax.records import Device, EvaluationRecord, Hint, InputError, Settings, SystemScore
 from sigjax.records.options import (
@@ -41,31 +40,31 @@ from sigjax.records.options import (
 from sigjax.records.settings import CORRECTIONS
 from sigjax.report.document import Block, Document, document_of
 from sigjax.report.plots import FIGURES
-from sigjax.report.report import Report
-from sigjax.report.sections import Table
+from sigjax.report.report import Report, Result
+from sigjax.report.sections import Table, blocks
 from sigjax.report.words import count, metric_title, number_spec, percent
 from sigjax.run.context import with_progress
 from sigjax.run.files import read_bytes
 from sigjax.studies.formulas import detectable_effect
 from sigjax.studies.item_analysis import Items, ItemsOptions, items_of
 from sigjax.studies.ranking import RankedSystem, Ranking, RankOptions, rank
-from sigjax.studies.study import StudyResult
+from sigjax.studies.trials import ALL, study_data
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_PAIRS = 1_000_000
-"""More pairs of right-or-wrong answers are ranked, and not kept."""
+"""Most pairs that a board keeps; with more pairs of right-or-wrong answers, `rank` makes the board."""
 _POWER = 0.8
 _NAMES = ("title", "source", "licence")
-"""What a board says of itself."""
+"""The keys of a board's file that describe the board; all are required."""
 _FREE = frozenset(("correction", "confidence_level", "seed", "resamples"))
-"""Settings of a comparison that `rank` takes, or that exact tests do not use."""
+"""Settings that `rank` also has, or that exact tests do not use."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoardFile(Settings, ReadOptions):
-    """The keys of a board's TOML file: what the board is, its files, and all options of reading and comparing."""
+    """The keys of a board's TOML file: its description, its files, and all options of reading and comparing."""
 
     title: str = required("The name of the board.", group="Main options")
     source: str = required("Where the results are from, such as an address with a version.", group="Main options")
@@ -84,11 +83,12 @@ class BoardOptions:
 
 @dataclass(frozen=True)
 class RealDifferences:
-    """At least how many of the significant differences of a metric are real (closed testing).
+    """A lower bound on the number of real differences among the significant differences of a metric (closed testing).
 
     Attributes:
+        metric: the name of the metric.
         significant: number of pairs that differ significantly.
-        real: at least so many of them differ, with the level of the board.
+        real: lower bound on the number of significant pairs that truly differ, at the confidence level of the board.
         pairs: number of all pairs.
     """
 
@@ -99,19 +99,19 @@ class RealDifferences:
 
 
 @dataclass(frozen=True, repr=False)
-class BoardOfRecord(StudyResult):
+class BoardOfRecord(Result):
     """A board of record.
 
     Attributes:
         title: the name of the board.
         source: where the results are from.
-        licence: that of the results.
-        keys: the keys of the file, with the values that were given.
-        report: the comparison; None for a board that keeps no pairs.
-        ranking: all pairs, decided; None for a board that keeps its pairs.
-        real: at least how many significant differences are real, by metric; empty for tests that allow no such bound.
-        items: the audits of the test set, by metrics that are means over instances.
-        notes: what the board lacks, and why.
+        licence: the licence of the results.
+        keys: the keys of the file, with their values.
+        report: the comparison; None if the board keeps no pairs.
+        ranking: the decisions on all pairs; None if the board keeps its pairs.
+        real: lower bounds on the real differences, one per metric; empty if the tests allow no such bound.
+        items: audits of the test set, one per metric that is a mean over instances.
+        notes: sentences on what is missing in the board, and why.
     """
 
     rows = "systems"
@@ -137,12 +137,12 @@ class BoardOfRecord(StudyResult):
 
     @property
     def signature(self) -> str:
-        """One line that reproduces the numbers of the comparison."""
+        """A line with all that is needed to reproduce the numbers of the comparison."""
         return self.ranking.signature if self.report is None else self.report.signature  # pyright: ignore
 
     @property
     def headline(self) -> str:
-        """Which systems are best."""
+        """A sentence that says which systems are best."""
         return self._compared().verdict
 
     def document(self) -> Document:
@@ -157,7 +157,7 @@ class BoardOfRecord(StudyResult):
             if isinstance(part, Table) and part.details:
                 shown = {part.names[0], *part.details}
                 details += ["More columns:", part.without({*range(len(part.header))} - shown)]
-        details += compared.details
+        details += [*self._keys(), *compared.details]
         if self.ranking is not None:
             details += ["All systems:", self.ranking.table(self.ranking.systems)]
         for one in self.items:
@@ -168,7 +168,7 @@ class BoardOfRecord(StudyResult):
         return self._document([*details, *self._checks()])
 
     def _checks(self, *more: str) -> list[Block]:
-        """Notes, and how to check the board."""
+        """Notes, and the command that checks the board."""
         said = [f"Note: {note}" for note in self.notes]
         if command := self.verifying():
             said.append(f"To check this board, save it (-o board.json), and run: {command}")
@@ -182,18 +182,22 @@ class BoardOfRecord(StudyResult):
 
     def _document(self, details: Sequence[Block]) -> Document:
         compared = self._compared()
-        blocks: list[Block] = [f"Source: {self.source}", f"Licence of the results: {self.licence}", ""]
-        repeated = (compared.about, *([] if self.ranking is None else self.ranking.real_sentence()))
-        blocks += [
+        shown: list[Block] = [f"Source: {self.source}", f"Licence of the results: {self.licence}", ""]
+        repeated = [compared.about, *self._keys(), *([] if self.ranking is None else self.ranking.real_sentence())]
+        shown += [
             part.without(part.details) if isinstance(part, Table) else part
             for part in compared.blocks
             if part not in repeated
         ]
-        blocks += ["", *self._real_sentences(), *self._resolution()]
+        shown += ["", *self._real_sentences(), *self._resolution()]
         for one in self.items:
             of_metric, audit = f" ({metric_title(one.metric)})" * (len(self.items) > 1), one.document()
-            blocks += ["", f"The test set{of_metric}: {audit.verdict}", *audit.blocks]
-        return Document(self.title, compared.about, compared.verdict, blocks, details, compared.alert)
+            shown += ["", f"The test set{of_metric}: {audit.verdict}", *audit.blocks]
+        return Document(self.title, compared.about, compared.verdict, shown, details, compared.alert)
+
+    def _keys(self) -> list[str]:
+        """The explanations of columns that only the detailed tables have."""
+        return [] if self.report is None else list(dict.fromkeys(each.key for each in blocks(self.report) if each.key))
 
     def _real_sentences(self) -> Iterator[str]:
         for one in self.real:
@@ -208,7 +212,7 @@ class BoardOfRecord(StudyResult):
             yield f"Real differences{of_metric}: {said}."
 
     def _resolution(self) -> Iterator[str]:
-        """What the test set resolves by metrics that have no audit, from the standard errors of neighbours."""
+        """Sentences on the smallest detectable differences, for metrics without an audit of the test set."""
         if self.report is None:
             return
         audited = {one.metric for one in self.items}
@@ -220,7 +224,7 @@ class BoardOfRecord(StudyResult):
                 )
 
     def verifying(self) -> str:
-        """The command that checks the JSON of the board against its files; empty for a board that keeps no pairs."""
+        """The command that checks the JSON of the board against its files; empty if the board keeps no pairs."""
         if self.report is None:
             return ""
         words = ["sigjax", "verify", "board.json", *self.keys.get("files", ())]
@@ -233,9 +237,9 @@ class BoardOfRecord(StudyResult):
         """A figure of the board (extra `plot`).
 
         Args:
-            kind: a kind of `Report.plot`, or "items": the systems x instances of the test set. If left out, the usual
-                figure of the report; "items" for a board that keeps no pairs.
-            metric: this one alone.
+            kind: a kind of `Report.plot`, or "items" for a figure of systems x instances. The default is the default
+                figure of the report, or "items" if the board keeps no pairs.
+            metric: the metric to show; by default, all metrics of the figure.
 
         Raises:
             InputError: matplotlib is not installed, or the board has no such figure.
@@ -254,7 +258,7 @@ class BoardOfRecord(StudyResult):
     def _fields(self) -> dict[str, Any]:
         import json
 
-        def content(result: StudyResult | Report | None) -> Any:
+        def content(result: Result | None) -> Any:
             return None if result is None else json.loads(result.to_json())
 
         return {
@@ -269,7 +273,10 @@ class BoardOfRecord(StudyResult):
 
 
 def detectable(report: Report, metric: str) -> float | None:
-    """The median of the smallest true differences that tests of neighbours detect, each pair alone; None if unknown."""
+    """The true difference that a single test detects with power `_POWER`; None if unknown.
+
+    The test has the median standard error of all pairs of neighbours in the ranking.
+    """
     order = [system.name for system in report.systems if system.metric == metric]
     beside = {frozenset(pair) for pair in zip(order, order[1:], strict=False)}
     errors = sorted(
@@ -294,8 +301,8 @@ def board(config: Any, options: BoardOptions) -> BoardOfRecord:
         options: see `BoardOptions`.
 
     Raises:
-        InputError: the file is no TOML, a key is unknown or missing, a value is of the wrong type, a file is missing,
-            or the data are refused; the message names the file and the key.
+        InputError: the file is not TOML, a key is unknown or missing, a value has a wrong type, a file is missing, or
+            the data are refused; the message names the file and the key.
 
     Example:
         >>> import tempfile
@@ -311,7 +318,7 @@ def board(config: Any, options: BoardOptions) -> BoardOfRecord:
     name, keys, folder = _keys_of(config)
     with _named(name):
         own = _checked(keys, folder)
-        evaluations = read_data(tuple(own.files), own, tasks=True, progress=options.progress)
+        evaluations = study_data(tuple(own.files), own, ALL, tasks=True, progress=options.progress)
         settings = Settings(**values(own, Settings))
         notes, ranking, report = list[str](), None, None
         if _ranks(evaluations, settings):
@@ -341,7 +348,7 @@ def _of_items(settings: Settings, options: BoardOptions) -> ItemsOptions:
 
 
 def _ranks(evaluations: Sequence[EvaluationRecord], settings: Settings) -> bool:
-    """Whether there are more pairs than a board keeps, of one metric, and `rank` tests them as asked for."""
+    """Whether there are more pairs than a board keeps, and `rank` can test them with these settings."""
     first, *others = evaluations
     number, usual = len(first.systems), Settings()
     asked = {name: value for name, value in values(settings).items() if name not in _FREE}
@@ -357,7 +364,7 @@ def _ranks(evaluations: Sequence[EvaluationRecord], settings: Settings) -> bool:
 
 
 def _real(report: Report) -> Iterator[RealDifferences]:
-    """The bound for each metric; for one family of the whole report, together."""
+    """The lower bound for each metric; if the whole report is one family, a single bound."""
     settings = report.settings
     if settings.tests[0] != "permutation" or settings.mid_p:
         return
@@ -367,11 +374,11 @@ def _real(report: Report) -> Iterator[RealDifferences]:
         yield RealDifferences(metric, significant, report.true_discoveries(metric=metric), len(own))
 
 
-# the file
+# The file of a board.
 
 
 def config_files(config: StrPath) -> list[str]:
-    """The files that a board reads, and its TOML file, for checks before the work."""
+    """The TOML file of a board and the files that it reads, for checks before the work."""
     name, keys, folder = _keys_of(config)
     with _named(name):
         own = _checked(keys, folder)
@@ -381,7 +388,7 @@ def config_files(config: StrPath) -> list[str]:
 
 
 def _keys_of(config: Any) -> tuple[str, Mapping[str, Any], Path]:
-    """The name of the file for messages, its keys, and its folder."""
+    """The name of a file for messages, its keys, and its folder."""
     if isinstance(config, Mapping):
         return "board", config, Path()
     if not isinstance(config, str | os.PathLike):
@@ -399,7 +406,7 @@ def _keys_of(config: Any) -> tuple[str, Mapping[str, Any], Path]:
 
 @contextmanager
 def _named(name: str) -> Iterator[None]:
-    """Within it, errors begin with the name of the file, and spell options as its keys."""
+    """In a with block, add the name of the file to errors, and write options as keys of the file."""
     try:
         yield
     except InputError as error:
@@ -411,7 +418,7 @@ def _as_keys(error: InputError) -> str:
 
 
 def _key_of(hint: Hint) -> str:
-    """An option as a key of TOML."""
+    """Write an option as a TOML key."""
     plain = Hint(hint.option.removeprefix("read."), *hint.values)
     return plain.keyword.replace("=", " = ", 1) if plain.values and "(" not in plain.keyword else plain.keyword
 
@@ -427,7 +434,7 @@ def _known() -> tuple[str, ...]:
 
 
 def _checked(keys: Mapping[str, Any], folder: Path) -> BoardFile:
-    """The options of a file's keys, checked, with the paths of files relative to its folder."""
+    """Check the keys of a file and make options of them; paths are relative to the folder of the file."""
     for key in keys:
         if key not in _known():
             meant = OTHER_OPTIONS.get(key, key.replace("-", "_"))
@@ -449,7 +456,7 @@ def _checked(keys: Mapping[str, Any], folder: Path) -> BoardFile:
 
 
 def _check_texts(key: str, value: Any) -> None:
-    """Refuse lists and tables of anything but texts, and metrics that are no names."""
+    """Refuse lists and tables of values other than texts, and metrics that are no names."""
     if key == "metric" and not isinstance(value, str | list | tuple):
         raise InputError(f'metric must be a name, such as "accuracy", or a list of names, got {value!r:.40}')
     if key == "input" and not isinstance(value, list | tuple | Mapping):
@@ -462,7 +469,7 @@ def _check_texts(key: str, value: Any) -> None:
 
 
 def _relative_to(own: BoardFile, folder: Path) -> BoardFile:
-    """The same options with files in the folder."""
+    """The same options, with the paths of files joined to the folder."""
 
     def placed(file: str) -> str:
         name, path = given_name(file) if not (folder / file).exists() else (None, file)
@@ -490,7 +497,7 @@ def _relative_to(own: BoardFile, folder: Path) -> BoardFile:
 
 
 def _flag_of(name: str, value: Any) -> list[str]:
-    """An option and its value as words of the command line."""
+    """Write an option and its value as words of the command line."""
     flag = f"--{name.replace('_', '-')}"
     if isinstance(value, bool):
         return [flag] * value

@@ -41,12 +41,13 @@ from sigjax.records.options import check, option, same, takes, values
 from sigjax.records.settings import CORRECTIONS, PValueCorrection, adjust
 from sigjax.report.document import Block, Document
 from sigjax.report.panels import BLUE, BLUES, intervals, label_rows, row_height, set_words
+from sigjax.report.report import Result
 from sigjax.report.sections import Table
 from sigjax.report.words import count, first_of, format_interval, format_p, format_ranks, number_spec, percent
 from sigjax.resample.units import codes
-from sigjax.studies.study import Study, more_in_json, study_signature
+from sigjax.studies.study import more_in_json, plot_panels, study_signature
 from sigjax.studies.tost import EquivalencePairsOptions
-from sigjax.testing.closed import joint_level, normal_maxima
+from sigjax.testing.intervals import joint_level, normal_maxima
 from sigjax.testing.special import t_quantile, t_tail
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ class BattlePair:
 
 
 @dataclass(frozen=True, repr=False)
-class Battles(Study):
+class Battles(Result):
     """Result of `battles`: systems ranked by battles of two.
 
     Attributes:
@@ -187,6 +188,8 @@ class Battles(Study):
             self.signature,
         ]
         return Document("Battles", fought, verdict, lines)
+
+    plot = plot_panels
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         height = row_height(len(self.systems)) * len(self.systems)

@@ -19,7 +19,6 @@ import numpy as np
 
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
-from sigjax.formats.reading import read_data
 from sigjax.metrics import meant_among
 from sigjax.readers.options import ReadOptions, listing, reading
 from sigjax.records import (
@@ -37,16 +36,16 @@ from sigjax.records.metric import data_hash
 from sigjax.records.options import check, option, same, takes, values
 from sigjax.report.data import PAIR_KEYS, SYSTEM_KEYS, report_fields
 from sigjax.report.document import Block, Document
-from sigjax.report.report import Report
+from sigjax.report.report import Report, Result
 from sigjax.report.sections import Table
 from sigjax.report.words import DASH, count, first_of, format_interval, format_p, metric_title, number_spec, percent
 from sigjax.run.backend import host_scope
 from sigjax.run.context import with_progress
 from sigjax.run.shards import difference
-from sigjax.studies.study import StudyResult
 from sigjax.studies.subsets import Flips, FlipsOptions, flips_of, instance_names
 from sigjax.studies.tost import equivalence
-from sigjax.testing.closed import wilson_interval
+from sigjax.studies.trials import ALL, study_data
+from sigjax.testing.intervals import wilson_interval
 from sigjax.testing.special import t_quantile
 from sigjax.testing.tests import problem_of
 
@@ -106,7 +105,7 @@ class ChangedDecision:
 
 
 @dataclass(frozen=True, repr=False)
-class Diff(StudyResult):
+class Diff(Result):
     """What changed between two reports, or two evaluations.
 
     Attributes:
@@ -416,7 +415,9 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
 
 def _side(given: Any, name: str) -> Report | list[EvaluationRecord]:
     if isinstance(given, str | os.PathLike):
-        return read_data(given, metrics=()) if os.fspath(given).endswith(".npz") else Report.from_json(given)
+        return (
+            study_data(given, None, ALL, metrics=()) if os.fspath(given).endswith(".npz") else Report.from_json(given)
+        )
     if isinstance(given, Report):
         return given
     evaluations = given if isinstance(given, list | tuple) else [given]
@@ -612,7 +613,7 @@ _ROUNDING = {"rel_tol": 1e-9, "abs_tol": 1e-12}
 
 
 @dataclass(frozen=True, repr=False)
-class Verification(StudyResult):
+class Verification(Result):
     """Result of `verify`: whether a report was made from these data.
 
     Attributes:
@@ -675,7 +676,7 @@ def verify(report: Any, data: Any, options: VerifyOptions) -> Verification:
     report = report if isinstance(report, Report) else Report(**report_fields(report, unchanged=False))
     given = reading(options.read)
     metrics = None if given.metric else metrics_of(report)
-    evaluations = read_data(data, given, metrics=metrics, tasks=True, progress=options.progress)
+    evaluations = study_data(data, given, ALL, metrics=metrics, tasks=True, progress=options.progress)
     again = partial(compare, evaluations, **values(report.settings, device=options.device, progress=options.progress))
     if data_hash(evaluations) != report.data:
         differences = tuple(_other_data(report, evaluations, again))

@@ -14,7 +14,7 @@ import numpy as np
 import sigjax.report.words as words
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
-from sigjax.formats.reading import is_array, read_data
+from sigjax.formats.reading import is_array
 from sigjax.metrics import METRICS, evaluation_from_arrays, shifted, shifted_by
 from sigjax.readers.options import metric_of_arrays, reading
 from sigjax.records import (
@@ -33,10 +33,11 @@ from sigjax.records.options import check, option, same, takes, values
 from sigjax.report import Report
 from sigjax.report.data import PAIR_KEYS
 from sigjax.report.document import Block, Document
+from sigjax.report.report import Result
 from sigjax.resample.units import Units, make_units, units_of_instances
 from sigjax.run.context import with_progress
 from sigjax.studies.datasets import FoldTest, RankTests, fold_tests, rank_tests
-from sigjax.studies.study import StudyResult, StudyRows, caption, table_of
+from sigjax.studies.study import StudyRows, caption, table_of
 from sigjax.studies.tests import (
     BINOMIAL_Z,
     CHI_SQUARE,
@@ -56,6 +57,7 @@ from sigjax.studies.tests import (
     paired_tests,
     two_sample_t,
 )
+from sigjax.studies.trials import ALL, study_data
 
 _ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 
@@ -186,7 +188,7 @@ NO_SAMPLE = "responses are not a random sample of instances"
 
 
 @dataclass(frozen=True, repr=False)
-class ClassicalTests(StudyResult):
+class ClassicalTests(Result):
     """All tests of two systems by one metric. Iterating over the result gives the classical tests.
 
     Attributes:
@@ -425,7 +427,7 @@ def _systems(systems: Sequence[Any], options: ClassicalOptions) -> EvaluationRec
     if len(systems) != 1 or is_array(systems[0]):
         raise InputError(f"expected what compare takes, of two systems, or two arrays a and b; got {len(systems)}")
     folds = options.design == "folds"
-    evaluation, *others = read_data(systems[0], options.read, folds=folds, progress=options.progress)
+    evaluation, *others = study_data(systems[0], options.read, ALL, folds=folds, progress=options.progress)
     if others:
         raise InputError(f"classical tests take one metric, got {1 + len(others)}; name one ({Hint('metric', 'NAME')})")
     if len(evaluation.systems) < 2:
@@ -441,7 +443,7 @@ _LEAST = 24
 
 
 @dataclass(frozen=True, repr=False)
-class ByMetrics(StudyResult):
+class ByMetrics(Result):
     """The classical tests by several metrics, one after another."""
 
     results: tuple[ClassicalTests, ...]

@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,8 +27,9 @@ from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.settings import adjust
 from sigjax.report.document import Document
 from sigjax.report.plots import diagram_size, draw_diagram
+from sigjax.report.report import Result
 from sigjax.report.words import DASH, LOWER, count, format_number, format_p, metric_title, number_spec, p_is
-from sigjax.studies.study import Study, StudyRows, signature_line, table_of
+from sigjax.studies.study import StudyRows, plot_panels, signature_line, table_of
 from sigjax.studies.tests import doubled_ranks, wilcoxon
 from sigjax.testing.uncertainty import standard_errors
 
@@ -85,7 +86,7 @@ class RankPair:
 
 
 @dataclass(frozen=True, repr=False)
-class RankTests(Study):
+class RankTests(Result):
     """Three or more systems compared over data sets. Iterating over the result gives the pairs.
 
     Attributes:
@@ -162,6 +163,8 @@ class RankTests(Study):
             self.signature,
         ]
         return Document("Data sets", size, verdict, blocks)
+
+    plot = plot_panels
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         key = f"systems on one bar do not differ by Nemenyi's test: less than {self.critical_difference:.2f} apart"
@@ -395,14 +398,7 @@ def fold_tests(
             names = evaluation.systems[a], evaluation.systems[b]
             about = (*names, score_a, score_b, delta, len(rows), count_of)
             made.append(FoldTest(name * several, *about, t, p, f, f_p, interval))  # pyright: ignore[reportCallIssue]
-    return _FoldTests(made, "fold-tests", "tests", _fold_document)
-
-
-class _FoldTests(StudyRows[FoldTest]):
-    """Fold tests, written to JSON without settings of resampling."""
-
-    def _fields(self) -> dict[str, Any]:
-        return {self._about[1]: self._rows()}
+    return StudyRows(made, "fold-tests", "tests", _fold_document)
 
 
 def _fold_document(tests: Sequence[FoldTest]) -> Document:

@@ -11,12 +11,12 @@ import numpy as np
 
 import sigjax.studies.study as study
 import sigjax.studies.trials as trials
-from sigjax.formats.reading import read_data
 from sigjax.records import Interval, Settings, Test
 from sigjax.records.display import ShortRepr
 from sigjax.records.options import check, same, takes
 from sigjax.report.document import Block, Document
 from sigjax.report.panels import PALETTE, label_rows, set_words
+from sigjax.report.report import Result
 from sigjax.report.sections import Table
 from sigjax.report.words import count, format_p, metric_title, middle_cut, percent
 from sigjax.run.context import with_progress
@@ -96,7 +96,7 @@ class AuditedTest(ShortRepr):
 
 
 @dataclass(frozen=True, repr=False)
-class Audit(study.Study):
+class Audit(Result):
     """Type-I error rates of tests on pairs for which the null hypothesis is true.
 
     Attributes:
@@ -145,6 +145,8 @@ class Audit(study.Study):
         verdict, *others = _verdicts(self.tests)
         return Document("Audit", size, verdict, [*others, *lines])
 
+    plot = study.plot_panels
+
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         """For each metric: the distributions of p, and the type-I error rates of the tests."""
         largest = max(rate.interval.high for one in self.tests for rate in one.errors)
@@ -186,7 +188,7 @@ def audit(data: Any, options: AuditOptions) -> Audit:
         0.0
     """
     check(options)
-    evaluations = read_data(data, options.read, progress=options.progress)
+    evaluations = trials.study_data(data, options.read, trials.ALL, progress=options.progress)
     settings = trials.checked_settings(evaluations, options, min(ALPHAS))
     audited, pilots = [], [trials.make_pilot(trials.check_pair(each)) for each in evaluations]
     for pilot in pilots:

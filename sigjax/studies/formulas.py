@@ -7,7 +7,7 @@ from statistics import NormalDist
 import numpy as np
 
 from sigjax.records import Alternative, InputError, Interval
-from sigjax.testing.closed import wilson_interval
+from sigjax.testing.intervals import wilson_interval
 from sigjax.testing.special import clopper_pearson
 
 _NORMAL = NormalDist()

@@ -15,7 +15,8 @@ differences in difficulty between instances as error.
 
 **Resolution.** A paired test detects a true difference of $(z_{1-\alpha/2} + z_{power})$ standard errors of delta. For
 two neighbours in the ranking, q is N divided by the number of instances that their difference needs. If q is at least
-1, the test set is large enough.
+1, the test set is large enough. For right or wrong answers, the number of instances needed is that of the exact test
+(see `power_analysis.planned_power`).
 """
 
 from __future__ import annotations
@@ -37,14 +38,15 @@ from sigjax.records.options import check, option, same, takes, values
 from sigjax.records.settings import CORRECTIONS, PValueCorrection, adjust
 from sigjax.report.document import Block, Document
 from sigjax.report.plots import BLUE, TWO_COLUMNS, VERMILION, label_rows, row_height, set_words
+from sigjax.report.report import Result
 from sigjax.report.sections import Table
 from sigjax.resample.draws import STREAMS
 from sigjax.resample.units import codes, units_of_instances
 from sigjax.run.context import progress_bar, with_progress
 from sigjax.studies.association import shuffled
 from sigjax.studies.formulas import detectable_effect, instances_needed
-from sigjax.studies.power_analysis import PowerOptions
-from sigjax.studies.study import Study, caption, more_in_json, study_signature
+from sigjax.studies.power_analysis import PowerOptions, instances_to_detect
+from sigjax.studies.study import caption, more_in_json, plot_panels, study_signature
 from sigjax.studies.subsets import all_assignments
 from sigjax.studies.tost import EquivalencePairsOptions
 from sigjax.studies.trials import by_one_metric, instance_ids, shown_fields, texts_by_id
@@ -59,7 +61,9 @@ _SHOWN, _FIRST = 12, 5
 _NUMBERS = 2**22
 """Statistics in memory at a time."""
 _FIRST_LOOK, _ENOUGH = 2_000, 200
-"""After `_FIRST_LOOK` orders, an instance stops if at least `_ENOUGH` of them have as low a correlation."""
+"""If `_ENOUGH` of the first `_FIRST_LOOK` orders have a correlation as low as observed, the instance needs no more."""
+_MOST_EXACT = 2_000
+"""Most instances for which the exact power is computed; beyond, the normal approximation needs 1% to 5% fewer."""
 _ROUNDING = 2.0**-40
 """Relative rounding error of a sum of products; differences within it count as ties."""
 
@@ -118,7 +122,8 @@ class Neighbours:
         detectable: the smallest true difference that a test of this pair alone detects with the target power; None if
             all instances have the same difference.
         needed: number of units (instances, or clusters) that detect a true difference as large as delta; None for equal
-            scores.
+            scores. Up to 2,000 right or wrong answers, this is the number for the exact test, as of `power --detect`;
+            else it is by the normal approximation.
         q: number of units of this test set / needed; 0 for equal scores.
     """
 
@@ -132,7 +137,7 @@ class Neighbours:
 
 
 @dataclass(frozen=True, repr=False)
-class Items(Study):
+class Items(Result):
     """Result of `items`: the analysis of a test set by the results of several systems.
 
     Attributes:
@@ -347,6 +352,8 @@ class Items(Study):
     def _width(self) -> float:
         return TWO_COLUMNS
 
+    plot = plot_panels
+
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         yield max(len(self.systems), 4) * row_height(len(self.systems)), self._draw
 
@@ -409,7 +416,7 @@ def items(data: Any, options: ItemsOptions) -> Items:
     check(options)
     read = reading(options.read)
     texts = shown_fields(data, options.show, read, progress=options.progress)
-    found = items_of(by_one_metric(data, read, progress=options.progress), options)
+    found = items_of(by_one_metric(data, read, ("clusters", "runs"), progress=options.progress), options)
     return found.with_texts(texts) if texts else found
 
 
@@ -442,7 +449,8 @@ def items_of(evaluation: EvaluationRecord, options: ItemsOptions) -> Items:
     reliability = _reliability(scores, unit, settings.confidence_level)
     better = 1.0 if metric.higher_is_better else -1.0
     order = np.argsort(-better * totals, kind="stable")
-    neighbours, detectable = _neighbours(scores[order] * (better * scale) / sizes.sum(), unit, options, settings.alpha)
+    parts, answers = scores[order] * (better * scale) / sizes.sum(), binary and num_units == int(sizes.sum())
+    neighbours, detectable = _neighbours(parts, unit, options, settings.alpha, answers=answers)
     low, high = float((scores / sizes).min()), float((scores / sizes).max())
     return Items(
         metric=metric.name,
@@ -472,7 +480,7 @@ def items_of(evaluation: EvaluationRecord, options: ItemsOptions) -> Items:
         orders=options.resamples if drawn else None,
         correction=options.correction,
         confidence_level=settings.confidence_level,
-        notes=(*evaluation.notes, *_notes(scores[:, tested], options, settings, drawn=drawn)),
+        notes=(*evaluation.notes, *_notes(names, scores[:, tested], options, settings, drawn=drawn)),
         signature=study_signature(
             "items", options, metric=metric.name, show=None, n=options.resamples if drawn else None,
             instances=number, systems=len(names), clusters=num_units if num_units < number else None,
@@ -617,11 +625,12 @@ def _error(deviations: np.ndarray, unit: np.ndarray) -> float:
 
 
 def _neighbours(
-    parts: np.ndarray, unit: np.ndarray, options: ItemsOptions, alpha: float
+    parts: np.ndarray, unit: np.ndarray, options: ItemsOptions, alpha: float, *, answers: bool
 ) -> tuple[list[tuple[Any, ...]], tuple[float | None, float | None]]:
     """The fields of `Neighbours`, and the median detectable difference: for one pair, and adjusted for all pairs.
 
-    `parts` `[system, instance]` add up to the scores; the best system comes first.
+    `parts` `[system, instance]` add up to the scores; the best system comes first. `answers`: whether each unit is one
+    answer, right or wrong; then the number of units needed is for the exact test.
     """
     differences = parts[:-1] - parts[1:]
     deltas = differences.sum(axis=1)
@@ -632,12 +641,18 @@ def _neighbours(
     errors = np.sqrt([_error(row[None], unit) for row in centred])
     errors = np.where(errors <= slack, 0.0, errors)
     detect = partial(detectable_effect, power=options.target, alternative="two-sided")
-    rows = list[tuple[Any, ...]]()
-    for delta, error in zip(deltas.tolist(), errors.tolist(), strict=True):
+    rows, differ = list[tuple[Any, ...]](), (np.abs(differences) * units > 0.5).sum(axis=1)  # of answers
+    exact = lru_cache(None)(
+        lambda ahead, number: instances_to_detect(
+            ahead / units, options.target, number / units, (0.0, number / units), alpha
+        )
+    )
+    for delta, error, number in zip(deltas.tolist(), errors.tolist(), differ.tolist(), strict=True):
         needed = None
         if delta > 0.0:
             variance = np.array([units * error**2])
             needed = int(instances_needed(variance, delta, alpha, options.target, "two-sided")[0])
+            needed = exact(round(delta * units), number) if answers and needed <= _MOST_EXACT else needed
         found = detect(error, alpha) if error > 0.0 else None
         rows.append((delta, error, found, needed, units / needed if needed else 0.0))
     if not errors.any():
@@ -646,11 +661,22 @@ def _neighbours(
     return rows, (detect(middle, alpha), detect(middle, alpha / pairs))
 
 
-def _notes(scores: np.ndarray, options: ItemsOptions, settings: Settings, *, drawn: bool) -> Iterator[str]:
+def _notes(
+    names: Sequence[str], scores: np.ndarray, options: ItemsOptions, settings: Settings, *, drawn: bool
+) -> Iterator[str]:
     """Notes: systems must be independent, and p may have a lower bound that makes significance impossible."""
     systems, tested = scores.shape
     if not tested:
         return
+    same: dict[bytes, list[str]] = {}
+    for name, own in zip(names, scores, strict=True):
+        same.setdefault((own + 0.0).tobytes(), []).append(name)
+    copies = [" = ".join(group) for group in same.values() if len(group) > 1]
+    if copies:
+        yield (
+            f"identical on every instance: {words.first_of(copies, 4)}. Each counts as a system of its own, so p is "
+            "too small: keep one of them (--only)"
+        )
     yield "p takes systems for independent: of several variants of one model, keep one (--only)"
     least = 1.0 / _most_orders(scores)
     if tested * least > settings.alpha:

@@ -16,12 +16,12 @@ import numpy as np
 import sigjax.studies.trials as trials
 from sigjax.comparison.analysis import run_variances
 from sigjax.comparison.compare import compare
-from sigjax.formats.reading import read_data
 from sigjax.metrics.ratios import ACCURACY
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Metric, Settings, Test
 from sigjax.records.options import check, option, same, takes
 from sigjax.report.document import Block, Document
 from sigjax.report.panels import GREY, set_words
+from sigjax.report.report import Result
 from sigjax.report.sections import Table
 from sigjax.report.words import DASH, count, format_interval, format_number, metric_title, number_spec, percent
 from sigjax.run.context import with_progress
@@ -37,10 +37,9 @@ from sigjax.studies.formulas import (
 from sigjax.studies.study import (
     COLORS,
     PANEL,
-    Study,
-    StudyResult,
     in_methods,
     in_units,
+    plot_panels,
     study_signature,
     table_of,
     unit_of,
@@ -65,7 +64,7 @@ _TAIL, _HALVINGS = 8.0, 40
 class PowerOptions(trials.StudyOptions):
     """The options of `power`."""
 
-    repetitions: int = same(trials.StudyOptions, "repetitions", 500, least=2, more="For each size.")
+    repetitions: int = same(trials.StudyOptions, "repetitions", 500, least=2, more="Each size has this many.")
     instances: Sequence[int] | None = option(
         None,
         "Numbers of instances (or clusters) to draw [default: those that --detect needs].",
@@ -184,7 +183,7 @@ class Allocation:
 
 
 @dataclass(frozen=True, repr=False)
-class Power(Study):
+class Power(Result):
     """Result of `power`: the power of tests at several numbers of instances.
 
     Attributes:
@@ -325,6 +324,8 @@ class Power(Study):
     def _points(self, metric: str, test: Test) -> list[PowerAt]:
         return [at for at in self.points if (at.metric, at.test) == (metric, test)]
 
+    plot = plot_panels
+
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         for pilot in self.pilots:
             yield PANEL, partial(self._draw_detectable, pilot)
@@ -396,7 +397,7 @@ def power(data: Any, options: PowerOptions) -> Power:
         ([0.3, 0.9], [0.5, 1.0])
     """
     check(options)
-    evaluations = read_data(data, options.read, progress=options.progress)
+    evaluations = trials.study_data(data, options.read, trials.ALL, progress=options.progress)
     level = (1.0 - options.confidence_level) / options.pairs
     settings = trials.checked_settings(evaluations, options, level, drawing="power")
     if not settings.alpha < options.target:
@@ -485,7 +486,7 @@ def _sample_sizes(
                 # A one-sided test at level alpha is a two-sided test at 2 alpha, but for the negligible tail on the
                 # other side.
                 level = alpha if options.alternative == "two-sided" else min(2.0 * alpha, 1.0)
-                number = _instances_to_detect(options.detect, options.target, observed.differ, (0.0, most), level)
+                number = instances_to_detect(options.detect, options.target, observed.differ, (0.0, most), level)
             elif test == "permutation" and observed.differ < 1.0:
                 number = max(number, _units_until_enough_differ(observed.differ, alpha, options))
         yield SampleSizeNeeded(observed.metric, test, options.detect, number)
@@ -605,7 +606,7 @@ class PlannedAt:
 
 
 @dataclass(frozen=True, repr=False)
-class PlannedPower(StudyResult):
+class PlannedPower(Result):
     """Result of `planned_power`: detectable differences of accuracies for several sizes of the test set.
 
     Attributes:
@@ -706,7 +707,7 @@ def planned_power(options: PlannedPowerOptions) -> PlannedPower:
     if accuracy is not None:
         ends = max(0.0, disagree - 2.0 * (1.0 - accuracy)), min(disagree, 2.0 * accuracy - disagree)
     needed = (
-        None if options.detect is None else _instances_to_detect(options.detect, options.target, disagree, ends, level)
+        None if options.detect is None else instances_to_detect(options.detect, options.target, disagree, ends, level)
     )
     sizes = sorted(options.instances or ([needed] if needed else _USUAL_SIZES))
     points = tuple(PlannedAt(size, _detectable(size, disagree, ends, level, options.target)) for size in sizes)
@@ -725,7 +726,7 @@ _USUAL_SIZES = [100, 200, 500, 1000, 2000, 5000, 10_000]
 _MOST_PLANNED = 10_000_000
 
 
-def _instances_to_detect(detect: float, target: float, disagree: float, ends: tuple[float, float], level: float) -> int:
+def instances_to_detect(detect: float, target: float, disagree: float, ends: tuple[float, float], level: float) -> int:
     """A number of instances that reaches the target power while one fewer does not, found by bisection."""
     if not ends[0] <= detect <= ends[1]:
         differ = f"systems that disagree so differ by {ends[0]:.6g} to {ends[1]:.6g}"

@@ -28,6 +28,7 @@ from sigjax.records import Array, Device, InputError, Interval, Settings
 from sigjax.records.options import check, same, takes
 from sigjax.records.settings import CORRECTIONS, PValueCorrection, adjust
 from sigjax.report.document import Block, Document
+from sigjax.report.report import Result
 from sigjax.report.sections import Table
 from sigjax.report.words import (
     best_sentence,
@@ -43,10 +44,10 @@ from sigjax.run.backend import Backend, Kernel, choose_backend, compiled, on_all
 from sigjax.run.context import ahead, gib, num_cores
 from sigjax.run.costs import RIGHT_OR_WRONG_PRODUCT
 from sigjax.run.loops import WORDS, differing, look_up, map_items, scan, slice_at
-from sigjax.studies.study import StudyResult, more_in_json, study_signature
+from sigjax.studies.study import more_in_json, study_signature
 from sigjax.studies.tost import EquivalencePairsOptions
-from sigjax.studies.trials import by_one_metric
-from sigjax.testing.closed import wilson_interval
+from sigjax.studies.trials import LABELS, by_one_metric
+from sigjax.testing.intervals import wilson_interval
 from sigjax.testing.permutation import settled_signs, sign_ps
 
 _TILE = {"numpy": 1024, "cpu": 1024, "gpu": 4096}
@@ -103,7 +104,7 @@ class RankedSystem:
 
 
 @dataclass(frozen=True, repr=False)
-class Ranking(StudyResult):
+class Ranking(Result):
     """Result of `rank`: the ranking, after tests of all pairs.
 
     Attributes:
@@ -145,7 +146,7 @@ class Ranking(StudyResult):
         return Document("Ranks", size, self._verdict(spec), lines)
 
     def table(self, shown: Sequence[RankedSystem]) -> Table:
-        """A row for each of these systems."""
+        """A table with a row for each of the given systems."""
         alpha, spec = 1.0 - self.confidence_level, number_spec([each.score for each in self.systems])
         next_p = [each.p_adjusted for each in shown]
         columns = {
@@ -162,7 +163,7 @@ class Ranking(StudyResult):
         return Table.of(columns, names=(1,), optional=("not significant",))
 
     def real_sentence(self) -> list[Block]:
-        """At least how many differences are real, if that is another number."""
+        """A sentence with the lower bound on real differences; empty if fewer than two pairs differ significantly."""
         if self.num_significant < 2:
             return []
         level = percent(self.confidence_level)
@@ -252,7 +253,7 @@ def _answers(data: Any, options: RankOptions) -> tuple[list[str], np.ndarray, st
             )
         answers = np.stack([np.asarray(each) for each in arrays.values()]).view(np.uint8)
     else:
-        evaluation = by_one_metric(data, options.read, progress=options.progress)
+        evaluation = by_one_metric(data, options.read, LABELS, progress=options.progress)
         for name in ("clusters", "strata", "runs", "present"):
             if getattr(evaluation, name) is not None:
                 raise InputError(f"rank takes one answer per system and instance, without {name}; see compare")

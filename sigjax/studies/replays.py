@@ -17,12 +17,13 @@ from sigjax.records import Interval, Settings
 from sigjax.records.options import check, option, same, takes
 from sigjax.report.document import Block, Document
 from sigjax.report.panels import BLUE, GREY, set_words
+from sigjax.report.report import Result
 from sigjax.report.sections import Table
 from sigjax.run.context import progress_bar
 from sigjax.studies.best import CAUTION, Goal
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval
 from sigjax.studies.sequential import OF_INVERSE, Monitor, MonitorCorrection, MonitorOptions
-from sigjax.studies.study import PANEL, Study, in_units, study_signature
+from sigjax.studies.study import PANEL, in_units, plot_panels, study_signature
 from sigjax.studies.trials import StudyOptions, mean_scores, signed_data
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class StoppingOptions:
 
 
 @dataclass(frozen=True, repr=False)
-class Stopping(Study):
+class Stopping(Result):
     """Result of `stopping`: what a monitor would have saved and found, averaged over random orders.
 
     Attributes:
@@ -131,6 +132,8 @@ class Stopping(Study):
             self.signature,
         ]
         return Document("Stopping", size, f"The monitor needs {self.needed:.0%} of the results.", lines)
+
+    plot = plot_panels
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         yield PANEL, self._draw

@@ -12,7 +12,7 @@ import numpy as np
 
 import sigjax.report.words as words
 from sigjax.comparison.options import CompareOptions
-from sigjax.formats.reading import are_paths, is_array, read_data
+from sigjax.formats.reading import are_paths, is_array
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.readers.join import select
 from sigjax.readers.options import Options, ReadOptions, metric_of_arrays, name_systems, reading, select_systems
@@ -36,8 +36,8 @@ from sigjax.studies.study import (
     signature_line,
 )
 from sigjax.studies.tost import EquivalencePairsOptions
-from sigjax.studies.trials import by_one_metric, on_instances
-from sigjax.testing.closed import jackknife_intervals
+from sigjax.studies.trials import LABELS, by_one_metric, on_instances
+from sigjax.testing.intervals import jackknife_intervals
 from sigjax.testing.problem import SumsProblem
 from sigjax.testing.tests import problem_of
 
@@ -59,7 +59,7 @@ def samples_of(
         alone = replace(read, only=None, progress=read.progress and options.progress)
         samples = {name: _one_system(name, named[name], alone) for name in names}
     else:
-        evaluation = by_one_metric(data, options.read, single=True, missing=missing, progress=options.progress)
+        evaluation = by_one_metric(data, options.read, LABELS, single=True, missing=missing, progress=options.progress)
         if evaluation.ids is None and len(evaluation.systems) > 1:  # without ids, position identifies an instance
             evaluation = replace(evaluation, ids=tuple(map(str, range(1, evaluation.num_instances + 1))))
         samples = {name: _system_alone(evaluation, name) for name in evaluation.systems}
@@ -87,7 +87,7 @@ def _one_system(name: str, given: Any, read: ReadOptions) -> EvaluationRecord:
         ids, numbers = (list(given), list(given.values())) if isinstance(given, Mapping) else (None, given)
         return evaluation_from_arrays({name: numbers}, metric=metric_of_arrays(replace(read, missing="error")), ids=ids)
     saved = not isinstance(given, str | os.PathLike) or os.fspath(given).lower().endswith(".npz")
-    given, *_ = read_data(given if saved else {name: given}, read, single=True)
+    given = by_one_metric(given if saved else {name: given}, read, LABELS, single=True)
     if len(given.systems) > 1:
         raise InputError(f"{name}: expected one system, got {len(given.systems)} ({', '.join(given.systems[:4])})")
     return _system_alone(given, given.systems[0])

@@ -29,13 +29,13 @@ from sigjax.records import Hint, InputError, Interval, Settings
 from sigjax.records.options import check, option, same, takes
 from sigjax.records.settings import PValueCorrection, adjust
 from sigjax.report.document import Block, Document
+from sigjax.report.report import Result
 from sigjax.report.sections import Table
 from sigjax.run.files import read_text
 from sigjax.run.shards import CHECKSUM, checksum_of
 from sigjax.studies.best import Goal, SystemStanding, best_words, evidence_against, standings_of
 from sigjax.studies.eprocess import bernstein, log_e_values, mixture, one_sided_log_e, running, sides
 from sigjax.studies.study import (
-    StudyResult,
     more_in_json,
     signature_line,
 )
@@ -51,6 +51,12 @@ OF_INVERSE: dict[MonitorCorrection, tuple[PValueCorrection, str]] = {
 
 Benjamini-Hochberg on 1 / E is e-BH (Wang and Ramdas 2022).
 """
+_ADJUSTED_BY: dict[MonitorCorrection, str] = {
+    "ebh": "by plain e-BH (Benjamini-Hochberg of 1 / E)",
+    "holm": "by Holm, of 1 / the largest E",
+    "none": "not adjusted, 1 / the largest E",
+}
+"""What the adjusted p of a pair is, by correction."""
 _STEEP, _MANY = 4.0, 10**4
 """4 / sqrt(N) is the smallest effect of the grid; N is the largest number of instances, by default 10,000."""
 _ROUNDING, _IN_MEMORY, _SHOWN = 2.0**-50, 2**21, 50
@@ -117,7 +123,7 @@ class MonitoredPair:
     finding: bool
 
 
-class Monitor(StudyResult):
+class Monitor(Result):
     r"""Compare systems while their results come in: which pairs are settled, and which systems may stop?
 
     For each pair, E is the evidence against the null hypothesis of `permutation_test`: on each instance, the outputs of
@@ -594,7 +600,9 @@ class Monitor(StudyResult):
             at: [_when(each, going_on=bool(needed)) for each in shown],
             "better": [each.better or unclear[each.finding] for each in shown],
         }
-        lines += ["", Table.of(columns, names=(0, len(columns) - 1))]
+        found = f'; for pairs found "{_found(going_on=bool(needed))}" it may be above {self.alpha:.3g}' if more else ""
+        adjusted_by = f"adj. p: {_ADJUSTED_BY[self.correction]}{found}"
+        lines += ["", Table.of(columns, names=(0, len(columns) - 1)), "", adjusted_by]
         if self.bounds is not None and self._clusters:
             what = "clusters" if self.unit == "cluster" else "runs of instances"
             lines += ["", f"no intervals: there are none for sums over {what}"]
@@ -678,8 +686,12 @@ class Monitor(StudyResult):
 
 def _when(pair: MonitoredPair, *, going_on: bool) -> str:
     """The cell of a table that says when a pair was settled."""
-    found = "if you stop" if going_on else "at the end"
-    return f"{pair.settled_at:,}" if pair.settled_at else found if pair.finding else "open"
+    return f"{pair.settled_at:,}" if pair.settled_at else _found(going_on=going_on) if pair.finding else "open"
+
+
+def _found(*, going_on: bool) -> str:
+    """How a table marks a pair that only closed e-BH finds."""
+    return "if you stop" if going_on else "at the end"
 
 
 def _two_digits(number: int | None) -> int:

@@ -16,7 +16,6 @@ import numpy as np
 from sigjax.comparison.checks import named_errors
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
-from sigjax.formats.reading import read_data
 from sigjax.readers.join import select
 from sigjax.records import (
     Alternative,
@@ -34,14 +33,15 @@ from sigjax.records.options import check, option, same, takes, values
 from sigjax.report.document import Block, Document
 from sigjax.report.panels import LOOKS, set_words
 from sigjax.report.plots import draw_points, limit_gains
+from sigjax.report.report import Result
 from sigjax.report.sections import Table
 from sigjax.report.words import count, format_interval, format_number, metric_title, number_spec, percent
 from sigjax.resample.units import units_of_instances
 from sigjax.run.context import progress_bar, with_progress
 from sigjax.run.files import naming
 from sigjax.studies.formulas import PROPORTION_LEVEL, paired_proportion
-from sigjax.studies.study import PANEL, Study, grouped, in_units, table_of, unit_of
-from sigjax.studies.trials import checked_settings, on_instances
+from sigjax.studies.study import PANEL, grouped, in_units, plot_panels, table_of, unit_of
+from sigjax.studies.trials import ALL, checked_settings, on_instances, study_data
 from sigjax.testing.problem import Hypotheses
 from sigjax.testing.tests import problem_of
 
@@ -153,7 +153,7 @@ class GainsAt:
 
 
 @dataclass(frozen=True, repr=False)
-class Gains(Study):
+class Gains(Result):
     """Result of `gains`: gain against 1 - p for all pairs of systems, thresholds, and whether winners win elsewhere.
 
     Attributes:
@@ -230,6 +230,8 @@ class Gains(Study):
         ]
         return table_of(header, [row[: len(header)] for row in rows])
 
+    plot = plot_panels
+
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         """One panel per metric and test."""
         return ((PANEL, partial(self._draw, points)) for points in _by_test(self.points))
@@ -289,7 +291,7 @@ def gains(data: Any, options: GainsOptions) -> Gains:
         0.883
     """
     check(options)
-    evaluations = read_data(data, options.read, progress=options.progress)
+    evaluations = study_data(data, options.read, ALL, progress=options.progress)
     if len(options.p_range) != 2 or not options.p_range[0] < options.p_range[1]:
         raise InputError(f"p_range must be the lowest and the highest p, such as 0.04 0.06, got {options.p_range!r}")
     how = {"alternative": _SIDES[options.alternative], "correction": "none"}
@@ -339,7 +341,7 @@ def _other_test_set(evaluations: Sequence[EvaluationRecord], options: GainsOptio
         return []
     with naming("other"):
         metrics = [each.metric for each in evaluations]
-        read = read_data(options.other, options.read, metrics=metrics, progress=options.progress)
+        read = study_data(options.other, options.read, ALL, metrics=metrics, progress=options.progress)
     others, names = {each.metric.name: each for each in read}, [each.metric.name for each in evaluations]
     systems = evaluations[0].systems
     if lacking := [*({*names} - {*others}), *(name for name in systems if name not in read[0].systems)]:

@@ -33,7 +33,6 @@ from sigjax.report.document import Document
 from sigjax.report.sections import Table
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context
-from sigjax.studies.formulas import proportion_interval
 from sigjax.studies.samples import (
     MOST_NAMED,
     SamplesOptions,
@@ -49,14 +48,14 @@ from sigjax.studies.study import (
     StudyRows,
     with_adjusted_p,
 )
-from sigjax.testing.closed import bonferroni_level, right_or_wrong
 from sigjax.testing.columns import ColumnsProblem
+from sigjax.testing.intervals import right_or_wrong
 from sigjax.testing.jackknife import degrees_of_freedom, influences
 from sigjax.testing.problem import SumsProblem
 from sigjax.testing.skewed_t import skewed_tail, skewness
 from sigjax.testing.special import log_upper
 from sigjax.testing.tests import problem_of
-from sigjax.testing.winner import winner_levels
+from sigjax.testing.winner import SKEWED, winner_interval
 
 
 def _of_columns(
@@ -337,10 +336,6 @@ def _test(
     )
 
 
-_FEW_ANSWERS, _SKEWED = 30, 0.2
-"""A score is not nearly normal with fewer right (or wrong) answers than this, or with a larger skewness."""
-
-
 def _with_best(
     results: Sequence[OneSample], samples: Mapping[str, EvaluationRecord], settings: Settings, *, binary: bool
 ) -> list[OneSample]:
@@ -365,22 +360,21 @@ def _with_best(
     best = int(np.argmax(scores))
     row, problem = results[best], problems[best]
     right = round(row.score * row.units) if binary and right_or_wrong(problem) else None
-    levels = winner_levels(scores, influence, settings.confidence_level, settings.fixed_resamples, settings.seed)
-    if right is not None and min(right, row.units - right) < _FEW_ANSWERS:
-        levels = (bonferroni_level(settings.confidence_level, len(every)),) * 2
-    ends = [  # at these levels, Wilson's interval is too short if few answers are right
-        spread_of(every[best], replace(settings, confidence_level=level), binary=binary)[2]
-        if right is None
-        else proportion_interval(right, row.units, level)
-        for level in (levels if sign > 0.0 else levels[::-1])
-    ]
-    low, high = ends
-    interval = None if low is None or high is None else Interval(low.low, high.high)
+    interval = winner_interval(
+        sign * scores,
+        sign * influence,
+        settings.confidence_level,
+        lambda level: spread_of(every[best], replace(settings, confidence_level=level), binary=binary)[2],
+        sign=sign,
+        right=right,
+        draws=settings.fixed_resamples,
+        seed=settings.seed,
+    )
     notes = [f"{row.system!r}: the best of {len(every):,} systems; its interval also counts that it was chosen"]
     if tied := [each.system for number, each in enumerate(results) if scores[number] == scores[best] and each != row]:
         notes.append(f"{words.first_of(tied, MOST_NAMED)} {'has' if len(tied) == 1 else 'have'} the same score")
     sizes = np.sqrt((influence**2).sum(axis=1))
-    if right is None and (skewed := float(np.abs(skewness(influence, sizes)).max())) > _SKEWED:
+    if right is None and (skewed := float(np.abs(skewness(influence, sizes)).max())) > SKEWED:
         notes.append(
             f"warning: the scores of instances are skewed (skewness of a mean: {skewed:.2g}): the interval of the best "
             f"misses more often than in {words.percent(1.0 - settings.confidence_level)}; more instances help"

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import math
-import os
 import re
-from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
-from sigjax.records import InputError, Library
-from sigjax.records.display import ShortRepr, html_text
+from sigjax.records import InputError
 from sigjax.records.options import options_of
 from sigjax.records.settings import Correction, adjust
-from sigjax.report import document
-from sigjax.report.data import json_lines, rows_csv, rows_to_dataframe
 from sigjax.report.document import Document
-from sigjax.report.markup import MARKDOWN, RST
 from sigjax.report.panels import BLUE, ONE_COLUMN, VERMILION, draw_panels
+from sigjax.report.report import Result
 from sigjax.report.sections import Table
 from sigjax.report.words import LOWER, METHODS, count, metric_title, size_text
-from sigjax.run.files import text_or_file
 from sigjax.version import __version__
 
 if TYPE_CHECKING:
@@ -37,116 +31,10 @@ COLORS = {"permutation": BLUE, "bootstrap": VERMILION}
 PANEL = 2.0
 """Height of the plotting area of a panel, in inches."""
 _SHORT = {"read": "only", "resamples": "n", "alternative": "alt", "confidence_level": "level"}
-_USUAL = frozenset(
-    "a b id part slice system winner loser name other null metric test by claim margin against alpha instances size "
-    "low high score old new delta change gain interval_low interval_high limits_low limits_high rate power detectable "
-    "threshold pairs tests statistic correlation p_value p_adjusted moves settled_at better needed found kept saved "
-    "holds verdict wins_elsewhere text".split()
-)
-"""Columns of data frames with columns="usual"."""
-
-
-class StudyResult(ShortRepr):
-    """Base class of study results; all outputs are made from the document and the records of a result."""
-
-    rows: ClassVar[str] = ""
-    """Name of the field whose records are the rows of data frames and CSV; empty if the result is one row."""
-    exit_code = 0
-    """The exit code of the command."""
-
-    @abstractmethod
-    def document(self) -> Document:
-        """The document (title, verdict, texts, tables) from which all text outputs are made."""
-
-    def whole_document(self) -> Document:
-        """The document for files, with long lists in full."""
-        return self.document()
-
-    @property
-    def headline(self) -> str:
-        """The answer in one sentence."""
-        return self.document().verdict
-
-    def _fields(self) -> dict[str, Any]:
-        return asdict(self)  # pyright: ignore[reportArgumentType]
-
-    def __str__(self) -> str:
-        """Return the result as text for a terminal."""
-        return self.to_text()
-
-    def to_text(self, *, width: int | None = None, color: bool = False, whole: bool = False) -> str:
-        """The result as text with lines of `width` columns; by default the width of the terminal, or of files.
-
-        `color`: print the headline in bold. `whole`: show long lists in full, as in files.
-        """
-        made = self.whole_document() if whole else self.document()
-        return document.to_text(made, width=width, color=color)
-
-    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The result as Markdown, with long lists in full.
-
-        In this and the following methods, if `path` is given, the text is written to this file, and the path is
-        returned.
-        """
-        return text_or_file(document.to_markup(self.whole_document(), MARKDOWN), path)
-
-    def to_rst(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The result as reStructuredText, with long lists in full."""
-        return text_or_file(document.to_markup(self.whole_document(), RST), path)
-
-    def to_latex(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The tables as LaTeX for a paper (packages booktabs and longtable); sentences become comments."""
-        return text_or_file(document.to_latex(self.whole_document(), path), path)
-
-    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The result as a self-contained web page, with the details folded."""
-        return text_or_file(document.to_html(self.whole_document()), path)
-
-    def to_github(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The result as a comment for a pull request: the headline, the main rows, and the details folded."""
-        return text_or_file(document.to_github(self.document()), path)
-
-    def _repr_html_(self) -> str:
-        """Show the text in notebooks."""
-        return html_text(str(self))
-
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The whole result as JSON, with the schema `sigjax-KIND/1`, such as `sigjax-audit/1`."""
-        return text_or_file(json_lines(f"sigjax-{self._schema}/1", self._fields()), path)
-
-    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The result as CSV, one row per record, such as a pair; texts that a spreadsheet would run are escaped."""
-        return text_or_file(rows_csv(self._rows()), path)
-
-    if not TYPE_CHECKING:  # type checkers would take any name for an attribute
-
-        def __getattr__(self, name: str) -> Any:
-            """Tell users of other libraries where to find p-values."""
-            said = ""
-            if name in ("pvalue", "p_value") and (rows := self._records()) and rows[0] is not self:
-                names = [own for own in asdict(rows[0]) if own.endswith(("p_value", "_p", "p_adjusted"))]
-                said = f"; each row has {' and '.join(names)}: see {self.rows or 'its rows'}" if names else ""
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{said}", name=name, obj=self)
-
-    @property
-    def _schema(self) -> str:
-        return type(self).__name__.lower()
-
-    def to_dataframe(self, library: Library | None = None, *, columns: Literal["usual", "all"] = "usual") -> Any:
-        """The result as a data frame, one row per record, such as a pair; see `Report.to_dataframe`."""
-        return rows_to_dataframe(self._rows(), library, columns, _USUAL)
-
-    def _rows(self) -> list[dict[str, Any]]:
-        return [{key: value for key, value in asdict(row).items() if key != "settings"} for row in self._records()]
-
-    def _records(self) -> Sequence[Any]:
-        return getattr(self, self.rows) if self.rows else [self]
-
-
 Row = TypeVar("Row")
 
 
-class StudyRows(tuple[Row, ...], StudyResult):
+class StudyRows(tuple[Row, ...], Result):
     """A tuple of results with the same settings, one per system or pair; it has one document and JSON for all."""
 
     _about: tuple[str, str, Callable[[Sequence[Any]], Document]]
@@ -169,7 +57,8 @@ class StudyRows(tuple[Row, ...], StudyResult):
         for row in (rows := self._rows()):
             if not math.isfinite(row.get("log10_p") or 0.0):
                 row["log10_p"] = None
-        return {"settings": asdict(self[0].settings), self._about[1]: rows}  # pyright: ignore[reportAttributeAccessIssue]
+        settings = getattr(self[0], "settings", None)
+        return ({} if settings is None else {"settings": asdict(settings)}) | {self._about[1]: rows}
 
     def _records(self) -> Sequence[Any]:
         return self
@@ -179,50 +68,39 @@ class StudyRows(tuple[Row, ...], StudyResult):
         return self._about[0]
 
 
-@dataclass(frozen=True, repr=False)
-class Study(StudyResult):
-    """Base class of results with a figure; they also have a `signature`, one line that reproduces the numbers."""
+@overload
+def plot_panels(
+    study: Any, ax: None = None, *, figsize: tuple[float, float] | None = None, title: str | None = None
+) -> Figure: ...
+@overload
+def plot_panels(study: Any, ax: _Axes, *, title: str | None = None) -> _Axes: ...
+def plot_panels(
+    study: Any,
+    ax: Axes | Sequence[Axes] | None = None,
+    *,
+    figsize: tuple[float, float] | None = None,
+    title: str | None = None,
+) -> Figure | Axes | Sequence[Axes]:
+    """Draw the study as a matplotlib figure (needs the extra `plot`).
 
-    @abstractmethod
-    def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
-        """The panels of the figure in reading order: height in inches, and the function that draws the panel."""
+    Args:
+        study: the study; its `_panels` are the height of each panel in inches and the function that draws the panel, in
+            reading order.
+        ax: the axes to draw into, one per panel (row by row). They are returned. By default a new figure is made.
+        figsize: width and height of the figure in inches; by default the width of a column of a paper, and the height
+            that the panels need.
+        title: your own title; it replaces the title of a single panel, or stands above several panels.
 
-    @property
-    def _width(self) -> float:
-        """Width of a panel, in inches."""
-        return ONE_COLUMN
-
-    @overload
-    def plot(
-        self, ax: None = None, *, figsize: tuple[float, float] | None = None, title: str | None = None
-    ) -> Figure: ...
-    @overload
-    def plot(self, ax: _Axes, *, title: str | None = None) -> _Axes: ...
-    def plot(
-        self,
-        ax: Axes | Sequence[Axes] | None = None,
-        *,
-        figsize: tuple[float, float] | None = None,
-        title: str | None = None,
-    ) -> Figure | Axes | Sequence[Axes]:
-        """Draw the study as a matplotlib figure (needs the extra `plot`).
-
-        Args:
-            ax: the axes to draw into, one per panel (row by row). They are returned. By default a new figure is made.
-            figsize: width and height of the figure in inches; by default the width of a column of a paper, and the
-                height that the panels need.
-            title: your own title; it replaces the title of a single panel, or stands above several panels.
-
-        Raises:
-            InputError: matplotlib is not installed, or the number of axes is not the number of panels.
-        """
-        panels = [(self._width, *panel) for panel in self._panels()]
-        into = None if ax is None else np.ravel(np.asarray(ax, object)).tolist()
-        if into is not None and len(into) != len(panels):
-            raise InputError(f"ax must be {len(panels)} axes of matplotlib, one per panel, got {len(into)}")
-        signature: str = self.signature  # pyright: ignore[reportAttributeAccessIssue]
-        figure = draw_panels(panels, into, signature, figsize=figsize, title=title)
-        return figure if ax is None else ax
+    Raises:
+        InputError: matplotlib is not installed, or the number of axes is not the number of panels.
+    """
+    width = getattr(study, "_width", ONE_COLUMN)
+    panels = [(width, *panel) for panel in study._panels()]
+    into = None if ax is None else np.ravel(np.asarray(ax, object)).tolist()
+    if into is not None and len(into) != len(panels):
+        raise InputError(f"ax must be {len(panels)} axes of matplotlib, one per panel, got {len(into)}")
+    figure = draw_panels(panels, into, study.signature, figsize=figsize, title=title)
+    return figure if ax is None else ax
 
 
 def signature_line(**values: object) -> str:

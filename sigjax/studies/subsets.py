@@ -35,15 +35,17 @@ from sigjax.records.options import check, given_as, option, same, takes, values
 from sigjax.records.settings import CORRECTIONS, PValueCorrection
 from sigjax.report.document import Block, Document
 from sigjax.report.panels import BLUE, BLUES, GREY, intervals, label_rows, row_height, set_words
+from sigjax.report.report import Result
 from sigjax.report.sections import Table
 from sigjax.resample.draws import STREAMS
 from sigjax.resample.units import make_units, units_of_instances
 from sigjax.run.backend import host_scope
 from sigjax.run.context import with_progress
 from sigjax.studies.association import shuffled
-from sigjax.studies.study import Study, StudyResult, caption, grouped, study_signature, with_adjusted_p
+from sigjax.studies.study import caption, grouped, plot_panels, study_signature, with_adjusted_p
 from sigjax.studies.tost import EquivalencePairsOptions
 from sigjax.studies.trials import (
+    LABELS,
     by_one_metric,
     check_pair,
     instance_ids,
@@ -113,7 +115,7 @@ class WithoutTop:
 
 
 @dataclass(frozen=True, repr=False)
-class Flips(StudyResult):
+class Flips(Result):
     """Result of `flips`: the instances that decide between two systems.
 
     Attributes:
@@ -269,7 +271,7 @@ def flips(data: Any, options: FlipsOptions) -> Flips:
     check(options)
     read, how = reading(options.read), {"progress": options.progress}
     texts = shown_fields(data, options.show, read, **how)
-    found = flips_of(check_pair(by_one_metric(data, read, **how)), options)
+    found = flips_of(check_pair(by_one_metric(data, read, LABELS, **how)), options)
     return found.with_texts(texts) if texts else found
 
 
@@ -433,7 +435,7 @@ class SliceWins:
 
 
 @dataclass(frozen=True, repr=False)
-class Slices(Study):
+class Slices(Result):
     """Result of `slices`: a comparison in every slice.
 
     Attributes:
@@ -461,6 +463,15 @@ class Slices(Study):
     correction: PValueCorrection
     confidence_level: float
     signature: str
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """The rows; a row for all instances also says in how many slices each system is better."""
+        won = {(each.a, each.b): each for each in self.wins}
+        names = ("ahead_a", "better_a", "ahead_b", "better_b")
+        return [
+            row | {name: None if row["slice"] is not None else getattr(won[row["a"], row["b"]], name) for name in names}
+            for row in super()._rows()
+        ]
 
     def _pairs(self) -> list[list[SliceDelta]]:
         return grouped(self.slices, "a", "b")
@@ -524,6 +535,8 @@ class Slices(Study):
         if len(pairs) > _SHOWN_PAIRS:
             notes.append(f"JSON has {words.count(len(pairs) - _SHOWN_PAIRS, 'more pair')}.")
         return Document("Slices", caption(self), self.headline, blocks, [*notes, self.signature], holds_texts=True)
+
+    plot = plot_panels
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
         pairs = self._pairs()
@@ -590,7 +603,7 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
         raise InputError(f"slices are strata: give {Hint('by')} or {Hint('strata')}, not both")
     changes = {} if is_read or options.by is None else {"strata": options.by}
     with given_as("strata", "by" if changes else "strata"):
-        evaluation = by_one_metric(data, replace(read, **changes), progress=options.progress, sliced=True)
+        evaluation = by_one_metric(data, replace(read, **changes), LABELS, progress=options.progress, sliced=True)
     evaluation.check_complete()
     if evaluation.strata is None:
         raise InputError(f"slices needs a label for each instance: give {Hint('by')}, a field or a file of labels")

@@ -12,7 +12,6 @@ import numpy as np
 
 from sigjax.comparison.checks import baseline_of, check_evaluations, check_units, named_errors
 from sigjax.comparison.options import BootstrapOptions, CompareOptions
-from sigjax.formats.reading import read_data
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings
 from sigjax.records.display import SciPyNames, ShortRepr
@@ -27,8 +26,8 @@ from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, with_progress
 from sigjax.studies.formulas import proportion_interval
 from sigjax.studies.study import StudyRows, adjusted_p, signature_line, with_adjusted_p
-from sigjax.testing.closed import jackknife_intervals, tango_tail
-from sigjax.testing.intervals import in_closed_form, interval_names
+from sigjax.studies.trials import ALL, study_data
+from sigjax.testing.intervals import in_closed_form, interval_names, jackknife_intervals, tango_tail
 from sigjax.testing.jackknife import degrees_of_freedom, influences, of_pairs
 from sigjax.testing.problem import Problem, SumsProblem, montecarlo_p
 from sigjax.testing.replicates import kept_replicates
@@ -244,7 +243,7 @@ def equivalence(data: Any, options: EquivalencePairsOptions) -> StudyRows[Equiva
         [('A', 'B', True), ('A', 'C', False), ('B', 'C', False)]
     """
     check(options)
-    evaluations = read_data(data, options.read, progress=options.progress)
+    evaluations = study_data(data, options.read, ALL, progress=options.progress)
     settings = Settings(test="bootstrap", **values(options, Settings, method="montecarlo"))
     check_evaluations(evaluations, settings)
     settings = replace(settings, baseline=baseline_of(evaluations[0].systems, settings))

@@ -7,10 +7,10 @@ a stream of random numbers of their own, so trials and tests share no random num
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -43,6 +43,13 @@ from sigjax.studies.formulas import check_resamples
 from sigjax.testing.permutation import plan_exact
 from sigjax.testing.problem import NotFinite, SumsProblem
 
+Labels = Literal["clusters", "strata", "runs"]
+Handled = Literal["metrics", Labels]
+"""What data may have and a study may ignore."""
+LABELS: Mapping[Labels, str] = {"clusters": "cluster", "strata": "strata", "runs": "runs"}
+"""The labels of instances, and the options of reading that give them."""
+ALL: frozenset[Handled] = frozenset(("metrics", *LABELS))
+"""For studies that report on all metrics and draw units by all labels."""
 Maker = Callable[[np.ndarray], np.ndarray]
 """Trial numbers `[trial]` -> statistics `[trial, system, unit, stat]` (int64), in the fixed point of the units."""
 
@@ -56,12 +63,29 @@ class Pilot:
     units: Units
 
 
-def by_one_metric(data: Any, read: ReadOptions | Mapping[str, Any] | None, **how: Any) -> EvaluationRecord:
-    """Read data with one metric; refuse several. See `read_data`."""
+def study_data(
+    data: Any, read: ReadOptions | Mapping[str, Any] | None, handles: Collection[Handled], **how: Any
+) -> list[EvaluationRecord]:
+    """The evaluations of a study, which has no other door to data; see `read_data`.
+
+    A study `handles` what it uses, or refuses in words of its own. All else is refused here, so that no study ignores
+    it in silence.
+    """
     evaluations = read_data(data, read, **how)
-    if len(evaluations) != 1:
+    if "metrics" not in handles and len(evaluations) != 1:
         raise InputError(f"this study takes one metric, got {len(evaluations)}; name one ({Hint('metric', 'NAME')})")
-    return evaluations[0]
+    for labels, name in LABELS.items():
+        if labels not in handles and any(getattr(each, labels) is not None for each in evaluations):
+            raise InputError(f"this study makes no use of {labels}; leave out {Hint(name)}")
+    return evaluations
+
+
+def by_one_metric(
+    data: Any, read: ReadOptions | Mapping[str, Any] | None, handles: Collection[Handled], **how: Any
+) -> EvaluationRecord:
+    """Read data with one metric; refuse several. See `study_data`."""
+    (evaluation,) = study_data(data, read, handles, **how)
+    return evaluation
 
 
 def instance_ids(evaluation: EvaluationRecord) -> Sequence[str]:
@@ -75,7 +99,7 @@ def shown_fields(data: Any, fields: Sequence[str], read: ReadOptions, **how: Any
     if fields and any(isinstance(each, EvaluationRecord) for each in given):
         raise InputError(f"{Hint('show')} reads fields of files, and these are read already; give their paths")
     with given_as("strata", "show"):
-        return {name: by_one_metric(data, replace(read, strata=name), **how) for name in fields}
+        return {name: by_one_metric(data, replace(read, strata=name), LABELS, **how) for name in fields}
 
 
 def texts_by_id(texts: Mapping[str, EvaluationRecord], ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -170,7 +194,7 @@ class StudyOptions:
     test: Test | Sequence[Test] = same(
         Settings, "test", more="The permutation test is exact where that takes seconds in all."
     )
-    repetitions: int = option(1000, "Simulated test sets.", least=1, most=100_000)
+    repetitions: int = option(1000, "Number of simulated test sets.", least=1, most=100_000)
     resamples: int = same(
         Settings,
         "resamples",
@@ -298,7 +322,7 @@ def mean_scores(
     data: Any, options: Any, what: str, missing: Missing = "pairwise"
 ) -> tuple[EvaluationRecord, np.ndarray, Sequence[str] | None]:
     """Read data with a mean over instances: the evaluation, scores `[system, instance]`, and unit labels or None."""
-    evaluation = by_one_metric(data, options.read, missing=missing, progress=options.progress)
+    evaluation = by_one_metric(data, options.read, ("clusters", "runs"), missing=missing, progress=options.progress)
     stats, present = evaluation.stats, slice(None) if evaluation.present is None else evaluation.present
     is_mean = getattr(evaluation.metric, "score", None) is mean_score and (stats[..., 1][present] == 1).all()
     if not is_mean or evaluation.weights is not None:

@@ -5,6 +5,6 @@ Read `problem` first, then `tests`, which has the steps of a test, then `permuta
 distributions.
 
 `intervals` declares the kinds of intervals and chooses a kind for each score and delta: from `replicates`, or in closed
-form (`closed`). For closed forms, `jackknife` and `delta_method` compute standard errors, `skewed_t` and `two_way`
-compute intervals, and `closed.joint_level` is the level for simultaneous intervals. All of them build on `uncertainty`.
+form. For closed forms, `jackknife` and `delta_method` compute standard errors, `skewed_t` and `two_way`
+compute intervals, and `joint_level` is the level for simultaneous intervals. All of them build on `uncertainty`.
 """

@@ -1,10 +1,10 @@
 """The paired bootstrap: all systems on the same resamples of the units. If scores are linear, it needs no sampling.
 
 `draw_all` draws the replicates of all metrics of a report at once; `sampled_bootstrap` makes tests, standard errors and
-intervals from them. If a score is linear in one statistic, and the other statistics do not vary, a replicate of a
-score, or of delta, is a linear function of the resampled sum of this statistic. The distribution of this sum is known:
-see `plan_bootstrap` and the functions after it. Means and accuracies of instances are such scores. Ratios are not, and
-means are not if clusters have unequal sizes.
+intervals from them. Suppose a score is linear in one statistic, and the other statistics do not vary. Then replicates
+of the score and of delta are linear functions of the resampled sum of this statistic. The distribution of this sum is
+known: see `plan_bootstrap` and the functions after it. Means and accuracies of instances are such scores. Ratios are
+not, and means are not if clusters have unequal sizes.
 
 Reference: Berg-Kirkpatrick, Burkett and Klein (2012), section 2; Efron and Tibshirani (1993).
 """
@@ -57,9 +57,9 @@ from sigjax.testing.uncertainty import Percentile, Pieces, quantile_levels, targ
 def draw_all(problems: Sequence[SumsProblem], run: Run) -> dict[str, np.ndarray]:
     """Scores `[system, resample]` of several metrics on the same units and resamples, by name of the metric.
 
-    Empty if the scores do not fit into memory, stay on the device or are kept in tallies, or if the sums of a single
-    metric would use another type of arithmetic. Then each metric draws separately (`replicate_pieces`), with the same
-    results.
+    The result is empty if the scores do not fit into memory, stay on the device, or are kept in tallies. It is also
+    empty if the sums of a single metric would use another type of arithmetic. Then each metric draws separately
+    (`replicate_pieces`), with the same results.
     """
     shape = sum(len(problem.units.values) for problem in problems), run.resamples
     if run.checkpoint.is_kept or room(run.backend) or not fits(gib(shape), problems[0].settings):
@@ -84,7 +84,7 @@ def _arithmetic(projection: Projection) -> tuple[object, ...]:
 
 
 def _projected(problems: Sequence[SumsProblem], run: Run) -> tuple[Projection, list[ScoreSpec]]:
-    """The projection that makes the sums of these metrics; statistics that metrics share are one column."""
+    """The projection from weights of units to the sums of all metrics; a statistic that metrics share is one column."""
     draws, compiled = draws_from_strata(problems[0].units.strata), bool(run.backend.devices)
     in_bytes = most_bytes(run.backend, counts=True)
     outputs = [each.units.outputs for each in problems if each.units.outputs and each.draws == "outputs"]
@@ -150,11 +150,11 @@ class BootstrapPlan(NamedTuple):
     pairs: dict[Pair, DrawLattice]
     """The distribution for the first pair of each problem."""
     which: np.ndarray
-    """[pair]: the index of the pair's problem."""
+    """`[pair]`: the index of the pair's problem."""
 
 
 def plan_bootstrap(problem: SumsProblem, equivalent: EquivalentPairs, budget: float) -> BootstrapPlan | NotEligible:
-    """The distributions of systems and pairs, if the score is linear and they fit memory and budget (nominal seconds).
+    """Plan the exact distributions of systems and pairs, if the score is linear, within memory and budget (in seconds).
 
     `equivalent` groups pairs with the same permutation test. Without strata, they also have the same bootstrap test.
     """
@@ -196,7 +196,7 @@ def draws_cost(lattice: DrawLattice) -> Cost:
 
 
 def _key(lattice: DrawLattice) -> tuple[bytes | int, ...]:
-    """The key that is equal for two lattices with the same distribution."""
+    """A key of the lattice's distribution; lattices with the same distribution have equal keys."""
     return *(column.tobytes() for column in lattice[:3]), lattice.offset, lattice.scale
 
 

@@ -99,7 +99,7 @@ class ColumnsProblem(Problem):
 
     @cached_property
     def plan(self) -> SamplePlan:
-        """How all tests call the function."""
+        """The plan of all calls of the metric's function."""
         return planned(self, draws=bootstraps(self))
 
     def jackknife_scores(self) -> np.ndarray:
@@ -112,12 +112,12 @@ class ColumnsProblem(Problem):
         return without
 
     def swap_tolerance(self, pair: Pair) -> float:
-        """See `Problem.swap_tolerance`; four scores were rounded."""
+        """See `Problem.swap_tolerance`; two deltas have four rounded scores."""
         return 4.0 * pair_rounding(self.metric, *self.units.columns[list(pair)])
 
 
 def planned(problem: ColumnsProblem, *, draws: bool) -> SamplePlan:
-    """Plan the permutation test, and the calls of the function; `draws` is the number of bootstrap resamples."""
+    """Plan the permutation test and the calls of the function; `draws` says whether the bootstrap calls it, too."""
     settings, permuted = problem.settings, "permutation" in problem.settings.tests
     differing = {pair: _differing(problem, pair) for pair in problem.hypotheses.pairs if permuted}
     sampled = {pair: why for pair, units in differing.items() if (why := _why_sampled(problem, pair, len(units)))}
@@ -216,7 +216,7 @@ def _exact(problem: ColumnsProblem, pair: Pair) -> tuple[PValue, str]:
 
 
 def _function(problem: ColumnsProblem, calls: float) -> Function:
-    """The function, compiled if so many calls are worth it and JAX can trace it."""
+    """The metric's function; it is compiled if `calls` are worth the time, and if JAX can trace it."""
     metric = problem.metric
     hashable = isinstance(cast("object", metric.function), Hashable)
     call: Callable[..., Any] = metric.function if hashable else partial(metric.function)
@@ -243,7 +243,7 @@ def _call_cost(problem: ColumnsProblem, *, together: bool) -> Cost:
 
 
 def _num_draws(problem: ColumnsProblem) -> int:
-    """How many bootstrap resamples call the function."""
+    """The number of calls for the bootstrap: one per system and resample."""
     return problem.settings.fixed_resamples * len(problem.units.columns)
 
 

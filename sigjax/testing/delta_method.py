@@ -67,9 +67,12 @@ def delta_method_errors(
 
 
 def delta_method_influences(values: np.ndarray, strata: np.ndarray, score: Score) -> tuple[np.ndarray, np.ndarray]:
-    """The influence of each unit on each score, `[system, unit]`; and the norm that each row has if no terms cancel."""
+    """The influence of each unit on each score, `[system, unit]`; and a scale `[system]` for its rounding error.
+
+    The scale is the 2-norm over units of the sums of absolute terms.
+    """
     starts = np.searchsorted(strata, np.arange(int(strata[-1]) + 1))
-    # Measured from the first unit of each stratum, values that do not vary are exactly 0.
+    # The first unit of each stratum is subtracted, so that values that do not vary are exactly 0.
     apart = values - values[:, starts][:, strata]
     sizes = np.bincount(strata)[:, None]
     apart = apart - (np.add.reduceat(apart, starts, axis=1) / sizes)[:, strata]
@@ -87,7 +90,7 @@ def delta_method_influences(values: np.ndarray, strata: np.ndarray, score: Score
 
 
 def _errors(influence: np.ndarray, largest: np.ndarray) -> np.ndarray:
-    """The 2-norms `[row]`, 0 if they are only rounding."""
+    """The 2-norm of each row; 0 if the norm is only rounding."""
     errors = norms(influence)
     return np.where(errors > math.sqrt(NO_VARIANCE) * largest, errors, 0.0)
 
@@ -95,7 +98,7 @@ def _errors(influence: np.ndarray, largest: np.ndarray) -> np.ndarray:
 def sample_factors(strata: np.ndarray) -> np.ndarray:
     """The factor n / (n - 1) for each unit, with n units in its stratum, `[unit]`.
 
-    1 for a single unit, whose term is 0.
+    The factor of a single unit is 1, because its term is 0.
     """
     sizes = np.bincount(strata)[strata]
     return sizes / np.maximum(sizes - 1, 1)

@@ -1,6 +1,7 @@
-"""The delta of two systems under the null hypothesis, or on bootstrap resamples: exact if that is quick.
+"""The distribution of delta for two systems, under the null hypothesis or on bootstrap resamples.
 
-Else it comes from the first resamples of the seed, as many as NumPy draws in about a second.
+The distribution is exact if that is quick. Else it comes from the first resamples of the seed, as many as NumPy draws
+in about a second.
 """
 
 from __future__ import annotations
@@ -29,32 +30,32 @@ from sigjax.testing.tests import replicates
 _MOST_RESAMPLES, _FEWEST, _OF_SAMPLES = 2**13, 2**10, 2**10
 """Most and fewest resamples of a distribution of deltas; the last number is for metrics that are not sums."""
 _SECONDS = 1.0
-"""Nominal seconds of NumPy per distribution."""
+"""Most nominal seconds of NumPy per distribution."""
 _EXACT_SECONDS = 0.1
-"""Nominal seconds for listing all deltas: a million values."""
+"""Most nominal seconds for listing all deltas; they suffice for a million values."""
 _FEW_DIFFERING = 13
-"""Up to so many differing units, all swaps are listed for a metric that is not a sum."""
+"""Most differing units for which all swaps are listed, if the metric is not a sum."""
 
 
 _BINS, _MOST_BINS = 48, 192
-"""Bins for the middle 99.8%, and most bins in all."""
+"""Number of bins for the middle 99.8%, and most bins in all."""
 _MIDDLE = 0.001
 _NEGLIGIBLE = 1e-9
-"""Probability that bins may leave out at either end."""
+"""Largest probability outside the bins, at each end."""
 _SAME = 1e-9
 """Deltas closer than this, relative to the largest, count as one value."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DeltaDistribution:
-    """The delta of a pair under the null hypothesis or on bootstrap resamples: values and their probabilities."""
+    """The distribution of a pair's delta under the null hypothesis, or on bootstrap resamples."""
 
     deltas: np.ndarray
-    """[value]"""
+    """`[value]` deltas."""
     chances: np.ndarray
-    """[value]; 1 for each resample."""
+    """`[value]` probabilities; 1 for each resample if deltas are sampled."""
     resamples: int | None
-    """None if all values are known."""
+    """The number of resamples; None if the distribution is exact."""
 
 
 def drawn(deltas: np.ndarray) -> DeltaDistribution:
@@ -63,7 +64,7 @@ def drawn(deltas: np.ndarray) -> DeltaDistribution:
 
 
 def null_deltas(problem: Problem) -> DeltaDistribution:
-    """Deltas of the only pair under swaps, or under exchanges of outputs or runs."""
+    """The distribution of the only pair's delta under swaps, or under exchanges of outputs or runs."""
     if isinstance(problem, ColumnsProblem):
         return _of_columns(problem)
     assert isinstance(problem, SumsProblem)
@@ -102,7 +103,7 @@ def _listed_deltas(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray] | None
 
 
 def bootstrap_deltas(pair: Problem, together: Callable[[], np.ndarray]) -> DeltaDistribution:
-    """Deltas of the only pair on bootstrap resamples, without sampling if possible.
+    """The distribution of the only pair's delta on bootstrap resamples, without sampling if possible.
 
     `together` returns the scores `[2, resample]` of the pair, drawn together with scores of other systems. A metric
     that is not a sum draws only for the pair, because every score needs a call.
@@ -132,7 +133,7 @@ def first_replicates(problem: Problem) -> np.ndarray:
 
 
 def _affordable(problem: SumsProblem, cost: Cost) -> SumsProblem:
-    """The problem with as many resamples as fit the time; `cost` is the cost with the resamples of its settings."""
+    """Reduce the resamples of a problem to fit `_SECONDS`; `cost` is the cost with the resamples of its settings."""
     resamples, a_resample = _MOST_RESAMPLES, cost.seconds / problem.settings.fixed_resamples
     while resamples > _FEWEST and resamples * a_resample > _SECONDS:
         resamples //= 2
@@ -187,7 +188,7 @@ def bin_edges(deltas: np.ndarray, chances: np.ndarray, low: float, high: float) 
 
 
 def _step(values: np.ndarray, width: float) -> float | None:
-    """The step if all differences of ascending values are multiples of it, and a bin holds few steps."""
+    """The step of which all differences of ascending values are multiples; None without a step of useful size."""
     scale = _SAME * max(abs(values[0]), abs(values[-1]))
     gaps = np.diff(values)
     gaps = gaps[gaps > scale]

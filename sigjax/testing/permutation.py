@@ -6,9 +6,9 @@ section 3.
 
 **Studentized**: the same swaps, with z = delta / s.e. in place of delta (`resample.tally` has the algebra). Any
 statistic keeps the level if results are exchangeable. But systems can be equally good and still differ in other ways
-(for example, high precision and high recall). Then delta can have another variance over swaps than over test sets,
-while z is about standard normal in both, so that p is right for many units. For means of units of one size, z grows
-with delta: p is the same, and all tests work as for delta, including tests without sampling. References: Janssen
+(for example, high precision and high recall). Then delta can have another variance over swaps than over test sets. But
+z is about standard normal over both, so p is right if there are many units. For means of units of one size, z grows
+with delta. So p is the same, and all tests for delta apply, including tests without sampling. References: Janssen
 (1997), "Studentized permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher problem"; Chung and
 Romano (2013).
 
@@ -66,7 +66,7 @@ STUDENTIZED = "a studentized statistic is sampled"
 
 
 _FEW_TRIALS = 50
-"""Up to so many trials, tails are whole numbers of outcomes that a double can hold."""
+"""Most trials for which numbers of outcomes are counted as int64."""
 _AS_ASKED = NotEligible("as asked")
 _TOO_SMALL = "the p-value is too small for sums of probabilities"
 
@@ -148,7 +148,7 @@ def _pair_cost(problem: SumsProblem, board: Board) -> Cost:
 
 
 def _on_board(problem: SumsProblem, board: Board, pairs: np.ndarray, context: Context) -> tuple[Columns, np.ndarray]:
-    """The columns of the pairs of a board, and the positions of pairs that it leaves open, without columns."""
+    """The columns of the pairs that the board tests, and the positions of the other pairs, which need another test."""
 
     def scored(some: np.ndarray) -> Delta:
         return pair_deltas(problem, pairs[some], board.basis[None])
@@ -233,9 +233,9 @@ def _ordered(problem: SumsProblem, pairs: np.ndarray, reach: np.ndarray, axes: i
 def sign_tests(problem: SumsProblem, pairs: EquivalentPairs) -> Columns | None:
     """The columns of the exact tests for problems whose differences all have one size: binomial tails.
 
-    Of m = b + c differences, b favour the first system. Over swaps, b has the binomial distribution of m fair coins,
-    and the score is linear in b. None if systems differ in another way, if rounding might make or break ties, or if the
-    method or the budget excludes it.
+    There are m = b + c differences, of which b favour the first system. Over swaps, b has the binomial distribution of
+    m fair coins, and the score is linear in b. None if systems differ in another way, if rounding might make or break
+    ties, or if the method or the budget excludes it.
     """
     settings, hypotheses = problem.settings, problem.hypotheses
     if pairs.counts is None or settings.method not in ("auto", "exact") or not problem.units.exact:
@@ -287,7 +287,7 @@ def sign_ps(
     few, outcomes = trials <= _FEW_TRIALS, _outcomes()
 
     def log_tail(n: np.ndarray, k: np.ndarray) -> np.ndarray:
-        """Above 1/2 it is computed from the complement, which has more digits."""
+        """The logarithm of the tail probability; above 1/2, it comes from the complement, which has more digits."""
         is_upper = 2 * k > n + two_sided
         log_upper = log_upper_half(n, np.where(is_upper, k, n - k + 1))
         return np.where(
@@ -389,7 +389,7 @@ def pair_deltas(problem: SumsProblem, pairs: Sequence[Pair] | np.ndarray, bases:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Exchange:
-    """An exact test of runs: all deltas that exchanges can give."""
+    """The plan of an exact test by all exchanges of outputs or runs."""
 
     cost: Cost
     words: str
@@ -397,7 +397,7 @@ class Exchange:
     """Deltas and their probabilities, each `[value]`, and a bound on the relative error of a probability; None if no
     output varies within a unit."""
     least: float = 0.0
-    """Smaller p-values are lost by underflow."""
+    """Smaller p-values would be lost by underflow."""
 
 
 def exchanged_tests(problem: SumsProblem, context: Context) -> Columns:
@@ -446,7 +446,7 @@ def _exchanged(problem: SumsProblem, pair: Pair, plan: Exchange | NotEligible) -
 
 
 def _plan_patterns(problem: SumsProblem, pair: Pair) -> Exchange | NotEligible:
-    """All exchanges of outputs within units."""
+    """Plan the exact test by all exchanges of outputs within units."""
     outputs = _outputs(problem, pair)
     patterns = find_patterns(outputs.values[0], outputs.values[1], outputs.sizes)
     if isinstance(patterns, NotEligible):
@@ -466,7 +466,7 @@ def _plan_patterns(problem: SumsProblem, pair: Pair) -> Exchange | NotEligible:
 
 
 def _plan_choices(problem: SumsProblem, pair: Pair) -> Exchange | NotEligible:
-    """All exchanges of whole runs."""
+    """Plan the exact test by all exchanges of whole runs."""
     outputs = _outputs(problem, pair)
     num_runs = int(outputs.sizes[0])
     choices = find_choices(num_runs, 2 * num_runs, outputs.values.shape[2])
@@ -499,19 +499,19 @@ def _deltas_of(problem: SumsProblem, pair: Pair, of_a: np.ndarray) -> np.ndarray
 
 
 _FEW, _STEP = 16, 8
-"""Up to so many pairs are all continued; with more pairs, the program for fewer pairs is compiled only when the number
-has fallen by a factor of `_STEP`."""
+"""Most pairs for which programs keep their size when some pairs stop; with more pairs, a program for fewer pairs is
+compiled when their number has fallen by a factor of `_STEP`."""
 _PRODUCTS, _LAST_PRODUCT = 2**24, 2.0**51
 """Most products of statistics per block; and the bound on their sums that keeps float64 exact."""
 _STEP_OF_SLOPES = 2.0**-11
 """Relative step of the slopes in a standard error: it changes errors by 1e-6, and keeps rounding to 1e-12 of a
 slope."""
 _ROUNDING_OF_Z = 2.0**-26
-"""z closer than this, relatively, are ties: the rounding of slopes changes z by far less."""
+"""Values of z that differ by less than this, relatively, are ties: the rounding of slopes changes z by far less."""
 
 
 def swap_counter(problem: SumsProblem, tested: np.ndarray, run: Run) -> ExceedCounter:
-    """Count the swaps at least as extreme as observed, for some of the pairs at the positions `tested`."""
+    """A function that counts the swaps at least as extreme as observed, for some of the pairs at positions `tested`."""
     metric, settings = problem.metric, problem.settings
     _, num_units, num_stats = problem.units.values.shape
     whole = None if problem.studentizes else swap_problem(problem, tested, run)

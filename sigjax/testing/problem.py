@@ -3,10 +3,10 @@
 Problems hold data, and tests take problems. There are two kinds: problems of metrics that are sums, and problems of
 metrics that take whole columns (`columns.ColumnsProblem`). `tests` has the tests of both kinds.
 
-Suppose systems differ in one statistic of two values, such as right-or-wrong answers. Then two pairs have the same test
-if they have the same two counts: of units on which only the first system has the higher value, and of units on which
-only the second has it. Their differences are the same in another order. A thousand systems on 200 units have half a
-million pairs but some thousand problems.
+Suppose systems differ in one statistic of two values, such as right-or-wrong answers. Count the units on which only the
+first system of a pair has the higher value, and the units on which only the second system has it. Pairs with the same
+two counts have the same test, because their differences are the same in another order. A thousand systems on 200 units
+have half a million pairs, but only some thousand different problems.
 
 **The budget** limits the nominal seconds of tests without sampling. Costs follow from the table in `run.costs`.
 
@@ -55,43 +55,43 @@ from sigjax.run.costs import (
 )
 
 _LARGEST = 2**24
-"""Most units for which counts are exact in single precision."""
+"""Counts of fewer units are exact in single precision."""
 _BLOCK = 2**20
-"""Pairs that are counted in one block."""
+"""Number of pairs that are counted in one block."""
 _NUM_SUMS = 129
 """Number of sums at which linearity is checked."""
 _LINEAR = 1e-11
-"""Deviation from a line, relative to the largest score, that counts as rounding."""
+"""Largest deviation from a line, relative to the largest score, that counts as rounding."""
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _FEW_STEPS = 2.0**26
-"""If sums of whole numbers stay below this, the rounding of a score is far below the effect of a step."""
+"""If sums of integers stay below this, the rounding of a score is far smaller than the effect of a step of 1."""
 _STEP = 2.0**-20
 """Relative step of slopes."""
 _CANCELLED = 2.0**-28
-"""Share of the effects of a unit's statistics that may remain by rounding if they cancel."""
+"""If the effects of a unit's statistics cancel, rounding may leave this share of them."""
 _DIGITS = 2.0**16
 """Differences must be this many times larger than their rounding error."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Hypotheses:
-    """Which pairs to test, by position of the systems, and what was observed."""
+    """The pairs to test, as positions of systems, and the observed scores."""
 
     members: np.ndarray
-    """[pair, 2] int32: (a, b)."""
+    """`[pair, 2]` int32: positions (a, b) of the systems."""
     scores: tuple[float, ...]
-    """[system]: observed scores."""
+    """`[system]` observed scores."""
     tolerances: tuple[float, ...]
-    """[system]: rounding error of a score."""
+    """`[system]` rounding errors of the scores."""
     systems: tuple[str, ...]
-    """[system]: names."""
+    """`[system]` names."""
 
     @classmethod
     def of(
         cls, members: np.ndarray, scores: np.ndarray, tolerances: np.ndarray, systems: tuple[str, ...] = ()
     ) -> Hypotheses:
-        """These pairs, with observed scores and tolerances `[system]`; systems without names get numbers."""
+        """Make hypotheses from pairs, scores and rounding errors `[system]`; systems without names get numbers."""
         check_finite(scores)
         return cls(
             members, tuple(scores.tolist()), tuple(tolerances.tolist()), systems or tuple(map(str, range(len(scores))))
@@ -108,9 +108,9 @@ class Hypotheses:
         return a, b
 
     def observed(self, pairs: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Deltas of some pairs `[pair, 2]`, and how close another delta must be to be a tie, each `[pair]`.
+        """Deltas of some pairs `[pair, 2]`, and the distances within which other deltas are ties, each `[pair]`.
 
-        If b is the number of systems: the score of a instead.
+        If b is the number of systems, the result is the score of a instead.
         """
         a, b = np.asarray(pairs).T
         scores, tolerances = (np.array([*numbers, 0.0]) for numbers in (self.scores, self.tolerances))
@@ -123,7 +123,7 @@ class Hypotheses:
 
     @property
     def rounding(self) -> np.ndarray:
-        """How close another delta must be to each pair's delta to be a tie, `[pair]`."""
+        """The distance from each pair's delta within which other deltas are ties, `[pair]`."""
         return self.observed(self.members)[1]
 
     def delta(self, pair: Pair) -> float:
@@ -131,7 +131,7 @@ class Hypotheses:
         return self.scores[pair[0]] - self.scores[pair[1]]
 
     def of_systems(self, systems: Pair) -> Hypotheses:
-        """The hypothesis that these two systems do not differ, for a problem with only these two systems."""
+        """The hypothesis that two systems do not differ, for a problem with only these two systems."""
         a, b = systems
         of_both = ((of_systems[a], of_systems[b]) for of_systems in (self.scores, self.tolerances, self.systems))
         return Hypotheses(np.array([[0, 1]], np.int32), *of_both)  # pyright: ignore[reportArgumentType]
@@ -173,12 +173,12 @@ class Problem(ABC):
 
     @property
     def exchanges(self) -> Literal["units", "outputs", "runs"]:
-        """What the permutation test exchanges."""
+        """The things that the permutation test exchanges."""
         return DESIGNS[self.settings.design].exchanges
 
     @property
     def draws(self) -> Literal["units", "outputs", None]:
-        """What the bootstrap draws; None if there is no bootstrap."""
+        """The things that the bootstrap draws; None if there is no bootstrap."""
         return DESIGNS[self.settings.design].draws
 
     @abstractmethod
@@ -191,7 +191,7 @@ class Problem(ABC):
 
     @abstractmethod
     def swap_tolerance(self, pair: Pair) -> float:
-        """Deltas of two systems closer than this, with any units swapped, are ties."""
+        """The distance within which two deltas of a pair are ties, with any units swapped."""
 
     def with_resamples(self, resamples: int) -> Self:
         """The same problem with another number of resamples."""
@@ -203,13 +203,13 @@ class ShiftedProblem:
     """The systems of a problem with large numbers, each shifted by its own number."""
 
     shifts: tuple[float, ...]
-    """[system]."""
+    """`[system]` numbers that are subtracted."""
     scores: tuple[float, ...]
-    """[system]: the unshifted scores."""
+    """`[system]` unshifted scores."""
     spreads: SumsProblem
-    """For the influences of units on deltas: the same problem, but each system is shifted by its own number."""
+    """The problem for the influences of units on deltas; each system is shifted by its own number."""
     alone: SumsProblem
-    """For single systems, each shifted by its own number; it tests nothing."""
+    """The problem for scores of single systems, each shifted by its own number; it tests no pairs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +221,7 @@ class SumsProblem(Problem):
     hypotheses: Hypotheses
     settings: Settings
     shifted: ShiftedProblem | None = None
-    """For large numbers; the units of this problem are then shifted by numbers that all systems share."""
+    """Further problems for large numbers; the units of this problem are then shifted by numbers that systems share."""
     is_shifted: bool = False
     """Whether the units are shifted, by shared numbers or by numbers per system."""
 
@@ -250,7 +250,7 @@ class SumsProblem(Problem):
         ):
             metric = replace(metric, bounds=(0.0, 1.0))  # right-or-wrong answers
         problem = cls.of(units, metric, members, settings, evaluation.systems)
-        if shift is not None or metric.score is not MEAN.score:  # a mean without large numbers has been checked already
+        if shift is not None or metric.score is not MEAN.score:  # a mean without large numbers is checked elsewhere
             check_digits(problem, evaluation.systems)
         return problem
 
@@ -294,13 +294,13 @@ class SumsProblem(Problem):
 
     @cached_property
     def equivalent(self) -> EquivalentPairs:
-        """Which pairs have the same test, if whole units are swapped: pairs with identical counts."""
+        """The pairs grouped by test; if whole units are swapped, pairs with the same counts have the same test."""
         counted = self.counted if self.exchanges == "units" else None
         return EquivalentPairs.apart(len(self.hypotheses.members)) if counted is None else counted
 
     @cached_property
     def studentizes(self) -> bool:
-        """Whether z replaces delta, and does not simply grow with delta, as for means of units of one size."""
+        """Whether z replaces delta, and gives another test than delta (for means of units of one size, it does not)."""
         counts = self.units.values[:, :, -1]
         if self.settings.statistic == "delta":
             return False
@@ -324,7 +324,7 @@ class SumsProblem(Problem):
 
 
 def pairs_of(evaluation: EvaluationRecord, settings: Settings) -> np.ndarray:
-    """Positions (a, b) `[pair, 2]` int32: all pairs in the order of the data, or each system against the baseline.
+    """All pairs in the order of the data, or each system against the baseline: positions (a, b) `[pair, 2]` int32.
 
     Pairs without any instance in common are left out.
     """
@@ -340,8 +340,8 @@ def pairs_of(evaluation: EvaluationRecord, settings: Settings) -> np.ndarray:
 
 
 def in_common(present: np.ndarray) -> np.ndarray:
-    """How many instances two systems have in common `[system, system]`, from `present` `[system, instance]`."""
-    has = present.astype(np.float64)  # sums are whole
+    """The numbers of common instances of two systems, `[system, system]`; `present` is `[system, instance]`."""
+    has = present.astype(np.float64)  # sums are integers
     return (has @ has.T).astype(np.int64)
 
 
@@ -417,12 +417,11 @@ class EquivalentPairs:
     """Pairs grouped by problem."""
 
     first: np.ndarray
-    """[problem]: the index of the first pair of each problem."""
+    """`[problem]` the index of the first pair of each problem."""
     which: np.ndarray
-    """[pair]: the index of the pair's problem."""
+    """`[pair]` the index of the pair's problem."""
     counts: np.ndarray | None = None
-    """[problem, 2] int64: the number of units on which only the first, or only the second, system has the higher
-    value."""
+    """`[problem, 2]` int64: numbers of units on which only the first system (or second) has the higher value."""
     slope: float = 0.0
     """The slope of the score in the number of units with the higher value, if there are counts."""
     stat_name: str = ""
@@ -430,7 +429,7 @@ class EquivalentPairs:
 
     @classmethod
     def apart(cls, count: int) -> EquivalentPairs:
-        """So many pairs, each with a problem of its own."""
+        """The grouping of `count` pairs with different problems."""
         return cls(np.arange(count), np.arange(count))
 
 
@@ -469,9 +468,7 @@ def differing_stats(values: np.ndarray) -> list[int]:
 
 
 def _first_of_each(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The index at which each distinct key first occurs, ascending.
-
-    And the number of the distinct key of each row, from 0.
+    """The ascending indices at which distinct keys first occur, and the number of each row's key among these (from 0).
 
     >>> _first_of_each(np.array([7, 3, 7, 5, 3]))
     (array([0, 1, 3]), array([0, 1, 0, 2, 1], dtype=int32))
@@ -493,7 +490,7 @@ def _first_of_each(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def num_problems(ones: np.ndarray) -> int:
-    """How many different problems all pairs of systems have, from the result of `ones_of`.
+    """The number of different problems among all pairs of systems; `ones` is the result of `ones_of`.
 
     Example:
         >>> num_problems(np.array([[1, 1, 0], [1, 0, 0], [0, 1, 0]], np.float32))
@@ -508,7 +505,7 @@ def num_problems(ones: np.ndarray) -> int:
 
 
 def ones_of(values: np.ndarray, differing: list[int] | None = None) -> np.ndarray | None:
-    """1 if a system has the higher of two values, `[system, unit]` floats; None if there are more than two values.
+    """Floats `[system, unit]`: 1 if a system has the higher of two values, else 0; None if there are more values.
 
     `values` `[system, unit, stat]` are all statistics; systems must differ only in the statistic `differing`.
     """
@@ -544,7 +541,7 @@ def slope_in(problem: SumsProblem, stat: int) -> float | None:
 
 
 def scores_at(problem: SumsProblem, stat: int, sums: np.ndarray) -> np.ndarray:
-    """Scores for each value in `sums` as the sum of one statistic; the other sums are the first system's sums."""
+    """The score for each value in `sums`, taken as the sum of `stat`; the other sums are the first system's sums."""
     table = np.tile(problem.units.totals[0], (len(sums), 1))
     table[:, stat] = sums
     return problem.scores(table)
@@ -555,7 +552,7 @@ AUTO_BUDGET = 10.0
 EXACT_BUDGET = 600.0
 """Nominal seconds for an exact method that the user chose."""
 _FEW_COLUMNS = 6
-"""Up to this many columns are added up while masks are drawn."""
+"""Most columns that are added up while masks are drawn."""
 
 
 def exact_budget(settings: Settings) -> float:
@@ -592,7 +589,7 @@ def over_budget(costs: dict[Pair, Cost], settings: Settings) -> dict[Pair, NotEl
 
 
 def swap_cost(problem: SumsProblem, num_pairs: int) -> Cost:
-    """The cost of swapping so many pairs in NumPy."""
+    """The cost of swapping `num_pairs` pairs in NumPy."""
     num_systems, num_units, num_stats = problem.units.values.shape
     # If outputs or runs are exchanged, they are chosen for both systems one by one, which takes about as long as
     # counting draws.
@@ -636,7 +633,7 @@ def numpy_cost(*, resamples: int, units: int, columns: int, scored: int, counted
 
 
 ExceedCounter = Callable[[np.ndarray, int, int], np.ndarray]
-"""(indices of some pairs `[pair]`, first resample, end) -> number of hits among these resamples, `[pair]` int64."""
+"""A function: (indices of pairs, first resample, end) -> number of extreme resamples in this range, `[pair]` int64."""
 
 
 def exact_columns(p_values: Sequence[PValue] | np.ndarray, reasons: Column, methods: Column | None = None) -> Columns:
@@ -700,7 +697,7 @@ def sampled_columns(
 
 
 def completed(pairs: Comparisons, sample: Callable[[np.ndarray, Column], Columns]) -> Comparisons:
-    """The table of pairs after exact tests, completed by a test that samples the pairs without a p-value.
+    """Complete the table of pairs after exact tests by a test that samples the pairs without a p-value.
 
     `sample` takes the indices of these pairs and the reasons why they have no exact test, and returns their columns.
     """

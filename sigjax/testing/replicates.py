@@ -27,20 +27,20 @@ from operator import itemgetter
 import numpy as np
 
 from sigjax.records import Hint, InputError
+from sigjax.records.settings import bonferroni_level
 from sigjax.resample.draws import draws_from_strata
 from sigjax.resample.engine import ScoreSpec, replicates
 from sigjax.resample.projection import ColumnIndices, draws_projection
 from sigjax.resample.units import total
 from sigjax.run.backend import most_bytes
 from sigjax.run.context import Run, fits, gib, in_threads, memory_for
-from sigjax.testing.closed import bonferroni_level
 from sigjax.testing.delta_method import NO_VARIANCE, STEP, slope
 from sigjax.testing.problem import Problem, SumsProblem, check_finite
 from sigjax.testing.special import normal_below, normal_quantile
 from sigjax.testing.uncertainty import Percentile, Pieces, Targets, quantile_levels
 
 _CACHED = 2**16
-"""Differences that are processed in one block."""
+"""Number of differences that are processed in one block."""
 
 
 def kept_replicates(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) -> np.ndarray:
@@ -63,7 +63,7 @@ def kept_replicates(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) ->
 def of_targets(
     function: Callable[[np.ndarray, slice], np.ndarray], values: np.ndarray, members: np.ndarray
 ) -> np.ndarray:
-    """Results of a function for all targets; it takes a block's replicates `[target, resample]` and the block.
+    """The results of a function for all targets; it takes the replicates `[target, resample]` and the slice of a block.
 
     Replicates are new arrays, with as many targets as fit into the cache. They are differences of two rows of `values`,
     or a single row if the second of `members` `[target, 2]` is the number of rows.
@@ -95,7 +95,7 @@ class Simultaneous(Percentile):
     takes_largest = True
 
     def levels(self, below: np.ndarray, block: slice) -> np.ndarray:
-        """No quantiles."""
+        """No quantiles: NaN for all targets."""
         return np.full_like(super().levels(below, block), np.nan)
 
     def with_all(self, found: np.ndarray, largest: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
@@ -121,7 +121,7 @@ class JointDeltas(Simultaneous):
         self.level = bonferroni_level(self.level, max(joint_pairs, num_pairs) / num_pairs)
 
     def levels(self, below: np.ndarray, block: slice) -> np.ndarray:
-        """The quantile levels of scores."""
+        """Quantile levels for scores only."""
         levels = super().levels(below, block)
         levels[: max(0, self.targets.num_systems - block.start)] = quantile_levels(self.level_of_scores)
         return levels
@@ -132,7 +132,7 @@ class JointDeltas(Simultaneous):
         return np.concatenate([found[:num_systems], super().with_all(found, largest)[num_systems:]])
 
     def groups(self) -> tuple[slice, ...]:
-        """Only the pairs."""
+        """A single group, the pairs."""
         return (super().groups()[1],)
 
 
@@ -212,7 +212,7 @@ def bca_levels(below: float, acceleration: float, level: float) -> tuple[float, 
 
 
 def _corrected(bias: float, z: float, acceleration: float) -> float:
-    """The level for the normal quantile z; beyond the pole of the formula, its limit at the pole."""
+    """The corrected level for the normal quantile z; beyond the pole of the formula, its limit at the pole."""
     shrink = 1.0 - acceleration * z
     return normal_below(bias + z / shrink) if shrink > 0.0 else float(z > 0.0)
 
@@ -364,7 +364,7 @@ def _in_order(first: tuple[int, int], second: tuple[int, int]) -> tuple[tuple[in
 
 
 def _check_memory(problem: SumsProblem, num_rows: int) -> None:
-    """Refuse what does not fit into memory: all replicates, and products of statistics (integers and a matrix)."""
+    """Refuse studentized intervals if replicates and products of statistics do not fit into memory."""
     num_systems, _, num_stats = problem.units.values.shape
     num_strata = int(problem.units.strata[-1]) + 1
     products = len(problem.hypotheses.members) * num_stats**2 + num_systems * num_stats * (num_stats + 1) // 2
@@ -379,7 +379,7 @@ def _check_memory(problem: SumsProblem, num_rows: int) -> None:
 
 
 def _centred(values: np.ndarray, strata: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Statistics `[system, unit, stat]` minus about their mean in the stratum, in coarse steps `[stat]`."""
+    """Statistics `[system, unit, stat]` minus rounded means of strata, in coarse steps; and the steps `[stat]`."""
     starts = np.searchsorted(strata, np.arange(len(sizes)))
     means = np.rint(np.add.reduceat(values.astype(np.float64), starts, axis=1) / sizes[:, None])
     apart = values - means[:, strata]

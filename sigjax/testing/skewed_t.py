@@ -9,11 +9,11 @@ apply if the skewness of the units, $g \sqrt n$, is above 1.2 for 9 units, 2.4 f
 at the bounds of the metric.
 
 For a delta, the end on the side of the short tail stays t s away. Differences of two systems are often symmetric with
-heavy tails, or mostly 0. Then g is noise, and follows the same outlier that has moved $\hat\delta$. If the end on the
-short side moved nearer, intervals would miss such deltas in 7 to 10% of samples with 10 to 50 units, and in 20% with 50
-units of which 3 differ; t misses 3 to 5%. If ends move only outwards, intervals never miss more often than t. For
-lognormal differences they miss 10, 7 and 5% instead of 16, 12 and 9% (10, 30 and 100 units). Reference: Hall (1992),
-"On the removal of skewness by transformation".
+heavy tails, or mostly 0. Then g is noise, and follows the same outlier that has moved $\hat\delta$. Suppose the end on
+the short side moved nearer. Then intervals would miss such deltas in 7 to 10% of samples with 10 to 50 units, and in
+20% of samples with 50 units of which only 3 differ. Intervals by t miss 3 to 5%. If ends move only outwards, intervals
+never miss more often than intervals by t. For lognormal differences they miss 10, 7 and 5% instead of 16, 12 and 9%
+(10, 30 and 100 units). Reference: Hall (1992), "On the removal of skewness by transformation".
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from sigjax.testing.problem import SumsProblem
 from sigjax.testing.special import t_quantile, t_tail
 
 _STRETCH = 2.0
-"""By which factor the skewness correction may move an end away from the score or towards it, compared with t. An end
-for a delta never moves nearer."""
+"""Largest factor by which the skewness correction moves an end away from the score, or towards it, compared with t. An
+end for a delta never moves nearer."""
 
 
 def skewed_ends(skewness: np.ndarray, quantile: float, *, nearer: bool) -> tuple[np.ndarray, np.ndarray]:

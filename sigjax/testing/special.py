@@ -145,7 +145,7 @@ def _t_ratio(slope: float, degrees: float) -> float:
 
 
 def chi_square_tail(statistic: float) -> float:
-    """Probability that a chi-square variable with one degree of freedom is at least so large.
+    """Probability that a chi-square variable with one degree of freedom is at least `statistic`.
 
     >>> round(chi_square_tail(3.8415), 4)
     0.05
@@ -190,7 +190,7 @@ def clopper_pearson(successes: np.ndarray, trials: int, level: float) -> tuple[n
 
 
 def lower_odds(successes: np.ndarray, trials: int, tail: float) -> np.ndarray:
-    """The odds `[count]` at which so many successes (1 to `trials`, whole) or more have the probability `tail`.
+    """The odds `[count]` at which at least `successes` (integers from 1 to `trials`) have the probability `tail`.
 
     Elements do not affect each other. The relative error is below 1e-11 up to 1e9 trials.
 
@@ -290,7 +290,7 @@ def _fraction(k: np.ndarray, rest: np.ndarray, odds: np.ndarray, terms: np.ndarr
 
 
 def _log_highest(k: np.ndarray, trials: float) -> np.ndarray:
-    """Logarithm of P(X = k) at the proportion k / trials, where it is largest."""
+    """Logarithm of P(X = k) for the probability k / trials, at which P(X = k) is largest."""
     rest = trials - k
     stirling = _stirling_error(np.full(1, trials)) - (_stirling_error(k) + _stirling_error(rest))
     return stirling + 0.5 * np.array([math.log(each) for each in (trials / (2.0 * math.pi * k * rest)).tolist()])

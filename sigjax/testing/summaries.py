@@ -30,15 +30,15 @@ from sigjax.testing.replicates import kept_replicates, of_targets
 from sigjax.testing.uncertainty import Percentile, Pieces, between, standard_errors, unsafe
 
 _PIECE = {"cpu": 2**13, "gpu": 2**18}
-"""Resamples that a compiled kernel counts in one block: they fit into the cache, or need few calls of a GPU."""
+"""Number of resamples per block of a compiled kernel: few for the cache of a CPU, many for few calls of a GPU."""
 _ALWAYS_KEPT = 2**15
-"""So many resamples are always kept, whatever the memory."""
+"""Up to this number, resamples are always kept, whatever the memory."""
 _MANY = 32
 """Fewest items for which threads pay."""
 _COLUMNS = 2**11
-"""Resamples per block of maxima, so that they stay in the cache."""
+"""Number of resamples per block of maxima, which stay in the cache."""
 _FEWEST = 64
-"""Resamples whose counts are added up side by side."""
+"""Number of resamples whose counts are added up side by side."""
 _TOGETHER, _NUMBERS = 32, 2**25
 """Most targets that a GPU processes in one block, and most replicates in a block of several targets."""
 
@@ -48,11 +48,10 @@ def summarize(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Counts, standard errors and intervals from replicates, continued from the checkpoint.
 
-    For a shard of several, replicates and counts are only kept, and results are not computed. `pieces` yields
-    replicates `[row, resample]`, piece by piece, for a part of the run. `by` makes the standard errors and intervals of
-    its targets. There are three results: `[pair]` int64, how many replicates count against the observed delta of each
-    pair `tested`; `[target, 3]`, standard errors and intervals of the targets; and the replicates, if all were kept on
-    the host in this run.
+    A shard only keeps replicates and counts, and computes no results. `pieces` yields replicates `[row, resample]`,
+    piece by piece, for a part of the run. `by` makes the standard errors and intervals of its targets. There are three
+    results: the number of extreme resamples for each pair `tested`, `[pair]` int64; standard errors and intervals of
+    the targets, `[target, 3]`; and the replicates, or None if they were not all kept on the host.
     """
     tally = run.checkpoint.tally(exceed=len(tested.delta), spreads=len(by.targets.members))
     if tally is not None:
@@ -107,11 +106,11 @@ def _on_device(
 
 
 def _kept_on_device(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) -> tuple[Any, np.ndarray]:
-    """Replicates `[row, column]`, with NaN after the last replicate, and their number."""
+    """Replicates `[row, column]` on the device, with NaN after the last replicate; and the number of replicates."""
     values, finite, count = None, list[Any](), np.array(run.resamples)
     for start, part in pieces(replace(run, stays=True)):
         piece, most = part, max(run.resamples, 2 * _FEWEST)
-        if not hasattr(part, "sharding"):  # of the host: padded, so that programs for few lengths are compiled
+        if not hasattr(part, "sharding"):  # pad a host array: each length needs a program
             length = 2 ** (part.shape[1] - 1).bit_length()
             piece, most = np.pad(part, ((0, 0), (0, length - part.shape[1]))), most + length
         if values is None:
@@ -124,7 +123,7 @@ def _kept_on_device(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) ->
 
 
 def _spreads(values: Any, count: np.ndarray, by: Percentile, size: int) -> np.ndarray:
-    """The columns of `Percentile.uncertainties` of all targets."""
+    """Standard errors and ends of intervals `[target, 3]` of all targets, as `Percentile.uncertainties` has them."""
     members, observed, tolerance, _ = by.targets
     found, number, resamples = np.full((len(members), 3), np.nan), len(members), int(count)
     (blocks,) = in_blocks((members,), size)
@@ -166,13 +165,17 @@ def _largest_on_device(by: Percentile, values: Any, count: np.ndarray, size: int
 def bootstrap_exceed(
     replicates: np.ndarray, delta: float, tolerance: float, alternative: Alternative, variant: Variant
 ) -> int:
-    r"""Count bootstrap resamples that count against the observed delta.
+    r"""Count the bootstrap resamples that are at least as extreme as the observed delta.
 
-    The null distribution is that of $\delta^* - \delta$ (`shift`, Berg-Kirkpatrick et al. 2012, section 2) or $\delta -
-    \delta^*$ (`flip`). Two-sided: $|\delta^* - \delta| \ge |\delta|$, centred before the absolute value, the same for
-    both; greater, shift: $\delta^* - \delta \ge \delta$, their $\delta^* > 2\delta$ with ties counted; greater, flip:
-    $\delta^* \le 0$; less: the other way round. `replicates` `[resample]` are bootstrap deltas; differences smaller
-    than `tolerance` are ties.
+    The variant `shift` takes $\delta^* - \delta$ as the null distribution (Berg-Kirkpatrick et al. 2012, section 2),
+    and `flip` takes $\delta - \delta^*$. A resample counts if:
+
+    - two-sided: $|\delta^* - \delta| \ge |\delta|$, for both variants;
+    - greater, `shift`: $\delta^* - \delta \ge \delta$ (the paper has $\delta^* > 2\delta$, without ties);
+    - greater, `flip`: $\delta^* \le 0$.
+
+    For "less", the inequalities are reversed. `replicates` `[resample]` are bootstrap deltas; differences smaller than
+    `tolerance` are ties.
 
     >>> bootstrap_exceed(np.array([0.2, 0.5]), 0.2, 1e-12, "two-sided", "shift")
     1
@@ -182,7 +185,7 @@ def bootstrap_exceed(
 
 
 def _count_against(values: np.ndarray, tested: Deltas, settings: Settings, backend: Backend) -> np.ndarray:
-    """How many replicates `[system, resample]` count against the delta of each tested pair: `[pair]` int64."""
+    """The number of extreme resamples for each tested pair, `[pair]` int64, from replicates `[system, resample]`."""
     size = _PIECE.get(backend.platform, 0)
     # For few pairs, NumPy finishes before threads have started.
     if not size or len(tested.delta) < _MANY or values.shape[1] < min(_PIECE.values()):
@@ -198,7 +201,7 @@ def _count_against(values: np.ndarray, tested: Deltas, settings: Settings, backe
     for start in range(0, values.shape[1], size):
         piece = values[:, start : start + size]
         if (lacking := size - piece.shape[1]) > 0:
-            piece = np.pad(piece, ((0, 0), (0, lacking)), constant_values=np.nan)  # no comparison with NaN is true
+            piece = np.pad(piece, ((0, 0), (0, lacking)), constant_values=np.nan)  # comparisons with NaN are false
         counts += (
             on_all_cores(kernel, piece, *tested) if backend.platform == "cpu" else np.asarray(kernel(piece, *tested))
         )
@@ -234,11 +237,11 @@ def _row(piece: np.ndarray, members: np.ndarray) -> np.ndarray:
 
 
 _SAMPLE, _FAR = 2**16, 6.0
-"""Size of the sample that locates quantiles; and half the width that is kept around them, in standard deviations (a
-quantile is farther away with probability 2e-9)."""
+"""Size of the sample that locates quantiles; and half the width of the range that is kept around them, in standard
+deviations. A quantile is outside the range with probability 2e-9."""
 _BYTES = 0.5
-"""Bytes of memory per replicate of a target: sums of 32 in two draws, and replicates near quantiles, with room to
-sort."""
+"""Bytes of memory per replicate of a target: sums of 32 replicates in two draws, and replicates near quantiles, with
+room to sort."""
 
 
 class _Draw(Protocol):
@@ -253,7 +256,7 @@ class _First:
     """The first draw of a target: sum, largest absolute value, share below the observed value, and a sample."""
 
     def __init__(self, by: Percentile, target: int, resamples: int, exponent: int = 0) -> None:
-        """Numbers are summed in units of 2 ** `exponent`."""
+        """Prepare the first draw of a target; numbers are summed in units of 2 ** `exponent`."""
         self.place, self.members, self.exponent, self.resamples = (
             target,
             by.targets.members[target],
@@ -366,7 +369,7 @@ class _DrawnAgain:
             self._done += piece.shape[1]
 
     def spreads(self) -> np.ndarray:
-        """The columns `[target, 3]` of `Percentile`."""
+        """Standard errors and ends of intervals `[target, 3]`, as in `Percentile`."""
         found = np.full((len(self._by.targets.members), 3), np.nan)
         for group in self._groups:
             first, is_first = self._of_group(group), group is self._groups[0]

@@ -70,7 +70,7 @@ def exact_permutation(problem: Problem, context: Context) -> Comparisons:
 
 
 def _tested(problem: Problem, test: Test, columns: Columns) -> Comparisons:
-    """The table of the pairs with the columns of a test."""
+    """The table of pairs, with the columns of a test."""
     return problem.pairs.with_columns(columns).with_columns({"test": Column.constant(test, len(columns))})
 
 
@@ -91,7 +91,7 @@ def replicates(problem: Problem, run: Run) -> Pieces:
 
 
 def sized(problem: Problem, context: Context, num_swapped: int = 0, *, draws: bool) -> Context:
-    """The context for swaps of so many pairs, and for draws; metrics that are not sums stay on the host."""
+    """The context for swaps of `num_swapped` pairs, and for draws; metrics that are not sums stay on the host."""
     if isinstance(problem, ColumnsProblem):
         return context.sized(problem.plan.cost, on_host=True)
     assert isinstance(problem, SumsProblem)
@@ -149,7 +149,7 @@ def exact_bootstrap(
 
 
 def open_rows(pairs: Comparisons | None) -> np.ndarray:
-    """The pairs that have no p-value yet."""
+    """The positions of pairs without a p-value."""
     return np.zeros(0, int) if pairs is None else np.flatnonzero(~pairs.column("p_value").where_present)
 
 

@@ -1,11 +1,11 @@
 r"""Tilted swaps: permutation p-values far below 1 / (resamples + 1), for any metric of sums (importance sampling).
 
-**Tilts.** With $D_i$ the difference of the outputs of unit i, a swap e, one sign per unit, gives $S = \sum_i e_i D_i$,
-and delta is a function of S. With its slopes g at S = 0, unit i has the effect $x_i = g \cdot D_i$; the sign of $D_i$
-is chosen so that $x_i \ge 0$. So all of this is the same for every observed swap: a swap changes the sign of $D_i$ and
-keeps the sum of both systems. By the tilt $\theta$, unit i has the sign + with probability $1 / (1 + e^{-2 \theta
-x_i})$. Tilts $\pm\theta_1, \dots, \pm\theta_J$ are a path outwards, to where all signs are equal. With $L = \sum e_i
-x_i$ and Q the equal mixture of the tilts, the weight of a swap is
+**Tilts.** Let $D_i$ be the difference of the outputs of unit i. A swap e has one sign per unit and gives $S = \sum_i
+e_i D_i$; delta is a function of S. Let g be the slopes of delta at S = 0. Unit i has the effect $x_i = g \cdot D_i$;
+the sign of $D_i$ is chosen so that $x_i \ge 0$. So the effects are the same for every observed swap: a swap changes the
+sign of $D_i$ and keeps the sum of both systems. Under the tilt $\theta$, unit i has the sign + with probability $1 / (1
++ e^{-2 \theta x_i})$. The tilts $\pm\theta_1, \dots, \pm\theta_J$ are a path outwards, until all signs are equal. With
+$L = \sum e_i x_i$ and Q the equal mixture of the tilts, the weight of a swap is
 
 $$w = dP / dQ = 1 \Big/ \frac1J \sum_j \frac{\cosh(\theta_j L)}{\prod_i \cosh(\theta_j x_i)}.$$
 
@@ -18,13 +18,13 @@ observed swap. With B other vectors and C tilts
 
 $$p = \frac{1}{B + 1} \sum_{b=0}^B \frac{1}{C} \sum_c w(e(c, U_b)) \, 1\{|\delta(e(c, U_b))| \ge |\delta|\}.$$
 
-*Proof that P(p <= u) <= u, for any B and any statistic.* Let F(t) be the right side with t for |delta|: what a measure
-M on numbers, with masses w / (C (B + 1)) at |delta(e(c, U_b))|, has from t on. Under the null hypothesis the tilt c
-and $U_0, \dots, U_B$ have the density w(e(c, U_0)), relative to all of them uniform. So P(p <= u) is the mean of
-w(e(c, U_0)) 1{F(|delta(e(c, U_0))|) <= u} over uniform ones. F is symmetric in the vectors and knows no c; averaged
-over all c and over which vector is the 0-th, that is the mean of M{t: F(t) <= u}, at most u for every measure M. QED. A
-one-sided p is half of this, if delta has its sign: with U and 1 - U taken together, every swap comes with its opposite.
-Tilts chosen by the observed delta would break the symmetry.
+*Proof that P(p <= u) <= u, for any B and any statistic.* Let M be the measure on numbers that has the mass w / (C (B +
+1)) at each |delta(e(c, U_b))|. Let F(t) be the mass of M from t on, so p = F(|delta|). Under the null hypothesis, the
+tilt c and $U_0, \dots, U_B$ have the density w(e(c, U_0)) relative to the uniform distribution. So P(p <= u) is the
+mean of w(e(c, U_0)) 1{F(|delta(e(c, U_0))|) <= u} over the uniform distribution. F is symmetric in the vectors and does
+not depend on c. So we may average over all c, and over which vector is the first. The average is the mean of M{t: F(t)
+<= u}, which is at most u for every measure M. QED. A one-sided p is half of this, if delta has its sign: with U and 1 -
+U taken together, every swap comes with its opposite. Tilts chosen by the observed delta would break the symmetry.
 
 *With the floor.* If no plain swap is extreme, the result is min(1 / (K + 1), p), else (exceed + 1) / (K + 1). For u >=
 1 / (K + 1), the result is at most u if (exceed + 1) / (K + 1) is. For smaller u, it is at most u only if p is. Both
@@ -59,23 +59,23 @@ _INNERMOST, _STEPS = 3.0, (1.5, 0.075, 0.005)
 """The reach of a tilt is about the normal deviate of the swaps that it leads to. These are the least reach, and the
 steps between tilts: the growth of -log p, and the least growth of the reach, absolute and relative."""
 _BENDS, _BENT, _MOST_PATHS = (8.0, 14.0, 20.0, 30.0), 0.5, 4
-"""Reaches whose slopes may add a path, if the sine of the angle to all other paths, times the reach, is at least the
-second number; and most paths."""
+"""Paths are added for slopes at these reaches, if the sine of the angle to every other path, times the reach, is above
+the second number. The third number is the most paths."""
 _CHORD, _FAR = 0.3, 4.0
-"""In standard deviations of a sum: half the width of the differences that give slopes; and how far off the path slopes
-are computed, too (BLEU has a kink that paths do not meet)."""
+"""Two distances in standard deviations of a sum. The first is half the width of the differences that give slopes. The
+second is how far off the path slopes are also computed: BLEU has a kink that paths do not meet."""
 _WIDER, _NOISIEST = 1.1, 2.2
-"""The factor that widens the standard error, since weights are skewed; and the limit of the widened error, relative to
-the mean of the vectors: beyond it, p is refused because a few swaps would decide it."""
+"""The factor that widens the standard error, because weights are skewed; and the limit of the widened error, relative
+to the mean of the vectors. Above the limit, p is refused, because a few swaps would decide it."""
 _PROBES, _PART, _MORE, _ROUNDS = (0.25, 0.5, 0.75, 1.0), 0.05, 10.0, 3
-"""The search for extreme swaps off the paths: parts of the way outwards; the share of p that lies beyond the end of the
-way; by which factor a weight must exceed all drawn weights; and how many rounds search along new slopes."""
+"""Constants of the search for extreme swaps off the paths. They are: the parts of the way outwards; the share of p
+beyond the end of the way; the factor by which a weight must exceed all drawn weights; the rounds with new slopes."""
 _FAINT = 20.0
 """Swaps with log weights that are smaller than the observed swap's by this much count as extreme without a check."""
 _CANCELLED = 1e-9
-"""Effects below this share of their terms, which cancel, are rounding."""
+"""If the terms of an effect cancel, an effect below this share of the terms is rounding."""
 _CHUNK = 2**15
-"""Numbers per block, so that they stay in the cache."""
+"""Number of values per block, which stay in the cache."""
 
 
 def importance_sampled(problem: Problem, sampled: Columns, rows: np.ndarray, context: Context) -> Columns:
@@ -88,7 +88,7 @@ def importance_sampled(problem: Problem, sampled: Columns, rows: np.ndarray, con
     if plain or not isinstance(problem, SumsProblem) or problem.studentizes or problem.exchanges != "units":
         return sampled
     if context.is_part:
-        return sampled  # a shard does not compute it: the merge of all shards does
+        return sampled  # the merge of all shards computes this
     settings, (_, num_units, num_stats) = problem.settings, problem.units.values.shape
     affordable = _FEWEST * exact_budget(settings) / least_cost(len(rows), num_units, num_stats).seconds
     num_vectors = min(max(_NUMBERS // num_units, 2 * _FEWEST), int(affordable), _MOST)
@@ -129,7 +129,7 @@ def importance_sampled(problem: Problem, sampled: Columns, rows: np.ndarray, con
 
 
 def least_cost(num_pairs: int, num_units: int, num_stats: int) -> Cost:
-    """The least cost: the fewest vectors for each of so many sampled pairs. Below it, p-values stay at the floor."""
+    """The cost of the fewest vectors for `num_pairs` sampled pairs; if the budget is smaller, p stays at the floor."""
     return (TILTED_VECTOR + TILTED_NUMBER * num_units) * (_FEWEST * num_pairs * num_stats)
 
 
@@ -241,11 +241,10 @@ class TiltedSwaps:
             return (side * path.signs * _logit(numbers))[None]
 
     def _log_sums(self, path: TiltMixture, logits: np.ndarray, least_delta: float) -> tuple[np.ndarray, float]:
-        """Logarithms `[vector]` of the mean weight of a path's extreme swaps, over all paths and tilts.
+        """Logarithms `[vector]` of the mean weight of a path's extreme swaps; and the largest log weight.
 
-        And the largest one.
-
-        Swaps with very small weights count with an upper bound: the weight under their own tilt alone.
+        The mean is over all paths and tilts. Swaps with very small weights count with an upper bound, the weight under
+        their own tilt alone.
         """
         observed, oriented = self.apart.sum(axis=0), self.apart * path.signs[:, None]
         log_tilts, width = math.log(len(path.thetas) * len(self.paths)), len(path.thetas) + 1
@@ -277,11 +276,11 @@ class TiltMixture:
     """The tilts of a path, for swaps in one direction, and the ratio of their mixture to fair coins."""
 
     def __init__(self, apart: np.ndarray, slopes: np.ndarray, effects: np.ndarray) -> None:
-        """`effects` `[unit]`, with norm 1, are the effects of the observed swap."""
+        """Choose the tilts; `effects` `[unit]`, with norm 1, are the effects of the observed swap."""
         first = apart[np.arange(len(apart)), (apart != 0.0).argmax(axis=1)]
         self.slopes, self.effects, sizes = slopes, effects, np.abs(effects)
         self.signs = np.where((effects < 0.0) | ((effects == 0.0) & (first < 0.0)), -1.0, 1.0)
-        """[unit]: the signs of the observed swap, where + means a positive effect."""
+        """`[unit]` signs of the observed swap; + means a positive effect."""
         trial = np.geomspace(1.0, 4096.0, 49)
         entropy = np.array([(each * sizes * np.tanh(each * sizes) - _log_cosh(each * sizes)).sum() for each in trial])
         unsure = math.log(2.0) * np.count_nonzero(effects) - entropy > 0.5
@@ -294,7 +293,7 @@ class TiltMixture:
         outwards: np.ndarray = np.interp(self.reach, reach, trial)
         norms = np.array([_log_cosh(each * sizes).sum() for each in outwards])
         self.thetas, self.log_norms = np.append(-outwards[::-1], outwards), np.append(norms[::-1], norms)
-        """[tilt] each, ascending: theta, and the log of the product of cosh(theta x) over units."""
+        """`[tilt]` each: theta, ascending, and the log of the product of cosh(theta x) over units."""
         between = np.interp(np.linspace(0.0, 1.0, 640), np.linspace(0.0, 1.0, len(outwards)), outwards)
         means = np.array([(sizes * np.tanh(each * sizes)).sum() for each in between])
         least, largest, most = float(means[0]), float(means[-1]), float(sizes.sum())

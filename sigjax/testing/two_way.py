@@ -7,15 +7,17 @@ squares about the means,
     V_units = U / (U - 1) sum_u (x[u, .] - mean)^2       V_rest = UR / ((U - 1) (R - 1)) sum_ur (residual of x[u, r])^2
     V_runs  = R / (R - 1) sum_r (x[., r] - mean)^2       V = max(V_units + V_runs - V_rest, V_units, V_runs)
 
-V_units and V_runs both contain the rest, so it is subtracted once: the estimate by the method of moments of a linear
-mixed model with crossed random effects. For a delta, x[u, .] are differences, since both systems saw the same units,
-while V_runs and V_rest are sums over both systems, because runs of different systems are assumed independent. V_units
-is a sum over strata, each with its own mean and number of units. The interval is score +- t sqrt(V), where t has the
-degrees of freedom of Satterthwaite (1946), V^2 / sum_k V_k^2 / f_k over the parts: U - 1 for the units, R - 1 for the
-runs of each system, and (U - 1) (R - 1) for each rest; but at least the smaller of U - 1 and R - 1, because subtracting
-V_rest can make them too small if there are few units. A two-way bootstrap (Owen 2007) has a variance that is (R - 1) /
-R times too small, and no t. References: Searle, Casella and McCulloch (1992), "Variance components"; Cameron, Gelbach
-and Miller (2011), "Robust inference with multiway clustering".
+V_units and V_runs both contain the rest, so it is subtracted once. This is the estimate by the method of moments for a
+linear mixed model with crossed random effects. For a delta, x[u, .] are differences, because both systems saw the same
+units. V_runs and V_rest are sums over both systems, because runs of different systems are assumed independent. V_units
+is a sum over strata, each with its own mean and number of units.
+
+The interval is score +- t sqrt(V), where t has the degrees of freedom of Satterthwaite (1946), V^2 / sum_k (V_k^2 /
+f_k) over the parts k. A part has f_k = U - 1 for the units, R - 1 for the runs of each system, and (U - 1) (R - 1) for
+each rest. The degrees of freedom are at least the smaller of U - 1 and R - 1, because subtracting V_rest can make them
+too small if there are few units. A two-way bootstrap (Owen 2007) has a variance that is too small by the factor (R - 1)
+/ R, and no t. References: Searle, Casella and McCulloch (1992), "Variance components"; Cameron, Gelbach and Miller
+(2011), "Robust inference with multiway clustering".
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from sigjax.records import Score
+from sigjax.records.settings import bonferroni_level
 from sigjax.resample.units import Units, total, variance
-from sigjax.testing.closed import bonferroni_level
 from sigjax.testing.delta_method import NO_VARIANCE, delta_method_influences, sample_factors
 from sigjax.testing.problem import Pair, SumsProblem, check_finite
 from sigjax.testing.special import t_quantile

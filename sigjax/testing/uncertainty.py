@@ -16,23 +16,23 @@ _SAFE = 1e-140
 """Standard errors above this have squares with full precision."""
 
 Pieces = Iterable[tuple[int, np.ndarray]]
-"""The first resample of a piece, and scores `[system, resample]`."""
+"""Pieces of replicates: the index of a piece's first resample, and its scores `[system, resample]`."""
 
 
 class Targets(NamedTuple):
     """Scores and deltas that need intervals: the scores of all systems, then the deltas of all pairs."""
 
     members: np.ndarray
-    """[target, 2] int32: (a, b) for the delta of two systems; (a, number of systems) for the score of a."""
+    """`[target, 2]` int32: (a, b) for the delta of two systems; (a, number of systems) for the score of a."""
     observed: np.ndarray
-    """[target] float64: scores and deltas on all units."""
+    """`[target]` float64: scores and deltas on all units."""
     tolerance: np.ndarray
-    """[target] float64: replicates closer than this are ties, and standard errors up to this size are rounding."""
+    """`[target]` float64: replicates closer than this are ties, and standard errors up to this size are rounding."""
     num_systems: int
 
 
 def targets_of(hypotheses: Hypotheses, *, needed: bool = True) -> Targets:
-    """All systems and pairs, if they are needed."""
+    """The targets, all systems and pairs; no targets unless `needed`."""
     num_systems = len(hypotheses.scores)
     scores = np.stack([np.arange(num_systems), np.full(num_systems, num_systems)], axis=1)
     members = np.concatenate([scores, hypotheses.members]).astype(np.int32)[: None if needed else 0]
@@ -42,11 +42,11 @@ def targets_of(hypotheses: Hypotheses, *, needed: bool = True) -> Targets:
 class Percentile:
     """Percentile intervals of targets from replicates; other kinds are subclasses that override parts.
 
-    Standard errors and ends of intervals are arrays `[target, 3]`, with NaN if there is no interval. Override `turned`
-    for kinds that transform percentile intervals (`Basic`), `levels` for other quantiles (`Bca`), `with_all` for kinds
-    that need all pairs at once (`Simultaneous`), `pieces` and `finished` for kinds that need more than scores
-    (`Studentized`). The exact bootstrap calls `turned`. A kind with quantiles that the exact bootstrap does not know
-    needs `samples=True` in the registry.
+    Standard errors and ends of intervals are arrays `[target, 3]`, with NaN if there is no interval. A subclass
+    overrides `turned` to transform percentile intervals (`Basic`), or `levels` for other quantiles (`Bca`). It
+    overrides `with_all` if it needs all pairs at once (`Simultaneous`), and `pieces` and `finished` if it needs more
+    than scores (`Studentized`). The exact bootstrap calls `turned`. A kind with quantiles that the exact bootstrap does
+    not know needs `samples=True` in the registry.
 
     Quantiles interpolate linearly between order statistics, as `numpy.quantile` and
     `scipy.stats.bootstrap(method="percentile")` do. Reference: Efron and Tibshirani (1993), chapter 13.
@@ -73,7 +73,7 @@ class Percentile:
         return np.tile(quantile_levels(self.level), (len(below), 1))
 
     def uncertainties(self, rows: np.ndarray, block: slice) -> np.ndarray:
-        """Standard errors and ends of a block of targets, from replicates `[target, resample]`; may reorder them."""
+        """Standard errors and interval ends of a block of targets; may reorder the replicates `[target, resample]`."""
         errors, below = standard_errors(rows), np.full(len(rows), np.nan)  # quantiles lose the order
         if self.takes_shares:
             limits = zip(self.targets.observed[block].tolist(), self.targets.tolerance[block].tolist(), strict=True)
@@ -105,7 +105,7 @@ class Percentile:
 
     @staticmethod
     def turned(ends: np.ndarray, observed: np.ndarray | float) -> np.ndarray:
-        """The ends `[..., 2]` of this kind, from the ends of percentile intervals; the exact bootstrap uses it, too."""
+        """The ends `[..., 2]` of intervals of this kind, from the ends of percentile intervals (also exact ones)."""
         del observed
         return ends
 
@@ -149,7 +149,7 @@ def standard_errors(replicates: np.ndarray) -> np.ndarray:
 
 
 def unsafe(errors: np.ndarray) -> np.ndarray:
-    """Which standard errors depend on squares outside the range of a double, or nearly outside."""
+    """Mask of standard errors whose squares are outside the range of a double, or nearly outside."""
     return ~((_SAFE < errors) & (errors < math.inf))
 
 
@@ -166,9 +166,9 @@ def quantiles(values: np.ndarray, levels: tuple[float, float]) -> tuple[np.ndarr
 def of_rank(values: np.ndarray, rank: float, start: int) -> np.ndarray:
     """The values `[target]` at a rank, counted from 0, interpolated as in `numpy.quantile`.
 
-    Before the call, the columns of `values` `[target, resample]` from `start` on hold the ranks from `start` on. After
-    it, the columns from `floor(rank)` on hold the ranks from `floor(rank)` on, for the next call. NumPy partitions by
-    one rank several times faster than by two.
+    Before the call, the columns of `values` `[target, resample]` from `start` on must hold the ranks from `start` on.
+    After the call, the columns from `floor(rank)` on hold the ranks from `floor(rank)` on, for the next call. NumPy
+    partitions several times faster by a single rank than by two ranks.
     """
     whole = math.floor(rank)
     values[:, start:].partition(whole - start, axis=1)
@@ -178,7 +178,7 @@ def of_rank(values: np.ndarray, rank: float, start: int) -> np.ndarray:
 
 
 def between(low: np.ndarray, high: np.ndarray, part: np.ndarray | float) -> np.ndarray:
-    """Numbers interpolated between two others exactly as NumPy does, to the last bit."""
+    """Interpolate between two numbers exactly as NumPy does, to the last bit."""
     return np.where(np.less(part, 0.5), low + (high - low) * part, high - (high - low) * (1.0 - part))
 
 

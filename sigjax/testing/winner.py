@@ -1,19 +1,19 @@
 r"""The interval of the best score, corrected for choosing the best system by this score: the zoom correction.
 
-The largest of m scores $x_i$, with true scores $\theta_i$ and normal errors of known standard deviations $\sigma_i$, is
-too large on average. A test accepts the vector $\theta$ if each error $|x_i - \theta_i| / \sigma_i$ is at most the
-larger of r and $g_i = \Delta_i / (\sigma_i + \max_j \sigma_j)$, with the gaps $\Delta_i = \max_j \theta_j - \theta_i$.
-So the limit is wider for a system that is far behind. r is the least radius with
+Let $x_i$ be m scores with true scores $\theta_i$ and normal errors of known standard deviations $\sigma_i$. The largest
+score is too large on average. Let $\Delta_i = \max_j \theta_j - \theta_i$ be the gaps, and $g_i = \Delta_i / (\sigma_i
++ \max_j \sigma_j)$. A test accepts the vector $\theta$ if each error $|x_i - \theta_i| / \sigma_i$ is at most the
+larger of r and $g_i$. So the limit is wider for a system that is far behind. r is the least radius with
 
-$$P(|x_i - \theta_i| \le \max(r, g_i)\, \sigma_i \text{ for all } i) \ge 1 - \alpha,$$
+$$P(|x_i - \theta_i| \le \max(r, g_i)\, \sigma_i \text{ for all } i) \ge 1 - \alpha.$$
 
-It is at most the radius of simultaneous intervals. With this probability the winner w is within $r \sigma_w$ of its
-true score. Otherwise, if $g_w$ were above r, its score would be below $\max_j \theta_j - r \max_j \sigma_j$, and so
-below that of the truly best system, whose gap is 0. The interval holds every t that is the winner's true score in some
-accepted $\theta$. For each t the least favourable gaps give $g_i = \max(0, t - x_i) / (2 \sigma_i + \max_j \sigma_j)$,
-and $g_w = 0$: if $g_i > r$, then $\theta_i \le x_i + g_i \sigma_i$ and $\max_j \theta_j \ge t$ show that the limit is
-at least so large; if not, both are at most r. So t is in the interval if $|x_w - t| \le r(t)\, \sigma_w$. For equal
-$\sigma$ this is the method of Zrnic and Fithian, whose slack is $\Delta_i / 2$.
+r is at most the radius of simultaneous intervals. With this probability the winner w is within $r \sigma_w$ of its true
+score. Otherwise, if $g_w$ were above r, its score would be below $\max_j \theta_j - r \max_j \sigma_j$, and so below
+the score of the truly best system, whose gap is 0. The interval holds every t that is the winner's true score in some
+accepted $\theta$. For each t, the least favourable gaps give $g_i = \max(0, t - x_i) / (2 \sigma_i + \max_j \sigma_j)$,
+and $g_w = 0$. The reason: if $g_i > r$, then $\theta_i \le x_i + g_i \sigma_i$ and $\max_j \theta_j \ge t$ show that
+the limit is at least this large; if not, both numbers are at most r. So t is in the interval if $|x_w - t| \le r(t)\,
+\sigma_w$. For equal $\sigma$ this is the method of Zrnic and Fithian, whose slack is $\Delta_i / 2$.
 
 From below, $t_0$ is the end of the simultaneous interval, and $t_{k+1} = x_w - r(t_k)\, \sigma_w$: r falls as t rises,
 so no t before the limit is in the interval. From above, $t - r(t)\, \sigma_w$ rises, and the end is the t at which it
@@ -28,21 +28,60 @@ against the winner's curse".
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
-from sigjax.testing.closed import bonferroni_level, normal_errors
+from sigjax.records import Interval
+from sigjax.records.settings import bonferroni_level
+from sigjax.testing.intervals import normal_errors
+from sigjax.testing.special import clopper_pearson
 
 _FEW_UNITS, _MOST = 10, 2**24
-"""With fewer units than this, or fewer than systems, correlations are too uncertain to be used; and most normal
-numbers."""
+"""Fewest units for which correlations are used (and there must be as many units as systems); most normal numbers."""
 _HALVINGS, _STEPS = 24, 1000
+_FEW_ANSWERS, SKEWED = 30, 0.2
+"""If the best system has fewer right or wrong answers, its score is not nearly normal; nor is a mean that is so
+skewed."""
+
+
+def winner_interval(
+    scores: np.ndarray,
+    influence: np.ndarray,
+    level: float,
+    interval_at: Callable[[float], Interval | None],
+    *,
+    sign: float = 1.0,
+    right: int | None = None,
+    draws: int,
+    seed: int,
+) -> Interval | None:
+    """The interval of the best score, which also counts that its system was chosen.
+
+    `scores` `[system]` have the influences `[system, unit]`; if `sign` is -1, the lowest score is the best.
+    `interval_at` gives the usual interval of the best score at a level. If the units of the best system are answers, of
+    which so many are `right`, Clopper and Pearson's interval is taken: at such levels, Wilson's is too short if few
+    answers are right.
+    """
+    levels, units = winner_levels(sign * scores, sign * influence, level, draws, seed), influence.shape[1]
+    if right is not None and min(right, units - right) < _FEW_ANSWERS:
+        levels = (bonferroni_level(level, len(scores)),) * 2
+    ends = list[Interval]()
+    for own in levels if sign > 0.0 else levels[::-1]:
+        if right is None:
+            found = interval_at(own)
+        else:
+            found = Interval(*(float(end[0]) for end in clopper_pearson(np.array([right]), units, own)))
+        if found is None:
+            return None
+        ends.append(found)
+    return Interval(ends[0].low, ends[1].high)
 
 
 def winner_levels(
     scores: np.ndarray, influence: np.ndarray, level: float, draws: int, seed: int
 ) -> tuple[float, float]:
-    """The levels of the two intervals that give the lower and the upper end of the interval of the largest score.
+    """Two levels, at which the usual intervals have the lower and the upper end of the interval for the largest score.
 
     `scores` `[system]` (larger is better) have the influences `[system, unit]`. With few units, or if some system does
     not vary (its error is not known to be 0), the levels come from Bonferroni's inequality.
@@ -58,7 +97,7 @@ def winner_levels(
 
 
 def winner_radii(scores: np.ndarray, sizes: np.ndarray, errors: np.ndarray, level: float) -> tuple[float, float]:
-    """How many standard errors the interval of the largest score reaches below and above it.
+    """How many standard errors the interval for the largest score reaches below and above the score.
 
     `sizes` `[system]` are the standard errors, and `errors` `[system, draw]` the absolute errors, divided by them.
 

@@ -135,7 +135,7 @@ BAD = {
     "labels": [
         ("a\nb\n", r"one.pred: has 2 labels, but gold.txt has 10"),
         ("a\n" * 5 + "\n" + "a\n" * 4, r"one.pred, line 6: expected a label, got an empty line"),
-        ("a\n" * 10, r"one.pred: counts: no column of numbers 'y'", {"metric": len, "counts": {"x": "y"}}),
+        ("a\n" * 10, r"counts means nothing for the format labels", {"metric": len, "counts": {"x": "y"}}),
     ],
     "timbl": [
         (TIMBL.partition("\n")[0], r"two.out: has 1 instances, but one.out has 10"),

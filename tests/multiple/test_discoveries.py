@@ -173,6 +173,7 @@ def test_a_report_counts_any_pairs(correction):
     else:
         assert f"at least {expected['real']} of the {significant.sum()} significant differences are real" in note
     assert Report.from_json(report.to_json()) == report
+    assert f"{note[0].upper()}{note[1:]}." in " ".join(str(report).split())  # also on the usual screen
     assert {"discoveries"} <= {fact["code"] for fact in json.loads(report.to_json())["facts"]}
     texts = (report.to_text(), report.to_markdown(), report.to_html())
     assert all("closed testing" in " ".join(text.split()) for text in texts)

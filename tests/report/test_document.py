@@ -20,7 +20,9 @@ import sigjax
 from sigjax import studies
 from sigjax.report.document import Document, to_github, to_latex, to_markup, to_text
 from sigjax.report.markup import MARKDOWN, RST, escape_rst
+from sigjax.report.report import Result
 from sigjax.report.sections import Table
+from sigjax.report.text import WHOLE
 
 RNG = np.random.default_rng(4)
 DATA = {name: (RNG.random(60) < p).astype(int).tolist() for name, p in (("A_1", 0.9), ("B*", 0.6), ("C|d", 0.5))}
@@ -125,6 +127,25 @@ def test_a_page_is_well_formed(result):
 
 def test_json_has_a_schema_of_its_own(result):
     assert json.loads(result.to_json())["schema"].startswith("sigjax")
+
+
+OUTPUTS = ("text", "markdown", "rst", "html", "github", "latex", "json", "csv")
+
+
+def test_all_results_are_of_one_kind_and_have_every_output_with_a_path(result, tmp_path):
+    """A text in a file is whole, as wide as its tables, whatever the terminal."""
+    assert isinstance(result, Result)
+    assert result.headline == result.document().verdict
+    for name in OUTPUTS:
+        path = tmp_path / f"result.{name}"
+        write = getattr(result, f"to_{name}")
+        assert write(path) == str(path)
+        made = path.read_text(encoding="utf-8")
+        if name == "text":
+            assert made == result.to_text(width=WHOLE, whole=True)
+            assert len(made) >= len(str(result)) - 300
+        elif name != "latex":  # its label is the name of the file
+            assert made == write()
 
 
 def test_what_people_typed_is_no_markup():

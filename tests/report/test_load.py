@@ -82,8 +82,11 @@ def test_columns_hold_the_records(report):
 def test_json_is_that_of_the_records_and_alike_in_pieces_of_any_size(report, monkeypatch):
     lines = [json.dumps({key: getattr(one, key) for key in PAIR_KEYS}, ensure_ascii=False) for one in report]
     text = report.to_json()
-    assert report.to_json(keep_scores="never").splitlines()[-3 - len(lines) : -3] == [
-        f"    {line}{'' if line is lines[-1] else ','}" for line in lines
+    written = report.to_json(keep_scores="never").splitlines()
+    start = written.index('  "pairs": [') + 1
+    assert written[start : start + len(lines) + 1] == [
+        *(f"    {line}{'' if line is lines[-1] else ','}" for line in lines),
+        "  ],",
     ]
     assert "".join(json_pieces(report)) == text
     monkeypatch.setattr(programs, "_BLOCK", 2)

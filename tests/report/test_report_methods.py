@@ -83,7 +83,7 @@ def test_it_is_true_to_the_settings():
         )
     )
     assert r"one-sided (greater) paired permutation tests~\cite{noreen1989,yeh2000} (first minus second system)" in text
-    assert "from 500 random permutations (seed 7) as $(x+1)/(n+1)$" in text
+    assert "were computed from 500 random permutations (seed 7). A sampled p-value is $(x+1)/(n+1)$, where" in text
     assert "The p-values were not adjusted for the 3 comparisons." in text
     assert "$p < 0.01$" in text
     assert r"We give 99\% confidence intervals: " in text
@@ -94,6 +94,19 @@ def test_it_is_true_to_the_settings():
     assert r"null distribution of $\delta-\delta^*$" in to_methods(
         report(test="bootstrap", resamples=200, variant="flip")
     )
+
+
+def test_exact_and_sampled_p_values_have_a_sentence_each():
+    """One comparison is exact, of identical systems, and the others are sampled."""
+    rng = np.random.default_rng(3)
+    scores = {"A": rng.normal(0.4, 1.0, 300), "B": rng.normal(0.0, 1.0, 300), "D": rng.normal(2.0, 1.0, 300)}
+    made = compare({**scores, "C": scores["A"]}, resamples=999, progress=False, read={"metric": "median"})
+    text = " ".join(to_methods(made).split())
+    exact = sum(one.resamples is None for one in made)
+    assert 0 < exact < len(made)
+    assert f"exactly, without sampling for {exact} of 6 comparisons and from 999 random permutations" in text
+    assert "(seed 12345) for the others. A sampled p-value is $(x+1)/(n+1)$, where $x$ of $n$ are at least" in text
+    assert max(len(sentence.split()) for sentence in text.split(". ")) < 60
 
 
 def test_signatures_of_sacrebleu_and_missing_instances_are_named(tmp_path):

@@ -198,10 +198,14 @@ def test_a_metric_without_audit_says_so_and_what_the_test_set_resolves(folder):
     for name, share in (("A", 0.9), ("B", 0.6), ("C", 0.3)):
         labels = [i % 3 if rng.random() < share else int(rng.integers(3)) for i in range(60)]
         (folder / f"{name}.txt").write_text("".join(f"{each}\n" for each in labels))
-    board = made(folder, files=["gold.txt"], input=["A.txt", "B.txt", "C.txt"], metric="mcc")
-    assert board.items == ()
+    board = made(folder, files=["gold.txt"], input=["A.txt", "B.txt", "C.txt"], metric=["mcc", "accuracy"])
+    assert [each.metric for each in board.items] == ["accuracy"]
     assert "no audit of the test set by mcc: items takes a mean over instances" in board.notes[0]
-    assert "What this test set resolves" in str(board)
+    assert "What this test set resolves (MCC)" in str(board)
+    assert "Best by MCC: A" in str(board).splitlines()[0]
+    assert len(board.real) == 2
+    scores, *_ = [line for line in board.to_text().splitlines() if line.startswith("A  ")]
+    assert scores.split()[1].endswith("a")  # the mark of the group
 
 
 @pytest.mark.parametrize("correction", ["holm", "bh"])

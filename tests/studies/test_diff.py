@@ -19,7 +19,7 @@ from sigjax.cli import _run
 from sigjax.guide import markdown
 from sigjax.metrics import MEAN
 from sigjax.records import Interval
-from sigjax.testing.closed import tango_interval
+from sigjax.testing.intervals import tango_interval
 from sigjax.testing.special import t_quantile
 
 Z = 1.6448536269514722

@@ -1,7 +1,9 @@
 """The doors of the studies: each takes what `compare` takes, and the same data give the same result by every door."""
 
+import ast
 import inspect
 import json
+import pathlib
 import pickle
 from dataclasses import replace
 
@@ -92,6 +94,50 @@ def test_every_study_of_data_has_a_door():
         assert not options_of(ReadOptions).keys() - {"progress"} & {*parameters}, name
 
 
+LABELLED = {
+    "metrics": {},
+    "clusters": {"clusters": [f"d{i // 4}" for i in range(40)]},
+    "strata": {"strata": ["news"] * 16 + ["web"] * 24},
+    "runs": {"ids": [f"q{i // 2}" for i in range(40)], "runs": [str(i % 2) for i in range(40)]},
+}
+"""What data may have, and a study whose author forgets it would ignore in silence."""
+
+
+@pytest.mark.parametrize("what", LABELLED)
+@pytest.mark.parametrize("name", DOORS)
+def test_nothing_that_data_have_is_ignored_in_silence(name, what):
+    """A second metric and labels of instances change the result, or they are refused in one line."""
+    study, (numbers, options) = getattr(studies, STUDIES[name].functions[0]), DOORS[name]
+    usual = {"metric": "accuracy", "ids": [f"q{i}" for i in range(40)], "strata": LABELS.get(name)}
+    plain = Evaluation.from_arrays(numbers, **usual)
+    other = Evaluation.from_arrays(numbers, **usual | LABELLED[what])
+    data = [plain, Evaluation.from_arrays(numbers, **usual | {"metric": "mean"})] if what == "metrics" else other
+    known = content(study(plain, **options))
+    try:
+        found = content(study(data, **options))
+    except InputError as refused:
+        found = str(refused)
+    assert found != known
+
+
+def test_studies_read_by_the_one_door_that_refuses_what_they_ignore():
+    for path in pathlib.Path(studies.__file__).parent.glob("*.py"):
+        names = [each.name for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) for each in _named(node)]
+        assert "read_data" not in names or path.name == "trials.py", path.name
+
+
+def _named(node):
+    """The names that a statement imports."""
+    return node.names if isinstance(node, ast.ImportFrom | ast.Import) else []
+
+
+def test_a_system_with_two_metrics_is_refused_where_one_is_taken():
+    """The second one was left out in silence."""
+    frames = {name: pandas.DataFrame({"id": range(40), "score": NUMBERS[name]}) for name in "AB"}
+    with pytest.raises(InputError, match="takes one metric, got 2"):
+        sigjax.one_sample(frames, read={"metric": ["accuracy", "mean"]})
+
+
 @pytest.mark.parametrize("option", sorted(options_of(ReadOptions).keys() - {"progress"}))
 def test_an_option_of_reading_is_refused_where_nothing_is_read(option):
     said = f"write sigjax.read(..., {option}='x') or read={{'{option}': 'x'}}"
@@ -135,7 +181,7 @@ def test_read_takes_all_that_compare_takes(tmp_path):
 @pytest.mark.parametrize(
     ("data", "what", "takes"),
     [
-        (NUMBERS, "arrays", {"metric", "missing", "only", "lower_is_better"}),
+        (NUMBERS, "arrays", {"metric", "missing", "only", "lower_is_better", "higher_is_better"}),
         (Evaluation.from_arrays(NUMBERS), "an Evaluation", {"only"}),
         (
             pandas.DataFrame(NUMBERS),

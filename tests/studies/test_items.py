@@ -119,7 +119,8 @@ def test_clusters_count_once_in_reliability_and_resolution():
     alone, double = audit(values), audit(twice, labels={"clusters": [f"c{i // 2}" for i in range(80)]})
     assert double.generalizability == pytest.approx(alone.generalizability)
     assert double.alpha_coefficient > double.generalizability
-    assert [one.needed for one in double.neighbours] == [one.needed for one in alone.neighbours]
+    ratings = audit(2 * values, metric="mean")  # as clusters, no answers right or wrong
+    assert [one.needed for one in double.neighbours] == [one.needed for one in ratings.neighbours]
     assert double.interval == pytest.approx(alone.interval)
     assert double.detectable == pytest.approx(alone.detectable)
     assert "clusters needed" in str(double)
@@ -226,6 +227,17 @@ def test_few_systems_are_noted():
     assert any("give --resamples" in note for note in few.notes)
 
 
+def test_systems_that_are_in_the_data_twice_are_noted():
+    """With copies, p is that of more systems than there are."""
+    values = answers(7, 40, 2, broken=1)
+    alone, copied = audit(values), audit(np.repeat(values, [2, 1, 1, 1, 3, 1, 1], axis=0))
+    assert not any("identical" in note for note in alone.notes)
+    (note,) = (note for note in copied.notes if "identical" in note)
+    assert note.startswith("identical on every instance: s0 = s1, s5 = s6 = s7. Each counts as a system of its own")
+    assert max(one.p_value for one in alone.items if one.p_value) > 0
+    assert copied.items[0].p_value < alone.items[0].p_value
+
+
 def test_planted_keys_are_found():
     """Of 60 systems: the five wrong keys, and nothing else."""
     result = audit(answers(60, 200, 4, broken=5), resamples=20_000)
@@ -290,3 +302,35 @@ def test_the_command_writes_every_output(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "items.csv").read_text().splitlines()[0].split(",") == [
         "id", "score", "correlation", "p_value", "p_adjusted", "share", "moves", "q",
     ]  # fmt: skip
+
+
+def power_of_mcnemar(instances, differ, delta, alpha=0.05):
+    """The power of the exact test, summed over all numbers of answers that differ, by SciPy."""
+    decided = np.arange(instances + 1)
+    total = 0.0
+    for m, chance in zip(decided, stats.binom.pmf(decided, instances, differ), strict=True):
+        wins = np.arange(m + 1)
+        p = np.minimum(1.0, 2.0 * stats.binom.sf(np.maximum(wins, m - wins) - 1, m, 0.5))
+        total += chance * stats.binom.pmf(wins, m, (1.0 + delta / differ) / 2.0)[p <= alpha].sum()
+    return total
+
+
+def test_the_instances_needed_for_answers_are_those_of_the_exact_test():
+    """Of neighbours that are far apart, the normal approximation needs other numbers."""
+    values = (np.random.default_rng(8).random((4, 60)) < np.array([[0.95], [0.75], [0.5], [0.2]])).astype(int)
+    result, normal = audit(values, resamples=99), []
+    for pair in result.neighbours:
+        a, b = (values[int(name[1:])] for name in (pair.a, pair.b))
+        differ = float((a != b).mean())
+        assert power_of_mcnemar(pair.needed, differ, pair.delta) >= 0.8
+        assert power_of_mcnemar(pair.needed - 1, differ, pair.delta) < 0.8
+        assert pair.q == pytest.approx(60 / pair.needed)
+        two = Evaluation.from_arrays({"a": a, "b": b}, metric="accuracy")
+        how = {"detect": pair.delta, "instances": [60], "repetitions": 2, "resamples": 99, "progress": False}
+        (found,) = sigjax.power(two, **how).needed
+        assert found.instances == pair.needed
+        z = stats.norm.ppf(0.975) + stats.norm.ppf(0.8)
+        normal.append(60 * (z * pair.standard_error / pair.delta) ** 2 + stats.norm.ppf(0.975) ** 2 / 2)
+    assert [one.needed for one in result.neighbours] != np.ceil(normal).astype(int).tolist()
+    clusters = audit(values, labels={"clusters": [i // 2 for i in range(60)]}, resamples=99)
+    assert [one.needed for one in clusters.neighbours] != [one.needed for one in result.neighbours]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from statsmodels.stats.multitest import multipletests
 
 import sigjax
 from sigjax import InputError, Monitor
@@ -829,7 +830,14 @@ def test_at_the_end_closed_ebh_finds_more_than_is_settled():
             assert one.better is None
     rows = json.loads(monitor.to_json())["pairs"]
     assert [row["finding"] for row in rows] == finding.tolist()
+    adjusted = np.array([one.p_adjusted for one in monitor.pairs])
+    plain = multipletests(np.exp(-np.maximum(log_e, 0.0)), method="fdr_bh")[1]
+    np.testing.assert_allclose(adjusted, plain, rtol=1e-9)
+    assert adjusted[finding & ~settled].max() > 0.05
+    legend = 'adj. p: by plain e-BH (Benjamini-Hochberg of 1 / E); for pairs found "at the end" it may be above 0.05'
+    assert legend in " ".join(monitor.to_text().split())
     for correction in ("holm", "none"):
         other = Monitor(names, binary=True, largest=150, correction=correction)
         other.update((rng.random((10, 150)) < chance).astype(float))
         assert all(one.finding == (one.settled_at is not None) for one in other.pairs)
+        assert {"holm": "adj. p: by Holm", "none": "adj. p: not adjusted"}[correction] in other.to_text()

@@ -174,7 +174,7 @@ ROOT = Path(sigjax.__file__).parents[1]
 def test_what_published_boards_need_is_as_measured(data):
     """The table of `sigjax help size`; the board by F1 again, by the bootstrap in plain NumPy."""
     rows = json.loads((ROOT / "benchmarks" / "results" / "pilots.json").read_text(encoding="utf-8"))
-    factor = norm.ppf(0.975) + norm.ppf(0.8)
+    every, factor = list(rows), norm.ppf(0.975) + norm.ppf(0.8)
     shown = re.findall(r"\| ([\d.]+) \| ([\d,]+) (\w+) \(([\d,]+) to ([\d,]+)\) \|", markdown("size"))
     assert len(shown) == len(rows)
     for difference, middle, unit, low, high in shown:
@@ -189,6 +189,10 @@ def test_what_published_boards_need_is_as_measured(data):
             assert needed == pytest.approx((factor * deviation / float(difference)) ** 2, rel=0.01)
         rows.remove(row)
     counts = {"tp": "tp", "predicted": "n_sys", "gold": "n_gold"}
+    assert "0.5 to 1.7 times the right one in 8 of 10 pilots" in " ".join(markdown("size").split())
+    pilots = [ratios for row in every for ratios in row.get("pilots", {}).values()]
+    assert min(low for low, _, _ in pilots) == pytest.approx(0.5, abs=0.05)
+    assert max(high for _, _, high in pilots) == pytest.approx(1.7, abs=0.05)
     file = data / "hipe_fr_coarse" / "per_sentence_stats.tsv.gz"
     evaluation = sigjax.read(
         file, metric="fscore", counts=counts, only=sigjax.read(file, metric="fscore", counts=counts).systems[3:5]

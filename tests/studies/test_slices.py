@@ -332,3 +332,7 @@ def test_wins_count_the_slices_in_which_a_system_is_better():
     said = f"A is better than B on at least {found.better_a} of the {found.ahead_a} slices on which it is ahead"
     assert said in " ".join(result.to_text().split())
     assert json.loads(result.to_json())["wins"][0]["better_a"] == found.better_a
+    header, whole, *others = (line.split(",") for line in result.to_csv().splitlines())
+    assert header[-4:] == ["ahead_a", "better_a", "ahead_b", "better_b"]
+    assert list(map(int, whole[-4:])) == [found.ahead_a, found.better_a, found.ahead_b, found.better_b]
+    assert {tuple(row[-4:]) for row in others} == {("", "", "", "")}

@@ -22,8 +22,7 @@ from sigjax.metrics.columns import MEDIAN
 from sigjax.records import DESIGNS, Settings
 from sigjax.records.settings import Design, IntervalKind, IntervalName
 from sigjax.resample.units import Units
-from sigjax.testing.closed import jackknife_intervals, tango_interval, wilson_interval
-from sigjax.testing.intervals import INTERVALS
+from sigjax.testing.intervals import INTERVALS, jackknife_intervals, tango_interval, wilson_interval
 from sigjax.testing.jackknife import degrees_of_freedom
 from sigjax.testing.problem import SumsProblem
 from sigjax.testing.skewed_t import skewed_ends, skewed_tail, skewness

@@ -14,7 +14,7 @@ from sigjax import Evaluation, SampleMetric, compare
 from sigjax.records import CORRECTIONS, Settings
 from sigjax.records.settings import adjust
 from sigjax.resample.units import make_units
-from sigjax.testing.closed import jackknife_intervals, joint_level, normal_maxima, tango_interval, wilson_interval
+from sigjax.testing.intervals import jackknife_intervals, joint_level, normal_maxima, tango_interval, wilson_interval
 from sigjax.testing.problem import SumsProblem
 
 DRAWS = 20_000

@@ -1,0 +1,77 @@
+"""The note on the best system of a comparison: the interval of its score, which also counts that it was chosen.
+
+The best of many scores is too high on average. `testing.winner` has the interval; this rule says where it is given: for
+means of one number per unit, which are right or wrong answers, or are not skewed. There it holds the score in
+simulations (benchmarks/README.md, The best of many). `one-sample --best` has more draws, and takes other data, too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from sigjax.metrics.ratios import mean_score
+from sigjax.records import EvaluationRecord, Interval, Note, Settings
+from sigjax.report.words import format_interval, percent
+from sigjax.testing.intervals import jackknife_intervals
+from sigjax.testing.problem import SumsProblem
+from sigjax.testing.skewed_t import skewness
+from sigjax.testing.tests import problem_of
+from sigjax.testing.winner import SKEWED, winner_interval
+
+_MOST_SYSTEMS, _DRAWS = 100, 4096
+"""Most systems for which the interval is computed, and draws for it: some milliseconds."""
+_FEW_UNITS, _ROUNDING = 30, 2.0**-40
+"""Fewest units, and the relative error of a mean."""
+
+
+def best_of_many(evaluation: EvaluationRecord, settings: Settings, *_: object) -> Iterator[str]:
+    """The interval of the best score that also counts its choice, where simulations show that it holds the score.
+
+    That is for means of one number per unit that are right or wrong answers, or are not skewed, with defaults.
+    """
+    plain = all(getattr(evaluation, name) is None for name in ("clusters", "strata", "runs", "present", "weights"))
+    count, number = evaluation.stats.shape[:2]
+    is_mean = getattr(evaluation.metric, "score", None) is mean_score and evaluation.stats.shape[2] == 2
+    usual = (settings.baseline, settings.interval, settings.design) == (None, "auto", "together")
+    if not (plain and is_mean and usual and 2 < count <= _MOST_SYSTEMS and number >= _FEW_UNITS):
+        return
+    values, sizes = np.moveaxis(evaluation.stats.astype(np.float64), 2, 0)
+    answers, sign = bool(np.isin(values, (0.0, 1.0)).all()), 1.0 if evaluation.metric.higher_is_better else -1.0
+    scores = values.mean(axis=1)
+    best, limit = int(np.argmax(sign * scores)), _ROUNDING * np.abs(values).max()
+    influence = (values - scores[:, None]) / math.sqrt(number * (number - 1.0))
+    errors = np.sqrt((influence**2).sum(axis=1))
+    if (sizes != 1.0).any() or (np.abs(scores - scores[best]) <= limit).sum() > 1 or not (errors > limit).all():
+        return  # no mean, more than one best system, or no errors
+    if not answers and np.abs(skewness(influence, errors)).max() > SKEWED:
+        return
+    alone = replace(evaluation, systems=evaluation.systems[best : best + 1], stats=evaluation.stats[best : best + 1])
+
+    def interval_at(level: float) -> Interval | None:
+        problem = problem_of(alone, replace(settings, confidence_level=level), np.zeros((0, 2), np.int32))
+        assert isinstance(problem, SumsProblem)
+        if problem.shifted:
+            return None
+        _, low, high = jackknife_intervals(problem, proportions=False)[0].tolist()
+        return Interval(low, high)
+
+    found = winner_interval(
+        scores,
+        influence,
+        settings.confidence_level,
+        interval_at,
+        sign=sign,
+        right=int(values[best].sum()) if answers else None,
+        draws=_DRAWS,
+        seed=settings.seed,
+    )
+    if found is not None and all(map(math.isfinite, found)):
+        name, level = evaluation.systems[best], percent(settings.confidence_level)
+        said = f"if you report {name} because it is the best of {count:,}, the {level} interval of its score is"
+        text = f"{said} {format_interval(found, '.3g')}, which also counts this choice (`sigjax one-sample --best`)"
+        values = {"systems": count, "low": found.low, "high": found.high}
+        yield Note(text, about=evaluation.metric.name, code="best", values=values)
