@@ -160,3 +160,19 @@ def test_progress_is_told(evaluation):
 def test_other_seeds_give_other_counts(evaluation):
     counts = [[c.exceed for c in run(evaluation, seed=seed)] for seed in (0, 1, 2**64 - 1)]
     assert counts[0] != counts[1] != counts[2] != counts[0]
+
+
+def test_pairs_that_do_not_fill_their_last_block_count_as_they_do_alone():
+    """231 pairs of nine statistics: a block has 227."""
+    rng = np.random.default_rng(2)
+
+    def metric(sums):
+        return sums[..., :4].sum(axis=-1) / (1.0 + sums[..., 4:].sum(axis=-1))
+
+    arrays = {f"s{k:02}": rng.integers(0, 4, (20, 9)) for k in range(22)}
+    options = {"method": "montecarlo", "resamples": 99, "interval": "none", "device": "numpy", "progress": False}
+    report = compare(Evaluation.from_arrays(arrays, metric=metric), **options)
+    assert len(report) == 231
+    for a, b in (("s00", "s01"), ("s19", "s21"), ("s20", "s21")):
+        (alone,) = compare(Evaluation.from_arrays({name: arrays[name] for name in (a, b)}, metric=metric), **options)
+        assert report[a, b].exceed == alone.exceed
