@@ -41,7 +41,7 @@ from sigjax.records.settings import CORRECTIONS
 from sigjax.report.document import Block, Document, document_of
 from sigjax.report.plots import FIGURES
 from sigjax.report.report import Report, Result
-from sigjax.report.sections import Table, blocks
+from sigjax.report.sections import Table, blocks, named_headlines
 from sigjax.report.words import count, metric_title, number_spec, percent
 from sigjax.run.context import with_progress
 from sigjax.run.files import read_bytes
@@ -182,8 +182,10 @@ class BoardOfRecord(Result):
 
     def _document(self, details: Sequence[Block]) -> Document:
         compared = self._compared()
-        shown: list[Block] = [f"Source: {self.source}", f"Licence of the results: {self.licence}", ""]
-        repeated = [compared.about, *self._keys(), *([] if self.ranking is None else self.ranking.real_sentence())]
+        verdicts = [] if self.report is None else named_headlines(list(blocks(self.report)))[1:]  # of other metrics
+        shown: list[Block] = [*verdicts, f"Source: {self.source}", f"Licence of the results: {self.licence}", ""]
+        repeated = [*verdicts, compared.about, *self._keys()]
+        repeated += [] if self.ranking is None else self.ranking.real_sentence()
         shown += [
             part.without(part.details) if isinstance(part, Table) else part
             for part in compared.blocks
