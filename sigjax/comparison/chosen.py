@@ -28,7 +28,7 @@ _FEW_UNITS, _ROUNDING = 30, 2.0**-40
 """Fewest units, and the relative error of a mean."""
 
 
-def best_of_many(evaluation: EvaluationRecord, settings: Settings, *_: object) -> Iterator[str]:
+def best_of_many(evaluation: EvaluationRecord, settings: Settings) -> Iterator[str]:
     """The interval of the best score that also counts its choice, where simulations show that it holds the score.
 
     That is for means of one number per unit that are right or wrong answers, or are not skewed, with defaults.
@@ -37,7 +37,7 @@ def best_of_many(evaluation: EvaluationRecord, settings: Settings, *_: object) -
     count, number = evaluation.stats.shape[:2]
     is_mean = getattr(evaluation.metric, "score", None) is mean_score and evaluation.stats.shape[2] == 2
     usual = (settings.baseline, settings.interval, settings.design) == (None, "auto", "together")
-    if not (plain and is_mean and usual and 2 < count <= _MOST_SYSTEMS and number >= _FEW_UNITS):
+    if not (plain and is_mean and usual and count <= _MOST_SYSTEMS and number >= _FEW_UNITS):
         return
     values, sizes = np.moveaxis(evaluation.stats.astype(np.float64), 2, 0)
     answers, sign = bool(np.isin(values, (0.0, 1.0)).all()), 1.0 if evaluation.metric.higher_is_better else -1.0

@@ -588,6 +588,11 @@ def _units_by_t(*tables: Columns) -> list[tuple[int, float]]:
     return sorted({(units, degrees) for units, degrees in rows if degrees < math.inf})
 
 
+def _best_of_many(evaluation: EvaluationRecord, settings: Settings, *_: object) -> Iterable[str]:
+    """The interval of the best score, which also counts its choice; of two systems, the interval of delta says more."""
+    return best_of_many(evaluation, settings) if len(evaluation.systems) > 2 else ()
+
+
 def _few_differences(
     evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], systems: Columns
 ) -> list[str]:
@@ -766,5 +771,5 @@ NOTES: tuple[Rule, ...] = (
     _without_bootstrap_ranks,
 )
 """The rules on the tested data, in the order of the notes; `_reach` comes after them."""
-NOTES_OF_RESULTS: tuple[Rule, ...] = (_stops, _intervals, _few_differences, _contradictions, best_of_many)
+NOTES_OF_RESULTS: tuple[Rule, ...] = (_stops, _intervals, _few_differences, _contradictions, _best_of_many)
 """The rules on the results."""
