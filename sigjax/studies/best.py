@@ -125,7 +125,7 @@ def best_words(
     lines.append(f"A system that is {what} is dropped {rate}.")
     lines.append(f'p of "{what}": a small p speaks against the system; a p of 1 does not show that it is {what}.')
     if not binary:
-        lines.append(f'"Best" means: at least as often ahead as behind, by as much. {CAUTION}')
+        lines.append(f'"Best": among units with one size of difference, ahead at least as often as behind. {CAUTION}')
     lines.append(f"The order of the {unit}s must be random: shuffle what is sorted.")
     shown = standings[:_SHOWN]
     spec, at = words.number_spec([each.delta for each in shown]), f"dropped at{' cluster' * (unit == 'cluster')}"

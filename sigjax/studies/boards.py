@@ -221,8 +221,9 @@ class BoardOfRecord(Result):
         for metric in dict.fromkeys(system.metric for system in self.report.systems):
             if metric not in audited and (found := detectable(self.report, metric)) is not None:
                 yield (
-                    f"What this test set resolves ({metric_title(metric)}): half of the pairs of neighbours need a "
-                    f"true difference of {found:{number_spec([found])}} or more (power {percent(_POWER)})."
+                    f"What this test set resolves ({metric_title(metric)}): for half of the neighbours in the "
+                    f"ranking, only true differences of {found:{number_spec([found])}} or more are found "
+                    f"(power {percent(_POWER)})."
                 )
 
     def verifying(self) -> str:

@@ -238,7 +238,7 @@ class Items(Result):
         if self.detectable is None:
             return f"{text}."
         found = f"{self.detectable:{words.number_spec([self.detectable])}} or more"
-        half = f"Half of the pairs of neighbours need a true difference of {found}"
+        half = f"For half of the neighbours in the ranking, this test set finds only true differences of {found}"
         return f"{text}. {half} (power {words.percent(self.target)})."
 
     def document(self) -> Document:

@@ -522,6 +522,8 @@ class Slices(Result):
             won = self.wins[index]
             if said := Wins(won.ahead_a, won.better_a, won.ahead_b, won.better_b).sentence(won.a, won.b, "slices"):
                 blocks.append(f"{said} ({words.percent(self.confidence_level)} confidence).")
+            elif max(won.ahead_a, won.ahead_b) >= 3:
+                blocks.append("No win on a single slice is certain: at least 0 are real. See the row of all instances.")
         title, number = CORRECTIONS[self.correction].title, len(self.slices) - len(pairs)
         notes = [f"p adjusted by {title} over {number:,} slices and pairs; intervals are each for its slice alone."]
         unsure = [one.interval for one in self.slices if one.slice and one.interval and not self._is_significant(one)]

@@ -156,7 +156,10 @@ def test_every_way_gives_what_it_gives_without_the_offset(layout, options, offse
     same_pairs(expected, found)
     if offset == "constant":
         same_systems(expected, found, many)
-        assert found.notes == expected.notes
+        without_scores = [
+            [note for note in each.notes if "interval of its score is" not in note] for each in (expected, found)
+        ]
+        assert without_scores[0] == without_scores[1]
 
 
 def share(sums):
