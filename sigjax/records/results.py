@@ -1,4 +1,4 @@
-"""Results: the comparison of one pair by one test, the score of one system, the table of pairs, a report's fields.
+"""Results: the comparison of one pair by one test, the score of one system, the table of pairs, and the report.
 
 `Comparisons` carries the columns of all pairs from the test to the report: one `Column` per field of `Comparison`. It
 makes records on demand. Each field declares its type, and the bounds within which its values are written and read
@@ -42,7 +42,7 @@ class Comparison(SciPyNames, OtherNames, ShortRepr):
 
     Attributes:
         a: name of the first system.
-        b: name of the second system; the baseline, if there is a baseline.
+        b: name of the second system. If there is a baseline, b is the baseline.
         metric: name of the metric.
         test: "permutation" or "bootstrap".
         score_a: score of a.
@@ -51,38 +51,38 @@ class Comparison(SciPyNames, OtherNames, ShortRepr):
         better: the system with the better score (lower, if lower is better); None if the scores are equal.
         p_value: p-value of this pair alone.
         log10_p: log10 of the p-value; accurate even if `p_value` is below the smallest double.
-        p_interval: Clopper-Pearson interval, at the report's level, for the p-value of infinitely many resamples; for
-            resamples="auto" the bounds at which the test stopped, which hold for all its pairs simultaneously with
-            probability 0.999. For an exact test by bounds, these bounds; the upper bound is `p_value`. For "tilted" it
-            is approximate, by the standard error of log p. Else None.
+        p_interval: Clopper-Pearson interval, at the report's level, for the p-value of infinitely many resamples. For
+            resamples="auto": the bounds at which the test stopped; with probability 0.999 they hold for all pairs
+            simultaneously. For an exact test by bounds: these bounds; the upper bound is `p_value`. For "tilted": an
+            approximate interval, by the standard error of log p. Otherwise None.
         p_adjusted: p-value adjusted over the `family`; for the correction "maxt" at least 1 / (resamples + 1), even if
             `p_value` is exact.
-        log10_p_adjusted: log10 of the adjusted p-value, as `log10_p`.
+        log10_p_adjusted: log10 of the adjusted p-value; accurate even if `p_adjusted` is below the smallest double.
         error_bound: bound on the relative error of an exact p-value. None for Monte Carlo.
         method: "exact", "dp" or "tree" (exact too), "montecarlo", or "tilted" (importance sampling: no Monte Carlo
-            resample was as extreme as observed, and weighted ones tell how small p is, see `testing.tilted`).
+            resample was as extreme as observed, and weighted resamples estimate p, see `testing.tilted`).
         reason: why this method was used.
-        resamples: number of resamples behind the p-value, for "auto" the number at which the pair stopped; None if it
-            is exact.
-        exceed: number of resamples at least as extreme as the observed delta; None when the p-value is exact.
+        resamples: number of resamples behind the p-value (for "auto", the number at which the pair stopped). None if
+            the p-value is exact.
+        exceed: number of resamples at least as extreme as the observed delta; None if the p-value is exact.
         settings: the settings of the report.
         decided: whether the decision at the level, after the correction, is the decision of infinitely many resamples.
             The probability that this is wrong for any decided pair in the family is at most 0.001. None if the decision
             depends on no resamples (all p-values are exact, and the correction is not "maxt").
         resamples_needed: the smallest of 1, 2, 3 and 5 times a power of ten that should settle the decision, if the
             rate of extreme resamples stays the same; None if it is decided, or if 1,000,000,000 would not suffice.
-        standard_error: standard error of delta: by the jackknife for the intervals "auto" and "simultaneous" (of a
-            mean, the standard deviation with ddof = 1, divided by the root of the number of units); for "two-way" the
-            standard error of the interval; for other intervals, for a `SampleMetric` and for design "nested", by the
-            bootstrap (ddof = 1; without sampling, the limit of infinitely many resamples). None with one unit or
-            interval="none".
-        standard_error_unclustered: standard error of delta if instances (ids with all their runs, if there are runs)
-            were independent, by the delta method, with the same design; it shows what clusters change. None without
-            clusters, for a `SampleMetric`, and without a standard error.
+        standard_error: standard error of delta. For the intervals "auto" and "simultaneous" it is computed by the
+            jackknife. (For a mean, this is the standard deviation with ddof = 1, divided by the root of the number of
+            units.) For "two-way" it is the standard error of the interval. For other intervals, for a `SampleMetric`
+            and for design "nested", it is computed by the bootstrap (ddof = 1; without sampling, the limit for
+            infinitely many resamples). None if there is one unit, or for interval="none".
+        standard_error_unclustered: standard error of delta if instances (with all their runs) were independent, by the
+            delta method, with the same design. A comparison with `standard_error` shows the effect of clusters. None
+            without clusters, for a `SampleMetric`, and without a standard error.
         interval: interval of delta, of the kind in the settings, at the report's level: for this pair alone, or
-            together with others (`joint_pairs`). None without a standard error; for "auto" and "simultaneous" if no
-            stratum has two units; for "bca" if all replicates lie on one side of delta; for "studentized" if many
-            replicates have no variance.
+            together with others (`joint_pairs`). None without a standard error. For "auto" and "simultaneous", None if
+            no stratum has two units. For "bca", None if all replicates lie on one side of delta. For "studentized",
+            None if many replicates have no variance.
         interval_kind: the kind of the interval: the requested kind; for "auto" and "simultaneous" it is "tango"
             (right-or-wrong answers), "conservative-t" or "percentile"; see `compare`. For "auto" and simultaneous
             intervals it is "simultaneous" in place of "percentile". None without an interval.
@@ -131,7 +131,7 @@ class Comparison(SciPyNames, OtherNames, ShortRepr):
         return self.delta
 
     def turned(self) -> Comparison:
-        """The same comparison from the side of b: delta is score_b - score_a, and the interval changes likewise.
+        """The comparison with a and b exchanged: delta is score_b - score_a, and the interval changes likewise.
 
         Raises:
             InputError: the test is one-sided, so its p-values do not apply to the other direction.
@@ -171,17 +171,18 @@ class SystemScore(ShortRepr):
             and a correction that bounds the familywise error, the intervals of all systems are right simultaneously,
             with the report's level. `rank_interval`, `letters`, `rank_cluster` and `in_top_group` come from the first
             test; they are None with a baseline or one-sided tests.
-        letters: two systems share a letter if and only if they do not differ significantly. None also for more than 100
-            systems, or if 52 letters do not suffice.
-        rank_cluster: the number of its cluster, from 1. Every system of a cluster is significantly better than all
-            systems of later clusters.
+        letters: two systems share a letter if and only if they do not differ significantly. None for more than 100
+            systems, if 52 letters do not suffice, and in the cases under `rank_interval`.
+        rank_cluster: the number of the system's cluster, from 1. Every system of a cluster is significantly better than
+            all systems of later clusters.
         in_top_group: whether no system is significantly better, so that this system may be the best. With
             permutation tests and a correction that bounds the familywise error, the group contains every truly best
             system with a probability of at least the level.
         bootstrap_ranks: percentile interval, at the report's level, of the system's rank among all systems on a
-            bootstrap resample (in ties, the best rank for the low end and the worst for the high end). It shows how
-            stable a rank is; as an interval of the true rank of nearly equal systems it is too narrow, see
-            `rank_interval`. None without leaderboard=True, with one unit, and with too little memory for replicates.
+            bootstrap resample (in ties, the best rank for the low end and the worst rank for the high end). It shows
+            how stable a rank is. For the true rank of nearly equal systems this interval is too narrow: use
+            `rank_interval`. None without leaderboard=True, if there is one unit, and if memory is too small for
+            replicates.
     """
 
     name: str
@@ -206,7 +207,7 @@ class SystemScore(ShortRepr):
 
 
 _BLOCK = 2**12
-"""Most records made in one block when iterating."""
+"""Largest number of records that an iteration makes at a time."""
 _SHOWN = 20
 """Most pairs that a notebook shows."""
 
