@@ -1,4 +1,4 @@
-"""Metrics, computed from sums or from all instances at once; and evaluations, the statistics of systems for a metric."""
+"""Metrics, computed from sums or from all instances at once; and evaluations: statistics of systems for a metric."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Metric:
     `extract(*columns [instance]) -> [instance, stat]` computes the statistics from the columns of a file.
 
     Attributes:
-        name: what reports call it.
+        name: the name in reports.
         score: sums of the statistics -> score, as above.
         stat_names: [stat] names of the statistics.
         extract: columns -> statistics, as above.
@@ -86,7 +86,7 @@ class SampleMetric:
     compiled.
 
     Attributes:
-        name: what reports call it.
+        name: the name in reports.
         function: columns, or columns and weights -> score, as above.
         inputs: names of the columns, in order.
         weighted: whether the function takes weights.
@@ -215,7 +215,7 @@ def with_facts(notes: Iterable[str], facts: Iterable[NoteData]) -> tuple[str, ..
 
 
 class SampleSize(NamedTuple):
-    """The number of different instances, and the fewest and the most runs of an instance (None if there are no runs)."""
+    """The number of different instances, and the fewest and the most runs of an instance; None if there are no runs."""
 
     instances: int
     runs: tuple[int, int] | None = None

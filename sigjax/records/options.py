@@ -584,7 +584,7 @@ def takes(record: Callable[Keywords, A], *, several: str = "") -> Taking[Keyword
 
 
 def _given_through(known: Mapping[str, Field[Any]]) -> frozenset[str]:
-    """The options of `sigjax.read` that an option of the function passes on, except options that the function also has itself."""
+    """The options of `sigjax.read` that an option passes on, except options that the function also has itself."""
     records = [each.metadata["option"].of for each in known.values()]
     return frozenset(name for record in records if record for name in options_of(record) if name not in known)
 

@@ -320,19 +320,19 @@ def _unless_all(present: np.ndarray) -> np.ndarray | None:
 
 
 def _held_as(annotation: Any) -> type:
-    """How values of this type are held: as float, int or `Interval` (also with None); as object for other types."""
+    """The type in which a column holds values of this annotation: float, int, `Interval` (None is allowed), else object."""
     members = {annotation, *get_args(annotation)} - {NoneType}
     return next((kept for kept in (float, int, Interval) if members in ({kept}, {annotation, kept})), object)
 
 
 FIELDS = {field.name: _held_as(types_of(Comparison)[field.name]) for field in fields(Comparison)}
-"""How each field of a `Comparison` is held: float, int, `Interval`, or object for values that repeat."""
+"""Field of `Comparison` -> the type in which a column holds it: float, int, `Interval`, or object (repeated values)."""
 
 
 class Columns:
     """Rows held as named columns: of pairs (`Comparisons`), or of systems.
 
-    They are filled in stages, each stage by `with_columns`: by the tests, then by corrections and ranks.
+    Columns are added in stages, with `with_columns`: first by the tests, then by corrections and ranks.
 
     Args:
         columns: in any order. All have equally many rows.
@@ -399,7 +399,7 @@ class Columns:
         return type(self)({name: column.at(rows) for name, column in self._columns.items()})
 
     def has_method(self, name: str) -> np.ndarray:
-        """Which pairs `[pair]` were tested by this method."""
+        """Masks `[pair]` of the pairs that were tested by this method."""
         return self._columns["method"].mapped(lambda method: method == name)
 
     def records(self, kind: type[Any]) -> Iterator[Any]:
@@ -414,10 +414,10 @@ class Columns:
 class Comparisons(Columns, Sequence[Comparison]):
     """A sequence of `Comparison` records that holds its fields as columns.
 
-    Indexing and iterating give records, slices give `Comparisons`; two are equal if they hold equal records. Two names
-    of systems, and the metric and the test if there are several, give the comparison of the pair. A board of thousands
-    of systems has millions of pairs: a pair takes some 100 bytes in columns, and ten times as much as a record.
-    `column` returns all values of a field, `arrays` the numbers of several fields.
+    Indexing and iterating give records; slices give `Comparisons`. Two sequences are equal if they hold equal records.
+    The names of two systems as an index give the comparison of the pair; add the metric and the test if there are
+    several. A board of thousands of systems has millions of pairs. A pair takes about 100 bytes in columns, and ten
+    times as much as a record. `column` returns all values of a field, `arrays` the numbers of several fields.
 
     Only finished comparisons, which have all fields, give records.
 
@@ -441,7 +441,7 @@ class Comparisons(Columns, Sequence[Comparison]):
 
     @classmethod
     def of_values(cls, values: Mapping[str, Sequence[Any]]) -> Comparisons:
-        """The sequence of comparisons, from the values of each field as a record holds them."""
+        """The sequence of comparisons, from the values of each field, as they would be in records."""
         return cls({name: Column.of(values[name], FIELDS[name]) for name in FIELDS if name in values})
 
     def groups(self) -> dict[tuple[str, Test], Comparisons]:
@@ -507,7 +507,7 @@ class Comparisons(Columns, Sequence[Comparison]):
         return f"{table}<p>{min(_SHOWN, len(self))} of {len(self):,} comparisons</p>\n"
 
     def _of_pair(self, key: str | tuple[str, ...]) -> Comparison:
-        """The comparison of two systems, turned if necessary, so that it is the first minus the second."""
+        """The comparison of two systems, turned if necessary, so that delta is the first system's score minus the second's."""
         one = self[self.row(key)]
         return one if one.a == key[0] else one.turned()
 
@@ -552,7 +552,7 @@ def _check_known(name: str, known: Iterable[str], what: str) -> None:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a metric of a report was measured on, if the data name a task.
+    """The task and the data of a metric in a report, if the data name a task.
 
     Attributes:
         metric: name of the metric in the report.
@@ -570,7 +570,7 @@ class Measured:
 
     @property
     def in_suite(self) -> bool:
-        """Whether this is a suite or one of its tasks, not a metric of a single task."""
+        """Whether the metric is a suite, or a task of a suite."""
         return in_suite(self.metric, self.title)
 
 
@@ -595,18 +595,18 @@ class Distribution(ShortRepr):
 
     Attributes:
         a: name of the first system.
-        b: name of the second.
+        b: name of the second system.
         metric: name of the metric.
-        test: "permutation": score_a - score_b after swaps of units, so around 0; "bootstrap": on bootstrap resamples,
-            so around `observed`.
+        test: "permutation": score_a - score_b after swaps of units, so centred at 0; "bootstrap": on bootstrap
+            resamples, so centred near `observed`.
         observed: score_a - score_b on the data.
         edges: ends of the bins, one more than there are bins, all of the same width. A value on an edge belongs to the
             bin above.
-        shares: probability of each bin; together 1 (but for 1e-9 at either end of an exact distribution).
+        shares: probability of each bin. The sum is 1; an exact distribution may leave out 1e-9 at each end.
         extreme: the probability, in each bin, of values at least as extreme as observed (by the test and its
-            alternative): the shaded part of a histogram. Their sum is the p-value for an exact distribution, and exceed
-            / resamples for resamples.
-        resamples: how many were drawn, the first ones of the report's seed; None for an exact distribution.
+            alternative): the shaded part of a histogram. Their sum is the p-value if the distribution is exact, and
+            exceed / resamples if it is sampled.
+        resamples: number of resamples drawn, the first resamples of the report's seed; None for an exact distribution.
     """
 
     a: str
@@ -627,7 +627,7 @@ class Distribution(ShortRepr):
 
 
 _OF_PAIR = 'report["A", "B"].{} for the pair of systems A and B'
-"""The fields that a comparison has, but a report does not."""
+"""Advice for an attribute that a comparison has, but a report does not."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -694,25 +694,27 @@ class ReportRecord(OtherNames):
         return self.__dict__ | {"again": None, "compute_distribution": None, "evaluations": ()}
 
     def settings_dict(self) -> dict[str, Any]:
-        """The settings, and the data that they were used on, as plain values; with runs if there are any."""
+        """The settings, and the sizes and hash of the data, as plain values; with the numbers of runs if there are runs."""
         more = {"instances": self.num_instances, "units": self.num_units, "data": self.data}
         return asdict(self.settings) | more | ({"runs": self.runs} if self.runs else {})
 
     def distribution(self, a: str, b: str, *, metric: str | None = None, test: Test = "permutation") -> Distribution:
-        """How the delta of two systems varies: under the null hypothesis, or (`test="bootstrap"`) on resamples.
+        """The distribution of the delta of two systems: under the null hypothesis, or (`test="bootstrap"`) on
+        resamples.
 
         It is computed from the data: exactly if that is quick, else from the first resamples of the seed (at most
         8,192, about a second).
 
         Args:
             a: the first system.
-            b: the second.
+            b: the second system.
             metric: the metric; needed if the report has several metrics.
             test: "permutation" or "bootstrap", whether the report has this test or not.
 
         Raises:
-            InputError: the report does not have the pair, or was pickled or read from JSON and has no data, or there
-                is none (no bootstrap of one unit, of trained models and of responses, no swaps of a studentized delta).
+            InputError: the report does not have the pair; or it has no data, because it was pickled or read from JSON;
+                or there is no such distribution. (There is no bootstrap of one unit, of trained models and of
+                responses, and there are no swaps of a studentized delta.)
 
         Example:
             >>> from sigjax import compare
