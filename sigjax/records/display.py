@@ -162,7 +162,7 @@ class ShortRepr:
 
 
 class OtherNames:
-    """The base of records whose attributes have other names elsewhere: an unknown attribute gives an error with ours."""
+    """The base of records whose attributes have other names elsewhere: errors of unknown attributes give ours."""
 
     _elsewhere: ClassVar[Mapping[str, str]] = {}
     """Other name -> what to write instead."""

@@ -320,7 +320,7 @@ def _unless_all(present: np.ndarray) -> np.ndarray | None:
 
 
 def _held_as(annotation: Any) -> type:
-    """The type in which a column holds values of this annotation: float, int, `Interval` (None is allowed), else object."""
+    """The type in which a column holds values of this annotation: float, int or `Interval` (or None), else object."""
     members = {annotation, *get_args(annotation)} - {NoneType}
     return next((kept for kept in (float, int, Interval) if members in ({kept}, {annotation, kept})), object)
 
@@ -507,7 +507,7 @@ class Comparisons(Columns, Sequence[Comparison]):
         return f"{table}<p>{min(_SHOWN, len(self))} of {len(self):,} comparisons</p>\n"
 
     def _of_pair(self, key: str | tuple[str, ...]) -> Comparison:
-        """The comparison of two systems, turned if necessary, so that delta is the first system's score minus the second's."""
+        """The comparison of two systems, turned if necessary: delta is the first system's score minus the second's."""
         one = self[self.row(key)]
         return one if one.a == key[0] else one.turned()
 
@@ -694,7 +694,7 @@ class ReportRecord(OtherNames):
         return self.__dict__ | {"again": None, "compute_distribution": None, "evaluations": ()}
 
     def settings_dict(self) -> dict[str, Any]:
-        """The settings, and the sizes and hash of the data, as plain values; with the numbers of runs if there are runs."""
+        """The settings, and the sizes and hash of the data, as plain values; `runs` is omitted if there are none."""
         more = {"instances": self.num_instances, "units": self.num_units, "data": self.data}
         return asdict(self.settings) | more | ({"runs": self.runs} if self.runs else {})
 

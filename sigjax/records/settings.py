@@ -26,7 +26,8 @@ PValueCorrection = Literal["holm", "hochberg", "bonferroni", "bh", "by", "none"]
 """The corrections that take only p-values."""
 Correction = Literal[PValueCorrection, "maxt"]
 Adjust = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-"""Distinct p-values `[p]`, ascending, and the first and last rank `[p]` of the pairs with each p-value -> adjusted p-values `[p]`. Results above 1 are cut later. The largest last rank is the number of pairs."""
+"""Distinct p-values `[p]`, ascending, and the first and last rank `[p]` of the pairs with each p-value -> adjusted
+p-values `[p]`. Results above 1 are cut later. The largest last rank is the number of pairs."""
 _SMALLEST = 1e-300
 """Doubles below about this number lose digits."""
 _MOVED, _SPAN = -20.0, 250.0
@@ -61,7 +62,7 @@ def _least_from_here(values: np.ndarray) -> np.ndarray:
 
 
 def _by_rank(p: np.ndarray, last: np.ndarray, factor: float = 1.0) -> np.ndarray:
-    """[p]: each p-value multiplied by the number of pairs and divided by its rank, as a step-up procedure adjusts it."""
+    """[p]: each p-value multiplied by the number of pairs and divided by its rank, for a step-up procedure."""
     return _least_from_here(p * last[-1] * factor / last)
 
 

@@ -232,7 +232,7 @@ def bootstrap(rows: Array, draws: Draws, dtype: Any) -> Array:
 
     Each draw is `start + floor(word * size / 2**32)`, so a unit's probability differs from 1/size by less than 2**-32.
     """
-    # Bytes suffice: with that many units, a unit is drawn 256 times with probability below 1e-500.
+    # Bytes suffice: a unit is drawn more than 255 times with probability below 1e-500, and never in 255 draws.
     return counts(draws.drawn, rows, padded_units(len(draws.size)), dtype)
 
 

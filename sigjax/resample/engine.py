@@ -185,7 +185,8 @@ class ScoreSpec(NamedTuple):
     """As in `ScaledProjection`."""
     score: Score
     on_host: bool
-    """Whether NumPy computes the scores (the device computes the sums): if a score rounded differently on a device, the last digits of intervals would differ."""
+    """Whether NumPy computes the scores, and the device only the sums. Else, if a score rounds differently on a device,
+    the last digits of intervals would differ."""
 
 
 def replicates(
@@ -254,7 +255,7 @@ def swapped_sums(scaled: ScaledProjection, run: Run) -> np.ndarray:
 def deltas_of(
     sums: np.ndarray, pairs: tally.Pairs, index: int, divisors: np.ndarray | None, score: Score
 ) -> np.ndarray:
-    """Delta `[resample]` of one pair, from sums `[column, resample]`. NumPy scores, so results are the same everywhere."""
+    """Delta `[resample]` of one pair, from sums `[column, resample]`; by NumPy, so the same on every device."""
     one = tally.Pairs(*(part[index : index + 1] for part in pairs))
     with np.errstate(all="ignore"):  # deltas that are not finite are refused later, with names of systems
         return np.asarray(tally.swapped_deltas(sums, one, divisors, score)[0])

@@ -25,9 +25,9 @@ from sigjax.run.loops import expect, over_rows
 _TILE_ELEMENTS = 2**19
 """Most weights in one tile, or most numbers in one of its columns: as many as fit into the cache."""
 _FEWEST_ROWS, _LARGEST_TILE = 32, 2**23
-"""Fewest rows of a tile, and most weights if columns are long: such tiles exceed the cache, so that a sort serves some rows."""
+"""For long columns: fewest rows and most weights of a tile. It may exceed the cache, so a sort serves several rows."""
 _LONG_SORT = 128
-"""From this length on, NumPy sorts faster than a compiled CPU program (for 1,000 numbers ten times faster, measured)."""
+"""From this length on, NumPy sorts faster than a compiled CPU program (1,000 numbers: ten times faster, measured)."""
 
 ScorePieces = Iterator[tuple[int, np.ndarray]]
 """For each piece, its first resample, and its scores `[..., row]` (float64)."""
@@ -46,7 +46,7 @@ class Function(NamedTuple):
 
     @property
     def workers(self) -> int:
-        """The number of threads that call the function. Compiled programs use their own threads; a user's function may not be thread-safe."""
+        """The number of threads that call the function; 1 if it has its own threads, or may not be thread-safe."""
         return num_cores() if self.vectorized and not self.compiled else 1
 
 
@@ -70,7 +70,7 @@ def sorts_long(call: Callable[..., Any], num_arrays: int, num_instances: int) ->
         return False
     columns = (np.zeros(num_instances),) * num_arrays
     with host_scope(), np.errstate(all="ignore"):
-        by_jax = isinstance(call(*columns), jax.Array)  # if JAX computes the result, the function sorts in JAX even if it is not compiled
+        by_jax = isinstance(call(*columns), jax.Array)  # then it sorts in JAX, even if not compiled
         return not by_jax and " sort[" in str(jax.make_jaxpr(call)(*columns))
 
 
@@ -182,4 +182,4 @@ def _run(kernel: Callable[..., Array], function: Function, *arrays: Any) -> np.n
         # Scores that are not finite are refused later, by a message with the names of systems.
         with np.errstate(all="ignore"):
             return np.asarray(kernel(*arrays, function=function))
-    return np.asarray(compiled(kernel, (("function", function),), "cpu")(*arrays))  # compiled for the CPU, even if the device is a GPU
+    return np.asarray(compiled(kernel, (("function", function),), "cpu")(*arrays))  # CPU even if there is a GPU

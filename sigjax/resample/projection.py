@@ -45,7 +45,7 @@ from sigjax.resample.draws import (
 from sigjax.run import loops
 
 MOST_WORDS = 2
-"""Most words for sums of few columns. Each word draws the random numbers again; with more words, a matrix product is faster (measured)."""
+"""Most words for sums of few columns. Each word draws all random numbers; with more, a product is faster (measured)."""
 _WIDTH = 32
 """Width of a row without weights, chosen so that vectors of some thousand rows stay in the cache."""
 _UNROLLED = 8
@@ -150,7 +150,7 @@ class FusedDraws(NamedTuple):
 
 
 def fused_swap(columns: np.ndarray, *, compiled: bool = True) -> FusedSwap | None:
-    """The projection of columns `[column, unit]` (int64); None if they need too many words (in NumPy: more than one)."""
+    """The projection of columns `[column, unit]` (int64); None if too many words are needed (NumPy: over 1)."""
     lowest, highest = np.minimum(columns, 0).sum(axis=1), np.maximum(columns, 0).sum(axis=1)
     fields = make_fields(lowest, highest)
     if fields is None or not (compiled or fields.word.max() == 0):
@@ -267,7 +267,9 @@ class ByteColumns(NamedTuple):
     """Columns of whole numbers as bytes, for products that are added up in 32-bit integers."""
 
     matrix: np.ndarray
-    """[digit and column, padded unit] int8: digits of base 256, from -128 to 127; first the lowest digits of all columns. Padding is 0. In a product, the matrix is on the left of the weights. So each column's sums are contiguous, which is fastest in XLA on CPU (measured)."""
+    """[digit and column, padded unit] int8: digits of base 256, from -128 to 127; first the lowest digits of all
+    columns. Padding is 0. In a product, the matrix is on the left of the weights. So each column's sums are contiguous,
+    which is fastest in XLA on CPU (measured)."""
     worth: np.ndarray
     """[digit] int64: powers of 256."""
     totals: np.ndarray
@@ -546,7 +548,7 @@ class CrossedProduct(NamedTuple):
         return 2 * self.left.size
 
     def sums(self, rows: Array) -> Array:
-        """Sums `[2 * padded column, row]` float64: first over the outputs that leave, then over the outputs that replace them."""
+        """Sums `[2 * padded column, row]` float64, over the outputs that leave, then over their replacements."""
         xp = rows.__array_namespace__()
         masks = (xp.moveaxis(mask, 1, 0).reshape(len(rows), -1) for mask in crossed(rows, self.left))
         return xp.concatenate([self.matrix.sums(mask.astype(self.matrix.dtype)) for mask in masks]).astype(np.float64)
