@@ -163,7 +163,7 @@ def json_lines(schema: str, fields: dict[str, Any]) -> str:
 
 TableName = Literal["pairs", "systems"]
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "'")
-"""Characters with which spreadsheets begin a formula (also in full width). The quote is among them, so that the escape is reversible."""
+"""Characters with which spreadsheets begin a formula (also in full width), and the quote that escapes them."""
 
 
 def csv_pieces(report: ReportRecord, of: TableName = "pairs") -> Iterator[str]:

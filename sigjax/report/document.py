@@ -18,7 +18,7 @@ from sigjax.report.words import is_warning
 from sigjax.version import __version__
 
 _NAME, _WIDTH, _LEAST_NAME = 32, 80, 26
-"""Most characters of a name and of a line on a screen, and fewest characters for names in files."""
+"""Most characters of a name; characters of a line of text in files; fewest characters for a name in files."""
 _SHORT_TABLE = 10
 """Most rows of a table that a GitHub comment shows."""
 
@@ -113,7 +113,7 @@ def to_markup(document: Document, dialect: Dialect) -> str:
 
 
 def to_github(document: Document) -> str:
-    """A comment for a pull request: the verdict, the first rows of the main parts, and the details, shown on a click."""
+    """A comment for a pull request: verdict, first rows of the main parts, and details, shown on a click."""
     first = [part for part in document.blocks if part != ""]
     short = [replace(part, rows=part.rows[:_SHORT_TABLE]) if isinstance(part, Table) else part for part in first]
     whole = [] if short == first else ["All rows:", *first]

@@ -23,7 +23,7 @@ from sigjax.report.words import DASH, count, is_warning
 
 MARKS = {"†": r"\dagger", "‡": r"\ddagger"}
 COLUMN, PAGE, GAP = 216.0, 450.0, 8.0
-"""In points: the width of one text column and of two (a little less than the real widths), and the gap between columns of a table."""
+"""Points: width of one text column and of two (a little below the real widths), and gap between columns of a table."""
 MAX_LINES = 45
 """Most lines below a caption on a page; longer tables are broken between pages."""
 MAX_PAIRS = 300
@@ -59,7 +59,7 @@ def to_latex(
 
 
 def to_appendix(report: ReportRecord, path: str | os.PathLike[str] | None = None, *, label: str | None = None) -> str:
-    """For each metric, a table of its systems with intervals, and a table of all pairs; labels begin as in `to_latex`."""
+    """For each metric, tables of its systems with intervals, and of all pairs; labels begin as in `to_latex`."""
     parts, sections = [], list(blocks(report))
     for section, name in zip(sections, _labels(sections, label or _label(path)), strict=True):
         table, pairs = section.table, sum(len(family.comparisons) for family in section.families)
@@ -116,7 +116,7 @@ def _label(path: str | os.PathLike[str] | None) -> str:
 
 
 def _labels(sections: Sequence[Section], first: str) -> list[str]:
-    """A label for each metric: the report's label and the metric's name. If the name is empty or taken, a number is added."""
+    """A label for each metric: the report's label and the metric's name, and a number if this is empty or taken."""
     names = [re.sub(r"[^a-z0-9]+", "-", section.metric.lower()).strip("-") for section in sections]
     return [f"{first}-{name if name and names.index(name) == i else f'{name}{i + 1}'}" for i, name in enumerate(names)]
 
@@ -139,7 +139,7 @@ def _head(table: Table, column: int) -> tuple[str, float]:
     """A header as LaTeX, in two lines if it has a comma and comes from sigjax; and its width in points."""
     text = visible(table.header[column])
     if column in table.scores:
-        beside = GAP / 2 if column == len(table.header) - 1 else 0.0  # a broken header may use half the gap on both sides
+        beside = GAP / 2 if column == len(table.header) - 1 else 0.0  # others use the gap to the next column
         return rf"\multicolumn{{2}}{{c}}{{{escape_latex(text)}}}", width(text) + beside
     lines = text.split(", ")
     lines = [f"{line}," for line in lines[:-1]] + lines[-1:]
@@ -226,7 +226,7 @@ def _room(widths: list[float], names: Sequence[int], *, is_long: bool) -> tuple[
     least = sum(min(widths[i], max(MIN_NAME, 0.6 * widths[i])) for i in names)
     limit = COLUMN if not is_long and COLUMN - others >= least else PAGE
     room, left = dict[int, float](), limit - others
-    for i in sorted(names, key=widths.__getitem__):  # the narrowest column first; the other columns share the room that is left
+    for i in sorted(names, key=widths.__getitem__):  # the narrowest first; the rest share the remaining room
         room[i] = min(widths[i], max(MIN_NAME, left / (len(names) - len(room))))
         left -= room[i]
     return room, limit

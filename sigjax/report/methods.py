@@ -101,7 +101,7 @@ def _strata(number: int, report: ReportRecord) -> Iterator[str]:
 
 
 def _of_notes(report: ReportRecord) -> Iterator[str]:
-    """Sentences from the notes: instances that were left out or counted as 0, the number of labels, and signatures of sacrebleu."""
+    """Sentences from notes: instances left out or counted as 0, the number of labels, and signatures of sacrebleu."""
     notes = [note for note in report.notes if isinstance(note, Note)]
     for note in notes:
         if note.code == "dropped":
