@@ -39,7 +39,7 @@ BLUES = (BLUE, "#6FB1D6", "#C5E0EE")
 """Shades of blue, from dark to light."""
 FONT = 7
 ROW, _PAGE, _SMALLEST_ROW = 0.19, 8.6, 0.06
-"""Inches: height of a row; height of all rows on a page; height of a row with the smallest printable letters (4 points)."""
+"""Inches: height of a row; height of all rows on a page; height of a row with letters of 4 points (the smallest)."""
 _DPI = 200
 """Pixels per inch, unless the user chooses another number on saving. Letters in notebooks then have 19 pixels."""
 _MISSING = 5

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 MAX_ROWS = 300
 """Most systems in a figure; these are the best systems."""
 _LONG, _INSIDE = 60, 1.7
-"""If there are more rows than this, they are split into two columns, so that letters stay legible; and the inches beside names."""
+"""More rows than this are split into two columns, so that letters stay legible; and the inches beside names."""
 _DIAMOND = "diamond"
 _SMALLEST = 6
 """Points: the smallest letters inside a panel."""
@@ -118,7 +118,7 @@ class Panel(NamedTuple):
         return "the best" if self.settings.baseline is None else "the baseline"
 
     def interval(self, pairs: Sequence[Comparison | None] = ()) -> str:
-        """A text with the kind of the intervals, and "higher is better" if it is. (If lower is better, the caption says so.)"""
+        """A text: the kind of the intervals, and "higher is better" if it is. (The caption has "lower is better".)"""
         heading = words.interval_heading(self.settings, [one.joint_pairs for one in pairs if one is not None])
         return heading + "; higher is better" * (not self.lower_is_better)
 
@@ -133,7 +133,7 @@ def rows_size(panel: Panel, columns: int = 0) -> tuple[float, float]:
 
 
 def draw_rows(axes: Axes, panel: Panel, looks: Sequence[str], points: Sequence[tuple[float, Interval | None]]) -> None:
-    """Draw a point with an interval in each row. A diamond means the reference system; a filled point is significant."""
+    """Draw a point with an interval in each row. A diamond is the reference system; filled means significant."""
     to, size = panel.reference, marker_size(len(points))
     keys = {_DIAMOND: to, BLUE: f"significant difference to {to}", "white": f"no significant difference to {to}"}
     intervals(axes, range(len(points)), [ends for _, ends in points], color=BLUES[1])
@@ -145,7 +145,7 @@ def draw_rows(axes: Axes, panel: Panel, looks: Sequence[str], points: Sequence[t
 
 
 def draw_scores(axes: Axes, panel: Panel) -> None:
-    """Draw scores with intervals. An open point means: not significantly different from the best system or the baseline."""
+    """Draw scores with intervals. Open points do not differ significantly from the best system or the baseline."""
     systems, (reference, others) = panel.systems, panel.family.against()
     looks = [_DIAMOND if one.name == reference else _fill(others.get(one.name)) for one in systems]
     draw_rows(axes, panel, looks, [(one.score, one.interval) for one in systems])
@@ -156,7 +156,7 @@ def draw_scores(axes: Axes, panel: Panel) -> None:
 
 
 def draw_forest(axes: Axes, panel: Panel) -> None:
-    """Draw differences to the baseline (or the best system, if there is no baseline) with intervals; filled = significant."""
+    """Draw differences to the baseline (without one, to the best system) with intervals; filled means significant."""
     reference, others = panel.family.against()
     names = [one.name for one in panel.systems if one.name in others or panel.order]
     shown = {name: others[name] for name in names if name in others}
@@ -441,7 +441,7 @@ def draw_gain(axes: Axes, panel: Panel) -> None:
 
 
 def draw_points(axes: Axes, points: Mapping[tuple[str, str, str], tuple[Any, Any]]) -> None:
-    """Draw sets of gains and p-values `[pair]` as points; keys are (colour, marker, name). The smallest set is on top."""
+    """Draw sets of gains and p-values `[pair]` as points; keys are (colour, marker, name). The smallest is on top."""
     every = sum(len(gains) for gains, _ in points.values())
     for (color, marker, name), (gains, p_values) in points.items():
         if len(gains):
@@ -451,7 +451,7 @@ def draw_points(axes: Axes, points: Mapping[tuple[str, str, str], tuple[Any, Any
 
 
 def limit_gains(axes: Axes, gains: np.ndarray, p_values: np.ndarray) -> None:
-    """Limit the axis to the gains of pairs with p >= 0.001, which may not be significant; a text counts the other pairs."""
+    """Limit the axis to gains of pairs with p >= 0.001, which may not be significant; a text counts the rest."""
     close = (p_values >= 0.001) & (gains > 0.0)
     right = 1.5 * float(gains[close].max() if close.any() else gains.max())
     low = float(p_values[close].max()) if close.any() else 1.0
@@ -485,7 +485,7 @@ FIGURES: dict[FigureKind, tuple[Callable[[Panel], tuple[float, float]], Callable
     "bootstrap": (lambda panel: (ONE_COLUMN, 1.5), draw_distribution),
     "gain": (lambda panel: (ONE_COLUMN, 1.8), draw_gain),
 }
-"""For each kind, the function for the size of a panel's inside in inches (with names), and the function that draws it."""
+"""For each kind: the function for the size of a panel's inside (inches, with names), and the function that draws."""
 
 
 def plot(
@@ -577,7 +577,7 @@ def _panels(
 def _distributions(
     report: ReportRecord, family: PairFamily, figure: FigureKind, pair: tuple[str, str] | None
 ) -> Iterator[tuple[Distribution, Comparison | None]]:
-    """Distributions of a pair (by default, of the two best systems); for "estimation", of the best systems minus the reference."""
+    """Distributions of a pair (default: the two best systems); for "estimation", of the best systems minus the reference."""
     metric, test, (reference, others) = family.systems[0].metric, DISTRIBUTIONS[figure], family.against()
     ranked = [one.name for one in family.systems if one.name in others][:MOST_PAIRS]
     if figure != "estimation":

@@ -400,7 +400,7 @@ class Report(ReportRecord, Result):
         return text_or_file(to_appendix(self, path, label=label), path)
 
     def to_methods(self, path: StrPath | None = None) -> str:
-        """A methods paragraph for a paper in LaTeX, made from the settings; `to_bibtex` gives the entries that it cites."""
+        """A methods paragraph for a paper in LaTeX, made from the settings; `to_bibtex` gives its citations."""
         from sigjax.report.methods import to_methods
 
         return text_or_file(to_methods(self), path)
@@ -445,7 +445,7 @@ class Report(ReportRecord, Result):
         return render(self, dialect)
 
     def _page(self) -> str:
-        """A whole web page with sortable, searchable tables and drawings of pairs; it loads nothing from other servers."""
+        """A whole web page with sortable tables, search and drawings; it loads nothing from other servers."""
         from sigjax.report.html import to_html
 
         return to_html(self)
