@@ -577,7 +577,7 @@ def _panels(
 def _distributions(
     report: ReportRecord, family: PairFamily, figure: FigureKind, pair: tuple[str, str] | None
 ) -> Iterator[tuple[Distribution, Comparison | None]]:
-    """Distributions of a pair (default: the two best systems); for "estimation", of the best systems minus the reference."""
+    """Distributions of a pair (default: the two best systems); for "estimation", of best systems minus reference."""
     metric, test, (reference, others) = family.systems[0].metric, DISTRIBUTIONS[figure], family.against()
     ranked = [one.name for one in family.systems if one.name in others][:MOST_PAIRS]
     if figure != "estimation":

@@ -177,7 +177,7 @@ class PairFamily:
         return "p" if self.settings.correction == "none" else "adjusted p"
 
     def ranked(self) -> Comparisons:
-        """The pairs in the order of their systems' ranks. If p is equal for both directions, the better system comes first."""
+        """The pairs by their systems' ranks. If p is equal for both directions, the better system comes first."""
         rank = {system.name: i for i, system in enumerate(self.systems)}
         free = self.settings.alternative == "two-sided" and self.settings.baseline is None
         pairs = [one.turned() if free and rank[one.a] > rank[one.b] else one for one in self.comparisons]
@@ -285,7 +285,7 @@ def has_equal_scores(comparison: Comparison) -> bool:
 
 
 def mark(comparison: Comparison) -> int | str:
-    """The shade of a pair in a grid without numbers: the index of the strictest threshold above adjusted p, or a sign."""
+    """The shade of a pair in a grid without numbers: index of the strictest threshold above adjusted p, or a sign."""
     if has_equal_scores(comparison):
         return "="
     below = (shade for shade, limit in enumerate(thresholds(comparison.settings)) if comparison.p_adjusted < limit)
@@ -665,7 +665,7 @@ def _heading(test: str, num_pairs: int, adjusted_over: int, settings: Settings, 
 
 
 def _method_line(only: Comparison | None, num_pairs: int, drawn: np.ndarray, methods: Sequence[str]) -> str:
-    """A sentence on how the p-values of a family were computed; `drawn` are the numbers of resamples of sampled pairs."""
+    """A sentence on how the p-values of a family were computed; `drawn` has the resamples of each sampled pair."""
     numbers = [count(drawn.max(), "resample")] if drawn.size else []
     if numbers and drawn.min() < drawn.max():
         numbers = [f"{drawn.min():,} to {numbers[0]}"]
@@ -682,7 +682,7 @@ def _method_line(only: Comparison | None, num_pairs: int, drawn: np.ndarray, met
 
 
 _MOST_NAMED, _MOST_OPEN = 3, 0.2
-"""Most undecided pairs that a warning names; and the share of pairs that may stay undecided with the proposed resamples."""
+"""Most undecided pairs that a warning names; share of pairs that may stay undecided with the proposed resamples."""
 
 
 def _unsettled(pairs: Comparisons, num_pairs: int, needed: np.ndarray, settings: Settings) -> str | None:

@@ -100,7 +100,7 @@ def escape_latex(text: str) -> str:
     """
     clusters = re.findall("[^\u0300-\u036f][\u0300-\u036f]*|.", normalize("NFC", visible(text)), re.DOTALL)
     escaped = "".join(map(_printed, clusters))
-    escaped = re.sub("-(?=-)|,(?=,)|'(?=')", r"\g<0>{}", escaped)  # two such signs would become a dash or a quotation mark
+    escaped = re.sub("-(?=-)|,(?=,)|'(?=')", r"\g<0>{}", escaped)  # two would become a dash or a quotation mark
     return re.sub(r"^(?=[\[*])", "{}", escaped)  # LaTeX would read these as an option of the row's end
 
 
