@@ -308,7 +308,7 @@ def _run(tokens: list[str], *, debug: bool) -> int:
     except BrokenPipeError:  # stdout was closed before the command had its exit code, which may not be 0
         flush()
         return CLOSED_PIPE
-    except SystemExit as end:  # rich, which draws the pages of options, ends in this way
+    except SystemExit as end:  # raised by rich after it has drawn a page of options
         if not isinstance(end.__context__, BrokenPipeError):
             raise
         return CLOSED_PIPE

@@ -56,8 +56,9 @@ _FILES = "A table; one file per system; or the gold files, with the files of the
 
 
 def flags(*records: type, files: str = _FILES) -> Callable[[Command], Command]:
-    """Let a command take the options of records as flags. The command is called with the files (if it takes files),
-    then the records.
+    """Let a command take the options of records as flags.
+
+    The command is called with the files (if it takes files), and then with the records.
 
     If several records have the same option, the declaration in the first record counts. `files` is the help text for
     the files.

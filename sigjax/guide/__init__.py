@@ -158,8 +158,9 @@ def topic_of(words: Sequence[str]) -> str | None:
 
 
 def search(words: Sequence[str]) -> str:
-    """A text with the pages that have these words (each with one of its sentences), and answers from the page of
-    questions.
+    """A text with the pages that have these words, and with answers from the page of questions.
+
+    Each page is shown with one of its sentences.
 
     Words and numbers that no page has are ignored. If no page has all words, words that say little are ignored, too.
     The result is empty if no words are left.

@@ -389,8 +389,7 @@ def spearman(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> n
 
 
 def kendall(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    r"""Kendall's tau-b: concordant minus discordant pairs, divided by the geometric mean of the numbers of untied
-    pairs.
+    r"""Kendall's tau-b: concordant minus discordant pairs, divided by the geometric mean of numbers of untied pairs.
 
     $(C - D) / \sqrt{(n_0 - n_p)(n_0 - n_g)}$ of $n_0 = n (n - 1) / 2$ pairs, of which $n_p$ and $n_g$ are tied by
     prediction and by gold. Scores are in [-1, 1] and equal `scipy.stats.kendalltau`; NaN as in `spearman`. Inversions

@@ -6,11 +6,10 @@ also counts shifts of several words, as sacrebleu does: Snover, Dorr, Schwartz, 
 of translation edit rate with targeted human annotation".
 
 `wer-sclite` is the WER of NIST's sclite (SCTK). It counts the errors of the alignment with the least cost: a
-substitution costs 4, another error 3. So the errors may be more than the fewest possible. Transcripts may have
-alternatives, and the length counts the words of the chosen alternatives. `{ um / uh }` stands for one of its
+substitution costs 4, another error 3. So the number of errors may be larger than the edit distance. Transcripts may
+have alternatives, and the length counts the words of the chosen alternatives. `{ um / uh }` stands for one of its
 alternatives; `{ uh / @ }` and `(uh)` may be empty, as with sclite -D. Case, a mark * at the end of a word, and tags
-(`word;tag`) are ignored. Reference: SCTK
-(https://github.com/usnistgov/SCTK), `net_dp.c` and `word.c`.
+(`word;tag`) are ignored. Reference: SCTK (https://github.com/usnistgov/SCTK), `net_dp.c` and `word.c`.
 """
 
 import re

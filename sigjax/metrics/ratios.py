@@ -38,8 +38,7 @@ from sigjax.records import Array, EvaluationRecord, Hint, InputError, Metric
 
 
 def divide(numerator: Array, denominator: Array) -> Array:
-    """`numerator / denominator` `[...]`, and 0 if the denominator is 0 (no item is predicted, or the reference has no
-    item).
+    """`numerator / denominator` `[...]`, and 0 if the denominator is 0 (for example, if no item is predicted).
 
     >>> divide(np.array([1.0, 0.0]), np.array([4.0, 0.0]))
     array([0.25, 0.  ])

@@ -58,8 +58,7 @@ _BY_LOWER = {each.lower(): each for each in (*METRICS, *CLASS_METRICS, *ANSWERS)
 
 
 def canonical(name: str) -> str:
-    """Translate a metric's name in scikit-learn, SciPy or sacrebleu (case is ignored) to ours; other names stay
-    unchanged.
+    """Translate a metric's name in scikit-learn, SciPy or sacrebleu to ours, in any case; other names stay unchanged.
 
     >>> [canonical(name) for name in ("f1_macro", "BLEU(tokenize=zh)", "chrF2", "F0.5", "my_score")]
     ['macro-fscore', 'bleu(tokenize=zh)', 'chrf', 'f0.5', 'my_score']

@@ -136,7 +136,7 @@ def _is_even(evaluation: EvaluationRecord) -> bool:
 
 
 def _weighted(scores: np.ndarray, sizes: np.ndarray, task: np.ndarray) -> tuple[np.ndarray, Score, tuple[str, ...]]:
-    """Statistics of a mean `[system, instance, stat]`: weight * score, and the weight, in proportion to 1 / n of the
+    """Statistics of a mean `[system, instance, stat]`: weight * score, and the weight, proportional to 1 / n of the
     task.
 
     Exact tests are possible, because only the weighted score varies: the sum of weights is the same in every resample.
@@ -162,8 +162,7 @@ def _task_statistics(
 
 
 def mean_of_means(sums: Array) -> Array:
-    """The mean of the task means; the sums `[..., stat]` are, for each task, the sum of values and the number of
-    instances.
+    """The mean of the task means; the sums `[..., stat]` are, for each task, the sum and the number of values.
 
     >>> float(mean_of_means(np.array([3.0, 4.0, 1.0, 2.0])))
     0.625

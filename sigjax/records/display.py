@@ -162,7 +162,7 @@ class ShortRepr:
 
 
 class OtherNames:
-    """The base of records whose attributes have other names elsewhere: errors of unknown attributes give ours."""
+    """The base of records whose attributes have other names elsewhere; an error message suggests our names."""
 
     _elsewhere: ClassVar[Mapping[str, str]] = {}
     """Other name -> what to write instead."""

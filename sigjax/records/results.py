@@ -699,8 +699,7 @@ class ReportRecord(OtherNames):
         return asdict(self.settings) | more | ({"runs": self.runs} if self.runs else {})
 
     def distribution(self, a: str, b: str, *, metric: str | None = None, test: Test = "permutation") -> Distribution:
-        """The distribution of the delta of two systems: under the null hypothesis, or (`test="bootstrap"`) on
-        resamples.
+        """The distribution of a delta: under the null hypothesis, or (`test="bootstrap"`) on bootstrap resamples.
 
         It is computed from the data: exactly if that is quick, else from the first resamples of the seed (at most
         8,192, about a second).

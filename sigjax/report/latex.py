@@ -42,8 +42,9 @@ def to_latex(
     caption: str | None = None,
     label: str | None = None,
 ) -> str:
-    """The table of a paper, with systems as rows and metrics as columns. LaTeX comments hold the results of the tests,
-    for the text of the paper.
+    """The table of a paper, with systems as rows and metrics as columns.
+
+    LaTeX comments give the results of the tests, for the text of the paper.
 
     `path` is the file of the table. If `label` is not given, the label is made from the name of this file. The
     `caption` is LaTeX.

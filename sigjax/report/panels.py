@@ -1,5 +1,4 @@
-"""Figures of one or several panels: sizes, colours, names of rows, titles, and one legend for all panels
-(`draw_panels`).
+"""Figures of panels (`draw_panels`): sizes, colours, names of rows, titles, and one legend for all panels.
 
 Sizes fit one or two columns of a paper, and colours work for all kinds of colour vision.
 """

@@ -118,7 +118,7 @@ class Panel(NamedTuple):
         return "the best" if self.settings.baseline is None else "the baseline"
 
     def interval(self, pairs: Sequence[Comparison | None] = ()) -> str:
-        """A text: the kind of the intervals, and "higher is better" if it is. (The caption has "lower is better".)"""
+        """The kind of the intervals, and "higher is better" if it is; the caption has "lower is better"."""
         heading = words.interval_heading(self.settings, [one.joint_pairs for one in pairs if one is not None])
         return heading + "; higher is better" * (not self.lower_is_better)
 

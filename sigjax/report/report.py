@@ -226,8 +226,7 @@ class Report(ReportRecord, Result):
 
     @classmethod
     def together(cls, *reports: ReportRecord) -> Report:
-        """Combine reports of the same systems by different metrics, such as BLEU of texts and COMET of a table, into
-        one report.
+        """Combine reports of the same systems by different metrics, such as BLEU and COMET, into one report.
 
         Nothing is computed: every metric keeps its tests and its p-values, which were adjusted within the metric.
 
@@ -306,8 +305,7 @@ class Report(ReportRecord, Result):
     def true_discoveries(
         self, pairs: Iterable[tuple[str, ...]] | None = None, *, metric: str | None = None, test: Test | None = None
     ) -> int:
-        """A lower bound on the number of real differences among these pairs. You may choose the pairs after you see the
-        results.
+        """A lower bound on the number of real differences among these pairs, even if you choose them after the results.
 
         With the confidence level of the report, at least this many of the pairs differ. This holds simultaneously for
         all choices of pairs, however often you choose. The bound takes into account that you looked at all pairs of the

@@ -297,8 +297,7 @@ SIGNS = ("· not significant", "? undecided", "= equal scores")
 
 
 def pair_sentence(comparison: Comparison) -> str:
-    """The result of the test for one pair. The better system comes first (for a one-sided test, the pair's first
-    system).
+    """The result of the test for one pair. The better system comes first (in a one-sided test, the first system).
 
     For delta = 0, every resample is at least as extreme. So p = 1 does not show that the systems are identical, but a
     standard error of 0 does.
@@ -335,8 +334,7 @@ def decided(comparisons: Comparisons, settings: Settings) -> list[tuple[str, str
 
 
 def lone_sentence(num_units: int, num_instances: int, settings: Settings) -> str | None:
-    """The sentence about data with a single unit; None if there are more units, or if the runs of the unit are
-    exchanged.
+    """The sentence about data with a single unit; None if there are more units, or if runs are exchanged.
 
     A swap only changes the sign of the difference, so two-sided p is 1 (mid-p 1/2) for every difference.
     """

@@ -73,7 +73,7 @@ class Page:
             self.add()
 
     def __str__(self) -> str:
-        """Return the text; sentences become visible text."""
+        """Return the text of the page; control characters in sentences become visible."""
         parts: list[str] = []
         for text, style, is_sentence in self.lines:
             lines = words.filled(visible(text).split(" "), self.width, gap=" ") if is_sentence else [text]
@@ -97,8 +97,7 @@ def to_text(
     verbose: bool = False,
     more: str = "--verbose or -o FILE",
 ) -> str:
-    """The report in lines of at most `width` characters. The default is the width of the terminal; without one, no
-    limit.
+    """The report in lines of at most `width` characters (by default the terminal's width; without one, no limit).
 
     `verbose` adds all pairs, letters, standard errors, the method, notes and the signature. Without it, a line explains
     how to get `more`.

@@ -313,8 +313,7 @@ _BREAKS = (r"\s", r"[^\w./]|_", r"[^\w.]|_", r"[\W_]")
 
 
 def wrapped_name(name: str, width: int) -> list[str]:
-    """A name in lines of `width` characters. It is broken after spaces, else after other signs, and last after full
-    stops.
+    """A name in lines of `width` characters, broken after spaces, else after other signs, and last after full stops.
 
     >>> wrapped_name("claude-opus-4-5-20251101", 12)
     ['claude-opus-', '4-5-20251101']

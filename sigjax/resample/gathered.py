@@ -88,8 +88,7 @@ def swap_scores(
 
 
 def outcome_scores(function: Function, sample: Sample, pair: tuple[int, int], differing: np.ndarray) -> ScorePieces:
-    """Scores `[side, row]` of two systems on all swaps of the units `differing` that do not swap the first of these
-    units.
+    """Scores `[side, row]` of two systems on all swaps of the units `differing` that keep the first unit in place.
 
     The other swaps are their mirror images. In the first row, no unit is swapped.
     """

@@ -353,7 +353,7 @@ class NestedDraws(NamedTuple):
 
     @property
     def lanes(self) -> int:
-        """Pairs of words per draw: one word for the unit and one for each of its outputs."""
+        """Number of pairs of words per drawn unit: one word chooses the unit, and each other word an output."""
         return len(self.slots) // 2 + 1
 
     @property
@@ -362,8 +362,7 @@ class NestedDraws(NamedTuple):
         return 2 * self.lanes * len(self.draws.size)
 
     def drawn(self, rows: Array) -> Array:
-        """The output of each draw, `[row, draw]` int32. Each drawn unit has as many draws as the largest unit has
-        outputs.
+        """The output of each draw, `[row, draw]` int32; a drawn unit has as many draws as the largest unit has outputs.
 
         Padding draws choose the first padding output. Whatever the sizes, an output is drawn 256 times with a chance
         below 1e-155, by Chernoff's bound exp(e^(u - 1) - 1 - 256 log u), with u = 4.95.
@@ -403,8 +402,7 @@ def nested_draws(draws: Draws, sizes: np.ndarray, num_units: int) -> NestedDraws
 
 
 def crossed(rows: Array, left: Array) -> tuple[Array, Array]:
-    """Masks `[slot, row, unit]` (bool): the outputs that leave the first system of a pair; the outputs that replace
-    them.
+    """Masks `[slot, row, unit]` (bool): the outputs that leave a pair's first system; the outputs that replace them.
 
     The two systems have 2 R outputs for a unit. A random set of R of them becomes the second system's; all sets have
     the same probability, up to 2**-32. The outputs are visited in order, and each joins the set with probability (still
@@ -574,8 +572,7 @@ def distinct_columns(values: np.ndarray) -> tuple[np.ndarray, ColumnIndices]:
 
 
 def drawn_columns(values: np.ndarray) -> tuple[np.ndarray, ColumnIndices]:
-    """Distinct columns `[column, unit]` if the number of draws is known: columns that differ by a constant count as
-    equal.
+    """Distinct columns `[column, unit]` if the number of draws is known: up to a constant, columns count as equal.
 
     For example, if no text is shorter than the n-gram orders, the n-gram totals of all orders need only one column.
 

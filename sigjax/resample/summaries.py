@@ -36,8 +36,7 @@ def nothing(value: Array, *, rows: int, places: int) -> Array:
 
 
 def placed(values: Array, piece: Array, start: Array, count: Array) -> tuple[Array, Array]:
-    """All replicates, after a piece is put at `start`, with NaN from `count` on; and which rows of the piece are
-    finite.
+    """All replicates with a piece put at `start`, and NaN from `count` on; and which rows of the piece are finite.
 
     The number of places is a power of two, for the pieces from a device and for the array of all replicates. So no
     piece reaches beyond the array.

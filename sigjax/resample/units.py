@@ -48,8 +48,9 @@ def total(values: np.ndarray) -> np.ndarray:
 
 
 class PiecewiseTotal:
-    """The same sum as `total`, to the last bit, of numbers that come in order, in pieces. Memory is a 32nd of the
-    numbers.
+    """The same sum as `total`, to the last bit, of numbers that come in order, in pieces.
+
+    It keeps one partial sum for 32 numbers.
 
     >>> piecewise = PiecewiseTotal(1000)
     >>> piecewise.add(0, np.full(7, 0.1))
@@ -256,7 +257,7 @@ class Units:
     sizes: np.ndarray
     """[unit] the number of instances (rows) of each unit, or the sum of their weights in the score."""
     relative_error: np.ndarray
-    """[system]: bound on the relative error of a score: by float64 and, for reals, by the rounding to fixed point."""
+    """[system]: bound on the relative error of a score, from float64 arithmetic and (for reals) rounding to fixed point."""
     rounded: np.ndarray
     """[stat]: whether the values are rounded real numbers, not exact whole numbers or decimals."""
     outputs: Outputs | None = None
@@ -376,8 +377,7 @@ def _check_runs(evaluation: EvaluationRecord, unit: np.ndarray, sizes: np.ndarra
 
 
 def whole_runs(outputs: Outputs) -> Outputs:
-    """Sums over all units for each run: outputs of a single unit, which is the test set. Every unit must have every
-    run.
+    """Sums over all units for each run: outputs of a single unit (the test set). Every unit must have every run.
 
     >>> whole_runs(Outputs(np.array([[[1], [4], [2], [8]]]), np.array([2, 2]))).values[0, :, 0]
     array([ 3, 12])

@@ -301,8 +301,9 @@ erased."""
 def progress_bar(
     label: str, total: int | None = None, *, visible: bool, compiles: bool = False, advice: str = ""
 ) -> Generator[Callable[[int], object], None, None]:
-    """Yield a function that takes the number of items done so far. After a second, a bar appears in the terminal
-    (stderr) or notebook.
+    """Yield a function that takes the number of items done so far.
+
+    After a second, a bar appears in the terminal (stderr) or the notebook.
 
     Nested bars share one line. If the work `compiles`, the bar says "compiling" until the first item is done. Work with
     an `advice` may take minutes: if no bar can be drawn, as in a log, one line on stderr names the work and gives the
@@ -380,7 +381,7 @@ def _draw_steps() -> None:
 
 
 def _draw_within(outermost: _Step) -> None:
-    """Draw the innermost step again and again, until the outermost one ends."""
+    """Draw the innermost step repeatedly, until the outermost step ends."""
     if outermost.ended.is_set():
         return
     with _cell() if _in_notebook() else _line() as draw:

@@ -128,7 +128,7 @@ SAMPLED_HELD, DRAWN_HELD = Cost(0.0, 100.0), Cost(0.0, 250.0)
 RIGHT_OR_WRONG_PAIR, RIGHT_OR_WRONG_PRODUCT = Cost(6e-7), Cost(1e-11)
 """Right-or-wrong answers: a pair, and a multiplication in the matrix product that counts differing answers."""
 PLANNED_PROBLEM, SIMPLE_PROBLEM = Cost(1.5e-3), Cost(7e-5)
-"""A problem that is planned and computed exactly; a simple one, with one statistic of whole numbers."""
+"""A problem that is planned and computed exactly; such a problem if it has only one statistic of whole numbers."""
 JACKKNIFED_INSTANCE = Cost(4e-9)
 """An instance of a pair, for a jackknife interval."""
 MAXT_PAIR = Cost(1.5e-8)

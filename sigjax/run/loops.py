@@ -34,8 +34,7 @@ def expect(array: Array, shape: Sequence[int | None], dtype: Any) -> None:
 def scan(
     step: Callable[[Carry, Any], tuple[Carry, Any]], carry: Carry, items: Any, *, unroll: int = 1
 ) -> tuple[Carry, Any]:
-    """Carry a state through the items, `carry, result = step(carry, item)`; return the last state, and all results
-    stacked.
+    """Carry a state through items, `carry, result = step(carry, item)`; return the last state and the stacked results.
 
     On a GPU, `unroll` steps become one, and the state stays in registers; a CPU would take twice as long (measured).
 
