@@ -43,8 +43,8 @@ ONE_EACH = {"output"}
 RARE: set[str] = set()
 """The flags that only `--help-all` shows."""
 HIDDEN = {"read", "progress", "executor", "shards"}
-"""Options only for Python. The command line draws progress unless --quiet, reads files with the same flags in all
-commands (`Inputs`), and has its own commands for shards."""
+"""Options that only Python has. On the command line, progress is drawn unless --quiet is given; all commands read files
+with the same flags (`Inputs`); and shards have their own commands."""
 Command = Callable[..., int | None]
 """A command returns its exit code; None means 0."""
 _PANELS = {name: Group(name, sort_key=index) for index, name in enumerate(get_args(options.Group))}
@@ -498,7 +498,7 @@ class Figures:
 
     @staticmethod
     def kind(path: Path) -> str | None:
-        """The kind in the name of a file; None if there is none."""
+        """The kind of figure in the name of a file; None if the name has no kind."""
         from sigjax.report.plots import FIGURES
 
         name = path.stem.rpartition(".")[2]
@@ -600,7 +600,9 @@ class Inputs(ReadOptions):
     def evaluations(
         self, paths: Files, *, tasks: bool = False, single: bool = False, folds: bool = False, sliced: bool = False
     ) -> list[EvaluationRecord]:
-        """Read the files, once for each metric; `tasks`, `single` and `folds` say what a command accepts.
+        """Read the files, once for each metric.
+
+        `tasks`, `single` and `folds` tell whether the command accepts several tasks, a single system, and folds.
 
         With `sliced`, tasks without the field of `strata` are left out.
         """

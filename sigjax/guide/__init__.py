@@ -180,7 +180,7 @@ def search(words: Sequence[str]) -> str:
 
 
 def near(words: Sequence[str]) -> list[str]:
-    """The words of the manual whose spelling is most similar to these `words`, which are on no page.
+    """If `words` are on no page: the words of the manual with the most similar spelling.
 
     >>> near(["intervls"])
     ['intervals', 'interval']
@@ -302,7 +302,7 @@ def _number(token: str) -> str:
 
 @cache
 def _pattern(token: str, same_words: Sequence[Sequence[str]] = _SAME_WORDS) -> re.Pattern[str]:
-    """The pattern that finds a word, its forms and the words of the same meaning.
+    """The pattern that finds a word, its forms, and words with the same meaning.
 
     >>> [bool(_pattern("star").search(text)) for text in ("starts", "a star", "stars", "an asterisk")]
     [False, True, True, True]

@@ -1,4 +1,4 @@
-"""PyTerrier: the tests of sigjax as the `test=` of `pt.Experiment(..., baseline=0)`.
+"""PyTerrier: tests of sigjax for the argument `test=` of `pt.Experiment(..., baseline=0)`.
 
 PyTerrier gives the scores of two systems for each query, and expects a statistic and a p-value. PyTerrier's
 `correction=` adjusts these p-values.

@@ -1,4 +1,4 @@
-"""A plugin for pytest: the fixture `no_regression` fails a test if scores are worse than the stored ones.
+"""A plugin for pytest: the fixture `no_regression` fails a test if scores are worse than the stored scores.
 
 pytest finds it by the entry point `pytest11` of sigjax. Stored scores are JSON files in the folder `sigjax_scores`
 beside the test; `pytest --sigjax-update` writes them.

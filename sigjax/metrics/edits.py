@@ -46,7 +46,7 @@ class Words:
     costs: list[int]
     """The cost of deleting or inserting each word."""
     before: list[list[int]]
-    """The words that may come before each word; sclite prefers the first of them."""
+    """For each word, the words that may precede it; in ties, sclite takes the first of these."""
     last: list[int]
     """The words that may be the last."""
 
@@ -225,7 +225,7 @@ def edit_distance(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
     grows, shrinks, distance = every, 0, len(first)
     for token in second:
         match = bits.get(token, 0)
-        same = (((match & grows) + grows) ^ grows) | match | shrinks  # distance as on the diagonal before
+        same = (((match & grows) + grows) ^ grows) | match | shrinks  # bits: distance equals the diagonal neighbour
         right_grows = (shrinks | ~(same | grows)) & every
         right_shrinks = same & grows
         distance += (right_grows >> top) - (right_shrinks >> top)

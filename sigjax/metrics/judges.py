@@ -28,7 +28,8 @@ _STATS = ("labelled", "unlabelled", "human", "judge_labelled", "judge_unlabelled
 def ppi_lambda(sums: Array) -> Array:
     r"""The weight of the judge, $\mathrm{cov}_l(y, f) / (\mathrm{var}(f) (1 + n / N))$; 0 if the judge never varies.
 
-    Sums `[..., stat]` with stat = (n, N, and the sums of y, f if labelled, f if not labelled, y f, f^2) give `[...]`.
+    Sums `[..., stat]` with stat = (n, N, and the sums of y, f if labelled, f if not labelled, y f, f^2) give weights
+    `[...]`.
 
     >>> stats = PPI.extract(np.array([1.0, 0.0, np.nan, np.nan]), np.array([1.0, 0.0, 1.0, 0.0]))
     >>> float(ppi_lambda(stats.sum(axis=0)))  # 1/4 divided by (1/3 multiplied by 2)

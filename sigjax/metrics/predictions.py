@@ -65,7 +65,7 @@ def matthews(sums: Array) -> Array:
 
 
 def cohen_kappa(sums: Array) -> Array:
-    r"""Cohen's kappa, the agreement above chance: $(c n - \sum_k p_k g_k) / (n^2 - \sum_k p_k g_k)$, as in `matthews`.
+    r"""Cohen's kappa, agreement above chance: $(c n - \sum_k p_k g_k) / (n^2 - \sum_k p_k g_k)$; see `matthews`.
 
     Scores `[...]` are up to 1; 0 if predictions and gold labels are all of the same class. Reference: Cohen (1960).
 
@@ -275,5 +275,5 @@ BRIER = replace(_of_errors("brier", _squared, "squared", "Brier score", _CLASS_1
 LOG_LOSS = _of_errors("log-loss", _logarithms, "loss", "log loss", _CLASS_1)
 """The mean of $-\\log p_i$ of the right label; probabilities below 2.2e-16 count as 2.2e-16, as in scikit-learn."""
 MICRO_FSCORE = replace(ACCURACY, name="micro-fscore", title="micro F1")
-"""With one label per instance, micro F1 is the accuracy."""
+"""Micro F1. If each instance has one label, micro F1 is the accuracy."""
 PREDICTIONS = (MAE, MSE, RMSE, R2, BRIER, LOG_LOSS, MICRO_FSCORE)

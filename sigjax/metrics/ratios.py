@@ -150,7 +150,7 @@ SHARES, PERCENT, RATES = (0.0, 1.0), (0.0, 100.0), (0.0, math.inf)
 """Lowest and highest score of shares, of percentages, and of rates."""
 _TWO, _TOKENS = ("numerator", "denominator"), ("correct", "tokens")
 RATIO = Metric("ratio", ratio_score, _TWO, partial(stack_nonnegative, _TWO, (1,)), _TWO, portable=True)
-"""A denominator below 0 is refused, since the ratio of sums would jump there."""
+"""The ratio of two sums. Negative denominators are refused, since a ratio jumps if its denominator passes 0."""
 MEAN = Metric("mean", mean_score, ("value", "count"), _with_ones, ("value",), portable=True)
 ACCURACY = replace(MEAN, name="accuracy", extract=_right_or_wrong, bounds=SHARES)
 TOKEN_ACCURACY = replace(
@@ -186,7 +186,7 @@ class TrialShares:
     k: int
 
     def __call__(self, value: np.ndarray) -> np.ndarray:
-        """Check the values of runs: `[run]` -> `[run, stat]`; `of_runs` computes the shares of instances from them."""
+        """Check the values of runs: `[run]` -> `[run, stat]`. Later, `of_runs` computes the shares of instances."""
         advice = "; use mean for other numbers (logs give those of systems whose runs differ: take the same runs)"
         refuse_where((value != 0) & (value != 1), f"{self.name} takes 0 or 1 for each run", value, advice)
         return _with_ones(value)
@@ -407,11 +407,11 @@ _SMALL, _TIES = 2.0**22, 2.0**42
 
 From `_TIES` on, rounding errors may hide ties, so whole numbers count as large."""
 _LARGE = 2.0**16
-"""Numbers are large if they are this many times larger than the differences between systems or instances."""
+"""Numbers count as large if they are at least this many times the differences between systems or instances."""
 _ROUNDING = 2.0**-51
-"""If real numbers vary by less than this fraction of their size, the variation is rounding."""
+"""If real numbers vary by less than this fraction of their size, the variation counts as rounding."""
 _LARGEST_DECIMAL = 2.0**51
-"""Largest decimal, in steps of its last digit: beyond it, adjacent decimals may be the same double."""
+"""Largest decimal, as a multiple of its last digit. Above this limit, adjacent decimals may be the same double."""
 _MOST_DECIMALS, _FEW = 15, 16
 _ANY = (-math.inf, math.inf)
 """The bounds of a score without limits. Evaluations are shifted only if their score has no limits."""

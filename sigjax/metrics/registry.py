@@ -72,7 +72,7 @@ def canonical(name: str) -> str:
 
 
 def meant_among(name: str, names: Collection[str]) -> str:
-    """The metric in `names` that `name` means (perhaps as an alias); if there is none, `name` unchanged.
+    """The metric in `names` that `name` means (perhaps as an alias); if there is no such metric, `name` unchanged.
 
     >>> [meant_among(name, ["fscore", "macro-fscore"]) for name in ("f1_macro", "F1", "my_score")]
     ['macro-fscore', 'fscore', 'my_score']
@@ -345,7 +345,7 @@ def _refuse_out_of_range(metric: AnyMetric, tables: Mapping[str, np.ndarray]) ->
 
 
 def refuse_other_indexes(arrays: Mapping[str, Any]) -> None:
-    """Refuse series of pandas whose labels differ: by position, different instances would be compared."""
+    """Refuse pandas series with different labels, because a comparison by position would mix different instances."""
     labelled = [(name, values.index) for name, values in arrays.items() if hasattr(values, "iloc")]
     for (first, index), (name, other) in pairwise(labelled):
         if not index.equals(other):

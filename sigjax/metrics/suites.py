@@ -136,8 +136,9 @@ def _is_even(evaluation: EvaluationRecord) -> bool:
 
 
 def _weighted(scores: np.ndarray, sizes: np.ndarray, task: np.ndarray) -> tuple[np.ndarray, Score, tuple[str, ...]]:
-    """Statistics of a mean `[system, instance, stat]`: weight * score, and the weight, proportional to 1 / n of the
-    task.
+    """Statistics of a mean `[system, instance, stat]`: weight * score, and the weight, which is proportional to 1 / n.
+
+    n is the number of instances of the task.
 
     Exact tests are possible, because only the weighted score varies: the sum of weights is the same in every resample.
     """

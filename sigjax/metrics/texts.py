@@ -66,7 +66,7 @@ def inputs_of_texts(
 
 
 def _hash(texts: list[Any]) -> str:
-    """A hash of texts, and of lists of texts; JSON quotes the texts, so that no two lists look alike."""
+    """A hash of texts and lists of texts, by their JSON, which is different for different lists."""
     return hashlib.sha256(json.dumps(texts, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -145,7 +145,7 @@ def serve() -> None:
 
 
 def _blocks(recipe: Recipe, references: Texts, systems: Texts) -> Iterator[np.ndarray]:
-    """Inputs `[system, segment, input]` of one block of segments after another."""
+    """Yield the inputs `[system, segment, input]` of each block of segments."""
     counted = TEXT_METRICS[recipe.metric]
     count = counted.start(recipe)
     for first in range(0, len(references[0]), counted.block):

@@ -156,7 +156,7 @@ class ShortRepr:
         return f"{type(self).__name__}({', '.join(values)})"
 
     def _repr_html_(self) -> str:
-        """The same fields as a table, for notebooks."""
+        """The fields of `brief` as a table, for notebooks."""
         rows = ((name, value if isinstance(value, str) else shortened(value)) for name, value in self.brief().items())
         return html_table((type(self).__name__, ""), rows)
 
@@ -165,7 +165,7 @@ class OtherNames:
     """The base of records whose attributes have other names elsewhere; an error message suggests our names."""
 
     _elsewhere: ClassVar[Mapping[str, str]] = {}
-    """Other name -> what to write instead."""
+    """Other name of an attribute -> the expression to write instead."""
 
     if not TYPE_CHECKING:  # otherwise type checkers would accept every attribute
 
@@ -188,7 +188,7 @@ class SciPyNames:
 
 
 def shortened(value: Any) -> str:
-    """A value in a few characters.
+    """A value as a short text.
 
     >>> print(shortened(1 / 3), shortened(Interval(0.25, 1.0)), shortened(("A", "B", "C", "D")), shortened("a"))
     0.333333 [0.25, 1] ('A', 'B', 'C', ... 4 in all) 'a'

@@ -57,7 +57,7 @@ class Metric:
     weight: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a weight that is not one of the statistics."""
+        """Refuse a `weight` that is not the name of a statistic."""
         if self.weight not in ("", *self.stat_names):
             raise InputError(
                 f"metric {self.name!r}: weight {self.weight!r} is no statistic; expected one of "
@@ -138,7 +138,7 @@ class SampleMetric:
 
 
 AnyMetric = str | Metric | SampleMetric | Score
-"""What users may give as a metric: a name, a record, or a function of sums `[..., stat] -> [...]`."""
+"""A metric as users may give it: a name, a record, or a function of sums `[..., stat] -> [...]`."""
 
 
 class Note(str):
@@ -180,7 +180,7 @@ class Note(str):
 
 @dataclass(frozen=True)
 class NoteData:
-    """A note's code and values for programs, saved beside the notes; `note` is its number among them, from 0."""
+    """The code and values of a note, for programs, saved beside the notes. `note` is the index of the note, from 0."""
 
     note: Count
     about: str

@@ -69,7 +69,7 @@ class Hint:
     """
 
     def __init__(self, option: str, *values: str) -> None:
-        """Take the option's name in Python (or its short flag), and values as they are shown."""
+        """Take the option's name in Python (or its short flag), and its values as texts."""
         self.option, self.values = option, values
 
     def __eq__(self, other: object) -> bool:
@@ -109,7 +109,7 @@ class Hint:
         return f"{name}={_value(name, self.values)}" if self.values else name
 
     def _call(self) -> str:
-        """The Python call that does the same as the command."""
+        """The Python call with the same effect as the command."""
         groups: dict[str, list[str]] = {(name := ""): []}
         for word in self.values:
             if word.startswith("-"):
@@ -145,7 +145,7 @@ class Message(tuple[str | Hint, ...]):
 
     @classmethod
     def of(cls, *parts: "str | Message") -> "Message":
-        """The message from texts, in which f-strings may have put hints, and from other messages."""
+        """The message made of texts (f-strings, perhaps with hints) and of other messages."""
         known = list[str | Hint]()
         for part in parts:
             if isinstance(part, Message):
@@ -161,11 +161,11 @@ class Message(tuple[str | Hint, ...]):
         return [part for part in self if isinstance(part, Hint)]
 
     def shown(self, spelling: Callable[[Hint], str]) -> str:
-        """The text, with all hints in one spelling."""
+        """The text, in which `spelling` turns each hint into a text."""
         return "".join(spelling(part) if isinstance(part, Hint) else part for part in self)
 
     def with_hints(self, change: Callable[[Hint], Hint]) -> "Message":
-        """The same message with other hints."""
+        """The message with `change` applied to each hint."""
         return type(self)(change(part) if isinstance(part, Hint) else part for part in self)
 
 
@@ -209,7 +209,7 @@ def short_message(text: str) -> str:
 
 
 class InputError(ValueError):
-    """The user's input cannot be used: the message names the file or option, what was expected and what to do.
+    """The user's input cannot be used. The message names the file or option, the expected input, and a remedy.
 
     Options in the `message` are `Hint`s. `str(error)` spells them as keywords of Python; the command line shows
     `flags`. Both have at most 900 characters.
@@ -218,7 +218,7 @@ class InputError(ValueError):
     __module__ = "sigjax"  # tracebacks show the name under which people import it
 
     def __init__(self, *parts: str | Message) -> None:
-        """Take the message; or a text, another error, and a text, which become one message."""
+        """Take the parts of the message: texts or other messages, which are joined."""
         self.message = Message.of(*parts)
         super().__init__(self.message.shown(lambda hint: hint.keyword))
 
@@ -316,7 +316,7 @@ class Option:
     of: type | None = None
 
     def shown(self, spelling: Callable[[Hint], str]) -> str:
-        """The line of documentation, with hints in one spelling."""
+        """The line of documentation, in which `spelling` turns each hint into a text."""
         return Message.of(self.doc).shown(spelling)
 
     def bounds(self, kind: type) -> dict[str, Any]:

@@ -199,7 +199,7 @@ class SystemScore(ShortRepr):
     bootstrap_ranks: tuple[Number, Number] | None = None
 
     def brief(self) -> dict[str, Any]:
-        """The score and its precision, and the ranks if there are any."""
+        """The score with its standard error and interval, and the ranks if there are any."""
         names = ("name", "metric", "score", "standard_error", "interval")
         ranks = ("rank_interval", "letters", "rank_cluster", "in_top_group")
         values = {name: getattr(self, name) for name in (*names, *ranks)}
@@ -214,7 +214,7 @@ _SHOWN = 20
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Column:
-    """One field of all rows: numbers, both ends of intervals, or names and other values that repeat.
+    """The values of one field for all rows: numbers, both ends of intervals, or names and other values that repeat.
 
     Attributes:
         values: `[row]` float64 or int64, `[row, 2]` float64 for intervals; indices if there are labels. Rows without a
@@ -253,7 +253,7 @@ class Column:
 
     @classmethod
     def joined(cls, columns: Sequence[Column]) -> Column:
-        """The columns joined, one after the other."""
+        """One column with the rows of several columns, one column after the other."""
         present, values, labels = None, [column.values for column in columns], columns[0].labels
         if any(column.present is not None for column in columns):
             present = np.concatenate([column.where_present for column in columns])
@@ -359,7 +359,7 @@ class Columns:
         return type(self)({**self._columns, **(columns._columns if isinstance(columns, Columns) else columns)})
 
     def with_rows(self, rows: np.ndarray, columns: Columns) -> Self:
-        """The same rows with other values in some columns, for the rows at these indices."""
+        """The same rows; `columns` has the new values of some columns for the rows with these indices."""
         rest = np.delete(np.arange(len(self)), rows)
         order = np.argsort(np.concatenate([rest, rows]))
         others = self.at(rest)

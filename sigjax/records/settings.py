@@ -240,7 +240,7 @@ class DesignMethod:
     refused: str = ""
 
     def reason_against(self, tests: Sequence[Test], *, intervals: bool) -> str | None:
-        """Why these tests, with or without intervals, do not fit the design; None if they do."""
+        """The reason why these tests, with or without intervals, do not fit the design; None if they fit."""
         used = set(tests) & set(self.beside) or (intervals and self.draws == "outputs")
         allowed = set(tests) == {"permutation"} if self.draws is None else self.exchanges == self.draws or used
         return None if allowed else self.refused
@@ -491,7 +491,7 @@ class Settings:
     )
 
     def __post_init__(self, test: Test | Sequence[Test]) -> None:
-        """Keep one test or several as a tuple."""
+        """Store one test, or a sequence of tests, as a tuple."""
         tests = (test,) if isinstance(test, str) or not isinstance(test, Sequence) else tuple(test)
         object.__setattr__(self, "tests", tests)
         object.__setattr__(self, "test", tests)  # needed by `dataclasses.replace`, which passes all fields

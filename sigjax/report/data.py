@@ -71,8 +71,8 @@ _WHERE_THERE = ("standard_error_unclustered", "bootstrap_ranks")
 def json_pieces(report: ReportRecord, keep_scores: KeepScores = "auto") -> Iterator[str]:
     """The report as JSON of the schema `sigjax/1`; missing values are null, and NaN cannot occur.
 
-    The text comes in pieces, so that a large report is never held as a whole; `keep_scores` as in `Report.to_json`. The
-    last key is a checksum of all other keys (`check_unchanged`).
+    The text comes in pieces, so that a large report is never in memory as a whole. For `keep_scores`, see
+    `Report.to_json`. The last key is a checksum of all other keys (`check_unchanged`).
     """
     if keep_scores not in get_args(KeepScores):
         raise InputError(f"keep_scores must be one of {', '.join(get_args(KeepScores))}, got {keep_scores!r}")
@@ -418,7 +418,7 @@ def _unpacked(packed: Sequence[Statistics], report: ReportRecord) -> tuple[Evalu
 
 
 USED_ON = {"instances": Number, "units": Number, "data": Hash, "runs": tuple[Number, Number] | None}
-"""Keys in the settings of a report besides the options."""
+"""Keys in a report's settings that are not options -> their types."""
 TEXTS: dict[str, Any] = {"signature": str, "versions": dict[str, str | None]}
 TEXTS |= dict.fromkeys(("notes", "lower_is_better"), tuple[str, ...])
 OPTIONAL = {"headlines": Headline, "facts": NoteData, "measured": Measured, "statistics": Statistics}
@@ -489,7 +489,7 @@ class JsonType(NamedTuple):
 
 
 def _kind(annotation: Any, domain: Bounds = Bounds()) -> JsonType:  # noqa: B008
-    """A type of the records as a JSON type; a union may only consist of one type and None."""
+    """The JSON type of a type in the records. A union may only consist of one type and None."""
     origin, members = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _kind(*members)

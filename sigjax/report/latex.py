@@ -222,7 +222,9 @@ def set_table(table: Table, caption: str, notes: Sequence[str | None], label: st
 
 
 def _room(widths: list[float], names: Sequence[int], *, is_long: bool) -> tuple[dict[int, float], float]:
-    """Points for each column of names, and how many text columns the table takes: one if names then need two lines."""
+    """The width of each column of names, and of the table (one or two text columns), in points.
+
+    The table has one text column if names then need at most two lines."""
     others = sum(widths) - sum(widths[i] for i in names) + GAP * (len(widths) - 1)
     least = sum(min(widths[i], max(MIN_NAME, 0.6 * widths[i])) for i in names)
     limit = COLUMN if not is_long and COLUMN - others >= least else PAGE
@@ -269,7 +271,7 @@ def _pieces(name: str) -> list[str]:
 
 
 def _lines(name: str, room: float) -> int:
-    """How many lines a broken name takes; all lines except the first are indented.
+    """The number of lines that a broken name needs. All lines except the first are indented.
 
     >>> _lines("team10_bundle1_run1", 80.0), _lines("team10", 80.0)
     (2, 1)

@@ -38,7 +38,7 @@ def to_methods(report: ReportRecord) -> str:
 
 
 def to_bibtex() -> str:
-    """The BibTeX entries of everything that sigjax cites, so that one file serves a paper with several reports."""
+    """All BibTeX entries that sigjax may cite, so that one file serves a paper with several reports."""
     return (files("sigjax") / "data" / "references.bib").read_text(encoding="utf-8")
 
 
@@ -89,7 +89,7 @@ def _resamples(pairs: Comparisons, settings: Settings) -> str:
 
 
 def _strata(number: int, report: ReportRecord) -> Iterator[str]:
-    """The use of strata; the permutation test never uses them, since it exchanges results within units."""
+    """Sentences on strata. The permutation test never uses strata, since it exchanges results within units."""
     fixed = any(isinstance(note, Note) and note.code == "fixed" for note in report.notes)
     if fixed:
         yield rf"These are runs on {number:,} fixed tasks (strata), whose runs are the sample~\cite{{agarwal2021}}."

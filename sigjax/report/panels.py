@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 ONE_COLUMN, TWO_COLUMNS = 3.35, 6.9
-"""Inches: width of one column and of both columns of the usual classes."""
+"""Inches: width of one column, and of both columns, in usual two-column papers."""
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Colours of Okabe and Ito (2008), which differ for all kinds of colour vision."""
 BLUE, VERMILION, GREY = *PALETTE[:2], "0.55"
@@ -132,12 +132,12 @@ def row_font(rows: int) -> float:
 
 
 def names_width(names: Sequence[str], rows: int) -> float:
-    """Approximate width of the longest name in inches, with so many rows."""
+    """Approximate width of the longest name in inches, if the panel has this number of rows."""
     return _letter(rows) * max([min(len(name), NAME) for name in names], default=0)
 
 
 def _letter(rows: int) -> float:
-    """Width of a letter in inches, with so many rows."""
+    """Width of a letter in inches, if the panel has this number of rows."""
     return 0.0083 * row_font(rows)
 
 
@@ -263,7 +263,7 @@ def intervals(axes: Axes, rows: Sequence[float], ends: Sequence[Interval | None]
 
 
 def marker_size(rows: int) -> float:
-    """Size of markers in points, with so many rows."""
+    """Size of markers in points, if the panel has this number of rows."""
     return min(4.0, 72 * 0.5 * row_height(rows))
 
 

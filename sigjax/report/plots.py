@@ -90,7 +90,7 @@ class Panel(NamedTuple):
 
     @property
     def caption(self) -> str:
-        """The metric, the data behind it, and what is left out."""
+        """A text: the metric, the data, and the systems that are left out."""
         every = len(self.section.systems)
         first, last, _ = self.rows.indices(every)
         if last - first == every:
@@ -124,7 +124,7 @@ class Panel(NamedTuple):
 
 
 def rows_size(panel: Panel, columns: int = 0) -> tuple[float, float]:
-    """Inches of a panel with one row per system, its name, and so many letters on the right."""
+    """Size in inches of a panel with a row for each system, the names, and this number of letters on the right."""
     rows = len(panel.systems)
     names = names_width([one.name for one in panel.systems], rows) + names_width(["0" * columns], rows)
     most = TWO_COLUMNS / 2 if len(panel.section.systems) > _LONG else TWO_COLUMNS / panel.panels

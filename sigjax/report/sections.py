@@ -275,12 +275,12 @@ def pairs_table(families: Sequence[PairFamily], settings: Settings) -> Table:
 
 
 def thresholds(settings: Settings) -> tuple[float, ...]:
-    """The limits of p for shades, strictest first: .001 and .01 if they are stricter than alpha, and alpha."""
+    """The limits of p for shades, strictest first: .001 and .01 (if they are below alpha), then alpha."""
     return *(limit for limit in (0.001, 0.01) if limit < settings.alpha), settings.alpha
 
 
 def has_equal_scores(comparison: Comparison) -> bool:
-    """Whether there is no difference to test."""
+    """Whether the two scores are equal, so that there is no difference to test."""
     return comparison.delta == 0 and comparison.p_value == 1
 
 
@@ -401,7 +401,7 @@ def _against(pairs: Sequence[tuple[str, str]], scored: Mapping[str, str], baseli
 
 
 MAX_LETTERS = 8
-"""Most letters of one system; nobody reads more."""
+"""Most letters of one system; if a system has more, letters are not shown, because nobody can read them."""
 DETAILS = ("boot. ranks", "letters", "raw p", "unclustered", "std. error")
 OPTIONAL = (*DETAILS, "interval", "group", "delta interval", "delta", "rank")
 """Columns of a board, in the order in which they are dropped if a line is too short. Names, scores and p stay."""
@@ -755,7 +755,7 @@ def paper_table(report: ReportRecord, sections: Sequence[Section]) -> Table:
 
 
 def tasks_table(sections: Sequence[Section], most: int) -> Table:
-    """The scores of all sections: a row per task, a column per system; systems are the best by the first section.
+    """The scores of all sections: a row for each task, a column for each of the first section's best systems.
 
     The name of the score is omitted if all tasks have the same score.
     """

@@ -43,7 +43,7 @@ BOLD, DIM, GREEN, YELLOW = "1", "2", "1;32", "1;33"
 MAX_LINES = 3
 """Most lines of a name in a table; the rest of the name is cut."""
 MAX_TOGETHER = 12
-"""Most systems whose scores by several metrics share one table."""
+"""Most systems for which the scores by several metrics are shown in one table."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def _section(page: Page, section: Section, *, verbose: bool) -> None:
 
 
 def _draw_systems(page: Page, section: Section, *, verbose: bool) -> list[str]:
-    """Draw the table of a metric, with headers of one line; returns the headers that are shown."""
+    """Draw the table of a metric, with headers of one line; return the headers that are shown."""
     table = section.table if verbose else section.table.without(section.table.details)
     header = [_JOINT.sub(r"joint \1", title).removesuffix(", each pair alone") for title in table.header]
     in_best = [row for row, one in enumerate(section.systems) if one.in_top_group]
@@ -250,7 +250,9 @@ def _legend(
 
 
 def _draw_together(page: Page, sections: Sequence[Section], measured: Mapping[str, str]) -> bool:
-    """Draw several metrics of few systems in one table; returns whether they fit. `measured` has titles with tasks."""
+    """Draw several metrics of few systems in one table; return whether they fit.
+
+    `measured`: metric -> title with its task."""
     if len(sections) < 2 or len(sections[0].systems) > MAX_TOGETHER:
         return False
     full = [measured.get(section.metric, section.title) for section in sections]

@@ -30,7 +30,7 @@ _TITLES = {"exact_match": "EM", "mqm": "MQM", **CLASS_METRICS}
 
 
 def metric_title(name: str) -> str:
-    """The name of a metric as in papers, after the name of its task if it has a task; unknown names stay the same.
+    """The name of a metric as in papers; if it has a task, after the task's name. Unknown names stay the same.
 
     >>> [metric_title(name) for name in ("bleu", "f0.5", "ndcg@10", "gsm8k: exact_match", "my score")]
     ['BLEU', 'F0.5', 'nDCG@10', 'gsm8k: EM', 'my score']

@@ -38,7 +38,7 @@ def threefry2x32(key0: Array, key1: Array, x0: Array, x1: Array) -> tuple[Array,
     ['0x6b200159', '0x99ba4efe']
     """
     keys = (key0, key1, key0 ^ key1 ^ np.uint32(_PARITY))
-    # Augmented assignments reuse memory in NumPy (three times faster) and merely rebind the names in JAX.
+    # In NumPy, augmented assignments reuse memory (three times faster). In JAX, they only rebind the names.
     x0 = x0 + keys[0] + (x1 ^ x1)
     x1 = x1 + keys[1] + (x0 ^ x0)
     for i in range(5):
@@ -61,7 +61,7 @@ def seed_key(seed: int) -> np.ndarray:
 def rows_of(key: Array, resamples: Array) -> Array:
     """The keys of resamples `[row]` (int64): `[row, 3]` uint32 = (key, key, index in the block).
 
-    The keys are those of the blocks, `jax.random.fold_in(key, block)`; there are at most 2**32 of them.
+    Each block of resamples has its own key, `jax.random.fold_in(key, block)`. There are at most 2**32 blocks.
     """
     xp = resamples.__array_namespace__()
     blocks = (resamples // BLOCK).astype(xp.uint32)
@@ -207,7 +207,7 @@ def padded_draws(draws: Draws) -> Draws:
 
 
 def by_word(values: np.ndarray, padding: Any, lanes: int) -> np.ndarray:
-    """Values of draws `[draw, ...]` -> `[word of a lane, lane, ...]`; draws take the first words of lanes first."""
+    """Values of draws `[draw, ...]` -> `[word of a lane, lane, ...]`. Draws use the first words of all lanes first."""
     first = -(-len(values) // 2)
     by_lane = np.empty((2, lanes, *values.shape[1:]), values.dtype)
     by_lane[:] = padding

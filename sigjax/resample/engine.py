@@ -34,7 +34,7 @@ _FEWEST_ROWS, _LARGEST_TILE = 64, 2**25
 _MOST_ROWS = {"numpy": 2**20, "cpu": 2**12, "gpu": 2**22}
 """Most rows of a tile. With more rows, a tile gets no faster, and a run of few resamples would compute much padding."""
 _TILES_PER_CALL, _ROWS_PER_CALL = 32, 2**19
-"""Most tiles, and most rows, that a device runs in one call: few calls, yet a progress bar that moves."""
+"""Most tiles, and most rows, that a device runs in one call: few calls, but enough to move a progress bar."""
 
 
 class Task(NamedTuple):
@@ -60,7 +60,7 @@ def stream(
     task = Task(seed_key(run.seed), np.array(run.resamples), data)
     if run.backend.devices:
         task = on_all_devices(run.backend.devices, task)
-    while done < run.resamples:  # no resample, if there are more processes than resamples
+    while done < run.resamples:  # a process may have no resamples, if there are more processes than resamples
         calls = _calls(kernel, static, task, replace(run, start=done), rows_per_tile, wide_vectors)
         try:
             for first, outputs in calls:
@@ -177,7 +177,7 @@ def count_swaps(
 
 
 class ScoreSpec(NamedTuple):
-    """How to compute the scores of all systems by one metric from the sums of a resample."""
+    """The data for computing the scores of all systems by one metric from the sums of a resample."""
 
     indices: ColumnIndices
     """The columns of each system's statistics."""

@@ -64,7 +64,7 @@ def can_compile(call: Callable[..., Any], num_arrays: int, num_instances: int, *
 
 
 def sorts_long(call: Callable[..., Any], num_arrays: int, num_instances: int) -> bool:
-    """Whether a function is slower when compiled, since it sorts long columns for every resample."""
+    """Whether a function is slower if compiled, because it sorts long columns for every resample."""
     jax = imported_jax()
     if num_instances < _LONG_SORT:
         return False

@@ -79,7 +79,7 @@ class Fields(NamedTuple):
 
 
 def make_fields(lowest: np.ndarray, highest: np.ndarray) -> Fields | None:
-    """Fields for columns whose sums lie between these whole numbers `[column]`; None if they take too many words.
+    """Fields for columns whose sums lie between these whole numbers `[column]`; None if too many words are needed.
 
     >>> make_fields(np.array([-500, 0, 7]), np.array([500, 2**40, 7])).word.tolist()
     [0, 0, 0]
@@ -228,7 +228,7 @@ _LAST_SUM = 2**31
 _LAST_WHOLE = 2**24
 """Largest bound on sums in float32, which holds all whole numbers up to this number."""
 _COLUMN_MULTIPLE = 4
-"""Columns are zero-padded to a multiple of this: XLA on CPU takes ten times longer for one to three columns."""
+"""Columns are padded with zeros to a multiple of this number. XLA on CPU is ten times slower for 1 to 3 columns."""
 Draw = Callable[[Array], Array]
 """Rows `[row, 3]` -> the indices that each row draws, `[row, draw]` (int32)."""
 
@@ -251,7 +251,7 @@ class Floats(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Numbers of 32 bits (or more) that the weights of a row take."""
+        """Number of values (of 32 bits or more) that the weights of a row need in memory."""
         return len(self.matrix)
 
     def sums(self, weights: Array) -> Array:
@@ -287,7 +287,7 @@ class ByteColumns(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Numbers of 32 bits that the weights of a row take."""
+        """Number of 32-bit values that the weights of a row need in memory."""
         return self.matrix.shape[1] // 4
 
     def sums(self, weights: Array) -> Array:

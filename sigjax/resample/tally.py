@@ -61,7 +61,7 @@ class Pairs(NamedTuple):
         return ()
 
     def statistics(self, sums: Array, divisors: Array | None, score: Score) -> Array:
-        """The statistic that is compared with the observed one, `[pair, row]`."""
+        """The statistic `[pair, row]` that is compared with the observed statistic."""
         return swapped_deltas(sums, self, divisors, score)
 
     def hits(self, deltas: Array, alternative: Alternative, carried: Any) -> tuple[Array, Any]:

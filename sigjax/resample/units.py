@@ -165,7 +165,7 @@ def units_of_instances(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.nda
 
 
 def count_units(evaluation: EvaluationRecord) -> int:
-    """The number of units; some systems may have no result for some of them."""
+    """The number of units, even if some systems have no results for some units."""
     return len(units_of_instances(replace(evaluation, present=None))[1])
 
 
@@ -209,7 +209,7 @@ class Sample:
 
 
 def make_sample(evaluation: EvaluationRecord) -> Sample:
-    """The inputs of an evaluation as they are, with the units of the instances."""
+    """The unchanged inputs of an evaluation, with the unit of each instance."""
     unit, strata = units_of_instances(evaluation)
     return Sample(np.ascontiguousarray(evaluation.stats.swapaxes(1, 2), np.float64), unit, strata)
 
@@ -220,7 +220,7 @@ _SCORE_ROUNDING = 32 * _EPSILON
 _STEP = 2.0**-20
 """Relative step of the finite differences."""
 _LARGEST_SUM = 2**53
-"""Sums of resamples stay below this, so that float64 holds them exactly."""
+"""Sums of resamples stay below this limit, so that float64 holds the sums exactly."""
 _MOST_DRAWS = 32
 """A bootstrap draws no unit more often than this (except with probability 1e-30). The bound on sums uses it."""
 _FEWEST_STEPS = 2.0**16
@@ -257,7 +257,7 @@ class Units:
     sizes: np.ndarray
     """[unit] the number of instances (rows) of each unit, or the sum of their weights in the score."""
     relative_error: np.ndarray
-    """[system]: bound on the relative error of a score, from float64 arithmetic and (for reals) rounding to fixed point."""
+    """[system]: bound on the relative error of a score, from float64 and (for reals) from rounding to fixed point."""
     rounded: np.ndarray
     """[stat]: whether the values are rounded real numbers, not exact whole numbers or decimals."""
     outputs: Outputs | None = None

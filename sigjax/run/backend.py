@@ -37,7 +37,7 @@ arguments."""
 
 
 def lacking() -> str:
-    """Why JAX sees no GPU, and what to do."""
+    """A text that explains why JAX finds no GPU, and what to do."""
     if host.system() != "Linux":
         return f"JAX has no CUDA packages for {host.system()}, only for Linux, and on Windows within WSL2"
     if not any(map(os.path.exists, _CARDS)):
@@ -89,7 +89,7 @@ _SMALL_WORK_SECONDS, _KEPT_SECONDS, _LOADING_SECONDS = 1.0, 0.4, 0.5
 """Nominal seconds of work. If work is shorter, it does not pay to compile, to read a cached program, or to import JAX
 (measured)."""
 _by_numpy: dict[float, float] = {}
-"""Size of the work, in nominal seconds -> the total seconds that NumPy has spent on such work in this process."""
+"""Size of a piece of work in nominal seconds -> total seconds that NumPy has spent on pieces of this size."""
 _MOST_SIZES = 4096
 _WIDE_VECTORS = {"xla_cpu_prefer_vector_width": 512}
 _SETTINGS: dict[str, Any] = {
@@ -113,7 +113,7 @@ _process = {"forked": False}
 
 
 def imported_jax() -> Any:
-    """JAX, which takes long to import, and whose types are partial."""
+    """The module `jax`, imported here because the import takes long; Any, because its types are incomplete."""
     import jax
 
     return jax
@@ -151,7 +151,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def reason_against() -> str | None:
-    """Why JAX cannot be called here, and what to do; None if it can."""
+    """The reason why JAX cannot be called in this process, and what to do; None if JAX can be called."""
     if _process["forked"]:
         return "this process was forked after JAX had started; start processes by spawn"
     jax = imported_jax()
@@ -161,7 +161,7 @@ def reason_against() -> str | None:
 
 
 def keep_programs() -> None:
-    """For commands: let JAX cache compiled programs for later commands on the same processor, unless the user set this.
+    """For commands: let JAX cache compiled programs for later commands on this processor, unless the user set a cache.
 
     If the cache is too large, delete its oldest programs, up to half.
     """
@@ -323,7 +323,7 @@ def is_traceable(function: Callable[..., Any], *shapes: tuple[int, ...]) -> bool
 
 
 def choose_backend(device: Device, cost: Cost) -> Backend:
-    """The backend for a request, and for work of this cost in NumPy.
+    """The backend for the requested device, and for work that has this cost in NumPy.
 
     If small work is repeated, it is compiled as soon as NumPy has spent as much time on it as compiling takes. So the
     total time is at most twice the time of the better choice (the ski rental problem). If JAX has a cache folder, the
@@ -367,7 +367,7 @@ is added."""
 
 
 def room(backend: Backend) -> float:
-    """How many GiB of replicates one GPU may keep; 0 for other devices, and for several GPUs."""
+    """The memory in GiB for replicates that stay on the GPU; 0 for other devices, and for several GPUs."""
     if backend.platform != "gpu" or len(backend.devices) != 1:
         return 0.0
     stats: dict[str, int] = backend.devices[0].memory_stats() or {}

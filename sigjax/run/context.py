@@ -42,7 +42,7 @@ _MANY = 32
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _FRACTION = 0.5
-"""Share of the memory that replicates may take."""
+"""Largest share of the memory that replicates may take."""
 _LONG = 10.0
 """Seconds after which sigjax announces work that may take minutes."""
 _MISSING = "not installed"
@@ -173,11 +173,11 @@ class Run:
     """A range of resamples of a seed, and how they are drawn: everything except the data."""
 
     resamples: int
-    """The end of the range."""
+    """The end of the range; as in `range`, it is not included."""
     seed: int
     backend: Backend = NUMPY
     advance: Callable[[int], object] = lambda done: None
-    """Function that takes the number of resamples done so far."""
+    """A function that the run calls with the number of resamples done so far."""
     start: int = 0
     """Resamples before this index are skipped."""
     checkpoint: Checkpoint = NO_CHECKPOINT
@@ -212,7 +212,7 @@ class Context:
 
     @property
     def is_part(self) -> bool:
-        """Whether there are other shards, so that this process cannot compute final results."""
+        """Whether this process works on one of several shards, so that it cannot compute final results."""
         return self.file is not None and self.file.shard.count > 1
 
     def checkpoint(self, name: str) -> Checkpoint:
@@ -278,7 +278,7 @@ class _Step:
     ended: Event = field(default_factory=Event)
 
     def advance(self, done: int) -> None:
-        """Note how many items are done so far: the only work that a bar adds to the loop."""
+        """Store the number of items done so far. This is the only work that a progress bar adds to a loop."""
         self.done = done
 
     def __str__(self) -> str:
@@ -291,10 +291,9 @@ class _Step:
 
 
 _STEPS: list[_Step] = []
-"""Steps under way in this process, the outermost step first; `_draw_steps` draws the last one."""
+"""Running steps in this process, the outermost step first. The last step is drawn."""
 _BUSY, _DRAWING = Event(), Lock()
-"""An event that is set while any step is under way; and a lock that the drawing thread holds until its line is
-erased."""
+"""An event that is set while any step is running; and a lock that the drawing thread holds until its line is erased."""
 
 
 @contextmanager
@@ -391,7 +390,7 @@ def _draw_within(outermost: _Step) -> None:
 
 @contextmanager
 def _line() -> Generator[Callable[[_Step], None], None, None]:
-    """A line of the terminal, erased at the end; other output to stderr meanwhile appears above it."""
+    """A line of the terminal, which is erased at the end. Until then, other output to stderr appears above it."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -87,7 +87,7 @@ TREE, TREE_STEP, TREE_POINT = Cost(1e-3), Cost(1e-8), Cost(0.0, 320.0)
 LISTED_DELTA = Cost(1e-7)
 """A possible value of the sum, scored and sorted, if all values are listed."""
 SIGN_TEST = Cost(1e-6)
-"""A problem whose differences all have the same size: a binomial tail."""
+"""A binomial tail, for a problem whose differences all have the same size."""
 
 # Exact tests of all pairs of a board together.
 BOARD_LINE, BOARD_PLANE = Cost(3e-5), Cost(3e-4)

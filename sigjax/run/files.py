@@ -118,7 +118,7 @@ def files_inside(folder: str, pattern: str) -> list[str]:
 
 
 def folder_refusal(folder: str, option: str = "") -> InputError:
-    """The message if the user gives a folder instead of files; `option` is the option before the files, if any."""
+    """The message if the user gives a folder instead of files. `option` is the option that takes the files, if any."""
     endings = set[str]()
     with suppress(OSError):
         endings = {os.path.splitext(entry.name)[1] for entry in os.scandir(folder) if entry.is_file()}
@@ -341,7 +341,7 @@ def text_or_file(text: str | Iterable[str], path: str | os.PathLike[str] | None)
 
 
 def is_file(path: str) -> bool:
-    """Whether there is such a file."""
+    """Whether the path is an existing file."""
     try:
         return os.path.exists(path) and not os.path.isdir(path)  # pipes count as files
     except ValueError:  # a path cannot have such characters

@@ -20,7 +20,7 @@ ZERO_COUNT = -128
 
 
 def expect(array: Array, shape: Sequence[int | None], dtype: Any) -> None:
-    """State the shape (None: any length) and type of a kernel's argument; JAX checks them while it traces.
+    """State the shape (None: any length) and type of a kernel's argument; they are checked while JAX traces.
 
     NumPy arrays come from the same callers, so they are not checked: chex would import JAX.
     """
@@ -166,7 +166,7 @@ def byte_product(matrix: Array, weights: Array) -> Array:
 
 
 WORDS, _COLUMNS = 16, 256
-"""How many words, and how many rows of the second array, are compared together: they fit into the first cache
+"""Numbers of words, and of rows of the second array, that are compared at a time. They fit into the first-level cache
 (measured)."""
 
 

@@ -68,7 +68,7 @@ def identity_of(evaluations: Sequence[EvaluationRecord], settings: Settings) -> 
 
 
 def difference(there: Identity, here: Identity, where: tuple[str, str] = ("there", "here")) -> str | None:
-    """The first difference between two runs, in words, with the two names in `where`; None if there is none.
+    """A text with the first difference between two runs, which it calls by the names in `where`; None if there is none.
 
     >>> difference({"seed": 7, "data": "ab"}, {"seed": 8, "data": "cd"})
     'seed is 7 there and 8 here'
@@ -196,7 +196,7 @@ def _are_counts(values: Sequence[Any], resamples: int) -> bool:
 
 
 def _check_tally(tally: Tally, resamples: int) -> None:
-    """Raise `ValueError` for a tally that no run of so many resamples can make."""
+    """Raise `ValueError` for a tally that no run with this number of resamples can make."""
     if not (_are_counts([tally.start, tally.done], resamples) and tally.start <= tally.done):
         raise ValueError("no range of resamples")
     drawn = tally.done - tally.start
@@ -294,7 +294,7 @@ class Checkpoint:
 
     @property
     def is_part(self) -> bool:
-        """Whether there are other shards, so that this process cannot compute final results."""
+        """Whether this process works on one of several shards, so that it cannot compute final results."""
         return self.file.shard.count > 1
 
     def at(self, name: str) -> Checkpoint:
@@ -302,14 +302,14 @@ class Checkpoint:
         return replace(self, key=(*self.key, name))
 
     def tally(self, **rows: int) -> Tally | None:
-        """The tally under this key, if it has these arrays with so many rows."""
+        """The tally under this key, if it has these arrays, with the given numbers of rows."""
         tally = self.file.shard.tallies.get(self.key, self.file.earlier.get(self.key))
         if tally is None or not rows.keys() <= tally.arrays.keys():
             return None
         return self._of_this_run(tally, rows)
 
     def _of_this_run(self, tally: Tally, rows: Mapping[str, int], resamples: range | None = None) -> Tally:
-        """The tally, if it has so many rows and belongs to the first of these resamples."""
+        """The tally, if its arrays have these numbers of rows, and if it belongs to the first of these resamples."""
         fits = {name: array.shape[0] for name, array in tally.arrays.items() if name in rows} == {**rows}
         if resamples is not None:
             fits = fits and tally.start == resamples.start and tally.done <= resamples.stop
@@ -370,7 +370,7 @@ def check_count(settings: Settings, count: int) -> None:
 
 
 def merge_shards(shards: Sequence[tuple[str, Shard]]) -> Shard:
-    """Merge shards into one, in any order; each comes with the name that messages use."""
+    """Merge shards into one, in any order. Each shard comes with its name for messages."""
     first_name, first = shards[0]
     named: dict[int, tuple[str, Shard]] = {}
     for name, shard in shards:
@@ -493,7 +493,7 @@ class Checksum:
         self._digest.update(f"\n{visible_json(key)}\n".encode())
 
     def add(self, piece: str) -> None:
-        """Add a piece of JSON, without the indentation of its lines; strings in JSON hold no line break."""
+        """Add a piece of JSON, without line breaks and indentation; strings in JSON never contain a line break."""
         joined = piece.replace(",\n    ", ", ")
         if "\n" in joined:
             joined = joined.replace("\n    ", "").replace("\n  ", "")
