@@ -53,7 +53,7 @@ _NEGATED = {
     **{"neg_mean_absolute_error": "mae", "neg_mean_squared_error": "mse", "neg_root_mean_squared_error": "rmse"},
     **{"neg_log_loss": "log-loss", "neg_brier_score": "brier"},
 }
-"""The prefix of scikit-learn for the negative of a metric whose lower values are better."""
+"""scikit-learn's name of a negated metric (prefix `neg_`) -> our name of the metric, whose lower values are better."""
 _BY_LOWER = {each.lower(): each for each in (*METRICS, *CLASS_METRICS, *ANSWERS)} | ALIASES
 
 

@@ -165,7 +165,7 @@ def _cell(table: Table, column: int, cell: Any) -> tuple[str, float]:
 
 
 def _mathematics(cell: str) -> str:
-    r"""A cell that sigjax wrote: signs, powers of ten and stars become math.
+    r"""A cell with text from sigjax (not from the data) as LaTeX: signs, powers of ten and stars become math.
 
     >>> print(_mathematics("[-0.01, 0.02]"), _mathematics("3.1e-12*"), _mathematics("2–4"))
     [$-0.01$, 0.02] $3.1\times10^{-12}{}^{*}$ 2--4
@@ -224,7 +224,8 @@ def set_table(table: Table, caption: str, notes: Sequence[str | None], label: st
 def _room(widths: list[float], names: Sequence[int], *, is_long: bool) -> tuple[dict[int, float], float]:
     """The width of each column of names, and of the table (one or two text columns), in points.
 
-    The table has one text column if names then need at most two lines."""
+    The table has one text column if names then need at most two lines.
+    """
     others = sum(widths) - sum(widths[i] for i in names) + GAP * (len(widths) - 1)
     least = sum(min(widths[i], max(MIN_NAME, 0.6 * widths[i])) for i in names)
     limit = COLUMN if not is_long and COLUMN - others >= least else PAGE

@@ -252,7 +252,8 @@ def _legend(
 def _draw_together(page: Page, sections: Sequence[Section], measured: Mapping[str, str]) -> bool:
     """Draw several metrics of few systems in one table; return whether they fit.
 
-    `measured`: metric -> title with its task."""
+    `measured`: metric -> title with its task.
+    """
     if len(sections) < 2 or len(sections[0].systems) > MAX_TOGETHER:
         return False
     full = [measured.get(section.metric, section.title) for section in sections]

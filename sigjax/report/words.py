@@ -53,9 +53,9 @@ def count(number: int, noun: str) -> str:
 
 
 IDENTICAL = "identical on every instance"
-"""How the note about systems with identical results begins."""
+"""The beginning of the note about systems with identical results."""
 LOWER, HIGHER = "; lower is better", "; higher is better"
-"""The end of the caption of a metric if lower is better."""
+"""The end of a metric's caption if lower is better, and if higher is better."""
 
 
 def joined(items: Sequence[str]) -> str:

@@ -218,8 +218,8 @@ def by_word(values: np.ndarray, padding: Any, lanes: int) -> np.ndarray:
 def swap(rows: Array, draws: Draws, dtype: Any) -> Array:
     """Masks `[row, padded unit]` of 0 and 1, each 1 with probability 1/2.
 
-    Unit i has bit `i // num_words` of word `i % num_words`: in this order NumPy and XLA unpack words without a
-    transpose (thirty times faster in XLA on CPU than word by word).
+    Unit i takes bit `i // num_words` of word `i % num_words`. With this order, NumPy and XLA unpack words without a
+    transpose. In XLA on CPU, this is thirty times faster than to unpack one word after another.
     """
     xp = rows.__array_namespace__()
     random = words(rows, padded_units(len(draws.size)) // 32)

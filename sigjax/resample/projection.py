@@ -100,7 +100,7 @@ def make_fields(lowest: np.ndarray, highest: np.ndarray) -> Fields | None:
 
 
 class FusedSwap(NamedTuple):
-    """Swap sums of few columns, by binary digits."""
+    """Sums over swapped units, for few columns, computed by binary digits."""
 
     digits: np.ndarray
     """[step, lane, digit] uint64: bits of the units that have the digit; a lane holds two words of 32 bits."""
@@ -127,7 +127,7 @@ class FusedSwap(NamedTuple):
 
 
 class FusedDraws(NamedTuple):
-    """Bootstrap sums of few columns, by looking up the drawn units."""
+    """Sums over drawn units (bootstrap), for few columns: the statistics of each drawn unit are looked up."""
 
     tables: np.ndarray
     """[word, unit] uint32 or uint64; zeros for padding, up to the number of padded draws."""
@@ -349,7 +349,7 @@ class NestedDraws(NamedTuple):
     sizes: np.ndarray
     """[unit] uint64: its number of outputs."""
     slots: np.ndarray
-    """[slot] uint64: 0, 1, ..., up to the largest number of outputs of a unit."""
+    """[slot] uint64: 0, 1, ...: numbers of the outputs within a unit, as many as the largest unit has outputs."""
 
     @property
     def lanes(self) -> int:
@@ -490,7 +490,7 @@ class ColumnIndices(NamedTuple):
     """The column of each statistic of each system."""
 
     column: np.ndarray
-    """[system, stat] int32."""
+    """[system, stat] int32: the index of the column."""
     offset: np.ndarray
     """[system, stat] float64: added to the column's sum."""
 
@@ -501,7 +501,7 @@ class ColumnIndices(NamedTuple):
 
 
 class SwapProduct(NamedTuple):
-    """Swap sums by a matrix product."""
+    """Sums over swapped units, computed by a matrix product."""
 
     draws: Draws
     matrix: Matrix

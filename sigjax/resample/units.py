@@ -253,7 +253,7 @@ class Units:
     divisors: np.ndarray | None
     """[stat] float64; None if every step is 1 (the statistics are whole numbers)."""
     strata: np.ndarray
-    """[unit]: code of the stratum, ascending from 0."""
+    """[unit]: number of the unit's stratum (0, 1, ...), ascending."""
     sizes: np.ndarray
     """[unit] the number of instances (rows) of each unit, or the sum of their weights in the score."""
     relative_error: np.ndarray

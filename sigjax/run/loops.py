@@ -16,7 +16,7 @@ from sigjax.records import Array
 Carry = TypeVar("Carry")
 _SIGN = 2**63
 ZERO_COUNT = -128
-"""The byte that stands for a count of 0."""
+"""The value of a byte that means a count of 0."""
 
 
 def expect(array: Array, shape: Sequence[int | None], dtype: Any) -> None:
@@ -171,10 +171,12 @@ WORDS, _COLUMNS = 16, 256
 
 
 def differing(first: Array, second: Array, width: Array) -> Array:
-    """In how many of the `width` positions a row of `first` differs from a row of `second`, `[first, second]` (int32).
+    """The number of positions in which each row of `first` differs from each row of `second`, `[first, second]`
+    (int32).
 
-    Rows hold 1 and -1, and 0 beyond the width, as bytes `[row, position]`, fewer than `2**24` positions. Compiled for a
-    CPU, rows hold one bit per position, as words `[row, word]` (uint64); the number of words is a multiple of `WORDS`.
+    Rows are bytes `[row, position]` of 1 and -1, and of 0 from position `width` on. There are fewer than `2**24`
+    positions. In a program for a CPU, rows are words `[row, word]` (uint64) with one bit for each position. The number
+    of words is then a multiple of `WORDS`.
     """
     if isinstance(first, np.ndarray):
         agreeing = (first.astype(np.float32) @ second.T.astype(np.float32)).astype(np.int32)
