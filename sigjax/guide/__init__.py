@@ -227,7 +227,7 @@ class _Page:
     """The parts of a page that a search uses.
 
     Attributes:
-        sentences: its sentences, as they are shown
+        sentences: the sentences of the page, as they are shown
     """
 
     def __init__(self, topic: str) -> None:

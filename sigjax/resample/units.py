@@ -102,7 +102,7 @@ def norms(rows: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class FixedPoint:
-    """One statistic as whole numbers."""
+    """One statistic in fixed point: as whole multiples of a step."""
 
     values: np.ndarray
     """[system, instance] int64, in steps of 1 / divisor."""

@@ -380,8 +380,8 @@ def most_bytes(backend: Backend, *, counts: bool = False) -> int:
     0 if products should use floats only.
 
     Products of bytes and masks take 0.55 to 0.7 of the time of float32 in XLA under Linux on x86 (measured), and four
-    times as long where XLA is built without kernels for them. Tensor cores of GPUs multiply bytes some thirty times as
-    fast as float32.
+    times as long if XLA was built without kernels for such products. Tensor cores of GPUs multiply bytes about thirty
+    times as fast as float32.
     """
     if backend.platform == "gpu":
         return 4

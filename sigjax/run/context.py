@@ -222,7 +222,7 @@ class Context:
     def sized(self, cost: Cost, *, on_host: bool = False) -> Context:
         """The same context with the backend for work of this cost.
 
-        `on_host` takes NumPy, but still requires the device to exist.
+        With `on_host`, the backend is NumPy; but the requested device must exist.
         """
         backend = choose_backend(self.device, Cost() if on_host else cost)
         return replace(self, backend=NUMPY if on_host else backend)
@@ -274,7 +274,7 @@ class _Step:
     done: int = 0
     began: float = field(default_factory=time.monotonic)
     context: Variables = field(default_factory=copy_context)
-    """Identifier by which a notebook finds the output."""
+    """Context variables, by which a notebook finds the cell whose output this is."""
     ended: Event = field(default_factory=Event)
 
     def advance(self, done: int) -> None:
@@ -329,7 +329,7 @@ def progress_bar(
     finally:
         step.ended.set()
         if step is _STEPS[0]:
-            with _DRAWING:  # the lock is free, so the line of the bar is erased
+            with _DRAWING:  # the lock is free only if the bar's line is erased
                 pass
         _STEPS.remove(step)
         if not _STEPS:

@@ -2,8 +2,9 @@
 
 Plans, budgets, warnings of long work and the choice of a backend add these constants up. Seconds are nominal: the time
 of NumPy on one slow core of 2025. They are the same on every machine, so that the same data take the same algorithm
-everywhere. Each text names the piece of work that the constant is the cost of. `python benchmarks/costs.py` measures
-the constants again, beside the table.
+everywhere. Each text below names the piece of work whose cost the constant is. A frequency is an argument of a
+characteristic function; a tilt is a change of measure that makes small p-values accurate (see `exact`). `python
+benchmarks/costs.py` measures the constants again, beside the table.
 """
 
 from __future__ import annotations

@@ -359,7 +359,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 def same_file(first: str | os.PathLike[str], second: str | os.PathLike[str]) -> bool:
-    """Whether two paths are one regular file, which need not exist yet.
+    """Whether two paths name the same regular file; the file need not exist yet.
 
     >>> same_file("out/../a.txt", "a.txt"), same_file("/dev/null", "/dev/null")
     (True, False)

@@ -171,8 +171,7 @@ WORDS, _COLUMNS = 16, 256
 
 
 def differing(first: Array, second: Array, width: Array) -> Array:
-    """The number of positions in which each row of `first` differs from each row of `second`, `[first, second]`
-    (int32).
+    """In how many positions each row of `first` differs from each row of `second`, `[first, second]` (int32).
 
     Rows are bytes `[row, position]` of 1 and -1, and of 0 from position `width` on. There are fewer than `2**24`
     positions. In a program for a CPU, rows are words `[row, word]` (uint64) with one bit for each position. The number
