@@ -166,7 +166,7 @@ def _mean_of_classes(values: Array, occurrences: Array) -> Array:
 
 
 def _agreement(sums: Array) -> tuple[Array, Array, Array, Array]:
-    """The terms of kappa and Matthews correlation: two numbers `[...]`, and the counts predicted and gold `[..., class]`."""
+    r"""Numerator $c n - \sum_k p_k g_k$ and n `[...]`, as in `matthews`; counts predicted and gold `[..., class]`."""
     num_classes = sums.shape[-1] // 2
     predicted, gold = sums[..., 1 : num_classes + 1], sums[..., num_classes + 1 :]
     total = gold.sum(-1)

@@ -175,7 +175,7 @@ def draw_forest(axes: Axes, panel: Panel) -> None:
 
 
 def _fill(comparison: Comparison | None) -> str:
-    """Blue for a significant difference, white for none, the heat map's colour if more resamples could decide."""
+    """The fill colour of a point: blue if significant, white if not, `UNDECIDED` if more resamples could decide."""
     if comparison is not None and words.is_significant(comparison):
         return BLUE
     return UNDECIDED if comparison is not None and comparison.decided is False else "white"

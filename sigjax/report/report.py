@@ -126,7 +126,7 @@ class Result(ShortRepr):
         return text_or_file(to_latex(self.whole_document(), path), path)
 
     def to_html(self, path: StrPath | None = None) -> str:
-        """The result as a self-contained web page, with the details folded."""
+        """The result as a web page that loads nothing from other servers; details are shown on a click."""
         return text_or_file(self._page(), path)
 
     def _page(self) -> str:
@@ -135,7 +135,7 @@ class Result(ShortRepr):
         return to_html(self.whole_document())
 
     def to_github(self, path: StrPath | None = None) -> str:
-        """The result as a comment for a pull request: the headline, the main rows, and the details folded."""
+        """The result as a comment for a pull request: headline, main rows, and details, shown on a click."""
         from sigjax.report.document import to_github
 
         return text_or_file(to_github(self.document()), path)

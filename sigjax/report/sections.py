@@ -100,7 +100,7 @@ class Table:
 
     @classmethod
     def of(cls, columns: Mapping[str, Sequence[str]], *, optional: Sequence[str] = (), **more: Any) -> Table:
-        """The table with these columns, by their headers; the headers also identify the optional columns."""
+        """The table with these columns: header -> cells. `optional` lists headers of optional columns."""
         left_out = tuple(map(list(columns).index, optional))
         return cls(tuple(columns), list(zip(*columns.values(), strict=True)), optional=left_out, **more)
 

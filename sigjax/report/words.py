@@ -150,7 +150,7 @@ def format_ranks(ranks: tuple[int, int] | None) -> str:
 
 
 class PText(str):
-    """A p-value with its stars, in the form for files."""
+    """The text of a p-value with its stars, in the form for files."""
 
     __slots__ = ()
 
