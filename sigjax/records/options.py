@@ -673,7 +673,7 @@ def _plain(value: Any, annotation: Any) -> Any:
 
 @functools.cache
 def _members(annotation: Any) -> set[Any]:
-    """The types within a type: of a union, and of the items of a sequence."""
+    """The types within a type: the members of a union, and the types of the items of a sequence."""
     return {annotation, *(member for argument in get_args(annotation) for member in _members(argument))}
 
 

@@ -451,7 +451,7 @@ def draw_points(axes: Axes, points: Mapping[tuple[str, str, str], tuple[Any, Any
 
 
 def limit_gains(axes: Axes, gains: np.ndarray, p_values: np.ndarray) -> None:
-    """Limit the axis to gains of pairs with p >= 0.001, which may not be significant; a text counts the rest."""
+    """Limit the axis to gains of pairs with p >= 0.001, which may not be significant; a text counts the other pairs."""
     close = (p_values >= 0.001) & (gains > 0.0)
     right = 1.5 * float(gains[close].max() if close.any() else gains.max())
     low = float(p_values[close].max()) if close.any() else 1.0

@@ -156,7 +156,7 @@ class PText(str):
 
     @property
     def short(self) -> str:
-        """The form for screens: without powers of ten, and without digits if it is tiny.
+        """The form for screens: without powers of ten; if the p-value is tiny, without digits.
 
         >>> [PText(text).short for text in ("0.043*", "5.21e-4*", "2.1e-24*", "<1e-300", "3e-412*?", "2e-9 (raw)", "1")]
         ['0.043*', '0.000521*', '<0.0001*', '<0.0001', '<0.0001*?', '<0.0001 (raw)', '1']

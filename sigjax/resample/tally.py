@@ -121,7 +121,7 @@ class SuccessiveMaxima(NamedTuple):
     totals_a: np.ndarray
     totals_b: np.ndarray
     scale: np.ndarray
-    """[pair] float64: statistic = scale times delta."""
+    """[pair] float64: the factor by which delta is multiplied to give the statistic."""
     observed: np.ndarray
     """[pair] float64: the observed statistic."""
     tolerance: np.ndarray

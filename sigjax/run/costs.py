@@ -61,7 +61,7 @@ CHOSEN_UNIT = Cost(1e-8)
 CALL, CALLED_NUMBER, CALLED_NUMBER_TOGETHER = Cost(2e-5), Cost(2e-8), Cost(1.5e-8)
 """A call of a metric's function; a number in a call for one resample; a number in a call for many resamples."""
 TILTED_VECTOR, TILTED_NUMBER = Cost(5e-6), Cost(3e-9)
-"""Importance sampling, per statistic: a vector of swaps, and a unit of a vector."""
+"""Importance sampling, for each statistic: a vector of swaps, and a unit of a vector."""
 SAMPLED_PAIR = Cost(3e-9)
 """A resample of a pair, with all of the work."""
 
