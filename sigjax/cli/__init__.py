@@ -1,10 +1,10 @@
 """The command line: it turns arguments into calls of the Python interface, and draws the pages of `--help`.
 
-Errors and warnings are one line on stderr each: exit code 2 for bad input, 1 for a failure; `--debug` shows the
+Each error or warning is one line on stderr. The exit code is 2 for bad input, and 1 for a failure; `--debug` shows the
 traceback. Control characters, and characters that stdout cannot encode, are shown as escapes.
 
-Each command is imported on use. The modules that explain failures are imported only after a failure. So `--version` and
-`--help` import little.
+Each command is imported only when it is called. The modules that explain failures are imported only after a failure. So
+`--version` and `--help` import little.
 
 A page of `--help` has examples first, then the options that most people need; `--help-all` has every option.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
 
 CLOSED_PIPE = 141
-"""The exit code of a program that the signal of a closed pipe has ended (128 + SIGPIPE), as in a shell."""
+"""The exit code if stdout was closed by its reader: 128 + SIGPIPE, as in a shell."""
 ALL = "--help-all"
 FLAGS = ("--help", "-h", ALL)
 EXAMPLES: Mapping[str, Mapping[str, str]] = {
@@ -93,7 +93,7 @@ EXAMPLES: Mapping[str, Mapping[str, str]] = {
     "research association": {"one label per line": "sigjax research association a.labels gold.labels"},
     "info": {"what is installed, and is there a GPU?": "sigjax info"},
 }
-"""Command -> what an example shows -> the example."""
+"""Command -> title of an example -> the example."""
 
 
 class Help:
@@ -124,7 +124,7 @@ class Help:
         DefaultFormatter().render_usage(console, options, usage)
 
     def render_description(self, console: Console, options: ConsoleOptions, description: Any) -> None:
-        """Draw what the command does, and its examples."""
+        """Draw the description of the command, and its examples."""
         from cyclopts.help import DefaultFormatter
 
         DefaultFormatter().render_description(console, options, description)
@@ -133,7 +133,7 @@ class Help:
             console.print("\n".join(["Examples:", *examples, ""]), highlight=False, markup=False, soft_wrap=True)
 
     def more(self) -> str | None:
-        """How to see the options that are not shown."""
+        """A line on how to see the options that are not shown; None if all are shown."""
         options = f"{self.hidden} more option{'s' if self.hidden > 1 else ''}"
         return f"{options}: sigjax {self.command} {ALL}" if self.hidden else None
 
@@ -190,11 +190,11 @@ COMMANDS = {
     "extract": ("Setup", "compare:extract", "Save the statistics of files once (.npz), for every later command."),
     "info": ("Setup", "info:info", "Show versions and devices, and why no GPU is used."),
 }
-"""Each command: its heading, module, function, and the first line of its help, for the page of all commands."""
+"""Command -> its heading, module, function, and the first line of its help, for the page of all commands."""
 
 
 def flush() -> None:
-    """Write the rest of stdout; if its reader has left (`| head`), drop it, and all later output."""
+    """Write the rest of stdout. If its reader has ended (such as `| head`), drop the rest and all later output."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -205,7 +205,7 @@ def flush() -> None:
 
 
 def app(tokens: Sequence[str] = ()) -> App:
-    """The command line with the command that the arguments choose.
+    """The cyclopts application with the command that the arguments choose.
 
     If the arguments choose no command, it has the help lines of all commands.
     """
@@ -243,7 +243,7 @@ def app(tokens: Sequence[str] = ()) -> App:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit."""
-    gc.disable()  # until the command is imported: collections would take a sixth of a short command
+    gc.disable()  # until the command is imported: garbage collection would take a sixth of a short command's time
     _open_streams()
     warnings.showwarning = _warn
     tokens = list(sys.argv[1:] if arguments is None else arguments)
@@ -261,8 +261,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _open_streams() -> None:
     """Open all three standard streams, even if the caller has closed some (`2>&-`).
 
-    Otherwise the first opened files would get their numbers, and libraries that write to stderr would write into such a
-    file. A closed stdout stays None, and commands that need it refuse.
+    Otherwise the first opened files would get the file descriptors 0 to 2, and libraries that write to stderr would
+    write into such a file. A closed stdout stays None, and commands that need it refuse.
     """
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
@@ -283,7 +283,7 @@ def _warn(message: Warning | str, *_: object, **__: object) -> None:
 
 def _run(tokens: list[str], *, debug: bool) -> int:
     for index, (before, token) in enumerate(zip(["", *tokens], tokens, strict=False)):
-        # A file `-` is standard input. After an option other than -i, `-` is the value of this option, and is refused
+        # As a file, `-` means standard input. After an option other than -i, `-` is the option's value, and is refused
         # later.
         if token == "-" and (before in ("-i", "--input") or not before.startswith("-")):
             tokens[index] = "/dev/stdin"
@@ -308,7 +308,7 @@ def _run(tokens: list[str], *, debug: bool) -> int:
     except BrokenPipeError:  # stdout was closed before the command had its exit code, which may not be 0
         flush()
         return CLOSED_PIPE
-    except SystemExit as end:  # rich, which draws the pages of options, ends in this way
+    except SystemExit as end:  # raised by rich after it has drawn a page of options
         if not isinstance(end.__context__, BrokenPipeError):
             raise
         return CLOSED_PIPE

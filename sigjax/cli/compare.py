@@ -23,7 +23,7 @@ from sigjax.run.shards import DEFAULTS, Shard, merge_shards, read_shard
 
 _NUMBER = re.compile(r"(\d{1,9})/(\d{1,9})", re.ASCII)
 _OF_SHARD = re.compile(r" ('--(shard|output)=[^']*'|(--shard|--output|-o)[ =]('[^']*'|[^\s'])+)")
-"""The arguments of a command that choose the shard and its file."""
+"""Pattern of the arguments of a command that choose the shard and its file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +129,7 @@ def merge(paths: Files, output: Output) -> None:
 
 
 def _made_of(name: str, shard: Shard) -> tuple[Files, Inputs, dict[str, Any]]:
-    """The files of the shards, how to read them, and the settings; anything else is refused."""
+    """The data files of a shard, the options to read them, and the settings; a shard without these is refused."""
     kept: dict[str, Any] = {**DEFAULTS, **shard.identity}
     kept["test"] = kept["tests"]
     settings = {name: kept[name] for name in values(Settings())}

@@ -1,4 +1,4 @@
-"""What a command says if it fails or is interrupted: one line with the reason; imported only then."""
+"""Messages for a command that fails or is interrupted: one line with the reason. Imported only in these cases."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ OTHER_OPTIONS = {
     **{f"--{name}": f"--correction {name}" for name in CORRECTIONS if name != "none"},
     **{f"--{name}": f"--format {name}" for name in ("json", "csv", "html", "latex", "markdown")},
 }
-"""Names of options in other programs -> what to write."""
+"""Options of other programs -> the options or words of sigjax."""
 
 
 def failure(error: Exception, tokens: Sequence[str]) -> tuple[str, int]:
-    """A failed command, as typed -> one line with the reason, and the exit code."""
+    """The line with the reason of a failure, and the exit code. `tokens` is the command as typed."""
     if isinstance(error, UnknownOptionError):
         text = _unknown_option(error, tokens)
     elif isinstance(error, MissingArgumentError) and error.argument and not error.argument.tokens and not error.keyword:
@@ -42,7 +42,7 @@ def failure(error: Exception, tokens: Sequence[str]) -> tuple[str, int]:
 
 
 def _unwritten(error: CoercionError) -> str:
-    """The message for a format that the command does not write: which commands do."""
+    """The message for a format that the command does not write; it names commands that write the format."""
     name = error.token.value if error.token else ""
     return f"{error} ({name} is {WRITTEN_BY})" if name in OUTPUTS else str(error)
 
@@ -61,7 +61,7 @@ def _unknown_option(error: UnknownOptionError, tokens: Sequence[str]) -> str:
 
 
 def _as_name(name: str, tokens: Sequence[str]) -> str:
-    """How to give a text that looks like an option as the value of the option before it, if possible."""
+    """Advice if a text looks like an option: how to give it as the value of the option before it, if possible."""
     before = [token for token in tokens[: tokens.index(name) if name in tokens else 0] if token.startswith("-")]
     if not name.startswith("-") or not before:
         return ""
@@ -70,7 +70,7 @@ def _as_name(name: str, tokens: Sequence[str]) -> str:
 
 
 def interrupted(tokens: Sequence[str]) -> str:
-    """For an interrupted command, as typed: what was kept, and how to continue."""
+    """The message for an interrupted command (`tokens`, as typed): the results that were kept, and how to continue."""
     text = "interrupted"
     if not tokens or tokens[0] not in ("compare", "demo"):
         return text

@@ -51,7 +51,7 @@ def explain(*words: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class PrintOptions(WriteOptions):
-    """Where the output of `doctor` goes."""
+    """The files to which `doctor` writes."""
 
     format: Literal["text", "json"] | None = same(WriteOptions, "format")  # pyright: ignore[reportIncompatibleVariableOverride]
     formats = ("text", "json")

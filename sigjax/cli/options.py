@@ -1,7 +1,7 @@
-"""What commands share: options as flags, the files that they read, and the formats that they write (`OUTPUTS`).
+"""Parts that all commands share: options as flags, input files, and output formats (`OUTPUTS`).
 
-Flags, with their help, are made of records of options. Files are checked before the work. The user's choice sets the
-format of an output, or else the file's ending. Modules that render or draw are imported only for use.
+Flags, with their help, are made from records of options. Files are checked before the work. The format of an output is
+the user's choice, or follows from the file's ending. Modules that render or draw are imported only if they are needed.
 """
 
 from __future__ import annotations
@@ -39,26 +39,29 @@ if TYPE_CHECKING:
 
 SHORT = {"input": "-i", "metric": "-m", "output": "-o", "quiet": "-q"}
 ONE_EACH = {"output"}
-"""Options that take one file, so that files of systems may follow it."""
+"""Options that take exactly one file, so that input files may follow on the command line."""
 RARE: set[str] = set()
 """The flags that only `--help-all` shows."""
 HIDDEN = {"read", "progress", "executor", "shards"}
-"""Options only for Python. The command line draws progress unless --quiet, reads files with the same flags in all
-commands (`Inputs`), and has its own commands for shards."""
+"""Options that only Python has. On the command line, progress is drawn unless --quiet is given; all commands read files
+with the same flags (`Inputs`); and shards have their own commands."""
 Command = Callable[..., int | None]
 """A command returns its exit code; None means 0."""
 _PANELS = {name: Group(name, sort_key=index) for index, name in enumerate(get_args(options.Group))}
 _POWER = re.compile(r"\d{1,20}(\.\d{1,20})?[eE]\+?\d{1,2}", re.ASCII)
 """A number such as 2.5e6."""
 _BROKEN = re.compile(r"(?<=\S)\n *(?=\S)")
-"""A line break within a paragraph of a docstring: help wraps lines at another width."""
+"""Pattern of a line break within a paragraph of a docstring. Such breaks are removed, since help has another width."""
 _FILES = "A table; one file per system; or the gold files, with the files of the systems after -i; - is stdin."
 
 
 def flags(*records: type, files: str = _FILES) -> Callable[[Command], Command]:
-    """Let a command take the options of records as flags; it gets the files, if it takes any, and then the records.
+    """Let a command take the options of records as flags.
 
-    If several records have an option, the first record counts. `files` is the help text for the files.
+    The command is called with the files (if it takes files), and then with the records.
+
+    If several records have the same option, the declaration in the first record counts. `files` is the help text for
+    the files.
     """
     owners = {name: record for record in reversed(records) for name in options_of(record) if name not in HIDDEN}
 
@@ -125,7 +128,7 @@ def _type_of(name: str, annotation: Any, suggests: tuple[str, ...]) -> tuple[Any
 
 
 def _whole(annotation: Any, tokens: Sequence[Any]) -> Any:
-    """A whole number as written, also 1e5 for 100000; 1.9 is refused, not rounded."""
+    """Convert the text of a whole number; 1e5 means 100000, and 1.9 is refused, not rounded."""
     text, words = tokens[0].value, [word for each in get_args(annotation) for word in get_args(each)]
     if text in words:
         return text
@@ -155,9 +158,10 @@ class OutputFormat:
     """A format of results: the endings of its files, and its `short` name.
 
     `pieces` yields the text of a report, from the report, the options of `Output.options`, and the file (None for the
-    terminal); a text that grows with the pairs comes in several pieces. A markup language has a `dialect` (of
-    report/markup.py) instead. If the user chooses the format, files may also have the endings of the format that it is
-    `within`. All commands can write it, unless it is only for reports (`of_reports`).
+    terminal); a text that grows with the number of pairs comes in several pieces. A markup language has a `dialect` (of
+    report/markup.py) instead of `pieces`. `within` names a more general format: if the user chooses this format, files
+    may also have the endings of the general format. All commands can write the format, unless it is only for reports
+    (`of_reports`).
     """
 
     endings: tuple[str, ...]
@@ -315,19 +319,19 @@ class WriteOptions:
         self.files()
 
     def close(self, headlines: Callable[[], Iterable[str]], figures: Sequence[Path] = ()) -> None:
-        """Say what was written, after the result if stdout does not show it."""
+        """Print the names of the written files on stderr, after the headline if stdout does not show the result."""
         files = [path for _, path in self.files() if path is not None]
         say_written(headlines if files else tuple, [*files, *figures], quiet=self.quiet)
 
 
 def say_written(headlines: Callable[[], Iterable[str]], written: Sequence[Path], *, quiet: bool) -> None:
-    """Say on stderr, at the end of a command that writes, what the result is and which files have it."""
+    """Print on stderr, at the end of a command that writes files, the headlines and the names of the files."""
     if written and not (quiet or any(map(_is_stdout, written))):
         print(*map(visible, [*headlines(), f"Written: {', '.join(map(str, written))}"]), sep="\n", file=sys.stderr)
 
 
 def caption(evaluation: EvaluationRecord) -> str:
-    """What an evaluation holds: "BLEU on 557 instances, 12 systems"."""
+    """The content of an evaluation in words, such as "BLEU on 557 instances, 12 systems"."""
     from sigjax.report.words import count, metric_title, size_text
 
     size, systems = size_text(*evaluation.size), count(len(evaluation.systems), "system")
@@ -337,7 +341,7 @@ def caption(evaluation: EvaluationRecord) -> str:
 def _is_stdout(path: Path) -> bool:
     try:
         return os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
-    except (OSError, ValueError, AttributeError):  # a file is not an evaluation
+    except (OSError, ValueError, AttributeError):  # stdout is no file, or the path does not exist
         return False
 
 
@@ -377,7 +381,7 @@ class Output(WriteOptions):
     def files(self) -> list[tuple[str, Path | None]]:
         """The format of each file.
 
-        The citations of a methods paragraph get a file of their own beside it (.methods.bib).
+        For a methods paragraph, the citations are written to another file beside it (.methods.bib).
         """
         return [*WriteOptions.files(self), *(("bibtex", path) for path in self.cited())]
 
@@ -405,7 +409,7 @@ class Output(WriteOptions):
         super().check()
 
     def options(self, format: str, path: Path | None) -> dict[str, Any]:
-        """What a format needs besides the report and its file."""
+        """Further arguments that a format needs, besides the report and its file."""
         if format == "latex":
             return {"caption": self.caption, "label": self.label}
         if format == "appendix":
@@ -438,7 +442,7 @@ class Output(WriteOptions):
 
 _MOST_HEADLINES = 3
 _LATEX, _WARNED = ("latex", "appendix", "methods"), "% warning: "
-"""Formats that begin with a comment if characters cannot be printed, and the start of this comment."""
+"""Formats that begin with a comment if pdflatex cannot print some characters; and the start of this comment."""
 
 
 def _headlines(report: Report) -> Iterator[str]:
@@ -494,7 +498,7 @@ class Figures:
 
     @staticmethod
     def kind(path: Path) -> str | None:
-        """The kind in the name of a file; None if there is none."""
+        """The kind of figure in the name of a file; None if the name has no kind."""
         from sigjax.report.plots import FIGURES
 
         name = path.stem.rpartition(".")[2]
@@ -549,14 +553,14 @@ def _write_pieces(pieces: Iterable[str], format: str, output: Path | None) -> No
     if output is not None:
         text_or_file(pieces, output)
         return
-    to_read = format in ("text", "markdown", "github")  # for people in this terminal; files of other formats are UTF-8
+    to_read = format in ("text", "markdown", "github")  # for people in this terminal; other formats are UTF-8
     try:
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding=None if to_read else "utf-8", errors="backslashreplace")
         encoding = sys.stdout.encoding or "utf-8"
         sys.stdout.writelines(_plain(piece, encoding) if to_read else piece for piece in pieces)
         sys.stdout.flush()
-    except BrokenPipeError:  # the command continues with its other files and its exit code
+    except BrokenPipeError:  # go on: the command has other files to write, and an exit code
         discard_output()
     except OSError as error:
         raise InputError(f"standard output: cannot be written ({error.strerror}); give --output FILE") from None
@@ -572,7 +576,7 @@ def _plain(text: str, encoding: str) -> str:
 
 
 def text_options(*, to_file: bool) -> dict[str, Any]:
-    """Width and colour of text: from stdout if the text goes there; in files nothing is cut."""
+    """Width and colour of text: as for stdout if the text goes there. In files, nothing is cut."""
     from sigjax.report.text import WHOLE
 
     on_terminal = not to_file and is_terminal(sys.stdout)
@@ -596,7 +600,9 @@ class Inputs(ReadOptions):
     def evaluations(
         self, paths: Files, *, tasks: bool = False, single: bool = False, folds: bool = False, sliced: bool = False
     ) -> list[EvaluationRecord]:
-        """Read the files, once for each metric; `tasks`, `single` and `folds` say what a command accepts.
+        """Read the files, once for each metric.
+
+        `tasks`, `single` and `folds` tell whether the command accepts several tasks, a single system, and folds.
 
         With `sliced`, tasks without the field of `strata` are left out.
         """

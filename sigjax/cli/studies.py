@@ -28,18 +28,18 @@ def _single(evaluations: Sequence[EvaluationRecord]) -> EvaluationRecord:
 
 
 def _systems(inputs: Inputs, paths: Files) -> EvaluationRecord | dict[str, EvaluationRecord]:
-    """Systems for studies that need only one."""
+    """Read the systems, for studies that need only one system."""
     alone = inputs.missing == "error" and _by_file(inputs, paths)
     return alone or _single(inputs.evaluations(paths, single=True))
 
 
 def _samples(inputs: Inputs, paths: Files) -> EvaluationRecord | dict[str, EvaluationRecord]:
-    """The systems of one table, or of gold files and systems; or of one file per system, read one by one."""
+    """Read the systems of one table, or of gold files and system files; or of one file per system, each separately."""
     return _by_file(inputs, paths) or _single(_growing(inputs, paths, single=True))
 
 
 def _growing(inputs: Inputs, paths: Files, *, single: bool = False) -> list[EvaluationRecord]:
-    """Results in which some systems may have more instances than others."""
+    """Read results in which some systems may have more instances than other systems."""
     if not single:
         STUDIES["monitor"].load("refuse_zero")(inputs.missing)
     missing = "pairwise" if inputs.missing == "error" else inputs.missing
@@ -47,7 +47,7 @@ def _growing(inputs: Inputs, paths: Files, *, single: bool = False) -> list[Eval
 
 
 def _by_file(inputs: Inputs, paths: Files) -> dict[str, EvaluationRecord]:
-    """The systems of several files, one per file, whose instances may differ; empty if there are gold files."""
+    """Read several files with one system each, whose instances may differ; empty if there are gold files."""
     files = [*paths, *inputs.input]
     if len(files) < 2 or (paths and inputs.input):
         return {}
@@ -55,7 +55,7 @@ def _by_file(inputs: Inputs, paths: Files) -> dict[str, EvaluationRecord]:
     evaluations = {}
     for name in select_systems(str(files[0]), list(named), Options(only=inputs.only)):
         file, alone = Path(named[name]), replace(inputs, input=(), only=None)
-        saved = file.suffix.lower() == ".npz"  # it names its systems; another file has one system, named after the file
+        saved = file.suffix.lower() == ".npz"  # names its systems; other files are one system, named after the file
         reading = alone if saved else replace(alone, input=[file])
         evaluations[name] = _single(reading.evaluations([file] if saved else [], single=True))
     return evaluations
@@ -154,7 +154,7 @@ def _drawing(study: StudySpec) -> Callable[[Files, Inputs, Any, Results, Figure]
 
 
 _HARMLESS = ("seed", "device", "progress")
-"""Options that do not change the power without files, which is exact."""
+"""Options that have no effect on the power without files, because this power is computed exactly."""
 _SUPPOSED = (("metric", ("accuracy",)), ("test", ("permutation",)))
 
 
@@ -192,10 +192,9 @@ _COMMANDS: dict[str, tuple[Callable[..., int | None], tuple[type, ...], tuple[ty
     "board": (_board, (), (Results, Figures)),
     "power": (_power, (Inputs,), ("PlannedOptions", Results, Figure)),
 }
-"""Commands with their own way of reading or writing, with their options before and after the options of the study.
-Commands from the file of the study are listed by name, because the file is imported only for its command.
-
-Those in the file of the study stand by their names: it is imported for its command.
+"""Study -> a command with its own way of reading or writing, its options before the study's options, and its options
+after them. A command from the study's own file is listed by name, because the file is imported only when the command is
+called.
 """
 
 

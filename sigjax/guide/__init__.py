@@ -1,10 +1,10 @@
-"""The manual: a Markdown file per page, shown by `sigjax help TOPIC` and on the site of the documentation.
+"""The manual: each page is a Markdown file. `sigjax help TOPIC` and the documentation site show the pages.
 
-A page answers one question and is short (tests/test_front_page.py). Its first line is its title, which is its entry in
-the list of topics; links to other pages are `[words](topic.md)`; fenced examples with `>>>` run as doctests, with an
-empty line before the closing fence; a line in braces stands for a table made from records. The comment below the title
-names the words by which people look for the page. To add a page, write its file, and name it in `SECTIONS` and in the
-`CONTENTS` of .docs/conf.py.
+A page answers one question and is short (tests/test_front_page.py). Its first line is its title, which is also its
+entry in the list of topics. Links to other pages are written `[words](topic.md)`. Fenced examples with `>>>` run as
+doctests, and need an empty line before the closing fence. A line in braces is replaced by a table made from records.
+The comment below the title lists the words by which people look for the page. To add a page, write its file, and name
+it in `SECTIONS` and in the `CONTENTS` of .docs/conf.py.
 """
 
 import inspect
@@ -67,40 +67,40 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "development",
     ),
 }
-"""Pages by section, in the order in which one would read them."""
+"""Section -> its pages, in the order in which a newcomer would read them."""
 TOPICS = tuple(topic for topics in SECTIONS.values() for topic in topics)
 WIDTH = 80
-"""Columns of a page in the terminal."""
+"""Width of a page in the terminal, in characters."""
 _STYLES = {"markdown.code": "bold", "markdown.h1": "bold", "markdown.h2": "bold", "markdown.item.bullet": ""}
 _MOST_FOUND = 12
-"""Most pages that a search lists."""
+"""Largest number of pages that a search lists."""
 _MOST_ANSWERS = 2
-"""Most entries of the page of questions that a search shows."""
+"""Largest number of entries from the page of questions that a search shows."""
 _LONG_STEM = 5
-"""If a stem has this many letters, every word that begins with the stem counts as one of its forms."""
+"""If a stem has at least this many letters, every word that begins with the stem counts as a form of the word."""
 _DASHES = str.maketrans("–−", "--")
 _MOST_NEAR = 3
-"""Most similar words that are suggested if a search finds nothing."""
+"""If a search finds nothing, it suggests at most this many similar words."""
 _SILENT = frozenset(
     "a an and are as at be but by can could do does for from has have how i if in is it its may me my of on or should "
     "so than that the their then there these they this to was we what when where which who why will with would you "
     "your".split()
 )
-"""Words that a search ignores, unless the user asks for nothing else."""
+"""Words that a search ignores, unless the user asks only for such words."""
 _FILLERS = frozenset(
     "about after also any because before but each enough every get give go just make many more most much need not only "
     "really same significant significantly some still such use very want while without".split()
 )
-"""Words that a page need not have, unless the user asks for nothing else. Answers that have such words come earlier."""
+"""Words that a page need not have, unless the user asks only for such words. Answers with such words come earlier."""
 _SAME_WORDS = (
     ("star", "asterisk"),
     ("zero", "0"),
     ("contain", "includ"),
     ("fail", "crash", "timeout"),
 )
-"""Stems that a search treats as the same word."""
+"""Groups of stems that a search treats as the same word."""
 _SAME_IN_ANSWERS = (*_SAME_WORDS, ("system", "model"), ("instance", "data", "exampl"), ("instance", "sampl"))
-"""Stems that a search of the page of questions treats as the same word."""
+"""Groups of stems that a search of the page of questions treats as the same word."""
 _P_VALUE = re.compile(r"\bp[- ]?values?\b", re.I)
 _TABLE = re.compile(r"^\{(.*)\}$", re.M)
 _WORDS = re.compile(r"\n<!-- words: (.*) -->\n")
@@ -146,7 +146,7 @@ def words_of(topic: str) -> tuple[str, ...]:
 
 
 def topic_of(words: Sequence[str]) -> str | None:
-    """The page that some words name: its topic, or words by which people look for it.
+    """The page that `words` name, by its topic or by words with which people look for the page.
 
     >>> topic_of(["data", "sets"]), topic_of(["Holm"]), topic_of(["effect", "size?"]), topic_of(["zebra"])
     ('data-sets', 'corrections', 'margin', None)
@@ -158,10 +158,12 @@ def topic_of(words: Sequence[str]) -> str | None:
 
 
 def search(words: Sequence[str]) -> str:
-    """The pages that speak of some words, each with a sentence of it, and answers of the page of questions.
+    """A text with the pages that have these words, and with answers from the page of questions.
 
-    Words and numbers that no page has are left out; so are words that say little, if no page has all words. The result
-    is empty if nothing is left.
+    Each page is shown with one of its sentences.
+
+    Words and numbers that no page has are ignored. If no page has all words, words that say little are ignored, too.
+    The result is empty if no words are left.
 
     >>> search(["zebra"]), search(["Guenther"]).splitlines()[0]
     ('', "pages that speak of 'Guenther':")
@@ -178,7 +180,7 @@ def search(words: Sequence[str]) -> str:
 
 
 def near(words: Sequence[str]) -> list[str]:
-    """The words of the manual whose spelling is most similar to these `words`, which are on no page.
+    """If `words` are on no page: the words of the manual with the most similar spelling.
 
     >>> near(["intervls"])
     ['intervals', 'interval']
@@ -189,17 +191,17 @@ def near(words: Sequence[str]) -> list[str]:
 
 
 def about(command: str) -> str:
-    """The pages that say most of a command."""
+    """A line with the pages that say most about a command."""
     lines = [f"  {topic:<17}  {title(topic)}" for topic, _ in _matches([command])[:3]]
     return "\n".join(["In the manual (sigjax help TOPIC):", *lines])
 
 
 def _matches(words: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """The pages that have most of some words, in any order and at any distance, each with its best sentences.
+    """The pages with most of the words (in any order, at any distance), and the best sentences of each page.
 
-    First comes the page of questions, if one answer has all of several words. Other pages come in the order in which
-    most of the words are among those by which people look for them (or in a question that they answer), then in their
-    title, then in one sentence.
+    If there are several words, and an answer has all of them, the page of questions comes first. Other pages are sorted
+    by the number of words for which people look for the page (or which are in a question that it answers), then by the
+    number in the title, then by the number in one sentence.
     """
     pages = {topic: _Page(topic) for topic in TOPICS}
     asked = _words_in(" ".join(words))
@@ -222,10 +224,10 @@ def _matches(words: Sequence[str]) -> list[tuple[str, list[str]]]:
 
 
 class _Page:
-    """A page as a search sees it.
+    """The parts of a page that a search uses.
 
     Attributes:
-        sentences: its sentences, as they are shown
+        sentences: the sentences of the page, as they are shown
     """
 
     def __init__(self, topic: str) -> None:
@@ -245,15 +247,15 @@ class _Page:
         return -by_head, -_count(self._name, tokens), -max(counts), -counts.count(max(counts))
 
     def best(self, tokens: Sequence[str]) -> str:
-        """The first sentence with most of some words that is not the title."""
+        """The sentence (not the title) that has most of the words; in ties, the first such sentence."""
         others = [text for text in self.sentences if text != self._title]
         return max(others, key=lambda text: _count(text, tokens))
 
 
 def _answers(tokens: Sequence[str]) -> tuple[list[str], bool]:
-    """The one or two entries of the page of questions with most of the words, and whether they have all words.
+    """The one or two entries of the page of questions that match most words, and whether they match all words.
 
-    Rare words count most, then numbers that are equal to the user's numbers, then words of the question. Other numbers
+    Rare words count most, then numbers that equal the user's numbers, then words in the entry's question. Other numbers
     of the same kind count, too.
     """
     entries = list(filter(re.compile(r"\*\*").match, _source("questions").split("\n\n")))
@@ -280,7 +282,7 @@ def _count(text: str, tokens: Sequence[str]) -> int:
 
 
 def _number(token: str) -> str:
-    """The kind of a number, because a search also finds other numbers of the same kind. Empty if the word is no number.
+    """The kind of a number; empty if the word is no number. A search also finds other numbers of the same kind.
 
     >>> list(map(_number, ["2e-91", "0.06", "2-4", "12", "95%", "e-2", "bleu-4"]))
     ['power', 'decimal', 'range', 'whole', 'whole', '', '']
@@ -300,7 +302,7 @@ def _number(token: str) -> str:
 
 @cache
 def _pattern(token: str, same_words: Sequence[Sequence[str]] = _SAME_WORDS) -> re.Pattern[str]:
-    """The pattern that finds a word, its forms and the words of the same meaning.
+    """The pattern that finds a word, its forms, and words with the same meaning.
 
     >>> [bool(_pattern("star").search(text)) for text in ("starts", "a star", "stars", "an asterisk")]
     [False, True, True, True]
@@ -441,7 +443,7 @@ def _formats(takes: str) -> Iterator[str]:
 
 
 def _fields(record: str) -> Iterator[str]:
-    """The attributes of a record, with the first sentence that its docstring says of each."""
+    """The attributes of a record, each with the first sentence of its description in the docstring."""
     from sigjax.records import Comparison, SystemScore
     from sigjax.report.report import Report
 
@@ -489,4 +491,4 @@ _TABLES: Mapping[str, Callable[[], Iterable[str]]] = {
     "fields of reports": partial(_fields, "Report"),
     "references": _references,
 }
-"""The text that replaces a line in braces."""
+"""Line in braces -> the function that yields the text which replaces the line."""

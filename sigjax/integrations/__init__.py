@@ -1,9 +1,9 @@
-"""Where people work: sigjax inside pytest, Inspect, lm-evaluation-harness, promptfoo, PyTerrier and Every Eval Ever.
+"""Integrations: sigjax inside pytest, Inspect, lm-evaluation-harness, promptfoo, PyTerrier and Every Eval Ever.
 
-Each file is one place, and is imported by that place or by `python -m sigjax.integrations.NAME`; nothing of sigjax
-imports it. The page `integrations` of the manual says how each is used. A file imports the package of its place only
-within functions, unless that package imports the file. Reports are written by the command line, in a process of its
-own, so that nothing of a harness meets JAX.
+Each file serves one of these tools. The tool imports it, or you run `python -m sigjax.integrations.NAME`; sigjax itself
+never imports it. The page `integrations` of the manual explains how to use each file. A file imports the tool's package
+only within functions, unless the package itself imports the file. The command line writes reports, in a separate
+process, so that JAX does not disturb the tool.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 VARIABLE = "SIGJAX_REPORT"
-"""The environment variable that names the report of a run: its ending is the format."""
+"""The environment variable with the file name of the report; the ending of the name chooses the format."""
 
 
 def report_path() -> Path | None:
-    """The report that the environment asks for; None if it asks for none."""
+    """The path of the report from the environment variable; None if the variable is not set."""
     return Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None
 
 
 def write_report(files: Sequence[str | Path], report: Path, *options: str) -> str:
-    """Compare files as `sigjax compare` does, and write the report; what the command says, one line for bad input."""
+    """Compare files as `sigjax compare` does, and write the report; return the output of the command."""
     command = [sys.executable, "-m", "sigjax", "compare", *map(str, files), *options, "-o", str(report)]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     return done.stderr.strip()

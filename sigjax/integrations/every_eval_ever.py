@@ -2,9 +2,9 @@
 
     python -m sigjax.integrations.every_eval_ever report.json record.json [record.json ...]
 
-A record holds the results of one model (its `model_info.id` or `.name`); those of the evaluations and metrics that the
-report has get `score_details.uncertainty`: standard error, confidence interval with its level, methods, and the number
-of instances. Scores that differ from those of the report are refused.
+A record holds the results of one model (its `model_info.id` or `.name`). If the report has the evaluation and metric of
+a result, the result gets `score_details.uncertainty`: standard error, confidence interval with its level, methods, and
+number of instances. Records with other scores than the report are refused.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import Any
 from sigjax.records import InputError, SystemScore
 
 _SAME = 1e-6
-"""Relative difference of scores that are the same but for rounding."""
+"""Two scores are the same, except for rounding, if their relative difference is at most this."""
 
 
 def uncertainty_of(system: SystemScore, settings: Any, instances: int) -> dict[str, Any]:
-    """The object `uncertainty` of the score of a system."""
+    """The JSON object `uncertainty` for the score of a system."""
     made: dict[str, Any] = {"num_samples": instances}
     if system.standard_error is not None:
         made["standard_error"] = {"value": system.standard_error, "method": "analytic"}
@@ -40,10 +40,11 @@ def uncertainty_of(system: SystemScore, settings: Any, instances: int) -> dict[s
 
 
 def with_uncertainty(record: dict[str, Any], report: Any, *, source: str = "record") -> int:
-    """Add the uncertainty to the results of a record that the report has too; return how many there are.
+    """Add the uncertainty to the results of a record that are also in the report; return the number of these results.
 
     Raises:
-        InputError: the model or none of its evaluations is in the report, or a score is another one.
+        InputError: the report does not have the model, or none of its evaluations, or a score in the record is
+            different.
     """
     about = record.get("model_info", {})
     names = [about[key] for key in ("id", "name") if isinstance(about.get(key), str)]
@@ -75,7 +76,7 @@ def with_uncertainty(record: dict[str, Any], report: Any, *, source: str = "reco
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the uncertainty into the records, and say how many results have it."""
+    """Write the uncertainty into the records, and print how many results have it."""
     from sigjax.report.report import Report
 
     if len(arguments) < 2:

@@ -1,7 +1,7 @@
-"""Inspect: a report on every run of several models, by hooks that Inspect finds through its entry points.
+"""Inspect: hooks that write a report on every run of several models. Inspect finds the hooks by its entry points.
 
-With SIGJAX_REPORT=report.html (or .md, .txt, .json, .tex, .csv), each task that a run has evaluated with two models or
-more is compared when the run ends, and the report is written; of several tasks, each to a file of its own
+Set SIGJAX_REPORT=report.html (or .md, .txt, .json, .tex, .csv). When a run ends, the hooks compare the models on each
+task with at least two models, and write the report. If there are several tasks, each has its own file
 (report.TASK.html). Without the variable, the hooks are off.
 """
 
@@ -17,7 +17,7 @@ from sigjax.integrations import report_path, write_report
 
 
 def write_reports(logs: Iterable[Any], path: Path) -> dict[Path, str]:
-    """Compare the models on each task of Inspect's logs: what the command says, by the report that it writes."""
+    """Compare the models on each task of Inspect's logs; return report file -> what the command prints."""
     from inspect_ai.log import read_eval_log, write_eval_log  # pyright: ignore[reportMissingImports]
 
     tasks: dict[str, dict[str, str]] = {}
@@ -29,7 +29,7 @@ def write_reports(logs: Iterable[Any], path: Path) -> dict[Path, str]:
     for task, of_model in tasks.items():
         named = re.sub(r"[^A-Za-z0-9_-]+", "-", task)
         file = path if len(tasks) == 1 else path.with_suffix(f".{named}{path.suffix}")
-        with tempfile.TemporaryDirectory() as folder:  # a log may be packed as only newer Pythons can read
+        with tempfile.TemporaryDirectory() as folder:  # logs may be packed in a way that only newer Pythons read
             files = [Path(folder) / f"{number}.json" for number in range(len(of_model))]
             for location, copy in zip(of_model.values(), files, strict=True):
                 write_eval_log(read_eval_log(location), str(copy), format="json")
@@ -38,7 +38,7 @@ def write_reports(logs: Iterable[Any], path: Path) -> dict[Path, str]:
 
 
 def __getattr__(name: str) -> Any:
-    """The hooks, which are made when Inspect loads the entry point: no other import of this file needs Inspect."""
+    """Make the hooks when Inspect loads the entry point. So other imports of this file do not need Inspect."""
     if name != "SigjaxHooks":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from inspect_ai.hooks import Hooks, RunEnd, hooks  # pyright: ignore[reportMissingImports]

@@ -3,8 +3,8 @@
     python -m sigjax.integrations.lm_eval TASK small=hf,pretrained=ORG/A large=hf,pretrained=ORG/B
         --metric acc --goal best --step 25
 
-`evaluate` does the same for models that are made already. Each step asks the models that are still needed for the same
-questions, in an order drawn at random, through `simple_evaluate(samples=...)`.
+`evaluate` does the same for model objects. In each step, all models that are still needed answer the same questions, by
+`simple_evaluate(samples=...)`. The order of the questions is random.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 def evaluate(
     models: Mapping[str, Any], task: str, metric: str, number: int, *, step: int = 25, seed: int = 1, **options: Any
 ) -> Iterator[Monitor]:
-    """Evaluate models (name -> LM of lm_eval) on a task; gives the monitor after each step, until it says stop.
+    """Evaluate models (name -> LM of lm_eval) on a task; yield the monitor after each step, until it stops.
 
     Args:
         models: name -> model.
-        task: the task, as lm_eval names it.
-        metric: the metric of its logged samples, such as acc or exact_match.
-        number: how many questions the task has.
+        task: the name of the task in lm_eval.
+        metric: the metric in the logged samples of the task, such as acc or exact_match.
+        number: the number of questions of the task.
         step: questions per step.
-        seed: of the order of the questions.
-        options: of `Monitor`, such as goal="best", correction="holm" or binary=False (answers are right or wrong if
-            left out); and "simple_evaluate", further arguments of that function.
+        seed: the seed for the order of the questions.
+        options: options of `Monitor`, such as goal="best", correction="holm" or binary=False (if left out, answers are
+            right or wrong); and "simple_evaluate": further arguments for this function of lm_eval.
     """
     from lm_eval import simple_evaluate  # pyright: ignore
 

@@ -1,9 +1,9 @@
-"""promptfoo: a report when an evaluation of several providers or prompts ends, by its extension hook `afterAll`.
+"""promptfoo: write a report after an evaluation of several providers or prompts, by the extension hook `afterAll`.
 
     python -m sigjax.integrations.promptfoo
 
-prints the line for `extensions:` of promptfooconfig.yaml. SIGJAX_REPORT names the report (sigjax.html if it is not
-set).
+prints the line for `extensions:` of promptfooconfig.yaml. The variable SIGJAX_REPORT names the report file (sigjax.html
+if the variable is not set).
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 _FOLDER = str(Path(__file__).resolve().parent)
-if _FOLDER in sys.path:  # promptfoo puts it there, and its files have the names of other packages
+if _FOLDER in sys.path:  # promptfoo adds this folder, whose files have the names of other packages
     sys.path.remove(_FOLDER)
 
 from sigjax.integrations import report_path, write_report  # noqa: E402
 
 
 def extension_hook(hook_name: str, context: Mapping[str, Any]) -> None:
-    """Compare the results that promptfoo gives to the hook `afterAll`; nothing at other hooks."""
+    """Compare the results that promptfoo gives to the hook `afterAll`. Do nothing for other hooks."""
     if hook_name != "afterAll" or not context.get("results"):
         return
     with tempfile.TemporaryDirectory() as folder:

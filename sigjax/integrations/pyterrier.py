@@ -1,7 +1,7 @@
-"""PyTerrier: the tests of sigjax as the `test=` of `pt.Experiment(..., baseline=0)`.
+"""PyTerrier: tests of sigjax for the argument `test=` of `pt.Experiment(..., baseline=0)`.
 
-PyTerrier gives the scores of two systems per query, and expects a statistic and a p-value. Its `correction=` adjusts
-these p-values.
+PyTerrier gives the scores of two systems for each query, and expects a statistic and a p-value. PyTerrier's
+`correction=` adjusts these p-values.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def permutation(a: Any, b: Any) -> tuple[float, float]:
 
 
 def permutation_with(**options: Any) -> Callable[[Any, Any], tuple[float, float]]:
-    """The same with options of `sigjax.permutation_test`, such as alternative="greater" or resamples=10**6.
+    """Make a function like `permutation` with options of `sigjax.permutation_test`, such as alternative="greater".
 
     >>> permutation_with(alternative="greater")([0.5, 0.7, 0.9, 0.4], [0.4, 0.5, 0.6, 0.0])
     (0.25, 0.0625)

@@ -1,4 +1,4 @@
-"""A plugin for pytest: the fixture `no_regression` fails a test if scores are worse than the stored ones.
+"""A plugin for pytest: the fixture `no_regression` fails a test if scores are worse than the stored scores.
 
 pytest finds it by the entry point `pytest11` of sigjax. Stored scores are JSON files in the folder `sigjax_scores`
 beside the test; `pytest --sigjax-update` writes them.
@@ -24,10 +24,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 class NoRegression:
-    """What the fixture `no_regression` gives a test."""
+    """The object that the fixture `no_regression` gives to a test."""
 
     def __init__(self, folder: Path, name: str, *, update: bool) -> None:
-        """Take the folder of stored scores, the name of the test, and whether to store."""
+        """Take the folder of stored scores, the name of the test, and whether to store the scores."""
         self.folder, self.name, self.update = folder, name, update
 
     def __call__(
@@ -40,18 +40,18 @@ class NoRegression:
         strict: bool = False,
         confidence_level: float = 0.95,
     ) -> Any:
-        """Fail if the mean of the scores is shown to be lower than the stored one by more than the margin.
+        """Fail if the mean score is significantly lower than the stored mean by more than the margin.
 
         Args:
-            scores: instance id -> score, or scores in the same order every time.
+            scores: instance id -> score; or a sequence of scores in the same order in every call.
             margin: the largest loss that you accept.
-            name: of the file of stored scores; the name of the test when left out.
-            lower_is_better: whether a larger score is a loss.
-            strict: fail also if the scores cannot show that the loss is within the margin.
-            confidence_level: of the limits of the change, one on each side.
+            name: the name of the file with stored scores; if left out, the name of the test.
+            lower_is_better: whether lower scores are better, so that an increase is a loss.
+            strict: whether to fail also if the scores do not show that the loss is within the margin.
+            confidence_level: the confidence level of each of the two one-sided limits of the change.
 
         Returns:
-            The `Equivalence` of new and old scores; None when they are stored.
+            The `Equivalence` of new and old scores; None if the call stored the scores.
         """
         named = scores.items() if isinstance(scores, Mapping) else enumerate(scores, start=1)
         new = {str(id): float(score) for id, score in named}
@@ -85,6 +85,6 @@ class NoRegression:
 
 @pytest.fixture
 def no_regression(request: pytest.FixtureRequest) -> NoRegression:
-    """Call it with scores and a margin: the test fails if they are worse than the stored ones."""
+    """Give a function to call with scores and a margin; the test fails if they are worse than the stored scores."""
     folder = request.path.parent / "sigjax_scores"
     return NoRegression(folder, request.node.name, update=bool(request.config.getoption("--sigjax-update")))

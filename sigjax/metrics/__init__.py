@@ -2,10 +2,10 @@
 
 A `score` is written with array operators for the namespace of its argument and works on the last axis, so that the same
 function scores one system, a million resamples, NumPy and traced JAX arrays. A metric that is not a function of sums is
-a `SampleMetric`, a function of whole `columns`. A metric of texts is a `TextMetric`, which also says how texts are
-counted (`texts`). Nothing here resamples, reads files or knows about tests. Read `ratios` and `registry` first. A new
-metric is a record in the tuple at the end of a file, and a new file one name in `registry`, from where `info` and the
-readers take it; `tests/test_laws.py` asks for a second formula.
+a `SampleMetric`, a function of whole `columns`. A metric of texts is a `TextMetric`, which also tells `texts` how to
+count texts. This room does not resample, reads no files and knows no tests. Read `ratios` and `registry` first. To add
+a metric, add a record to the tuple at the end of a file. To add a file, add its name to `registry`; `info` and the
+readers take metrics from there. `tests/test_laws.py` requires a second, independent formula for each metric.
 """
 
 from sigjax.metrics.columns import check_standards as check_standards

@@ -28,15 +28,16 @@ from sigjax.records.metric import Standard
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _LOOKS = 8
-"""Random resamples on which rounding is measured."""
+"""Number of random resamples on which rounding errors are measured."""
 _MARGIN = 64.0
-"""Safety factor: other rounding errors may be this many times as large as the measured ones."""
+"""Safety factor: the bound on rounding errors is the measured error multiplied by this number."""
 _DROWNED = 2.0**-20
 """If rounding exceeds this fraction of the score, the metric is refused, because rounding could hide differences.
 
-If a score is 0 except for rounding, the limit is the square of this fraction, times the numbers or their squares."""
+If a score is 0 except for rounding, the limit is the square of this fraction, multiplied by the numbers or their
+squares."""
 _UNEQUAL = 2.0**20
-"""Values further apart than this many rounding errors are different beyond doubt."""
+"""Two values certainly differ if their distance exceeds this many rounding errors."""
 
 
 def sample_scores(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
@@ -75,7 +76,7 @@ def pair_rounding(metric: SampleMetric, a: np.ndarray, b: np.ndarray) -> float:
 def _measured(metric: SampleMetric, tables: Sequence[np.ndarray]) -> float:
     """The rounding error of scores on tables `[input, instance]`, measured by reordering the instances.
 
-    Nothing is assumed about the function; the numbers stay as they are, since it may compare them.
+    The function is arbitrary. It may compare numbers, so the numbers themselves are not changed.
     """
     rng, largest, moved = np.random.default_rng(1), 0.0, 0.0
     weights, size = np.ones(tables[0].shape[1]), float(np.abs(tables).max())
@@ -85,7 +86,7 @@ def _measured(metric: SampleMetric, tables: Sequence[np.ndarray]) -> float:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 score, again = (_call(metric, each, weights) for each in orders)
-        except InputError:  # undefined on this resample; on the data it is refused elsewhere
+        except InputError:  # the score is undefined on this resample; if undefined on the data, it is refused elsewhere
             continue
         if np.isfinite(score) and np.isfinite(again):
             largest, moved = max(largest, abs(score)), max(moved, abs(score - again))
@@ -107,7 +108,7 @@ def check_standards(metric: SampleMetric, columns: np.ndarray, standard: np.ndar
     sigjax.InputError: metric 'mean' gives 2 for the numbers of a system, but 0 once they are standardized
     (center); leave standardize out
     """
-    if not metric.standardize or metric.rounding is not None:  # a metric that states its rounding has been analysed
+    if not metric.standardize or metric.rounding is not None:  # a stated rounding was analysed by its author
         return
     tolerances = _UNEQUAL * (system_roundings(metric, columns) + system_roundings(metric, standard))
     scores = sample_scores(metric, columns), sample_scores(metric, standard)
@@ -139,7 +140,7 @@ def check_weights(metric: SampleMetric, columns: np.ndarray) -> None:
         by_repeats = _call(metric, of_repeated, np.ones(int(weights.sum())))
         if metric.vectorized:
             _check_rows(metric, of_system, np.stack([weights] * 3).astype(np.float64), by_weights, tolerance)
-        if abs(by_weights - by_repeats) > tolerance:  # NaN of both, or of one by rounding, proves nothing
+        if abs(by_weights - by_repeats) > tolerance:  # a value that is NaN (perhaps by rounding) proves nothing
             raise InputError(
                 f"metric {metric.name!r} gives {by_weights:g} for the weights 2, 0, 1, ..., but {by_repeats:g} for "
                 "instances repeated so often; weights are how often each instance is drawn"
@@ -163,7 +164,7 @@ def _check_rows(
 
 
 def _call(metric: SampleMetric, columns: Sequence[np.ndarray] | np.ndarray, weights: np.ndarray) -> float:
-    """The number for columns `[input, instance]` of one system."""
+    """The value of the metric for the columns `[input, instance]` of one system."""
     arrays = [*columns, weights] if metric.weighted else [*columns]
     names = ", ".join([*metric.inputs, "weights"] if metric.weighted else metric.inputs)
     try:
@@ -215,7 +216,7 @@ def standardized(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
 
 
 def what_is_exchanged(metric: SampleMetric) -> str:
-    """The words that a permutation test adds to its reason.
+    """What a permutation test exchanges, if not the numbers: a phrase that the test adds to its reason.
 
     >>> from sigjax.metrics import METRICS
     >>> what_is_exchanged(METRICS["auc"]), what_is_exchanged(METRICS["median"])
@@ -264,13 +265,13 @@ _STANDARDIZE: dict[Standard, Callable[[list[float], list[int]], list[float]]] = 
 
 
 _LARGEST = 2.0**52
-"""Sums of two whole numbers below this are exact."""
+"""If two whole numbers are below this limit, a double holds their sum exactly."""
 
 
 def variance(value: Array, weights: Array) -> Array:
     r"""Sample variance, $\sum_i w_i (x_i - \bar x)^2 / (n - 1)$ with $n = \sum_i w_i$ (ddof = 1).
 
-    As `numpy.var(ddof=1)` of the repeated instances; NaN for one instance.
+    Equal to `numpy.var(ddof=1)` of the repeated instances; NaN for one instance.
 
     >>> float(variance(np.array([1.0, 3.0, 9.0]), np.array([1.0, 1.0, 0.0])))
     2.0
@@ -285,7 +286,7 @@ def correlation(prediction: Array, gold: Array, weights: Array) -> Array:
     $s_{pg} = \sum_i w_i (p_i - \bar p)(g_i - \bar g)$. Reference: Pearson (1895), "Note on regression and inheritance
     in the case of two parents".
 
-    Scores are in [-1, 1], as `scipy.stats.pearsonr`; NaN if all drawn values of a column are equal.
+    Scores are in [-1, 1] and equal `scipy.stats.pearsonr`; NaN if all drawn values of a column are equal.
 
     >>> float(correlation(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 1.0]), np.ones(3)))
     0.0
@@ -298,7 +299,7 @@ def correlation(prediction: Array, gold: Array, weights: Array) -> Array:
 
 
 def median(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Median, the middle value or the mean of the two in the middle; as `numpy.median` of the repeated instances.
+    """Median, the middle value or the mean of the two middle values; equal to `numpy.median` of the repeated instances.
 
     >>> float(median(np.array([5.0, 1.0, 2.0]), np.array([1.0, 2.0, 1.0])))
     1.5
@@ -315,9 +316,9 @@ def median(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def iqm(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
     r"""Interquartile mean: the mean without the lowest and the highest quarter of the values.
 
-    $\frac{1}{n - 2k} \sum_{i = k + 1}^{n - k} x_{(i)}$ with $k = \lfloor n / 4 \rfloor$, as `scipy.stats.trim_mean(x,
-    0.25)` of the repeated instances. Reference: Agarwal et al. (2021), "Deep reinforcement learning at the edge of the
-    statistical precipice", where $x$ are the scores of all runs on all games.
+    $\frac{1}{n - 2k} \sum_{i = k + 1}^{n - k} x_{(i)}$ with $k = \lfloor n / 4 \rfloor$, equal to
+    `scipy.stats.trim_mean(x, 0.25)` of the repeated instances. Reference: Agarwal et al. (2021), "Deep reinforcement
+    learning at the edge of the statistical precipice", where $x$ are the scores of all runs on all games.
 
     >>> float(iqm(np.array([5.0, 1.0, 2.0, 90.0]), np.ones(4)))
     3.5
@@ -330,13 +331,14 @@ def iqm(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def auc(score: np.ndarray, label: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    r"""Area under the ROC curve: how often a positive instance has a higher score than a negative one, ties half.
+    r"""Area under the ROC curve: how often a positive instance scores above a negative instance; ties count half.
 
-    $\sum_{i: y_i = 1} w_i (N_{<}(s_i) + N_{\le}(s_i)) / (2 W_1 W_0)$, where $N$ counts negative instances with scores
-    below, or up to, $s_i$, and $W_1$, $W_0$ all of each label: Mann and Whitney's U over $W_1 W_0$. Reference: Hanley
-    and McNeil (1982), "The meaning and use of the area under a receiver operating characteristic (ROC) curve".
+    $\sum_{i: y_i = 1} w_i (N_{<}(s_i) + N_{\le}(s_i)) / (2 W_1 W_0)$, where $N_{<}$ and $N_{\le}$ count negative
+    instances with scores below, and up to, $s_i$. $W_1$ and $W_0$ are the numbers of positive and negative instances.
+    The area is Mann and Whitney's U divided by $W_1 W_0$. Reference: Hanley and McNeil (1982), "The meaning and use of
+    the area under a receiver operating characteristic (ROC) curve".
 
-    Labels are 1 for positive instances, 0 for negative ones. Scores are in [0, 1]; NaN if a label is not drawn.
+    Labels are 1 for positive instances and 0 for negative instances. Scores are in [0, 1]; NaN if a label is not drawn.
 
     >>> float(auc(np.array([0.1, 0.4, 0.4, 0.8]), np.array([0.0, 0.0, 1.0, 1.0]), np.ones(4)))
     0.875
@@ -352,8 +354,8 @@ def auc(score: np.ndarray, label: np.ndarray, weights: np.ndarray) -> np.ndarray
 def average_precision(score: np.ndarray, label: np.ndarray, weights: np.ndarray) -> np.ndarray:
     r"""Average precision, $\sum_k (R_k - R_{k-1}) P_k$: the mean precision at the scores of positive instances.
 
-    $P_k$ and $R_k$ are precision and recall of all instances that score at least as high as the k-th highest of the
-    different scores; equal scores come together. As scikit-learn's `average_precision_score`.
+    $P_k$ and $R_k$ are precision and recall if all instances with at least the k-th highest distinct score count as
+    predicted positive. Equal to scikit-learn's `average_precision_score`.
 
     Labels are as in `auc`. Scores are in [0, 1]; NaN if no positive instance is drawn.
 
@@ -373,10 +375,10 @@ def spearman(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> n
     r"""Spearman's correlation: Pearson's correlation of the ranks; equal values have the mean of their ranks.
 
     $\sum_i w_i p_i g_i / \sqrt{\sum_i w_i p_i^2 \sum_i w_i g_i^2}$, where $p_i = N_{<}(i) + N_{\le}(i) - n$ is twice
-    the deviation of a rank from the mean rank among the $n = \sum_i w_i$ drawn. Reference: Spearman (1904), "The proof
-    and measurement of association between two things".
+    the deviation of a rank from the mean rank of the $n = \sum_i w_i$ drawn instances. Reference: Spearman (1904), "The
+    proof and measurement of association between two things".
 
-    Scores are in [-1, 1], as `scipy.stats.spearmanr`; NaN if all drawn values of a column are equal.
+    Scores are in [-1, 1] and equal `scipy.stats.spearmanr`; NaN if all drawn values of a column are equal.
 
     >>> float(spearman(np.array([1.0, 2.0, 9.0, 7.0]), np.array([1.0, 5.0, 6.0, 8.0]), np.ones(4)))
     0.8
@@ -387,12 +389,12 @@ def spearman(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> n
 
 
 def kendall(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    r"""Kendall's tau-b: concordant minus discordant pairs, over the geometric mean of two numbers of untied pairs.
+    r"""Kendall's tau-b: concordant minus discordant pairs, divided by the geometric mean of numbers of untied pairs.
 
     $(C - D) / \sqrt{(n_0 - n_p)(n_0 - n_g)}$ of $n_0 = n (n - 1) / 2$ pairs, of which $n_p$ and $n_g$ are tied by
-    prediction and by gold. Scores are in [-1, 1], as `scipy.stats.kendalltau`; NaN as in `spearman`. Inversions are
-    counted bit by bit of the ranks of gold, in $n \log n$ steps. Reference: Kendall (1945), "The treatment of ties in
-    ranking problems".
+    prediction and by gold. Scores are in [-1, 1] and equal `scipy.stats.kendalltau`; NaN as in `spearman`. Inversions
+    are counted for one bit of the gold ranks after another, in $n \log n$ steps. Reference: Kendall (1945), "The
+    treatment of ties in ranking problems".
 
     >>> float(kendall(np.array([1.0, 2.0, 3.0, 3.0]), np.array([1.0, 5.0, 6.0, 6.0]), np.ones(4)))
     1.0
@@ -401,7 +403,7 @@ def kendall(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> np
     p, g = (np.unique(column, return_inverse=True)[1] for column in (prediction, gold))
     both = p * len(g) + g
     squares = whole.sum(axis=-1) ** 2
-    # Twice the pairs that are not tied: by prediction, by gold, and by both.
+    # Twice the number of pairs that are not tied by prediction, by gold, or by both together.
     by_p, by_g, by_both = (squares - (_of_groups(codes, whole) ** 2).sum(axis=-1) for codes in (p, g, both))
     order = np.argsort(both)
     difference = by_p + by_g - by_both - 4 * _inversions(g[order], np.take(whole, order, axis=-1))
@@ -411,7 +413,7 @@ def kendall(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> np
 def _centre(value: Array, weights: Array) -> Array:
     """Values minus the mean of the drawn values; all 0 if the drawn values are equal."""
     xp = weights.__array_namespace__()
-    # Measured from a drawn value, equal values are exactly 0, and a mean far from 0 costs no digits.
+    # Subtract a drawn value first. Then equal values are exactly 0, and a mean far from 0 costs no digits.
     apart = value - xp.max(xp.where(weights > 0.0, value, -xp.inf), axis=-1, keepdims=True)
     return apart - (weights * apart).sum(axis=-1, keepdims=True) / weights.sum(axis=-1, keepdims=True)
 
@@ -423,7 +425,7 @@ def sums_before(values: np.ndarray) -> np.ndarray:
     array([0, 2, 2, 3])
     """
     sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1), np.int64)
-    np.cumsum(values.astype(np.int64), axis=-1, out=sums[..., 1:])  # of integers, ten times faster
+    np.cumsum(values.astype(np.int64), axis=-1, out=sums[..., 1:])  # for integers, this is ten times faster
     return sums
 
 
@@ -444,7 +446,7 @@ def _of_groups(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def _inversions(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """The number of inversions: drawn pairs whose first code `[instance]` is larger than the second: `[...]` int64.
 
-    Two codes differ first in some bit: among all that agree in the bits before it, pairs of a 1 that precedes a 0.
+    For each bit, count the pairs whose codes first differ in this bit: a code with 1 comes before a code with 0.
     """
     total = np.zeros(weights.shape[:-1], np.int64)
     for bit in range(int(codes.max()).bit_length()):
@@ -468,7 +470,7 @@ def _of_both_labels(score: np.ndarray, label: np.ndarray) -> np.ndarray:
 
 
 def _variance_rounding(value: np.ndarray) -> float:
-    """Bound on rounding errors of sums of squares over the instances, in any order."""
+    """Bound on the rounding error of a sum of squares over the instances, whatever the order of addition."""
     return 2.0 * (len(value) + 8) * _EPSILON * float(np.ptp(value)) ** 2
 
 
@@ -481,13 +483,13 @@ def _bounded_rounding(*columns: np.ndarray) -> float:
 
 
 def _median_rounding(value: np.ndarray) -> float:
-    """The rounding error of a median: 0 for whole numbers, else the error of reading numbers and averaging two."""
+    """The rounding error of a median: 0 for whole numbers, else the error of reading numbers and of one average."""
     largest = float(np.abs(value).max())
     return 0.0 if largest < _LARGEST and (value == np.rint(value)).all() else largest * _EPSILON
 
 
 def _iqm_rounding(value: np.ndarray) -> float:
-    """Bound on the rounding error of a mean of as many values as instances, added in the order of the values."""
+    """Bound on the rounding error of a mean of at most all instances, added in the order of their values."""
     return (len(value) + 8.0) * _EPSILON * float(np.abs(value).max())
 
 

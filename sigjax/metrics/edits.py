@@ -6,11 +6,10 @@ also counts shifts of several words, as sacrebleu does: Snover, Dorr, Schwartz, 
 of translation edit rate with targeted human annotation".
 
 `wer-sclite` is the WER of NIST's sclite (SCTK). It counts the errors of the alignment with the least cost: a
-substitution costs 4, another error 3. So the errors may be more than the fewest possible. Transcripts may have
-alternatives, and the length counts the words of the chosen alternatives. `{ um / uh }` stands for one of its
+substitution costs 4, another error 3. So the number of errors may be larger than the edit distance. Transcripts may
+have alternatives, and the length counts the words of the chosen alternatives. `{ um / uh }` stands for one of its
 alternatives; `{ uh / @ }` and `(uh)` may be empty, as with sclite -D. Case, a mark * at the end of a word, and tags
-(`word;tag`) are ignored. Reference: SCTK
-(https://github.com/usnistgov/SCTK), `net_dp.c` and `word.c`.
+(`word;tag`) are ignored. Reference: SCTK (https://github.com/usnistgov/SCTK), `net_dp.c` and `word.c`.
 """
 
 import re
@@ -33,10 +32,10 @@ from sigjax.run.costs import Cost
 SCLITE = "wer-sclite"
 """The name of the metric that counts errors as sclite does."""
 _NOTHING, _OPTIONAL, _WORD, _SUBSTITUTION = 1, 2000, 3000, 4000
-"""Costs of sclite, in thousandths: to delete or insert a word (@, optional, any other), and to substitute a word."""
+"""Costs of sclite, in thousandths: deletion or insertion of @, of an optional word, of any other word; substitution."""
 
 EditOperation = Literal["correct", "substitution", "deletion", "insertion"]
-"""The edit of a word."""
+"""What an alignment does with a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +46,13 @@ class Words:
     costs: list[int]
     """The cost of deleting or inserting each word."""
     before: list[list[int]]
-    """The words that may come before each word; sclite prefers the first of them."""
+    """For each word, the words that may precede it; in ties, sclite takes the first of these."""
     last: list[int]
     """The words that may be the last."""
 
 
 def tokens_of(text: str) -> Iterator[str]:
-    """Words, and `{`, `/` and `}` of alternatives; a brace that is not closed ends with the text."""
+    """Yield the words of a text, and `{`, `/` and `}` of alternatives; the end of the text closes open braces."""
     depth = 0
     for token in re.findall(r"[{}]|[^\s{}]+", text):
         if token == "{" or (token == "}" and depth):
@@ -65,21 +64,21 @@ def tokens_of(text: str) -> Iterator[str]:
 
 
 def words_of(text: str) -> Words:
-    """The words of a text in lower case.
+    """The graph of the words of a text, in lower case.
 
     >>> graph = words_of("a { B C / @ } (d)")
     >>> graph.words, graph.before
     (['', 'a', 'b', 'c', '@', 'd'], [[], [0], [1], [2], [1], [3, 4]])
     """
     words, costs, befores, last = [""], [0], list[list[int]]([[]]), [0]
-    open_braces: list[tuple[list[int], list[int]]] = []  # words before the alternatives; ends of those so far
+    open_braces: list[tuple[list[int], list[int]]] = []  # words before alternatives; ends of alternatives so far
     for token in tokens_of(text.lower()):
         if token == "{":
             open_braces.append((last, []))
             continue
         if open_braces and token in ("/", "}"):
             start, ends = open_braces[-1]
-            ends += [] if last is start else last  # as for sclite, an empty alternative is none
+            ends += [] if last is start else last  # like sclite, ignore an empty alternative
             last = start
             if token == "/":
                 continue
@@ -95,7 +94,7 @@ def words_of(text: str) -> Words:
 
 
 def _word(token: str) -> tuple[str, int]:
-    """A word without tag and mark, and the cost of leaving it out."""
+    """A word without its tag and mark *, and the cost of leaving the word out."""
     word = re.split(r"(?<!\\);", token)[0].replace(r"\;", ";")
     word = word[:-1] if word.endswith("*") and len(word) > 1 else word
     if word.startswith("(") and word.endswith(")"):
@@ -131,7 +130,7 @@ def align(reference: Words, output: Words) -> list[EditOperation]:
 
 
 def _table(reference: Words, output: Words) -> list[Sequence[int]]:
-    """The least costs up to each word of both."""
+    """The least costs of aligning the texts up to each word of the reference and each word of the output."""
     first = [0]
     for cost, before in zip(output.costs[1:], output.before[1:], strict=True):
         first.append(min(first[p] for p in before) + cost)
@@ -139,7 +138,7 @@ def _table(reference: Words, output: Words) -> list[Sequence[int]]:
     columns = list(zip(output.words, output.costs, [p[0] if len(p) == 1 else p for p in output.before], strict=True))
     for word, cost, rows in zip(reference.words[1:], reference.costs[1:], reference.before[1:], strict=True):
         above = table[rows[0]] if len(rows) == 1 else list(map(min, *(table[row] for row in rows)))
-        spoken = None if cost == _NOTHING else word  # sclite aligns no @ with @
+        spoken = None if cost == _NOTHING else word  # sclite does not align @ with @
         row = [above[0] + cost]
         for (other, other_cost, before), over in zip(columns[1:], above[1:], strict=True):
             if isinstance(before, int):
@@ -148,18 +147,18 @@ def _table(reference: Words, output: Words) -> list[Sequence[int]]:
                 both, put_in = min(above[p] for p in before), min(row[p] for p in before) + other_cost
             both += 0 if spoken == other else _SUBSTITUTION
             row.append(min(both, over + cost, put_in))
-        table.append(array("q", row))  # a fifth of the memory of a list
+        table.append(array("q", row))  # an array takes a fifth of the memory of a list
     return table
 
 
 _Move = tuple[float, int, int]
-"""The cost of a step, and the words before it."""
+"""The cost of a step, and the words of reference and output before the step."""
 
 
 def _predecessors(
     reference: Words, output: Words, table: Sequence[Sequence[int]], a: int, b: int
 ) -> tuple[_Move, _Move, _Move]:
-    """The steps that lead to two words: align both, delete the reference's word, or insert the output's word."""
+    """The steps that lead to a pair of words: align both, delete the reference's word, or insert the output's word."""
 
     def best(rows: list[int], columns: list[int], cost: int) -> _Move:
         moves = ((table[row][column] + cost, row, column) for row, column in product(rows, columns))
@@ -178,7 +177,7 @@ def error_rate_score(sums: Array) -> Array:
     r"""WER or CER, $errors / ref\_len$.
 
     Sums `[..., stat]` with stat = (errors, ref_len) give scores `[...]` from 0; above 1 if outputs are much too long.
-    If the references are empty, the score is 0 if the outputs are empty, too, else 1.
+    If the references are empty, the score is 0 for empty outputs and 1 for other outputs.
 
     >>> float(error_rate_score(np.array([5.0, 40.0])))
     0.125
@@ -188,7 +187,7 @@ def error_rate_score(sums: Array) -> Array:
 
 @monotone
 def ter_score(sums: Array) -> Array:
-    r"""TER, $100\,edits / ref\_len$, in percent; otherwise as `error_rate_score`.
+    r"""TER, $100\,edits / ref\_len$, in percent; otherwise like `error_rate_score`.
 
     Both statistics are multiplied by the number of references, so that they are whole numbers.
 
@@ -199,7 +198,7 @@ def ter_score(sums: Array) -> Array:
 
 
 def _rate(sums: Array, scale: float) -> Array:
-    """The quotient comes last, so that a compiler can fuse nothing with the difference of two scores."""
+    """The error rate multiplied by `scale`. The quotient is last, so no compiler fuses a product with a difference."""
     xp = sums.__array_namespace__()
     empty = sums[..., 1] == 0
     errors = xp.where(empty, xp.minimum(sums[..., 0], 1.0), sums[..., 0])
@@ -209,7 +208,7 @@ def _rate(sums: Array, scale: float) -> Array:
 def edit_distance(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
     """The least number of insertions, deletions and substitutions that turn a sequence of tokens into another.
 
-    A column of the table is kept in the bits of two Python integers, so that a token costs a dozen operations.
+    The bits of two Python integers hold a column of the table, so that a token costs about twelve operations.
     References: Myers (1999), "A fast bit-vector algorithm for approximate string matching based on dynamic
     programming"; Hyyrö (2003), "A bit-vector algorithm for computing Levenshtein and Damerau edit distances".
 
@@ -222,11 +221,11 @@ def edit_distance(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
     for i, token in enumerate(first):
         bits[token] = bits.get(token, 0) | 1 << i
     top, every = len(first) - 1, (1 << len(first)) - 1
-    # Bit i: whether the distance grows (shrinks) by one from row i to row i + 1 of the column.
+    # Bit i: whether the distance grows (in `shrinks`: shrinks) by 1 from row i to row i + 1 of the column.
     grows, shrinks, distance = every, 0, len(first)
     for token in second:
         match = bits.get(token, 0)
-        same = (((match & grows) + grows) ^ grows) | match | shrinks  # along the diagonal
+        same = (((match & grows) + grows) ^ grows) | match | shrinks  # bits: distance equals the diagonal neighbour
         right_grows = (shrinks | ~(same | grows)) & every
         right_shrinks = same & grows
         distance += (right_grows >> top) - (right_shrinks >> top)
@@ -264,7 +263,7 @@ def _start_counting(split: Callable[[str], Any], errors: Errors, recipe: Recipe)
         )
 
     def least(output: Any, references: Sequence[Any]) -> tuple[int, int]:
-        """(errors, length) of the reference with the fewest errors for its length, the first of several."""
+        """(errors, length) of the reference with the lowest error rate; in ties, of the earliest reference."""
         counts = [errors(reference, output) for reference in references]
         return min(counts, key=lambda count: count[0] / count[1] if count[1] else np.inf if count[0] else 0.0)
 
@@ -276,7 +275,7 @@ def _signature(unit: str, recipe: Recipe, num_references: int) -> str:
 
 
 def _sclite_signature(recipe: Recipe, num_references: int) -> str:
-    del recipe  # case never counts
+    del recipe  # TER always ignores case
     return f"nrefs:{num_references}|case:lc|unit:words|costs:sub 4, del 3, ins 3, optional 2"
 
 

@@ -1,14 +1,15 @@
 r"""The mean of human labels of few instances, sharpened by the scores of a judge on all instances (PPI++).
 
-With n instances labelled and N not, human labels y and scores f of the judge (a model, a metric, cheap raters),
+Let n instances be labelled and N not. With human labels y and scores f of the judge (a model, a metric, cheap raters),
 
     score = ybar + lambda (fbar_u - fbar_l)      lambda = cov_l(y, f) / (var(f) (1 + n / N))
 
 where fbar_u and fbar_l are the judge's means on unlabelled and labelled instances, cov_l is the covariance on the
-labelled ones (ddof = 0) and var(f) the variance on all (ddof = 1), as in the package ppi_py. If instances were
-labelled at random, its mean is that of the human labels of all, up to terms of 1 / n, whatever the judge does: a bad
-judge has lambda near 0, and the score is then ybar. lambda is not cut off at 0 and 1 as by ppi_py: so the judge may
-have another scale than people, and the score is smooth, as the jackknife needs it.
+labelled instances (ddof = 0), and var(f) the variance on all instances (ddof = 1), as in the package ppi_py. Suppose
+the labelled instances were chosen at random. Then the expected score is the mean human label of all instances, up to
+terms of 1 / n, however bad the judge is. For a bad judge, lambda is near 0, and the score is near ybar. Unlike ppi_py,
+sigjax does not limit lambda to [0, 1]. So the judge may use another scale than people, and the score is smooth, as the
+jackknife requires.
 
 References: Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), "Prediction-powered inference"; Angelopoulos, Duchi
 and Zrnic (2023), "PPI++: Efficient prediction-powered inference", section 6.
@@ -20,17 +21,18 @@ from sigjax.metrics.ratios import divide
 from sigjax.records import Array, InputError, Metric
 
 _FAR = 2.0**8
-"""Scores of a judge are large from this many times the size of their deviations."""
+"""Scores of a judge are large if they are at least this many times larger than their deviations from the mean."""
 _STATS = ("labelled", "unlabelled", "human", "judge_labelled", "judge_unlabelled", "product", "judge_square")
 
 
 def ppi_lambda(sums: Array) -> Array:
     r"""The weight of the judge, $\mathrm{cov}_l(y, f) / (\mathrm{var}(f) (1 + n / N))$; 0 if the judge never varies.
 
-    Sums `[..., stat]` with stat = (n, N, sum of y, of f where labelled, of f where not, of y f, of f^2) give `[...]`.
+    Sums `[..., stat]` with stat = (n, N, and the sums of y, f if labelled, f if not labelled, y f, f^2) give weights
+    `[...]`.
 
     >>> stats = PPI.extract(np.array([1.0, 0.0, np.nan, np.nan]), np.array([1.0, 0.0, 1.0, 0.0]))
-    >>> float(ppi_lambda(stats.sum(axis=0)))  # 1/4 over (1/3 times 2)
+    >>> float(ppi_lambda(stats.sum(axis=0)))  # 1/4 divided by (1/3 multiplied by 2)
     0.375
     """
     n, others, human, judged, rest, product, square = (sums[..., k] for k in range(len(_STATS)))
@@ -43,10 +45,11 @@ def ppi_lambda(sums: Array) -> Array:
 def ppi_score(sums: Array) -> Array:
     r"""Mean of human labels by prediction-powered inference, $\bar y + \lambda (\bar f_u - \bar f_l)$.
 
-    Sums `[..., stat]` as in `ppi_lambda` give scores `[...]`; NaN, which is refused, where no instance is labelled.
+    Sums `[..., stat]` as in `ppi_lambda` give scores `[...]`. If no instance is labelled, the score is NaN, which is
+    refused later.
 
     >>> stats = PPI.extract(np.array([1.0, 0.0, np.nan, np.nan]), np.array([1.0, 0.0, 1.0, 1.0]))
-    >>> float(ppi_score(stats.sum(axis=0)))  # 1/2 + lambda/2, of lambda = 1/4 over (1/4 times 2)
+    >>> float(ppi_score(stats.sum(axis=0)))  # 1/2 + lambda/2, with lambda = 1/4 / (1/4 * 2)
     0.75
     """
     n, xp = sums[..., 0], sums.__array_namespace__()
@@ -65,10 +68,11 @@ def _extract(human: np.ndarray, judge: np.ndarray) -> np.ndarray:
 
 
 def with_near_judges(tables: list[np.ndarray]) -> list[np.ndarray]:
-    """Tables `[instance, 2]` of human labels and judge, whose large scores of the judge are less by one number.
+    """Tables `[instance, 2]` of human labels and judge scores; one constant is subtracted from large judge scores.
 
-    No score changes when the judge adds a constant for all systems; but the squares of large scores lose the digits by
-    which they differ. The constant is a score of the judge, so that the subtraction rounds little or nothing.
+    A constant that is added to all judge scores of all systems changes no result. But the squares of large scores lose
+    the last digits, in which scores differ. The constant is a judge score, so that the subtraction rounds little or
+    nothing.
 
     >>> with_near_judges([np.array([[1.0, 1e9], [0.0, 1e9 + 1.0]]), np.array([[1.0, 1e9 + 2.0], [0.0, 1e9]])])[1]
     array([[1., 2.],

@@ -4,7 +4,7 @@ The metrics of classes are macro and weighted averages, balanced accuracy, Matth
 statistics are counts of a confusion matrix: how often each class is right, predicted and gold. A metric is made for the
 classes of the data; scores take the number of classes from the number of statistics.
 
-Errors are computed from the decimals as written. So errors that are equal on paper are equal.
+Errors are computed from the decimals as written. So if two errors are equal on paper, their doubles are equal, too.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ from sigjax.records import Array, InputError, Metric
 def macro_fscore(sums: Array) -> Array:
     r"""Macro F1, the mean of $2\,correct_k / (predicted_k + gold_k)$ over classes, all of equal weight.
 
-    The mean is over the classes that are gold or predicted in what is scored, as in scikit-learn; a class that only
+    As in scikit-learn, the mean is over the classes that are gold or predicted in the scored sums. A class that only
     other systems predict does not count.
 
     Sums `[..., stat]` with stat = (correct of each class, predicted of each class, gold of each class) give scores
@@ -65,7 +65,7 @@ def matthews(sums: Array) -> Array:
 
 
 def cohen_kappa(sums: Array) -> Array:
-    r"""Cohen's kappa, the agreement above chance: $(c n - \sum_k p_k g_k) / (n^2 - \sum_k p_k g_k)$, as in `matthews`.
+    r"""Cohen's kappa, agreement above chance: $(c n - \sum_k p_k g_k) / (n^2 - \sum_k p_k g_k)$; see `matthews`.
 
     Scores `[...]` are up to 1; 0 if predictions and gold labels are all of the same class. Reference: Cohen (1960).
 
@@ -110,7 +110,7 @@ CLASS_METRICS = {
 
 
 def class_metric(name: str, classes: Sequence[str]) -> Metric:
-    """The metric of `CLASS_METRICS` for some classes; its statistics are named after them.
+    """The metric of `CLASS_METRICS` for the given classes; its statistics are named after the classes.
 
     >>> class_metric("kappa", ["no", "yes"]).stat_names
     ('correct', 'predicted:no', 'predicted:yes', 'gold:no', 'gold:yes')
@@ -154,7 +154,7 @@ def restore_class_metric(name: str, stat_names: Sequence[str]) -> Metric | None:
 
 
 def _thirds(sums: Array) -> tuple[Array, Array, Array]:
-    """Correct, predicted and gold `[..., class]`."""
+    """The counts correct, predicted and gold, each `[..., class]`, from sums `[..., stat]`."""
     num_classes = sums.shape[-1] // 3
     return sums[..., :num_classes], sums[..., num_classes : 2 * num_classes], sums[..., 2 * num_classes :]
 
@@ -166,7 +166,7 @@ def _mean_of_classes(values: Array, occurrences: Array) -> Array:
 
 
 def _agreement(sums: Array) -> tuple[Array, Array, Array, Array]:
-    """Agreement above chance and number of instances `[...]`; predicted and gold `[..., class]`."""
+    r"""Numerator $c n - \sum_k p_k g_k$ and n `[...]`, as in `matthews`; counts predicted and gold `[..., class]`."""
     num_classes = sums.shape[-1] // 2
     predicted, gold = sums[..., 1 : num_classes + 1], sums[..., num_classes + 1 :]
     total = gold.sum(-1)
@@ -174,13 +174,13 @@ def _agreement(sums: Array) -> tuple[Array, Array, Array, Array]:
 
 
 _MOST_DECIMALS = 15
-"""Digits of a decimal that a double keeps."""
+"""Number of decimal digits that a double keeps."""
 _FLATTEST = 1e-5
 """If the range of numbers, divided by the largest absolute number, is below this, their variance has too few digits."""
 
 
 def errors_of(prediction: np.ndarray, gold: np.ndarray, *, power: int = 1) -> np.ndarray:
-    """|prediction - gold| to a power `[instance]`, computed from the decimals as written.
+    """|prediction - gold| raised to a power, `[instance]`, computed from the decimals as written.
 
     >>> errors_of(np.array([0.5, 0.1]), np.array([0.3, 0.3])).tolist()  # 0.3 - 0.1 is 0.19999999999999998
     [0.2, 0.2]
@@ -212,7 +212,7 @@ def r2_score(sums: Array) -> Array:
     r"""Coefficient of determination, $1 - \sum_i (p_i - g_i)^2 / \sum_i (g_i - \bar g)^2$.
 
     Sums `[..., stat]` with stat = (squared error, squared gold number, gold number, count) give scores `[...]` up to 1.
-    If all gold numbers are equal, the score is 1 without errors, else 0, as in scikit-learn.
+    If all gold numbers are equal, the score is 1 if all errors are 0, else 0, as in scikit-learn.
 
     >>> float(r2_score(np.array([1.0, 14.0, 6.0, 3.0])))
     0.5
@@ -275,5 +275,5 @@ BRIER = replace(_of_errors("brier", _squared, "squared", "Brier score", _CLASS_1
 LOG_LOSS = _of_errors("log-loss", _logarithms, "loss", "log loss", _CLASS_1)
 """The mean of $-\\log p_i$ of the right label; probabilities below 2.2e-16 count as 2.2e-16, as in scikit-learn."""
 MICRO_FSCORE = replace(ACCURACY, name="micro-fscore", title="micro F1")
-"""With one label per instance, micro F1 is the accuracy."""
+"""Micro F1. If each instance has one label, micro F1 is the accuracy."""
 PREDICTIONS = (MAE, MSE, RMSE, R2, BRIER, LOG_LOSS, MICRO_FSCORE)

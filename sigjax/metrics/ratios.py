@@ -1,4 +1,4 @@
-"""Ratios of two sums: the mean, accuracy and ratio; and what all metrics of counts share.
+"""Ratios of two sums: the mean, accuracy and ratio; and functions that all metrics of counts share.
 
 A mean is a sum of values over a sum of ones. So the mean stays right if clusters of different sizes are resampled.
 
@@ -16,8 +16,8 @@ needs only the sum of sure_matched and possible_matched. So two systems differ i
 one count for recall. Reference: Och and Ney (2003), "A systematic comparison of various statistical alignment models".
 
 **Large numbers** are shifted to near 0 before anything is rounded. For example, time stamps in microseconds differ only
-in their last digits. A double has 16 digits, and the rounding error of a score is relative to the score. This error may
-be too large for the difference of two scores. But if numbers are shifted, their mean is shifted. Replace $x_i$ by $x_i
+in their last digits. A double has 16 digits, so a large score has a large rounding error. This error may be larger than
+the difference of two scores. If numbers are shifted, only their mean is shifted. Replace $x_i$ by $x_i
 - o_i c_i$ for counts $c_i$. If systems share the counts and the shifts $o_i$, no difference of two scores changes, on
 any resample. If all $o_i$ are equal to o, each score decreases by o.
 """
@@ -38,7 +38,7 @@ from sigjax.records import Array, EvaluationRecord, Hint, InputError, Metric
 
 
 def divide(numerator: Array, denominator: Array) -> Array:
-    """`numerator / denominator` `[...]`, and 0 if the denominator is 0: nothing predicted, or nothing to find.
+    """`numerator / denominator` `[...]`, and 0 if the denominator is 0 (for example, if no item is predicted).
 
     >>> divide(np.array([1.0, 0.0]), np.array([4.0, 0.0]))
     array([0.25, 0.  ])
@@ -84,7 +84,7 @@ def ratio_score(sums: Array) -> Array:
 
 @monotone
 def mean_score(sums: Array) -> Array:
-    r"""Mean, $\sum_i x_i / n$: the same function as `ratio_score`; intervals of proportions recognize means by it."""
+    r"""Mean, $\sum_i x_i / n$: as `ratio_score`. By this function, intervals of proportions recognize a mean."""
     return ratio_score(sums)
 
 
@@ -147,10 +147,10 @@ def _right_or_wrong(value: np.ndarray) -> np.ndarray:
 
 
 SHARES, PERCENT, RATES = (0.0, 1.0), (0.0, 100.0), (0.0, math.inf)
-"""Bounds of scores: of shares, of percentages, and of rates."""
+"""Lowest and highest score of shares, of percentages, and of rates."""
 _TWO, _TOKENS = ("numerator", "denominator"), ("correct", "tokens")
 RATIO = Metric("ratio", ratio_score, _TWO, partial(stack_nonnegative, _TWO, (1,)), _TWO, portable=True)
-"""A denominator below 0 is refused, since the ratio of sums would jump there."""
+"""The ratio of two sums. Negative denominators are refused, since a ratio jumps if its denominator passes 0."""
 MEAN = Metric("mean", mean_score, ("value", "count"), _with_ones, ("value",), portable=True)
 ACCURACY = replace(MEAN, name="accuracy", extract=_right_or_wrong, bounds=SHARES)
 TOKEN_ACCURACY = replace(
@@ -179,14 +179,14 @@ LARGEST_WHOLE = 2**53
 
 @dataclass(frozen=True)
 class TrialShares:
-    """A function of the runs (0 or 1 each) of an instance: the share of subsets of k runs that pass, or that differ."""
+    """The share of subsets of k runs of an instance (0 or 1 each) that pass, or whose results differ."""
 
     name: str
     kind: str
     k: int
 
     def __call__(self, value: np.ndarray) -> np.ndarray:
-        """Check the values of runs: `[run]` -> `[run, stat]`; `of_runs` computes the shares of instances from them."""
+        """Check the values of runs: `[run]` -> `[run, stat]`. Later, `of_runs` computes the shares of instances."""
         advice = "; use mean for other numbers (logs give those of systems whose runs differ: take the same runs)"
         refuse_where((value != 0) & (value != 1), f"{self.name} takes 0 or 1 for each run", value, advice)
         return _with_ones(value)
@@ -203,9 +203,9 @@ class TrialShares:
     def of_runs(self, right: np.ndarray, labels: Sequence[str]) -> np.ndarray:
         """Statistics `[system, run, stat]` of answers `[system, run]`; `labels` `[run]` name the instances.
 
-        The share of an instance, and its weight of 1, are divided equally among its runs. Both are multiplied by a
-        number that makes all of them whole, so that equal scores tie. If this number is too large for doubles, the
-        statistics are reals.
+        The share of an instance, and its weight of 1, are divided equally among its runs. All shares and weights are
+        multiplied by one factor that makes them whole numbers, so that equal scores tie. If this factor is too large
+        for doubles, the statistics are reals.
         """
         names, instance, runs = np.unique(np.array(labels), return_inverse=True, return_counts=True)
         if (short := np.flatnonzero(runs < self.k)).size:
@@ -245,7 +245,7 @@ def trial_metric(name: str) -> Metric | None:
 
 
 FBETA = re.compile(r"f\d+(\.\d+)?")
-"""Names of F-beta."""
+"""Pattern of the names of F-beta, such as f2 and f0.5."""
 _LINKS = ("sure_matched", "possible_matched", "predicted", "sure")
 
 
@@ -253,8 +253,8 @@ _LINKS = ("sure_matched", "possible_matched", "predicted", "sure")
 def f1_score(sums: Array) -> Array:
     r"""F1, the harmonic mean of precision and recall, $2\,tp / (predicted + gold)$.
 
-    Sums `[..., stat]` with stat = (tp, predicted, gold) give scores `[...]` in [0, 1]; 0 if nothing is predicted and
-    there is nothing to find.
+    Sums `[..., stat]` with stat = (tp, predicted, gold) give scores `[...]` in [0, 1]; 0 if no item is predicted and
+    the reference has no item.
 
     >>> float(f1_score(np.array([30.0, 40.0, 80.0])))
     0.5
@@ -266,7 +266,7 @@ def f1_score(sums: Array) -> Array:
 def fbeta(name: str) -> Metric | None:
     r"""The metric F-beta for a name such as f2 or f0.5: $(1 + b^2)\,tp / (predicted + b^2 gold)$; None for other names.
 
-    Recall counts b times as much as precision (van Rijsbergen 1979).
+    Recall is b times as important as precision (van Rijsbergen 1979).
 
     >>> float(fbeta("f2").score(np.array([30.0, 40.0, 80.0])))
     0.4166666666666667
@@ -315,7 +315,7 @@ def aer_score(sums: Array) -> Array:
     r"""Alignment error rate, $1 - (|A \cap S| + |A \cap P|) / (|A| + |S|)$; lower is better.
 
     Sums `[..., stat]` with stat = (matched, predicted, sure), where matched counts sure matches twice, give scores
-    `[...]` in [0, 1]; 1 if nothing is predicted and there is nothing to find.
+    `[...]` in [0, 1]; 1 if no link is predicted and the gold alignment has no sure link.
 
     >>> float(aer_score(np.array([30.0, 20.0, 20.0])))
     0.25
@@ -324,7 +324,7 @@ def aer_score(sums: Array) -> Array:
 
 
 def stack_matches(kept: slice, tp: np.ndarray, predicted: np.ndarray, gold: np.ndarray) -> np.ndarray:
-    """tp, predicted and gold `[instance]` -> the columns `kept`, `[instance, stat]`; refuse impossible counts."""
+    """Check tp, predicted and gold `[instance]`; return the columns in the slice `kept` as `[instance, stat]`."""
     for name, limit in (("predicted", predicted), ("gold", gold)):
         wrong = np.flatnonzero((tp < 0) | (tp > limit))
         if wrong.size:
@@ -403,18 +403,18 @@ MATCHES = (
 
 
 _SMALL, _TIES = 2.0**22, 2.0**42
-"""Two sums of whole numbers. Below `_SMALL`, rounding is far below a step, so numbers are not large.
+"""Limits for sums of whole numbers. Below `_SMALL`, rounding errors are far below 1, so numbers do not count as large.
 
-From `_TIES` on, rounding and ties may be confused, so whole numbers are large."""
+From `_TIES` on, rounding errors may hide ties, so whole numbers count as large."""
 _LARGE = 2.0**16
-"""Numbers are large if they are this many times larger than the differences between systems or instances."""
+"""Numbers count as large if they are at least this many times the differences between systems or instances."""
 _ROUNDING = 2.0**-51
-"""If real numbers vary by less than this fraction of their size, the variation is rounding."""
+"""If real numbers vary by less than this fraction of their size, the variation counts as rounding."""
 _LARGEST_DECIMAL = 2.0**51
-"""Largest decimal, in steps of its last digit: beyond it, adjacent decimals may be the same double."""
+"""Largest decimal, as a multiple of its last digit. Above this limit, adjacent decimals may be the same double."""
 _MOST_DECIMALS, _FEW = 15, 16
 _ANY = (-math.inf, math.inf)
-"""The bounds of a score without limits; only evaluations by such scores are shifted."""
+"""The bounds of a score without limits. Evaluations are shifted only if their score has no limits."""
 
 
 class Shifted(NamedTuple):
@@ -427,13 +427,13 @@ class Shifted(NamedTuple):
     scores: EvaluationRecord
     """Every system is shifted by its own number: scores are smaller by `shifts`."""
     shifts: np.ndarray
-    """[system] float64."""
+    """[system] float64: the shift of each system, as subtracted for `scores`."""
     means: np.ndarray
     """[system] float64: the unshifted scores; for whole numbers and decimals they are rounded only once."""
 
 
 def shifted(evaluation: EvaluationRecord) -> Shifted | None:
-    """An evaluation shifted to near 0; None if its numbers are not large, or if shifts do not shift its score.
+    """An evaluation shifted to near 0; None if its numbers are not large, or if its score does not shift with them.
 
     >>> from sigjax.metrics import evaluation_from_arrays
     >>> evaluation = evaluation_from_arrays({"A": [10**15 + 3, 10**15 + 1], "B": [10**15, 10**15]}, metric="mean")
@@ -475,7 +475,7 @@ def _shared(evaluation: EvaluationRecord, values: np.ndarray, counts: np.ndarray
     middle = np.partition(values, place, axis=0)[place]
     if evaluation.runs is None:
         return middle
-    # Designs that treat runs separately exchange outputs of an instance, or whole runs.
+    # All runs of an instance get the same shift, since some designs exchange single outputs, or whole runs.
     _, first, which = np.unique(np.array(evaluation.ids), return_index=True, return_inverse=True)
     return middle[first][which]
 
@@ -483,8 +483,8 @@ def _shared(evaluation: EvaluationRecord, values: np.ndarray, counts: np.ndarray
 def shared_shift(evaluations: Sequence[EvaluationRecord]) -> float:
     """One shift for all numbers of several evaluations by the same mean; 0 if no evaluation has large numbers.
 
-    The shift is near the numbers of an evaluation with large numbers. It rounds no evaluation: if an evaluation has
-    whole numbers, the shift is whole, too.
+    The shift is near the numbers of an evaluation with large numbers. If an evaluation has whole numbers, the shift is
+    whole, too, so that no subtraction rounds.
     """
     found = (shifted(each) for each in evaluations)
     near = next((float(each.shifts[0]) for each in found if each is not None), 0.0)
@@ -494,7 +494,7 @@ def shared_shift(evaluations: Sequence[EvaluationRecord]) -> float:
 
 
 def shifted_by(evaluation: EvaluationRecord, shift: float) -> EvaluationRecord:
-    """An evaluation by a mean, with a shift (from `shifted` or `shared_shift`) subtracted from every number."""
+    """An evaluation by a mean, after a shift (from `shifted` or `shared_shift`) is subtracted from every number."""
     numbers = _numbers_of(evaluation)
     step = np.rint(shift * numbers.scale).astype(np.int64) if numbers.values.dtype.kind == "i" else shift
     return _subtracted(evaluation, numbers, step * numbers.counts)
@@ -504,9 +504,9 @@ class _Numbers(NamedTuple):
     """The numbers of a mean: values and counts, both `[system, instance]`."""
 
     values: np.ndarray
-    """int64, in steps of 1 / scale, if all are whole numbers or decimals; else float64."""
+    """int64 multiples of 1 / scale if all values are whole numbers or decimals; else float64."""
     counts: np.ndarray
-    """int64 if all are whole, else float64."""
+    """int64 if all counts are whole numbers, else float64."""
     scale: int
 
 
@@ -555,7 +555,7 @@ def _are_large(numbers: _Numbers) -> bool:
         sums = np.abs(values).sum(axis=1, dtype=np.float64).max()
         if sums < _SMALL or (scale == 1 and sums >= _TIES):
             return bool(sums >= _SMALL)
-    else:  # squares stay within the range of a double
+    else:  # scaled, so that squares stay within the range of a double
         values = np.ldexp(values, -math.frexp(float(np.abs(values).max()))[1])
     least, sizes = 0.0 if whole else _ROUNDING, _norms(values)
     apart = _norms(values - _middles(values, counts) * counts)
@@ -568,7 +568,7 @@ def _differ_little(values: np.ndarray, least: float) -> bool:
     sizes = _norms(values)
     near = (values - np.partition(values, len(values) // 2, axis=0)[len(values) // 2]).astype(np.float64)
     near -= near.mean(axis=1, keepdims=True)
-    # One product gives all distances; its errors are far below the threshold.
+    # One matrix product gives all distances; its rounding errors are far below the threshold.
     squares = near @ near.T
     lengths = np.diag(squares)
     candidates = lengths[:, None] + lengths - 2.0 * squares < (2.0 / _LARGE * np.maximum(sizes[:, None], sizes)) ** 2

@@ -31,7 +31,7 @@ _OF_SUMS = (*RATIOS, *MATCHES, PPI, *PREDICTIONS, *(each.metric for each in _OF_
 METRICS: dict[str, Metric | SampleMetric] = {each.name: each for each in (*_OF_SUMS, *COLUMNS)}
 TEXT_METRICS = {each.metric.name: each for each in _OF_TEXTS}
 ANSWERS = ("exact_match", "f1")
-"""Scores of answers that are texts; for classes, f1 means fscore."""
+"""Names of scores for text answers; for data with classes, f1 means fscore."""
 
 ALIASES: Mapping[str, str] = {
     **dict.fromkeys(("accuracy_score", "precision_micro", "recall_micro", "recall_weighted"), "accuracy"),
@@ -48,17 +48,17 @@ ALIASES: Mapping[str, str] = {
     **{"spearmanr": "spearman", "kendalltau": "kendall"},
     **{"chrf2": "chrf", "chrf2++": "chrf++"},
 }
-"""Names of metrics in scikit-learn, SciPy and sacrebleu, in lower case -> our name of the same number."""
+"""A metric's name in scikit-learn, SciPy or sacrebleu, in lower case -> our name of the same metric."""
 _NEGATED = {
     **{"neg_mean_absolute_error": "mae", "neg_mean_squared_error": "mse", "neg_root_mean_squared_error": "rmse"},
     **{"neg_log_loss": "log-loss", "neg_brier_score": "brier"},
 }
-"""The prefix of scikit-learn for the negative of a metric whose lower values are better."""
+"""scikit-learn's name of a negated metric (prefix `neg_`) -> our name of the metric, whose lower values are better."""
 _BY_LOWER = {each.lower(): each for each in (*METRICS, *CLASS_METRICS, *ANSWERS)} | ALIASES
 
 
 def canonical(name: str) -> str:
-    """Our name of a metric for its name in scikit-learn, SciPy or sacrebleu, in any case; other names stay unchanged.
+    """Translate a metric's name in scikit-learn, SciPy or sacrebleu to ours, in any case; other names stay unchanged.
 
     >>> [canonical(name) for name in ("f1_macro", "BLEU(tokenize=zh)", "chrF2", "F0.5", "my_score")]
     ['macro-fscore', 'bleu(tokenize=zh)', 'chrf', 'f0.5', 'my_score']
@@ -72,7 +72,7 @@ def canonical(name: str) -> str:
 
 
 def meant_among(name: str, names: Collection[str]) -> str:
-    """The metric in `names` that `name` means (perhaps as an alias); if there is none, `name` unchanged.
+    """The metric in `names` that `name` means (perhaps as an alias); if there is no such metric, `name` unchanged.
 
     >>> [meant_among(name, ["fscore", "macro-fscore"]) for name in ("f1_macro", "F1", "my_score")]
     ['macro-fscore', 'fscore', 'my_score']
@@ -107,7 +107,7 @@ def unknown_metric(name: str, known: Collection[str] = ()) -> str:
 
 
 def known_metric(name: str, stat_names: Sequence[str] | None = None) -> Metric | SampleMetric | None:
-    """The metric with a name; with `stat_names`, also a metric that a reader made for its data.
+    """The metric with this name. With `stat_names`, the function also finds a metric that a reader made for its data.
 
     >>> known_metric("f2").name, known_metric("exact_match", ("value", "count")).score is MEAN.score
     ('f2', True)
@@ -133,7 +133,7 @@ PARAMETERS: Mapping[str, Parameters] = {
     **dict.fromkeys(("rouge1", "rouge2", "rougeL", "rougeLsum"), {"stem": ("true", "false")}),
     **dict.fromkeys(("fscore", "precision", "recall"), {"match": get_args(Match)}),
 }
-"""The parameters after the name of a metric, as in bleu(tokenize=zh); F-beta takes the parameters of F1."""
+"""Metric -> the parameters that may follow its name, as in bleu(tokenize=zh). F-beta takes the parameters of F1."""
 
 
 @lru_cache
@@ -204,7 +204,7 @@ def resolve_metric(metric: AnyMetric, *, num_inputs: int) -> Metric | SampleMetr
 
 
 _AGREE = 1e-9
-"""Scores of the same sums may differ by this fraction of the largest score."""
+"""Two computations of the same score may differ by this fraction of the largest score."""
 
 
 def check_score(metric: Metric, sums: np.ndarray) -> None:
@@ -301,7 +301,7 @@ def evaluation_from_arrays(
     if isinstance(resolved.extract, TrialShares):
         stats = resolved.extract.of_runs(stats[..., 0], labels or [*map(str, range(1, num_instances + 1))])
     elif trials and labels and blocks and len({*labels}) == len({*blocks}) == len({*zip(labels, blocks, strict=True)}):
-        # Each instance is a stratum: it is fixed, and its runs are what is drawn.
+        # Each instance becomes a stratum. So instances are fixed, and only their runs are drawn.
         labels, trials = tuple(f"{name} / {run}" for name, run in zip(labels, trials, strict=True)), None
         notes = (
             *(note for note in notes if getattr(note, "code", "") != "models"),
@@ -345,7 +345,7 @@ def _refuse_out_of_range(metric: AnyMetric, tables: Mapping[str, np.ndarray]) ->
 
 
 def refuse_other_indexes(arrays: Mapping[str, Any]) -> None:
-    """Refuse series of pandas whose labels differ: by position, different instances would be compared."""
+    """Refuse pandas series with different labels, because a comparison by position would mix different instances."""
     labelled = [(name, values.index) for name, values in arrays.items() if hasattr(values, "iloc")]
     for (first, index), (name, other) in pairwise(labelled):
         if not index.equals(other):
@@ -356,7 +356,7 @@ def refuse_other_indexes(arrays: Mapping[str, Any]) -> None:
 
 
 def check_mapping(given: object, expected: str) -> None:
-    """Refuse anything but a mapping whose keys are systems."""
+    """Refuse arguments that are not a mapping from systems to values."""
     if not isinstance(given, Mapping):
         frame = "; use Evaluation.from_dataframe, or sigjax.read" if hasattr(type(given), "columns") else ""
         raise InputError(f"expected {expected}, got {type(given).__name__}{frame}")
@@ -399,7 +399,7 @@ def _refuse_repeats(ids: tuple[str, ...] | None, runs: tuple[str, ...] | None) -
 
 
 def as_numbers(name: str, values: object, optional: Sequence[int] = ()) -> np.ndarray:
-    """Values of one system -> float64 or int64 `[instance, input]`; NaN is refused, but in `optional` columns."""
+    """Values of one system -> float64 or int64 `[instance, input]`; NaN is refused, except in `optional` columns."""
     refuse_mean(name, values)
     if "numpy.ma" in sys.modules and np.ma.is_masked(values):
         raise InputError(f"system {name!r}: some numbers are masked; remove those instances from every system")
@@ -413,7 +413,7 @@ def as_numbers(name: str, values: object, optional: Sequence[int] = ()) -> np.nd
             f"system {name!r}: cannot be read as numbers ({str(error).splitlines()[0]}); give their values, outside of "
             "functions that JAX traces (jax.jit, jax.vmap, jax.grad)"
         ) from None
-    if array.dtype.kind == "V" and np.can_cast(array.dtype, np.float64):  # such as bfloat16, unknown to NumPy
+    if array.dtype.kind == "V" and np.can_cast(array.dtype, np.float64):  # such as bfloat16, a type unknown to NumPy
         array = array.astype(np.float64)
     if array.dtype.kind in "biu":
         if array.size and (array.max() > LARGEST_WHOLE or array.min() < -LARGEST_WHOLE):
@@ -442,7 +442,7 @@ def as_numbers(name: str, values: object, optional: Sequence[int] = ()) -> np.nd
 
 
 def check_kept(what: str, values: Any, array: np.ndarray) -> None:
-    """Refuse an `array` of reals, made of `values`, whose numbers float64 cannot hold."""
+    """Refuse `values` that float64 cannot hold; `array` is the float64 array made from the values."""
     kept = array.astype(np.float64)
     if not isinstance(values, np.ndarray) and np.any(np.abs(kept) >= LARGEST_WHOLE):
         given = np.asarray(values, object).ravel()
@@ -453,7 +453,7 @@ def check_kept(what: str, values: Any, array: np.ndarray) -> None:
 
 
 def _extract(metric: Metric | SampleMetric, name: str, values: np.ndarray) -> np.ndarray:
-    """Statistics `[instance, stat]` of one system, which errors name."""
+    """Statistics `[instance, stat]` of one system; error messages name the system."""
     try:
         return metric.extract(*values.T)
     except InputError as error:

@@ -1,9 +1,9 @@
-"""ROUGE: metrics of summaries, against references.
+"""ROUGE: metrics that compare summaries with references.
 
-It is the mean over segments of the F1 that the library rouge-score gives. Words are runs of a-z and 0-9 in lower
-case, as in the original; "(stem=true)" after the name takes their stems (Porter 1980), as most published figures do.
-With several references a segment takes the one of the largest F1. Reference: Lin (2004), "ROUGE: a package for
-automatic evaluation of summaries".
+The score is the mean over segments of the F1 from the library rouge-score. Words are sequences of a-z and 0-9 in lower
+case, as in the original ROUGE. With "(stem=true)" after the name, words are replaced by their stems (Porter 1980), as
+for most published scores. If a segment has several references, the reference with the largest F1 counts. Reference: Lin
+(2004), "ROUGE: a package for automatic evaluation of summaries".
 """
 
 import re
@@ -26,7 +26,7 @@ _STEMMED = "(stem=true)"
 _SENTENCES = "rougeLsum"
 _MOST_STEMS = 2**18
 _BREAK = re.compile("<n>|<q>")
-"""What stands between sentences where a summary has to be one line: as of PEGASUS, and of BertSum."""
+"""Separators of sentences in summaries on one line: `<n>` from PEGASUS, and `<q>` from BertSum."""
 
 
 def _scorer(recipe: Recipe) -> Callable[[Sequence[str], str], float]:
@@ -39,7 +39,7 @@ def _scorer(recipe: Recipe) -> Callable[[Sequence[str], str], float]:
         command = install_command("rouge-score")
         raise InputError(f"the metric {recipe.metric} of texts needs rouge-score; run: {command}") from None
     variant, stemmed, _ = recipe.metric.partition(_STEMMED)
-    # Stems are kept: finding them takes ten times as long as all else.
+    # Stems are cached, because stemming takes ten times as long as the rest.
     stemmer = SimpleNamespace(stem=lru_cache(_MOST_STEMS)(porter.PorterStemmer().stem)) if stemmed else None
     tokenizer = SimpleNamespace(tokenize=partial(tokenizers.tokenize, stemmer=stemmer))
     scorer = rouge_scorer.RougeScorer([variant], tokenizer=tokenizer)
@@ -73,7 +73,7 @@ def _signature(recipe: Recipe, num_references: int) -> str:
 
 
 def _notes(recipe: Recipe, references: Texts, systems: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Notes on references in which ROUGE sees no word, and on the ends of sentences."""
+    """Notes on references without any word that ROUGE counts, and on the ends of sentences."""
     count = sum(not any(_WORD.search(text.lower()) for text in texts) for texts in zip(*references, strict=True))
     which = f"{count} of {len(references[0])} segments have no such word in a reference, and score 0"
     notes = [f"ROUGE sees only words of a-z and 0-9: {which}"] if count else []

@@ -16,14 +16,14 @@ from sigjax.records import Array, EvaluationRecord, InputError, Note, Score
 
 SUITE = "suite"
 _LARGEST = 2**40
-"""Weighted sums up to here are whole numbers, so that exact tests have a grid; beyond, weights are fractions."""
+"""Weighted sums are whole numbers up to this limit, as exact tests need them. Beyond it, weights are fractions."""
 
 
 def suite_of(tasks: Mapping[str, Sequence[EvaluationRecord]]) -> list[EvaluationRecord]:
-    """The evaluations of one report of several tasks: those of the suite, then those of each task.
+    """The evaluations of one report of several tasks: first the evaluations of the suite, then of each task.
 
-    Metrics are named "TASK: METRIC", by the log's name of the score, and "suite: METRIC". A metric that all tasks have
-    makes a suite; if there is none, the first of each task do.
+    Metrics are named "TASK: METRIC" (METRIC is the score's name in the log) and "suite: METRIC". Each metric that all
+    tasks have gives a suite. If no metric is in all tasks, the first metric of each task gives the suite.
     """
     firsts = [evaluations[0] for evaluations in tasks.values()]
     if len(tasks) < 2:
@@ -45,7 +45,7 @@ def suite_of(tasks: Mapping[str, Sequence[EvaluationRecord]]) -> list[Evaluation
 
 
 def of_tasks(tasks: Mapping[str, Sequence[EvaluationRecord]], metrics: Sequence[str]) -> list[EvaluationRecord]:
-    """The suite of the tasks that have some of the metrics, or the only such task; a note names the others."""
+    """The suite of the tasks that have any of the metrics, or the only such task. A note names the tasks left out."""
     having = {task: evaluations for task, evaluations in tasks.items() if evaluations}
     evaluations = suite_of(having) if len(having) > 1 else [each for only in having.values() for each in only]
     without = [task for task in tasks if task not in having]
@@ -56,7 +56,7 @@ def of_tasks(tasks: Mapping[str, Sequence[EvaluationRecord]], metrics: Sequence[
 
 
 def instance_scores(evaluation: EvaluationRecord) -> np.ndarray | None:
-    """Scores `[system, instance]` of single instances where their mean is the score of each system; else None."""
+    """Scores `[system, instance]` of single instances, if each system's score is their mean; else None."""
     evaluation.check_complete()
     metric = evaluation.metric
     if metric.score is None:
@@ -69,7 +69,7 @@ def instance_scores(evaluation: EvaluationRecord) -> np.ndarray | None:
 
 
 def _score_name(evaluation: EvaluationRecord) -> str:
-    """The name of the score, as the log names it."""
+    """The name of the score in the log."""
     return evaluation.metric.name if evaluation.title is None else evaluation.title.rpartition(": ")[2]
 
 
@@ -80,7 +80,7 @@ def _titled(task: str, evaluation: EvaluationRecord) -> EvaluationRecord:
 
 
 def _reason_against(tasks: Sequence[str], evaluations: Sequence[EvaluationRecord]) -> str | None:
-    """Why there is no suite score of these tasks; None if there is one."""
+    """Why these tasks cannot have a suite score; None if they can."""
     for task, each in zip(tasks, evaluations, strict=True):
         if instance_scores(each) is None or each.unit == "response":
             return f"no suite score: {each.metric.name} of {task} is no mean over instances"
@@ -114,7 +114,7 @@ def _pooled(name: str, tasks: Sequence[str], evaluations: Sequence[EvaluationRec
 
 
 def _labels(label: str, tasks: Sequence[str], evaluations: Sequence[EvaluationRecord]) -> tuple[str, ...] | None:
-    """Labels of all instances, those of a task with its name; None if no task has any."""
+    """Labels of all instances, each after the name of its task; None if no task has labels."""
     if label != "strata" and all(getattr(each, label) is None for each in evaluations):
         return None
     labels: list[str] = []
@@ -136,9 +136,11 @@ def _is_even(evaluation: EvaluationRecord) -> bool:
 
 
 def _weighted(scores: np.ndarray, sizes: np.ndarray, task: np.ndarray) -> tuple[np.ndarray, Score, tuple[str, ...]]:
-    """Statistics of a mean `[system, instance, stat]`: each score times a weight, and the weight, as 1 / n of its task.
+    """Statistics of a mean `[system, instance, stat]`: weight * score, and the weight, which is proportional to 1 / n.
 
-    Two statistics of which one varies have exact tests; both sums of weights stay as they are in every resample.
+    n is the number of instances of the task.
+
+    Exact tests are possible, because only the weighted score varies: the sum of weights is the same in every resample.
     """
     multiple = lcm(*np.unique(sizes).tolist())
     whole = bool((scores == np.rint(scores)).all()) and multiple * max(1.0, float(np.abs(scores).max())) < _LARGEST
@@ -150,7 +152,7 @@ def _weighted(scores: np.ndarray, sizes: np.ndarray, task: np.ndarray) -> tuple[
 def _task_statistics(
     scores: np.ndarray, sizes: np.ndarray, task: np.ndarray
 ) -> tuple[np.ndarray, Score, tuple[str, ...]]:
-    """Statistics `[system, instance, stat]`, two for each task: draws of clusters change the number of instances."""
+    """Statistics `[system, instance, stat]`: values and counts for each task. Draws of clusters change the counts."""
     count = int(task[-1]) + 1
     stats = np.zeros((*scores.shape, 2 * count))
     instance = np.arange(len(sizes))
@@ -161,7 +163,7 @@ def _task_statistics(
 
 
 def mean_of_means(sums: Array) -> Array:
-    """The mean of the task means, from sums `[..., stat]` of the values and the number of instances of each task.
+    """The mean of the task means; the sums `[..., stat]` are, for each task, the sum and the number of values.
 
     >>> float(mean_of_means(np.array([3.0, 4.0, 1.0, 2.0])))
     0.625

@@ -1,4 +1,4 @@
-"""Metrics of texts: how texts are counted, and BLEU, chrF and chrF++ from the counts of sacrebleu.
+"""Metrics of texts: the record of such a metric, and BLEU, chrF and chrF++ from the counts of sacrebleu.
 
 A `TextMetric` holds the metric of the counts, and the function that starts the counting. `edits` and `rouge` have other
 metrics of texts.
@@ -30,7 +30,7 @@ CountTexts = Callable[[Texts, Texts], np.ndarray]
 
 @dataclass(frozen=True)
 class Recipe:
-    """A metric of texts by name, and its options: the statistics of a text depend on nothing else."""
+    """The name and options of a metric of texts. The counts of a text depend only on the text and these options."""
 
     metric: str
     tokenize: str | None = None
@@ -56,15 +56,15 @@ class TextMetric:
 
     Attributes:
         metric: the metric of the counts.
-        start: recipe -> the function that counts, made once and then called for one block of segments after another.
-        signature: recipe and number of references -> everything that the counts depend on, for people and the cache.
-        cost: of a character of text (German news).
-        block: segments at a time: the step of the progress bar.
+        start: recipe -> the function that counts. It is made once and called for each block of segments.
+        signature: recipe and number of references -> a text with all options and versions that the counts depend on.
+        cost: the time that a character of text takes (measured on German news).
+        block: number of segments that are counted at a time; the step of the progress bar.
         whole: whether the inputs of the metric are whole numbers (int64); else they are float64.
-        longest: how many characters a text may have, measured so that a segment takes at most about a minute (TER of
-            shuffled words: ten) and 1 GB.
-        extra: what installs the library that counts, `pip install "sigjax[EXTRA]"`; "" where none is needed.
-        notes: recipe, references and outputs by system -> notes on texts that the metric may be wrong for.
+        longest: most characters of a text. With this many, a segment takes at most about a minute (TER of shuffled
+            words: ten minutes) and 1 GB (measured).
+        extra: the extra that installs the library that counts, `pip install "sigjax[EXTRA]"`; "" if none is needed.
+        notes: recipe, references and outputs by system -> notes on texts for which the metric may be wrong.
     """
 
     metric: Metric
@@ -79,7 +79,7 @@ class TextMetric:
 
     @property
     def dtype(self) -> type:
-        """Type of the inputs."""
+        """The NumPy type of the metric's inputs."""
         return np.int64 if self.whole else np.float64
 
 
@@ -88,30 +88,30 @@ BLEU_STATS = ("sys_len", "ref_len", *(f"correct{n}" for n in _ORDERS), *(f"total
 _LOWEST = -708
 """Below this, the exponential function is set to 0, because some devices flush denormal numbers to 0."""
 _POWERS = np.array([*(math.exp(-n) for n in range(-_LOWEST)), 0.0])
-"""The powers e^0, e^-1, ..., and then 0."""
+"""The powers e^0, e^-1, ..., down to the exponent `_LOWEST`, and then 0."""
 PRINTED = {"bleu": "BLEU", "chrf": "chrF2", "chrf++": "chrF2++", "ter": "TER"}
 """The names by which sacrebleu prints scores."""
 _TOKENIZED = 100
-"""If this many segments end in " .", texts look tokenized; sacrebleu warns from the same number on."""
+"""If at least this many segments end in " .", texts look tokenized. sacrebleu uses the same limit for its warning."""
 
 
 def bleu_score(sums: Array) -> Array:
     r"""BLEU, $100\,\min(1, e^{1 - r/s})\,(p_1 p_2 p_3 p_4)^{1/4}$ with $p_n = correct_n / total_n$.
 
-    s is the length of the system's output, and r the length of the references. The k-th order without a match has
-    $p_n = 1 / (2^k total_n)$ (sacrebleu's smoothing "exp"). Equal to sacrebleu's, without logarithms: the four
-    precisions are one quotient of two products, and their geometric mean is two square roots. Products of four counts
-    up to 2**53 are far from the largest double.
+    s is the length of the system's output, and r the length of the references. The k-th order without a match has $p_n
+    = 1 / (2^k total_n)$ (sacrebleu's smoothing "exp"). The score equals sacrebleu's, but is computed without
+    logarithms. The product of the four precisions is one quotient of two products, and two square roots give their
+    geometric mean. A product of four counts up to 2**53 stays far below the largest double.
 
     Sums `[..., stat]`, whole numbers with stat as in `BLEU_STATS`, give scores `[...]` in [0, 100]; 0 if nothing
-    matches, and where the output has no n-gram of some order.
+    matches, or if the output has no n-gram of some order.
 
     >>> round(float(bleu_score(np.array([9.0, 10.0, 8.0, 6.0, 4.0, 2.0, 9.0, 8.0, 7.0, 6.0]))), 6)
     53.41736
     """
     xp = sums.__array_namespace__()
     correct = [sums[..., i] for i in range(2, 6)]
-    # Floats from the first factor on: products of whole numbers would overflow.
+    # The factor 1.0 makes floats, because products of whole numbers would overflow.
     totals = 1.0 * sums[..., 6] * sums[..., 7] * sums[..., 8] * sums[..., 9]
     defined = (totals > 0) & (correct[0] + correct[1] + correct[2] + correct[3] > 0)
     matches, smoothed = 1.0, 1.0
@@ -120,7 +120,7 @@ def bleu_score(sums: Array) -> Array:
         smoothed = xp.where(none, 0.5 * smoothed, smoothed)
         matches = matches * xp.where(none, smoothed, count)
     mean_precision = xp.sqrt(xp.sqrt(matches / xp.where(defined, totals, 1.0)))
-    # An output without words has no n-grams: the 1 is for scores that are not defined anyway.
+    # If the output has no words, its length counts as 1 here; the score is 0 anyway, since there are no n-grams.
     brevity = decay(xp.minimum(0.0, 1.0 - sums[..., 1] / xp.maximum(sums[..., 0], 1.0)))
     return xp.where(defined, 100.0 * brevity * mean_precision, 0.0)
 
@@ -130,10 +130,10 @@ def decay(x: Array) -> Array:
 
     $e^x = e^n e^f$ with n the nearest whole number, from a table, and $e^f = 1 + f / (c - f / 2)$, where $c = z \coth z
     = 1 + z^2 / (3 + z^2 / (5 + z^2 / (7 + \dots)))$, $z = f / 2$ (Gauss's continued fraction of the hyperbolic
-    tangent). The exponential functions of libraries and devices differ in the last bit, and compilers fuse products
-    with sums, which rounds once less. Here no product meets a sum, so that there is nothing to fuse.
+    tangent). The exponential functions of libraries and devices differ in the last bit. Also, compilers may fuse a
+    product and a sum, which saves one rounding. Here no product is added to a number, so compilers can fuse nothing.
 
-    Float64 `[...]` from -infinity to 0 give `[...]` in [0, 1]; 0 below -707.5.
+    Float64 numbers `[...]` from -infinity to 0 give `[...]` in [0, 1]. Below -707.5 the result is 0.
 
     >>> decay(np.array([0.0, -1.0, -800.0]))
     array([1.        , 0.36787944, 0.        ])
@@ -143,7 +143,7 @@ def decay(x: Array) -> Array:
     rest = xp.maximum(x - whole, -0.5)
     half = 0.5 * rest
     square = half * half
-    fraction = 13.0 + half  # the end of the fraction hardly matters here, but a square must not meet a sum
+    fraction = 13.0 + half  # the last term hardly matters, but a compiler could fuse 13 + square
     for odd in (11.0, 9.0, 7.0, 5.0, 3.0, 1.0):
         fraction = odd + square / fraction
     table = xp.asarray(_POWERS)
@@ -151,13 +151,13 @@ def decay(x: Array) -> Array:
 
 
 def chrf_score(sums: Array) -> Array:
-    r"""chrF2 or chrF2++, $100 \cdot 5 P R / (4 P + R)$, the F-score that weighs recall twice.
+    r"""chrF2 or chrF2++, $100 \cdot 5 P R / (4 P + R)$, the F-score in which recall is twice as important as precision.
 
     P is the mean of $match_n / hyp_n$ over the orders n, and R the mean of $match_n / ref_n$. If the output or the
     references have no n-gram of an order, the order does not count (sacrebleu's effective order).
 
-    Sums `[..., stat]`, whole numbers with stat = (hyp, ref, match) of each order, give scores `[...]` in [0, 100]; 0
-    where nothing matches.
+    Sums `[..., stat]`, whole numbers with stat = (hyp, ref, match) of each order, give scores `[...]` in [0, 100]; 0 if
+    nothing matches.
 
     >>> counts = [[10 - n, 12 - n, 8 - n] for n in range(6)]
     >>> round(float(chrf_score(np.array(counts, float).ravel())), 6)
@@ -165,10 +165,10 @@ def chrf_score(sums: Array) -> Array:
     """
     xp = sums.__array_namespace__()
     precision = recall = orders = 0.0
-    # One quotient per order: sums over a common denominator divide once, but round and multiply more.
+    # Each order has its own quotient. A common denominator would need only one division, but more roundings.
     for first in range(0, sums.shape[-1], 3):
         hyp, ref, match = (sums[..., first + i] for i in range(3))
-        # Counts are whole: from 1, or 0 and then without a match.
+        # Counts are whole numbers. If a count is 0, the order has no match, so the divisor 1 gives 0.
         precision = precision + match / xp.maximum(hyp, 1.0)
         recall = recall + match / xp.maximum(ref, 1.0)
         orders = orders + xp.minimum(xp.minimum(hyp, ref), 1.0)
@@ -186,7 +186,7 @@ def _chrf(name: str, word_order: int) -> Metric:
 
 
 def sacrebleu_metric(recipe: Recipe, num_references: int) -> Any:
-    """The metric of sacrebleu, which is BLEU for the metrics that only share its tokenizers."""
+    """The metric object of sacrebleu. If a metric only shares the tokenizers of BLEU, this object is BLEU."""
     name, tokenize, command = recipe.metric, recipe.tokenize, install_command("sacrebleu>=2.5,<3")
     try:
         import sacrebleu
@@ -206,33 +206,34 @@ def sacrebleu_metric(recipe: Recipe, num_references: int) -> Any:
     if tokenize is not None and tokenize not in BLEU.TOKENIZERS:
         raise InputError(f"tokenize: sacrebleu has no tokenizer {tokenize!r}; it has {', '.join(BLEU.TOKENIZERS)}")
     try:
-        # Forced: without warnings; the score is the same.
+        # `force` turns off warnings and does not change the score.
         return BLEU(force=True, lowercase=recipe.lowercase, tokenize=tokenize, references=references)
     except Exception as error:  # the libraries or models of a tokenizer are missing
         raise InputError(f"tokenize: {tokenize!r} cannot be used: {' '.join(str(error).split())}") from None
 
 
 def start_sacrebleu(recipe: Recipe) -> CountTexts:
-    """The function that counts for a metric of sacrebleu."""
+    """Return the function that counts texts for a metric of sacrebleu."""
     metric = sacrebleu_metric(recipe, 1)
 
     def count(references: Texts, systems: Texts) -> np.ndarray:
-        # The n-grams of a block's references are made once for all systems and then forgotten.
+        # The n-grams of a block's references are computed once for all systems, and then dropped.
         metric._ref_cache = metric._cache_references(references)
         stats = np.array([metric._extract_corpus_statistics(texts, None) for texts in systems])
-        # TER divides by the mean length of the references; times their number, both of its statistics are whole.
+        # TER divides by the mean length of the references. If both statistics are multiplied by the number of
+        # references, they are whole.
         return np.rint(stats * len(references)).astype(np.int64) if recipe.metric == "ter" else stats
 
     return count
 
 
 def sacrebleu_signature(recipe: Recipe, num_references: int) -> str:
-    """The text that sacrebleu prints before a score: sacrebleu's name of the metric, and its signature."""
+    """The text that sacrebleu prints before a score: the metric's name in sacrebleu, and the signature."""
     return f"{PRINTED[recipe.metric]}|{sacrebleu_metric(recipe, num_references).get_signature()}"
 
 
 def _look_tokenized(recipe: Recipe, _: Texts, systems: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Notes on systems whose texts look tokenized, which changes BLEU unless it splits only at blanks."""
+    """Notes on systems whose texts look tokenized. This changes BLEU, unless BLEU splits texts only at blanks."""
     counts = {name: sum(text.endswith(" .") for text in texts) for name, texts in systems.items()}
     return tuple(
         f"system {name!r} looks tokenized: {count} segments end in ' .'; BLEU is of detokenized texts"

@@ -6,7 +6,7 @@ processes of `multiprocessing` would run the user's script again.
 
 Counts are kept in the user's cache folder, one .npz file (no pickle) per system. The name of a file is a hash of
 everything that the counts depend on, so that an entry is never out of date. Files appear whole or not at all, even when
-several processes write. A folder that cannot be used, or a damaged file, only means that the texts are counted again.
+several processes write. If the folder cannot be used, or if a file is damaged, the texts are counted again.
 """
 
 import hashlib
@@ -28,11 +28,11 @@ from sigjax.run.context import num_cores, progress_bar
 from sigjax.run.files import cache_folder, growth_limit, read_arrays, replacing
 
 _SCHEMA = "sigjax-texts/3"
-"""Part of every key; to be changed when the counts of the same texts change."""
+"""Part of every key. Change it if the counts of the same texts change."""
 _SECONDS_PER_WORKER = 0.5
-"""Work that is worth a process, which takes about half of this to start (measured)."""
+"""Least work, in seconds, for which a process is started. The start takes about half of this time (measured)."""
 _MOST_CHARACTERS = 2**22
-"""Characters that are counted at a time: n-grams take about 300 bytes for each."""
+"""Most characters that are counted at a time; the n-grams take about 300 bytes per character."""
 _SERVE = "from sigjax.metrics.texts import serve; serve()"
 
 
@@ -66,7 +66,7 @@ def inputs_of_texts(
 
 
 def _hash(texts: list[Any]) -> str:
-    """A hash of texts, and of lists of texts; JSON quotes the texts, so that no two lists look alike."""
+    """A hash of texts and lists of texts, by their JSON, which is different for different lists."""
     return hashlib.sha256(json.dumps(texts, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -82,7 +82,7 @@ def load_stats(key: str, shape: tuple[int, int], dtype: type = np.int64) -> np.n
         with open(folder / f"{key}.npz", "rb") as file:
             arrays = read_arrays(file, growth_limit(os.fstat(file.fileno()).st_size))
         kept, stats = str(arrays["key"]), arrays["stats"]
-    except Exception:  # NumPy and zipfile raise a dozen kinds for damaged files
+    except Exception:  # for damaged files, NumPy and zipfile raise about twelve kinds of exceptions
         return None
     fits = kept == key and stats.shape == shape and stats.dtype == dtype
     return stats if fits and np.isfinite(stats).all() and (stats >= 0).all() else None
@@ -95,12 +95,12 @@ def store_stats(key: str, stats: np.ndarray) -> None:
         return
     with suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with replacing(folder / f"{key}.npz") as file:  # the last writer wins
+        with replacing(folder / f"{key}.npz") as file:  # if several processes write the same file, the last one wins
             np.savez_compressed(file, key=np.array(key), stats=stats)
 
 
 def num_workers(metric: str, references: Texts, systems: Texts) -> int:
-    """The number of processes that pays; 1 if the work is small."""
+    """The number of worker processes that saves time; 1 if the work is small."""
     characters = sum(len(text) for texts in (*references, *systems) for text in texts)
     return max(1, min(num_cores(), int(characters * TEXT_METRICS[metric].cost.seconds / _SECONDS_PER_WORKER)))
 
@@ -110,8 +110,8 @@ def extract_stats(
 ) -> np.ndarray:
     """Inputs of the metric `[system, segment, input]` of texts.
 
-    Texts are `[reference][segment]` and `[system][segment]`. One worker computes here; `advance` is called with the
-    number of texts done so far.
+    Texts are `[reference][segment]` and `[system][segment]`. With one worker, this process does the work. `advance` is
+    called with the number of texts done so far.
     """
     counted = TEXT_METRICS[recipe.metric]
     num_segments, step = len(references[0]), counted.block
@@ -127,7 +127,7 @@ def extract_stats(
         shards = [np.arange(num_segments)[worker::workers] for worker in range(workers)]
         for segments, block in _from_workers(recipe, references, systems, shards):
             store(segments, block)
-    # Compute all segments, or those that a failed worker did not finish; here errors are raised.
+    # Compute the segments that no worker has finished (all, if there are no workers). Errors are raised here.
     left = np.flatnonzero(missing)
     here = _blocks(recipe, _take(references, left), _take(systems, left))
     for first, block in zip(range(0, len(left), step), here, strict=True):
@@ -145,7 +145,7 @@ def serve() -> None:
 
 
 def _blocks(recipe: Recipe, references: Texts, systems: Texts) -> Iterator[np.ndarray]:
-    """Inputs `[system, segment, input]` of one block of segments after another."""
+    """Yield the inputs `[system, segment, input]` of each block of segments."""
     counted = TEXT_METRICS[recipe.metric]
     count = counted.start(recipe)
     for first in range(0, len(references[0]), counted.block):
@@ -155,7 +155,7 @@ def _blocks(recipe: Recipe, references: Texts, systems: Texts) -> Iterator[np.nd
 
 
 def _slices(texts: Texts, segments: range) -> list[slice]:
-    """Segments in parts of at most `_MOST_CHARACTERS`, or of one segment."""
+    """Slices of segments; a slice has at most `_MOST_CHARACTERS` characters, or one segment."""
     parts, size = [slice(segments.start, segments.start)], 0
     for i in segments:
         size += sum(len(each[i]) for each in texts)
@@ -225,7 +225,7 @@ def evaluation_from_texts(
     progress: bool,
     **labels: Any,
 ) -> EvaluationRecord:
-    """Check, extract and assemble; see `Evaluation.from_texts`, which has the `labels` of segments."""
+    """Check texts, extract counts and make the evaluation; see `Evaluation.from_texts`."""
     found, base, given = parameterized(metric)
     if found is None or base not in TEXT_METRICS:
         close = unknown_metric(str(metric), TEXT_METRICS)
@@ -257,7 +257,7 @@ def evaluation_from_texts(
 
 
 def check_lengths(metric: str, texts: Mapping[str, Sequence[str]], *, unit_name: str) -> None:
-    """Refuse segments that would take gigabytes or hours; texts are given by the names that messages use."""
+    """Refuse segments that would take gigabytes or hours. The keys of `texts` are the names for messages."""
     most = TEXT_METRICS[parameterized(metric)[1]].longest
     for name, segments in texts.items():
         for i, text in enumerate(segments, start=1):
@@ -269,7 +269,7 @@ def check_lengths(metric: str, texts: Mapping[str, Sequence[str]], *, unit_name:
 
 
 def _references(references: Sequence[str] | Sequence[Sequence[str]]) -> list[list[str]]:
-    """`[reference][segment]`, at least one of each."""
+    """References `[reference][segment]`; there must be at least one reference and one segment."""
     if isinstance(references, str | bytes | Mapping):
         raise InputError(f"references: expected a list of texts or of such lists, got {type(references).__name__}")
     given: list[Any] = list(references)
@@ -284,7 +284,7 @@ def _references(references: Sequence[str] | Sequence[Sequence[str]]) -> list[lis
 
 
 def _texts(what: str, given: Any) -> list[str]:
-    """Texts `[segment]`; anything else is refused."""
+    """The texts `[segment]` as a list; other input is refused."""
     if isinstance(given, str | bytes | Mapping) or not hasattr(given, "__iter__"):
         got = type(cast("object", given)).__name__
         raise InputError(f"{what}: expected a list of texts, one per segment, got {got}")

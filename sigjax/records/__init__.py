@@ -1,8 +1,8 @@
 """All records that pass between parts of sigjax, with the axes of each field.
 
-Records are frozen and never half-filled. They hold NumPy and Python values only. Axis words, everywhere:
-`system`, `instance` (what a metric is computed on), `unit` (what is resampled), `stat` (one additive number),
-`pair`, `resample`.
+Records are frozen and never half-filled. They hold NumPy and Python values only. The whole package uses the same words
+for axes: `system`, `instance` (an item of the data, such as a sentence), `unit` (an instance or cluster, drawn or
+swapped as a whole), `stat` (a number that is summed over instances), `pair`, `resample`.
 """
 
 from sigjax.records.metric import EvaluationRecord as EvaluationRecord

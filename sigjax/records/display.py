@@ -1,4 +1,4 @@
-"""Text that is harmless in every place that shows it.
+"""Make text safe to show, in terminals, notebooks and files.
 
 Control characters (ESC, BEL, NUL, C1), line and paragraph separators, format characters such as U+202E, lone
 surrogates, and characters for private use become escapes. Joiners stay, since Persian, Indic scripts and emoji are
@@ -26,7 +26,7 @@ _JOINERS = "\u200c\u200d"
 
 
 def visible(text: str) -> str:
-    r"""Text on one line; unsafe characters become escapes of Python.
+    r"""The text on one line; unsafe characters become Python escapes.
 
     >>> print(visible("a\tb\x1b[31m\u202e"), visible("é [bold] 数"))
     a\tb\x1b[31m\u202e é [bold] 数
@@ -35,7 +35,7 @@ def visible(text: str) -> str:
 
 
 def visible_json(value: Any, *, indent: int | None = None) -> str:
-    r"""JSON; unsafe characters become escapes of JSON, so that every reader gets them exactly.
+    r"""The value as JSON; unsafe characters become JSON escapes, so that every reader gets them exactly.
 
     >>> print(visible_json(["é", "\u202e\x9b"]))
     ["é", "\u202e\u009b"]
@@ -45,7 +45,7 @@ def visible_json(value: Any, *, indent: int | None = None) -> str:
 
 
 def escape_html(text: str) -> str:
-    r"""Text that HTML shows as it is, in an attribute too.
+    r"""The text escaped for HTML; it may also be used in an attribute.
 
     >>> print(escape_html('<b> "\u202e"'))
     &lt;b&gt; &quot;\u202e&quot;
@@ -65,7 +65,7 @@ def shared_length(texts: Sequence[str]) -> int:
 
 
 def _escaped(text: str, escape: Callable[[str], str]) -> str:
-    if text.isprintable():  # nearly all texts are
+    if text.isprintable():  # true for nearly all texts
         return text
     harmless = {each for each in set(text) if each.isprintable() or each in _JOINERS or category(each) == "Zs"}
     return "".join(character if character in harmless else escape(character) for character in text)
@@ -79,7 +79,7 @@ def entry(name: str, said: str, *, width: int, indent: int) -> str:
 
 
 MOST_MEANT = 10_000
-"""Most known names that are searched for suggestions."""
+"""Largest number of known names that are searched for suggestions."""
 OTHER_NAMES = {
     "acc": ("accuracy", "exact_match"),
     "accnorm": ("acc_norm", "accuracy"),
@@ -101,7 +101,7 @@ OTHER_NAMES = {
     "kendalltau": ("kendall",),
     "rocauc": ("auc",),
 }
-"""The names of metrics in other tools, without case and signs."""
+"""Names of metrics in other tools -> our names. Keys are in lower case and have only letters and digits."""
 
 
 def meant(name: str, known: Iterable[str]) -> list[str]:
@@ -123,12 +123,12 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
 
 
 def _words(name: str) -> list[str]:
-    """The words of a name, without case and signs."""
+    """The words of a name in lower case, without other signs."""
     return re.split(r"[\s_.-]+", name.lower())
 
 
 def _plain(name: str) -> str:
-    """The name without case and signs, and without the usual numbers, such as in chrF2 and BLEU-4."""
+    """The letters and digits of a name in lower case, without the usual numbers, as in chrF2 and BLEU-4."""
     plain = "".join(_words(name))
     return {"chrf2": "chrf", "chrf2++": "chrf++", "bleu4": "bleu", "sacrebleu": "bleu"}.get(plain, plain)
 
@@ -156,18 +156,18 @@ class ShortRepr:
         return f"{type(self).__name__}({', '.join(values)})"
 
     def _repr_html_(self) -> str:
-        """The same fields as a table, for notebooks."""
+        """The fields of `brief` as a table, for notebooks."""
         rows = ((name, value if isinstance(value, str) else shortened(value)) for name, value in self.brief().items())
         return html_table((type(self).__name__, ""), rows)
 
 
 class OtherNames:
-    """The base of records with values that people know by other names: the error of an unknown attribute names ours."""
+    """The base of records whose attributes have other names elsewhere; an error message suggests our names."""
 
     _elsewhere: ClassVar[Mapping[str, str]] = {}
-    """Other name -> what to write instead."""
+    """Other name of an attribute -> the expression to write instead."""
 
-    if not TYPE_CHECKING:  # type checkers would take any name for an attribute
+    if not TYPE_CHECKING:  # otherwise type checkers would accept every attribute
 
         def __getattr__(self, name: str) -> object:
             """Refuse an unknown attribute."""
@@ -188,7 +188,7 @@ class SciPyNames:
 
 
 def shortened(value: Any) -> str:
-    """A value in a few characters.
+    """A value as a short text.
 
     >>> print(shortened(1 / 3), shortened(Interval(0.25, 1.0)), shortened(("A", "B", "C", "D")), shortened("a"))
     0.333333 [0.25, 1] ('A', 'B', 'C', ... 4 in all) 'a'

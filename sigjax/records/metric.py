@@ -1,4 +1,4 @@
-"""Metrics: numbers computed from sums, or from all instances at once; and the statistics of systems that they take."""
+"""Metrics, computed from sums or from all instances at once; and evaluations: statistics of systems for a metric."""
 
 from __future__ import annotations
 
@@ -25,21 +25,22 @@ class Metric:
     `extract(*columns [instance]) -> [instance, stat]` computes the statistics from the columns of a file.
 
     Attributes:
-        name: what reports call it.
+        name: the name in reports.
         score: sums of the statistics -> score, as above.
         stat_names: [stat] names of the statistics.
         extract: columns -> statistics, as above.
         inputs: names of the columns that `extract` takes, in order.
         higher_is_better: whether the larger of two scores is the better.
-        shared_inputs: inputs that belong to the instance (a gold size) rather than to the system.
-        optional_inputs: inputs that some instances may lack: `extract` gets NaN there.
-        portable: whether `score` rounds alike in NumPy and on every device: sums, differences, one quotient, but no
-            product that a compiler may fuse with a sum, and no root, power or logarithm. When in doubt leave it False:
-            bootstrap scores then come from NumPy.
-        bounds: the lowest and the highest score there can be. Intervals by t end there.
-        title: its name in papers, for the metrics of sigjax; your own metrics appear under their name.
-        weight: the statistic with the weight of each row in the score, if instances have equal weights but their rows
-            (runs) have not. It is the same for all systems. Degrees of freedom use these weights.
+        shared_inputs: inputs that are the same for all systems (such as a gold size).
+        optional_inputs: inputs that may be missing for some instances; `extract` then gets NaN.
+        portable: whether `score` rounds alike in NumPy and on every device. It may have sums, differences and one
+            quotient, but no product that a compiler may fuse with a sum, and no root, power or logarithm. If in doubt,
+            leave it False: NumPy then computes bootstrap scores.
+        bounds: the lowest and the highest possible score. Intervals by Student's t are cut at these bounds.
+        title: the name in papers, for the metrics of sigjax. Reports show your own metrics under their `name`.
+        weight: the name of the statistic that is each row's weight in the score. It is needed if instances have equal
+            weights, but their rows (runs) have unequal weights. The weights are the same for all systems. Degrees of
+            freedom use them.
     """
 
     name: str
@@ -56,7 +57,7 @@ class Metric:
     weight: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a weight that is not one of the statistics."""
+        """Refuse a `weight` that is not the name of a statistic."""
         if self.weight not in ("", *self.stat_names):
             raise InputError(
                 f"metric {self.name!r}: weight {self.weight!r} is no statistic; expected one of "
@@ -70,7 +71,7 @@ def stack_inputs(*columns: np.ndarray) -> np.ndarray:
 
 
 Standard = Literal["none", "center", "zscore", "rank"]
-"""What systems exchange for an input: the numbers, the numbers minus their mean, z-scores, or ranks."""
+"""The values of an input that systems exchange: the numbers, the numbers minus their mean, z-scores, or ranks."""
 
 
 @dataclass(frozen=True)
@@ -79,28 +80,30 @@ class SampleMetric:
 
     `function(*columns)` takes one float64 array `[instance]` for each input and gives a number, by NumPy, `jax.numpy`
     or the operators of the arrays. It must not depend on the order of the instances. With `weighted` it is
-    `function(*columns, weights)`: `weights` `[instance]` (float64) are how often each instance is drawn, 0 included,
-    and the result is the number for the instances repeated so often. Weights are faster if the function sorts: the
-    columns of a million resamples are then the same. What `jax.vmap` takes is compiled.
+    `function(*columns, weights)`: `weights` `[instance]` (float64) tell how often each instance is drawn; they may be
+    0. The result must be the score of the instances, each repeated as often as it is drawn. If the function sorts,
+    weights are faster, because all resamples then have the same columns. If `jax.vmap` accepts the function, it is
+    compiled.
 
     Attributes:
-        name: what reports call it.
+        name: the name in reports.
         function: columns, or columns and weights -> score, as above.
         inputs: names of the columns, in order.
         weighted: whether the function takes weights.
-        vectorized: whether it takes weights `[..., instance]` of many resamples and gives their scores `[...]`. Calls
-            are then for many resamples, in threads: what does not depend on the weights, such as sorting, is done once.
+        vectorized: whether it takes weights `[..., instance]` of many resamples and gives their scores `[...]`. Each
+            call is then for many resamples, and calls run in threads. So work that does not depend on the weights, such
+            as sorting, is done once per call.
         higher_is_better: whether the larger of two scores is the better.
-        shared_inputs: inputs that belong to the instance (a gold label) rather than to the system.
+        shared_inputs: inputs that are the same for all systems (such as a gold label).
         extract: `extract(*columns [instance]) -> [instance, input]`, which may check or change the columns.
         standardize: one of "none", "center" (minus the mean), "zscore" and "rank" for each input, or () for none: how
             the column of each system is put on a common scale before instances are exchanged or drawn. The score must
             not depend on it. Without it, the permutation p-value of a score that ignores the scale of a system would
             still depend on that scale.
-        rounding: `rounding(*columns) -> float`: how far rounding can move the score of any instances of the
-            (standardized) columns. Deltas closer than four times this are ties. None: measured on the data, as 64 times
-            the largest difference between scores of the same instances in two orders, and 64 machine epsilons of the
-            largest score, over some resamples of the data.
+        rounding: `rounding(*columns) -> float`: a bound on the rounding error of the score of any instances of the
+            (standardized) columns. Deltas are ties if they differ by less than four such bounds. If None, the bound is
+            measured on some resamples of the data. It is then 64 times the largest difference between scores of the
+            same instances in two orders, plus 64 machine epsilons of the largest score.
         title: as for a `Metric`.
 
     Example:
@@ -111,7 +114,7 @@ class SampleMetric:
     """
 
     score: ClassVar[None] = None
-    """None, because there are no sums. By this None, code distinguishes a `SampleMetric` from a `Metric`."""
+    """None, because a `SampleMetric` is no function of sums. Code tells it from a `Metric` by this None."""
 
     name: str
     function: Callable[..., Any]
@@ -130,16 +133,16 @@ class SampleMetric:
 
     @property
     def stat_names(self) -> tuple[str, ...]:
-        """Names of the numbers that an evaluation holds for each instance: the inputs."""
+        """Names of the numbers that an evaluation holds for each instance: the names of the inputs."""
         return self.inputs
 
 
 AnyMetric = str | Metric | SampleMetric | Score
-"""What users may give as a metric: a name, a record, or a function of sums `[..., stat] -> [...]`."""
+"""A metric as users may give it: a name, a record, or a function of sums `[..., stat] -> [...]`."""
 
 
 class Note(str):
-    """A sentence that readers of the numbers should know; with its values, if programs need them.
+    """A sentence that readers of a report should know; with its numbers for programs, if they need them.
 
     Attributes:
         about: the metric or task of the note; its name and a colon precede the text.
@@ -177,7 +180,7 @@ class Note(str):
 
 @dataclass(frozen=True)
 class NoteData:
-    """A note's code and values for programs, saved beside the notes; `note` is its number among them, from 0."""
+    """The code and values of a note, for programs, saved beside the notes. `note` is the index of the note, from 0."""
 
     note: Count
     about: str
@@ -212,7 +215,7 @@ def with_facts(notes: Iterable[str], facts: Iterable[NoteData]) -> tuple[str, ..
 
 
 class SampleSize(NamedTuple):
-    """How many instances there are (each once), and the fewest and the most runs of an instance; None without runs."""
+    """The number of different instances, and the fewest and the most runs of an instance; None if there are no runs."""
 
     instances: int
     runs: tuple[int, int] | None = None
@@ -260,7 +263,7 @@ class EvaluationRecord(ShortRepr):
 
     @property
     def size(self) -> SampleSize:
-        """How many instances there are, each once, and with how many runs."""
+        """The number of different instances, and the fewest and the most runs of an instance."""
         if self.runs is None:
             return SampleSize(self.num_instances)
         runs = Counter(self.ids or ()).values()
@@ -302,7 +305,7 @@ def data_hash(evaluations: Sequence[EvaluationRecord]) -> str:
 
 
 def in_suite(metric: str, title: str | None) -> bool:
-    """Whether a metric with this title is of a suite: one of its tasks, or the suite itself."""
+    """Whether a metric with this title belongs to a suite: it is a task of the suite, or the suite itself."""
     return title == metric or is_pooled(metric, title)
 
 

@@ -1,7 +1,6 @@
 """Options: their names in messages, their declarations, and functions that take them by keyword.
 
-A message (`Message`) names an option by a `Hint`, which appears as a flag on the command line and as a keyword in
-Python.
+A message (`Message`) names an option by a `Hint`. The command line shows a hint as a flag, and Python as a keyword.
 
 An option is declared once, as a field of a record, with its type, default, domain and documentation. From this
 declaration follow the check of the user's value (`check`), the signature and documentation of functions (`takes`), and
@@ -43,7 +42,7 @@ StrPath = str | os.PathLike[str]
 """The path of a file."""
 COMMAND = "sigjax compare"
 LISTS = frozenset(("ignore", "input", "only", "systems"))
-"""Options that take a list of names, in Python."""
+"""Options whose value in Python is a list of names."""
 _SHORT = {"i": "input", "m": "metric", "o": "output"}
 _READ = "read."
 _OPEN, _NEXT, _CLOSE = "\ufdd0", "\ufdd1", "\ufdd2"
@@ -70,7 +69,7 @@ class Hint:
     """
 
     def __init__(self, option: str, *values: str) -> None:
-        """Take the option's name in Python (or its short flag), and values as they are shown."""
+        """Take the option's name in Python (or its short flag), and its values as texts."""
         self.option, self.values = option, values
 
     def __eq__(self, other: object) -> bool:
@@ -110,7 +109,7 @@ class Hint:
         return f"{name}={_value(name, self.values)}" if self.values else name
 
     def _call(self) -> str:
-        """The Python call that does the same as the command."""
+        """The Python call with the same effect as the command."""
         groups: dict[str, list[str]] = {(name := ""): []}
         for word in self.values:
             if word.startswith("-"):
@@ -122,7 +121,7 @@ class Hint:
 
 
 _WITH_EQUALS = ("gold", "cluster", "strata")
-"""Options with values that are texts, even with an equals sign."""
+"""Options whose values are always texts, even if a value contains an equals sign."""
 
 
 def _value(name: str, given: Sequence[str]) -> str:
@@ -146,7 +145,7 @@ class Message(tuple[str | Hint, ...]):
 
     @classmethod
     def of(cls, *parts: "str | Message") -> "Message":
-        """The message from texts, in which f-strings may have put hints, and from other messages."""
+        """The message made of texts (f-strings, perhaps with hints) and of other messages."""
         known = list[str | Hint]()
         for part in parts:
             if isinstance(part, Message):
@@ -162,11 +161,11 @@ class Message(tuple[str | Hint, ...]):
         return [part for part in self if isinstance(part, Hint)]
 
     def shown(self, spelling: Callable[[Hint], str]) -> str:
-        """The text, with all hints in one spelling."""
+        """The text, in which `spelling` turns each hint into a text."""
         return "".join(spelling(part) if isinstance(part, Hint) else part for part in self)
 
     def with_hints(self, change: Callable[[Hint], Hint]) -> "Message":
-        """The same message with other hints."""
+        """The message with `change` applied to each hint."""
         return type(self)(change(part) if isinstance(part, Hint) else part for part in self)
 
 
@@ -210,7 +209,7 @@ def short_message(text: str) -> str:
 
 
 class InputError(ValueError):
-    """The user's input cannot be used: the message names the file or option, what was expected and what to do.
+    """The user's input cannot be used. The message names the file or option, the expected input, and a remedy.
 
     Options in the `message` are `Hint`s. `str(error)` spells them as keywords of Python; the command line shows
     `flags`. Both have at most 900 characters.
@@ -219,7 +218,7 @@ class InputError(ValueError):
     __module__ = "sigjax"  # tracebacks show the name under which people import it
 
     def __init__(self, *parts: str | Message) -> None:
-        """Take the message; or a text, another error, and a text, which become one message."""
+        """Take the parts of the message: texts or other messages, which are joined."""
         self.message = Message.of(*parts)
         super().__init__(self.message.shown(lambda hint: hint.keyword))
 
@@ -250,7 +249,7 @@ class InputError(ValueError):
 
 @contextlib.contextmanager
 def given_as(option: str, given: str) -> Iterator[None]:
-    """Within it, messages that name an option name the option that the user gave instead."""
+    """A context in which messages replace the name of one option by the option that the user gave."""
     try:
         yield
     except InputError as error:
@@ -259,7 +258,7 @@ def given_as(option: str, given: str) -> Iterator[None]:
 
 
 Parameters = Mapping[str, tuple[str, ...]]
-"""The parameters of a metric or a format -> the possible values of each; empty if any value is possible."""
+"""Parameter of a metric or format -> its possible values; an empty tuple if any value is possible."""
 
 
 def split_parameters(text: str) -> tuple[str, dict[str, list[str]]]:
@@ -317,18 +316,18 @@ class Option:
     of: type | None = None
 
     def shown(self, spelling: Callable[[Hint], str]) -> str:
-        """The line of documentation, with hints in one spelling."""
+        """The line of documentation, in which `spelling` turns each hint into a text."""
         return Message.of(self.doc).shown(spelling)
 
     def bounds(self, kind: type) -> dict[str, Any]:
-        """The bounds of its numbers, by name. Whole numbers are from 0 to 2^64 - 1 if there are no other bounds."""
+        """The bounds of the option's numbers, by name. Without other bounds, whole numbers are from 0 to 2^64 - 1."""
         given = {name: getattr(self, name) for name in ("least", "most", "above", "below")}
         given = {name: bound for name, bound in given.items() if bound is not None}
         return {"least": 0, "most": 2**64 - 1} | given if kind is int else given
 
 
 def option(default: Default, doc: str, more: str = "", **rest: Any) -> Default:
-    """A field that is an option; all arguments except the default are those of `Option`."""
+    """A field that is an option. All arguments except the default are passed to `Option`."""
     return field(default=default, metadata={"option": Option(Message.of(doc), more, **rest)})
 
 
@@ -354,7 +353,7 @@ def options_of(record: type) -> Mapping[str, Field[Any]]:
 
 
 def values(record: object, of: type | None = None, /, **changes: Any) -> dict[str, Any]:
-    """The values of a record's options, or only of the options that another record shares; with some changes."""
+    """The values of a record's options, with some changes. If `of` is given, only options that both records have."""
     return {name: getattr(record, name) for name in _shared(type(record), of or type(record))} | changes
 
 
@@ -397,11 +396,11 @@ class Allowed:
 
     holds: Callable[[Any], bool]
     phrase: str = ""
-    """Description after "must be"."""
+    """Description of a single value, as it follows "must be" in a message."""
     plural: str = ""
-    """Description after "one or more"."""
+    """Description of several values, as it follows "one or more" in a message."""
     is_names: bool = False
-    """Whether it is a list of names; a list is written with brackets even if it has one name."""
+    """Whether the value is a list of names. Messages show such a list with brackets, even if it has one name."""
     default: Any = ...
     """The default, which needs no check, if it is an allowed value."""
 
@@ -532,8 +531,8 @@ def takes(record: Callable[Keywords, A], *, several: str = "") -> Taking[Keyword
     `several` is the message if too many data arguments are given.
 
     The signature lists all options with their defaults; in the docstring they replace the line `options: ...`. NumPy
-    numbers become Python numbers. If an option passes other options on to `sigjax.read`, messages name these as
-    `read={...}`.
+    numbers become Python numbers. If an option passes other options on to `sigjax.read`, messages name the other
+    options as `read={...}`.
 
     >>> from dataclasses import dataclass
     >>> from sigjax.records.options import check, option
@@ -585,7 +584,7 @@ def takes(record: Callable[Keywords, A], *, several: str = "") -> Taking[Keyword
 
 
 def _given_through(known: Mapping[str, Field[Any]]) -> frozenset[str]:
-    """The options of `sigjax.read` that some option passes on, except options that the function has itself."""
+    """The options of `sigjax.read` that an option passes on, except options that the function also has itself."""
     records = [each.metadata["option"].of for each in known.values()]
     return frozenset(name for record in records if record for name in options_of(record) if name not in known)
 
@@ -603,7 +602,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def explained(function: Function) -> Function:
-    """Let a function suggest the meaning of an unknown keyword, like functions that take the options of a record.
+    """Let a function suggest our name for an unknown keyword, as functions decorated by `takes` do.
 
     >>> @explained
     ... def draw(*, seed: int = 0) -> int:
@@ -641,7 +640,7 @@ OTHER_OPTIONS: Mapping[str, str] = {
 
 
 def _meant(keywords: Mapping[str, Any], signature: inspect.Signature, through: Collection[str] = ()) -> str:
-    """A suggestion for the first unknown keyword, or a list of all keywords; empty if all are known."""
+    """A suggestion for the first unknown keyword, or a list of all keywords; empty if all keywords are known."""
     known = [name for name, each in signature.parameters.items() if each.kind is each.KEYWORD_ONLY]
     wrong = next((name for name in keywords if name not in signature.parameters), None)
     if wrong is None:
@@ -674,7 +673,7 @@ def _plain(value: Any, annotation: Any) -> Any:
 
 @functools.cache
 def _members(annotation: Any) -> set[Any]:
-    """The types within a type: of a union, and of the items of a sequence."""
+    """The types within a type: the members of a union, and the types of the items of a sequence."""
     return {annotation, *(member for argument in get_args(annotation) for member in _members(argument))}
 
 

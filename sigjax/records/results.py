@@ -1,4 +1,4 @@
-"""Results: the comparison of one pair by one test, the score of one system, the table of pairs, a report's fields.
+"""Results: the comparison of one pair by one test, the score of one system, the table of pairs, and the report.
 
 `Comparisons` carries the columns of all pairs from the test to the report: one `Column` per field of `Comparison`. It
 makes records on demand. Each field declares its type, and the bounds within which its values are written and read
@@ -42,7 +42,7 @@ class Comparison(SciPyNames, OtherNames, ShortRepr):
 
     Attributes:
         a: name of the first system.
-        b: name of the second system; the baseline, if there is a baseline.
+        b: name of the second system. If there is a baseline, b is the baseline.
         metric: name of the metric.
         test: "permutation" or "bootstrap".
         score_a: score of a.
@@ -51,38 +51,38 @@ class Comparison(SciPyNames, OtherNames, ShortRepr):
         better: the system with the better score (lower, if lower is better); None if the scores are equal.
         p_value: p-value of this pair alone.
         log10_p: log10 of the p-value; accurate even if `p_value` is below the smallest double.
-        p_interval: Clopper-Pearson interval, at the report's level, for the p-value of infinitely many resamples; for
-            resamples="auto" the bounds at which the test stopped, which hold for all its pairs simultaneously with
-            probability 0.999. For an exact test by bounds, these bounds; the upper bound is `p_value`. For "tilted" it
-            is approximate, by the standard error of log p. Else None.
+        p_interval: Clopper-Pearson interval, at the report's level, for the p-value of infinitely many resamples. For
+            resamples="auto": the bounds at which the test stopped; with probability 0.999 they hold for all pairs
+            simultaneously. For an exact test by bounds: these bounds; the upper bound is `p_value`. For "tilted": an
+            approximate interval, by the standard error of log p. Otherwise None.
         p_adjusted: p-value adjusted over the `family`; for the correction "maxt" at least 1 / (resamples + 1), even if
             `p_value` is exact.
-        log10_p_adjusted: log10 of the adjusted p-value, as `log10_p`.
+        log10_p_adjusted: log10 of the adjusted p-value; accurate even if `p_adjusted` is below the smallest double.
         error_bound: bound on the relative error of an exact p-value. None for Monte Carlo.
         method: "exact", "dp" or "tree" (exact too), "montecarlo", or "tilted" (importance sampling: no Monte Carlo
-            resample was as extreme as observed, and weighted ones tell how small p is, see `testing.tilted`).
+            resample was as extreme as observed, and weighted resamples estimate p, see `testing.tilted`).
         reason: why this method was used.
-        resamples: number of resamples behind the p-value, for "auto" the number at which the pair stopped; None if it
-            is exact.
-        exceed: number of resamples at least as extreme as the observed delta; None when the p-value is exact.
+        resamples: number of resamples behind the p-value (for "auto", the number at which the pair stopped). None if
+            the p-value is exact.
+        exceed: number of resamples at least as extreme as the observed delta; None if the p-value is exact.
         settings: the settings of the report.
         decided: whether the decision at the level, after the correction, is the decision of infinitely many resamples.
             The probability that this is wrong for any decided pair in the family is at most 0.001. None if the decision
             depends on no resamples (all p-values are exact, and the correction is not "maxt").
         resamples_needed: the smallest of 1, 2, 3 and 5 times a power of ten that should settle the decision, if the
             rate of extreme resamples stays the same; None if it is decided, or if 1,000,000,000 would not suffice.
-        standard_error: standard error of delta: by the jackknife for the intervals "auto" and "simultaneous" (of a
-            mean, the standard deviation with ddof = 1, divided by the root of the number of units); for "two-way" the
-            standard error of the interval; for other intervals, for a `SampleMetric` and for design "nested", by the
-            bootstrap (ddof = 1; without sampling, the limit of infinitely many resamples). None with one unit or
-            interval="none".
-        standard_error_unclustered: standard error of delta if instances (ids with all their runs, if there are runs)
-            were independent, by the delta method, with the same design; it shows what clusters change. None without
-            clusters, for a `SampleMetric`, and without a standard error.
+        standard_error: standard error of delta. For the intervals "auto" and "simultaneous" it is computed by the
+            jackknife. (For a mean, this is the standard deviation with ddof = 1, divided by the root of the number of
+            units.) For "two-way" it is the standard error of the interval. For other intervals, for a `SampleMetric`
+            and for design "nested", it is computed by the bootstrap (ddof = 1; without sampling, the limit for
+            infinitely many resamples). None if there is one unit, or for interval="none".
+        standard_error_unclustered: standard error of delta if instances (with all their runs) were independent, by the
+            delta method, with the same design. A comparison with `standard_error` shows the effect of clusters. None
+            without clusters, for a `SampleMetric`, and without a standard error.
         interval: interval of delta, of the kind in the settings, at the report's level: for this pair alone, or
-            together with others (`joint_pairs`). None without a standard error; for "auto" and "simultaneous" if no
-            stratum has two units; for "bca" if all replicates lie on one side of delta; for "studentized" if many
-            replicates have no variance.
+            together with others (`joint_pairs`). None without a standard error. For "auto" and "simultaneous", None if
+            no stratum has two units. For "bca", None if all replicates lie on one side of delta. For "studentized",
+            None if many replicates have no variance.
         interval_kind: the kind of the interval: the requested kind; for "auto" and "simultaneous" it is "tango"
             (right-or-wrong answers), "conservative-t" or "percentile"; see `compare`. For "auto" and simultaneous
             intervals it is "simultaneous" in place of "percentile". None without an interval.
@@ -131,7 +131,7 @@ class Comparison(SciPyNames, OtherNames, ShortRepr):
         return self.delta
 
     def turned(self) -> Comparison:
-        """The same comparison from the side of b: delta is score_b - score_a, and the interval changes likewise.
+        """The comparison with a and b exchanged: delta is score_b - score_a, and the interval changes likewise.
 
         Raises:
             InputError: the test is one-sided, so its p-values do not apply to the other direction.
@@ -171,17 +171,18 @@ class SystemScore(ShortRepr):
             and a correction that bounds the familywise error, the intervals of all systems are right simultaneously,
             with the report's level. `rank_interval`, `letters`, `rank_cluster` and `in_top_group` come from the first
             test; they are None with a baseline or one-sided tests.
-        letters: two systems share a letter if and only if they do not differ significantly. None also for more than 100
-            systems, or if 52 letters do not suffice.
-        rank_cluster: the number of its cluster, from 1. Every system of a cluster is significantly better than all
-            systems of later clusters.
+        letters: two systems share a letter if and only if they do not differ significantly. None for more than 100
+            systems, if 52 letters do not suffice, and in the cases under `rank_interval`.
+        rank_cluster: the number of the system's cluster, from 1. Every system of a cluster is significantly better than
+            all systems of later clusters.
         in_top_group: whether no system is significantly better, so that this system may be the best. With
             permutation tests and a correction that bounds the familywise error, the group contains every truly best
             system with a probability of at least the level.
         bootstrap_ranks: percentile interval, at the report's level, of the system's rank among all systems on a
-            bootstrap resample (in ties, the best rank for the low end and the worst for the high end). It shows how
-            stable a rank is; as an interval of the true rank of nearly equal systems it is too narrow, see
-            `rank_interval`. None without leaderboard=True, with one unit, and with too little memory for replicates.
+            bootstrap resample (in ties, the best rank for the low end and the worst rank for the high end). It shows
+            how stable a rank is. For the true rank of nearly equal systems this interval is too narrow: use
+            `rank_interval`. None without leaderboard=True, if there is one unit, and if memory is too small for
+            replicates.
     """
 
     name: str
@@ -198,7 +199,7 @@ class SystemScore(ShortRepr):
     bootstrap_ranks: tuple[Number, Number] | None = None
 
     def brief(self) -> dict[str, Any]:
-        """The score and its precision, and the ranks if there are any."""
+        """The score with its standard error and interval, and the ranks if there are any."""
         names = ("name", "metric", "score", "standard_error", "interval")
         ranks = ("rank_interval", "letters", "rank_cluster", "in_top_group")
         values = {name: getattr(self, name) for name in (*names, *ranks)}
@@ -206,14 +207,14 @@ class SystemScore(ShortRepr):
 
 
 _BLOCK = 2**12
-"""Most records made in one block when iterating."""
+"""Largest number of records that an iteration makes at a time."""
 _SHOWN = 20
 """Most pairs that a notebook shows."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Column:
-    """One field of all rows: numbers, both ends of intervals, or names and other values that repeat.
+    """The values of one field for all rows: numbers, both ends of intervals, or names and other values that repeat.
 
     Attributes:
         values: `[row]` float64 or int64, `[row, 2]` float64 for intervals; indices if there are labels. Rows without a
@@ -252,7 +253,7 @@ class Column:
 
     @classmethod
     def joined(cls, columns: Sequence[Column]) -> Column:
-        """The columns joined, one after the other."""
+        """One column with the rows of several columns, one column after the other."""
         present, values, labels = None, [column.values for column in columns], columns[0].labels
         if any(column.present is not None for column in columns):
             present = np.concatenate([column.where_present for column in columns])
@@ -319,19 +320,19 @@ def _unless_all(present: np.ndarray) -> np.ndarray | None:
 
 
 def _held_as(annotation: Any) -> type:
-    """How values of this type are held: as float, int or `Interval` (also with None); as object for other types."""
+    """The type in which a column holds values of this annotation: float, int or `Interval` (or None), else object."""
     members = {annotation, *get_args(annotation)} - {NoneType}
     return next((kept for kept in (float, int, Interval) if members in ({kept}, {annotation, kept})), object)
 
 
 FIELDS = {field.name: _held_as(types_of(Comparison)[field.name]) for field in fields(Comparison)}
-"""How each field of a `Comparison` is held: float, int, `Interval`, or object for values that repeat."""
+"""Field of `Comparison` -> the type in which a column holds it: float, int, `Interval`, or object (repeated values)."""
 
 
 class Columns:
     """Rows held as named columns: of pairs (`Comparisons`), or of systems.
 
-    They are filled in stages, each stage by `with_columns`: by the tests, then by corrections and ranks.
+    Columns are added in stages, with `with_columns`: first by the tests, then by corrections and ranks.
 
     Args:
         columns: in any order. All have equally many rows.
@@ -358,7 +359,7 @@ class Columns:
         return type(self)({**self._columns, **(columns._columns if isinstance(columns, Columns) else columns)})
 
     def with_rows(self, rows: np.ndarray, columns: Columns) -> Self:
-        """The same rows with other values in some columns, for the rows at these indices."""
+        """The same rows; `columns` has the new values of some columns for the rows with these indices."""
         rest = np.delete(np.arange(len(self)), rows)
         order = np.argsort(np.concatenate([rest, rows]))
         others = self.at(rest)
@@ -398,7 +399,7 @@ class Columns:
         return type(self)({name: column.at(rows) for name, column in self._columns.items()})
 
     def has_method(self, name: str) -> np.ndarray:
-        """Which pairs `[pair]` were tested by this method."""
+        """Masks `[pair]` of the pairs that were tested by this method."""
         return self._columns["method"].mapped(lambda method: method == name)
 
     def records(self, kind: type[Any]) -> Iterator[Any]:
@@ -413,10 +414,10 @@ class Columns:
 class Comparisons(Columns, Sequence[Comparison]):
     """A sequence of `Comparison` records that holds its fields as columns.
 
-    Indexing and iterating give records, slices give `Comparisons`; two are equal if they hold equal records. Two names
-    of systems, and the metric and the test if there are several, give the comparison of the pair. A board of thousands
-    of systems has millions of pairs: a pair takes some 100 bytes in columns, and ten times as much as a record.
-    `column` returns all values of a field, `arrays` the numbers of several fields.
+    Indexing and iterating give records; slices give `Comparisons`. Two sequences are equal if they hold equal records.
+    The names of two systems as an index give the comparison of the pair; add the metric and the test if there are
+    several. A board of thousands of systems has millions of pairs. A pair takes about 100 bytes in columns, and ten
+    times as much as a record. `column` returns all values of a field, `arrays` the numbers of several fields.
 
     Only finished comparisons, which have all fields, give records.
 
@@ -440,7 +441,7 @@ class Comparisons(Columns, Sequence[Comparison]):
 
     @classmethod
     def of_values(cls, values: Mapping[str, Sequence[Any]]) -> Comparisons:
-        """The sequence of comparisons, from the values of each field as a record holds them."""
+        """The sequence of comparisons, from the values of each field, as they would be in records."""
         return cls({name: Column.of(values[name], FIELDS[name]) for name in FIELDS if name in values})
 
     def groups(self) -> dict[tuple[str, Test], Comparisons]:
@@ -506,7 +507,7 @@ class Comparisons(Columns, Sequence[Comparison]):
         return f"{table}<p>{min(_SHOWN, len(self))} of {len(self):,} comparisons</p>\n"
 
     def _of_pair(self, key: str | tuple[str, ...]) -> Comparison:
-        """The comparison of two systems, turned if necessary, so that it is the first minus the second."""
+        """The comparison of two systems, turned if necessary: delta is the first system's score minus the second's."""
         one = self[self.row(key)]
         return one if one.a == key[0] else one.turned()
 
@@ -551,7 +552,7 @@ def _check_known(name: str, known: Iterable[str], what: str) -> None:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a metric of a report was measured on, if the data name a task.
+    """The task and the data of a metric in a report, if the data name a task.
 
     Attributes:
         metric: name of the metric in the report.
@@ -569,7 +570,7 @@ class Measured:
 
     @property
     def in_suite(self) -> bool:
-        """Whether this is a suite or one of its tasks, not a metric of a single task."""
+        """Whether the metric is a suite, or a task of a suite."""
         return in_suite(self.metric, self.title)
 
 
@@ -594,18 +595,18 @@ class Distribution(ShortRepr):
 
     Attributes:
         a: name of the first system.
-        b: name of the second.
+        b: name of the second system.
         metric: name of the metric.
-        test: "permutation": score_a - score_b after swaps of units, so around 0; "bootstrap": on bootstrap resamples,
-            so around `observed`.
+        test: "permutation": score_a - score_b after swaps of units, so centred at 0; "bootstrap": on bootstrap
+            resamples, so centred near `observed`.
         observed: score_a - score_b on the data.
         edges: ends of the bins, one more than there are bins, all of the same width. A value on an edge belongs to the
             bin above.
-        shares: probability of each bin; together 1 (but for 1e-9 at either end of an exact distribution).
+        shares: probability of each bin. The sum is 1; an exact distribution may leave out 1e-9 at each end.
         extreme: the probability, in each bin, of values at least as extreme as observed (by the test and its
-            alternative): the shaded part of a histogram. Their sum is the p-value for an exact distribution, and exceed
-            / resamples for resamples.
-        resamples: how many were drawn, the first ones of the report's seed; None for an exact distribution.
+            alternative): the shaded part of a histogram. Their sum is the p-value if the distribution is exact, and
+            exceed / resamples if it is sampled.
+        resamples: number of resamples drawn, the first resamples of the report's seed; None for an exact distribution.
     """
 
     a: str
@@ -626,7 +627,7 @@ class Distribution(ShortRepr):
 
 
 _OF_PAIR = 'report["A", "B"].{} for the pair of systems A and B'
-"""The fields that a comparison has, but a report does not."""
+"""Advice for an attribute that a comparison has, but a report does not."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -693,25 +694,26 @@ class ReportRecord(OtherNames):
         return self.__dict__ | {"again": None, "compute_distribution": None, "evaluations": ()}
 
     def settings_dict(self) -> dict[str, Any]:
-        """The settings, and the data that they were used on, as plain values; with runs if there are any."""
+        """The settings, and the sizes and hash of the data, as plain values; `runs` is omitted if there are none."""
         more = {"instances": self.num_instances, "units": self.num_units, "data": self.data}
         return asdict(self.settings) | more | ({"runs": self.runs} if self.runs else {})
 
     def distribution(self, a: str, b: str, *, metric: str | None = None, test: Test = "permutation") -> Distribution:
-        """How the delta of two systems varies: under the null hypothesis, or (`test="bootstrap"`) on resamples.
+        """The distribution of a delta: under the null hypothesis, or (`test="bootstrap"`) on bootstrap resamples.
 
         It is computed from the data: exactly if that is quick, else from the first resamples of the seed (at most
         8,192, about a second).
 
         Args:
             a: the first system.
-            b: the second.
+            b: the second system.
             metric: the metric; needed if the report has several metrics.
             test: "permutation" or "bootstrap", whether the report has this test or not.
 
         Raises:
-            InputError: the report does not have the pair, or was pickled or read from JSON and has no data, or there
-                is none (no bootstrap of one unit, of trained models and of responses, no swaps of a studentized delta).
+            InputError: the report does not have the pair; or it has no data, because it was pickled or read from JSON;
+                or there is no such distribution. (There is no bootstrap of one unit, of trained models and of
+                responses, and there are no swaps of a studentized delta.)
 
         Example:
             >>> from sigjax import compare

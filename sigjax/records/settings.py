@@ -1,15 +1,15 @@
-"""What determines a report: the corrections for many pairs, the tests, the designs for repeated runs, and all options.
+"""Everything that determines a report: corrections for many pairs, tests, designs for repeated runs, and all options.
 
-Each is declared here, once. All else follows from these records: the adjusted p-values, flags and their refusals, the
-words of every output, the citations of the methods paragraph, the JSON Schema, the help pages, and the lists in tests.
+Each of these is declared here, once. Everything else follows from these records: the adjusted p-values, flags and their
+refusals, the words of every output, the citations of the methods paragraph, the JSON Schema, the help pages, and the
+lists in tests.
 
 To add a correction that takes only p-values, add its name to `PValueCorrection`, its record, and the BibTeX entry that
-the record cites in `data/references.bib`. Its function must never lower an adjusted p-value when a p-value rises,
-because decisions on sampled p-values are made by adjusting the ends of their intervals. Far below 1, adjusted p-values
-must be multiples of p-values, as for every bound of an error rate, and keep their digits (use log1p and expm1 for 1 -
-p). Then the function also works for p-values that are too small for a double. To add a design, add its name to
-`Design`, and its record. If it exchanges or draws something new, extend `Units`, `testing.permutation` and
-`testing.bootstrap`.
+the record cites in `data/references.bib`. If a p-value rises, the function must not lower any adjusted p-value, because
+decisions on sampled p-values adjust the ends of the intervals of p. Far below 1, adjusted p-values must be proportional
+to p-values, and must keep their digits (use log1p and expm1 for 1 - p). Then the function also works for p-values that
+are too small for a double. To add a design, add its name to `Design`, and its record. If it exchanges or draws
+something new, extend `Units`, `testing.permutation` and `testing.bootstrap`.
 """
 
 import math
@@ -26,21 +26,21 @@ PValueCorrection = Literal["holm", "hochberg", "bonferroni", "bh", "by", "none"]
 """The corrections that take only p-values."""
 Correction = Literal[PValueCorrection, "maxt"]
 Adjust = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-"""Ascending p-values `[p]`, and the first and last rank `[p]` of the pairs that have each p-value -> adjusted p-values
-in the same order; results above 1 are cut later. The last rank of all is the number of pairs."""
+"""Distinct p-values `[p]`, ascending, and the first and last rank `[p]` of the pairs with each p-value -> adjusted
+p-values `[p]`. Results above 1 are cut later. The largest last rank is the number of pairs."""
 _SMALLEST = 1e-300
-"""Doubles below this lose digits."""
+"""Doubles below about this number lose digits."""
 _MOVED, _SPAN = -20.0, 250.0
-"""For tiny p-values: log10 to which the largest is scaled; and how far the others may lie below it."""
+"""For tiny p-values in log10: the value to which the largest p-value of a group is scaled; and the range of a group."""
 
 
 @dataclass(frozen=True)
 class CorrectionMethod:
-    """One correction: its title after "adjusted by", its key in `data/references.bib`, and when to take it.
+    """One correction: its title after "adjusted by", its key in `data/references.bib`, and when to use it.
 
     It bounds the probability of any false finding ("familywise"), the expected share of false findings among all
-    findings ("false discovery"), or neither. `adjust` is None if adjusted p-values are counts of resamples on which all
-    pairs are compared.
+    findings ("false discovery"), or neither. `adjust` is None if adjusted p-values are counted on resamples of all
+    pairs together (maxT).
     """
 
     name: Correction
@@ -57,12 +57,12 @@ class CorrectionMethod:
 
 
 def _least_from_here(values: np.ndarray) -> np.ndarray:
-    """[pair]: the least of each value and all values after it."""
+    """[pair]: the smallest of each value and all values after it."""
     return np.minimum.accumulate(values[::-1])[::-1]
 
 
 def _by_rank(p: np.ndarray, last: np.ndarray, factor: float = 1.0) -> np.ndarray:
-    """[p]: steps up from the largest p-value; each p-value times the number of pairs, divided by its rank."""
+    """[p]: each p-value multiplied by the number of pairs and divided by its rank, for a step-up procedure."""
     return _least_from_here(p * last[-1] * factor / last)
 
 
@@ -140,10 +140,11 @@ def adjust(p_values: np.ndarray, correction: Correction, counts: np.ndarray | No
     r"""Adjusted p-values `[pair]`, in the order of `p_values` `[pair]`; `counts` says how many pairs have each p-value.
 
     `holm`: family-wise error, $\max_{j \le i} \min(1, (m - j + 1) p_{(j)})$ (Holm 1979), valid under any dependence.
-    `hochberg`: the same error, $\min_{j \ge i} \min(1, (m - j + 1) p_{(j)})$ (Hochberg 1988), never above Holm's, under
-    independence or positive dependence, which two-sided tests of all pairs need not have. `bonferroni`: $\min(1, m p)$,
-    under any dependence. `bh`: false discovery rate (Benjamini and Hochberg 1995), under independence or positive
-    dependence. `by`: the same under any dependence (Benjamini and Yekutieli 2001). `none`: as they are.
+    `hochberg`: the same error, $\min_{j \ge i} \min(1, (m - j + 1) p_{(j)})$ (Hochberg 1988), never above Holm's. It is
+    valid under independence or positive dependence, which two-sided tests of all pairs need not have. `bonferroni`:
+    $\min(1, m p)$, under any dependence. `bh`: false discovery rate (Benjamini and Hochberg 1995), under independence
+    or positive dependence. `by`: the same under any dependence (Benjamini and Yekutieli 2001). `none`: unchanged
+    p-values.
 
     `maxt` is not a function of p-values; see `sigjax.multiple.decisions`.
 
@@ -180,7 +181,7 @@ def log10_adjusted(p_adjusted: np.ndarray, log10_p: np.ndarray, correction: Corr
     array([-399.699,   -1.699])
     """
     order, found = np.argsort(log10_p), np.empty(len(log10_p))
-    # On a large board, many pairs have the same p.
+    # Work on distinct p-values, since many pairs of a large board have the same p.
     in_order = p_adjusted[order]
     begins = np.ones(len(order), bool)
     begins[1:] = in_order[1:] != in_order[:-1]
@@ -202,7 +203,7 @@ Design = Literal["together", "crossed", "nested", "models"]
 
 @dataclass(frozen=True)
 class TestMethod:
-    """A test of pairs, the keys of its entries in `data/references.bib`, and what it draws if it samples."""
+    """A test of pairs: the keys of its entries in `data/references.bib`, and the name of its random draws."""
 
     __test__ = False  # pytest must not collect it
     name: Test
@@ -226,8 +227,8 @@ class DesignMethod:
     The permutation test `exchanges` units with all their runs, outputs within units, or whole runs. The bootstrap
     `draws` units with all their runs, or units and then outputs within each unit; it does not exist (None) if runs are
     trained models. `words` is a sentence of the methods paragraph. `cites` has the citation keys of its permutation
-    test, in place of the keys of the paired test. `beside` follows the name of a test in tables. `refused` is the
-    reason why the design is refused if nothing uses it.
+    test, in place of the keys of the paired test. `beside` is the text after the name of a test in tables. `refused` is
+    the message if no part of the analysis uses the design.
     """
 
     name: Design
@@ -239,7 +240,7 @@ class DesignMethod:
     refused: str = ""
 
     def reason_against(self, tests: Sequence[Test], *, intervals: bool) -> str | None:
-        """Why these tests, with or without intervals, do not fit the design; None if they do."""
+        """The reason why these tests, with or without intervals, do not fit the design; None if they fit."""
         used = set(tests) & set(self.beside) or (intervals and self.draws == "outputs")
         allowed = set(tests) == {"permutation"} if self.draws is None else self.exchanges == self.draws or used
         return None if allowed else self.refused
@@ -286,7 +287,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray | jax.Array
 else:
-    Array = Any  # importing JAX takes long
+    Array = Any  # Any, because importing JAX takes long
 """An array of NumPy or of JAX (possibly traced)."""
 Score = Callable[[Any], Any]
 """Sums `[..., stat]` -> scores `[...]`, arrays of NumPy or of JAX (possibly traced)."""
@@ -320,7 +321,7 @@ def bonferroni_level(level: float, count: float) -> float:
 
 
 def _bounding(rate: str) -> str:
-    """The corrections that take only p-values and bound an error rate, in words."""
+    """The titles of the corrections that take only p-values and bound this error rate, as a text."""
     names = [f'"{each.name}"' for each in CORRECTIONS.values() if each.bounds == rate and not each.is_resampled]
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
@@ -353,7 +354,7 @@ Size = Annotated[float, Bounds(least=0)]
 """A number that is not negative."""
 Count = Annotated[int, Bounds(least=0)]
 Number = Annotated[int, Bounds(least=1)]
-"""A number of things (at least 1), or a position."""
+"""A count or a position, at least 1."""
 Letters = Annotated[str, Bounds(pattern="[a-zA-Z]+")]
 Hash = Annotated[str, Bounds(pattern="[0-9a-f]{16}")]
 
@@ -366,7 +367,7 @@ class Settings:
         "permutation", "Permutation test, bootstrap test, or both.", group="Main options"
     )
     tests: tuple[Test, ...] = field(init=False)
-    """What users may give as `test`."""
+    """The tests, as a tuple; users give one test or several tests as `test`."""
     method: Method = option(
         "auto",
         f"Exact (no sampling), Monte Carlo, or auto: exact within {Hint('budget')} and {Hint('memory')}.",
@@ -499,10 +500,10 @@ class Settings:
     )
 
     def __post_init__(self, test: Test | Sequence[Test]) -> None:
-        """Keep one test or several as a tuple."""
+        """Store one test, or a sequence of tests, as a tuple."""
         tests = (test,) if isinstance(test, str) or not isinstance(test, Sequence) else tuple(test)
         object.__setattr__(self, "tests", tests)
-        object.__setattr__(self, "test", tests)  # what `dataclasses.replace` takes
+        object.__setattr__(self, "test", tests)  # needed by `dataclasses.replace`, which passes all fields
 
     @cached_property
     def alpha(self) -> float:
@@ -511,8 +512,8 @@ class Settings:
 
     @cached_property
     def fixed_resamples(self) -> int:
-        """Number of resamples for methods that cannot stop by themselves, such as the bootstrap.
+        """Number of resamples for methods that need a fixed number, such as the bootstrap.
 
-        "auto" means the default.
+        If the setting is "auto", this is the default number.
         """
         return DEFAULT_RESAMPLES if self.resamples == "auto" else self.resamples

@@ -1,8 +1,8 @@
 """Reports as data: JSON of the schema `sigjax/1`, written and read back, CSV and data frames; JSON of studies.
 
 Numbers are never rounded. The keys of JSON, and its JSON Schema, follow from the records. A JSON report may come from
-anywhere, so reading checks here, once, everything that the formats rely on: the type and the domain of every value
-(from the records), and that names fit together.
+anywhere. So the reader checks, once, everything on which the formats rely: the type and the domain of every value (from
+the records), and that all names are known.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ from sigjax.run.shards import CHECKSUM, DEFAULTS, SCHEMA, Checksum, check_unchan
 from sigjax.version import install_command
 
 _BLOCK = 2**12
-"""Pairs per block of text."""
+"""Number of pairs that are formatted at a time."""
 COLUMNS = tuple(name for name in FIELDS if name != "settings")
 """The fields of a comparison in CSV and data frames, in order; an interval becomes two columns, `_low` and `_high`."""
 SCORE_KEYS = ("score_a", "score_b")
-"""Fields that pairs have in JSON only if each pair has its own instances (missing pairwise)."""
+"""Fields that pairs have in JSON only if each pair has its own instances (missing="pairwise")."""
 PAIR_KEYS = tuple(name for name in COLUMNS if name not in (*SCORE_KEYS, "better"))
-"""Fields of pairs in JSON; the scores, and which system is better, follow from the systems."""
+"""Fields of pairs in JSON. The scores and the better system are left out, because they follow from the systems."""
 SYSTEM_KEYS = tuple(field.name for field in fields(SystemScore))
 _WHERE_THERE = ("standard_error_unclustered", "bootstrap_ranks")
 """Fields that get columns only if some pair or system has a value."""
@@ -71,8 +71,8 @@ _WHERE_THERE = ("standard_error_unclustered", "bootstrap_ranks")
 def json_pieces(report: ReportRecord, keep_scores: KeepScores = "auto") -> Iterator[str]:
     """The report as JSON of the schema `sigjax/1`; missing values are null, and NaN cannot occur.
 
-    The text comes in pieces, so that a large report is never held as a whole; `keep_scores` as in `Report.to_json`. The
-    last key is a checksum of all others (`check_unchanged`).
+    The text comes in pieces, so that a large report is never in memory as a whole. For `keep_scores`, see
+    `Report.to_json`. The last key is a checksum of all other keys (`check_unchanged`).
     """
     if keep_scores not in get_args(KeepScores):
         raise InputError(f"keep_scores must be one of {', '.join(get_args(KeepScores))}, got {keep_scores!r}")
@@ -99,7 +99,7 @@ def json_pieces(report: ReportRecord, keep_scores: KeepScores = "auto") -> Itera
 
 
 def _lines(rows: Iterable[str]) -> Iterator[str]:
-    """A JSON array with one row per line, from rows, or from texts of several rows."""
+    """Yield the lines of a JSON array, one row per line. The input is texts of one or several rows."""
     before = "[\n    "
     for row in rows:
         yield before + row
@@ -144,7 +144,7 @@ def _of_numbers(values: np.ndarray) -> list[str]:
     """Format each distinct number once: scores of whole numbers, and exact p-values, repeat in many pairs."""
     different, which = np.unique(np.ascontiguousarray(values).view(np.int64), return_inverse=True)
     numbers = different.view(values.dtype)
-    # Python writes finite numbers in the same way as `json`, which refuses all others.
+    # For finite numbers, `repr` gives the same text as `json`; for other numbers, `json` raises an error.
     texts = list(map(repr if np.isfinite(numbers).all() else visible_json, numbers.tolist()))
     return [texts[index] for index in which.tolist()]
 
@@ -163,7 +163,7 @@ def json_lines(schema: str, fields: dict[str, Any]) -> str:
 
 TableName = Literal["pairs", "systems"]
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "'")
-"""Characters at which spreadsheets start a formula (also in full width); the quote makes the escape reversible."""
+"""Characters with which spreadsheets begin a formula (also in full width), and the quote that escapes them."""
 
 
 def csv_pieces(report: ReportRecord, of: TableName = "pairs") -> Iterator[str]:
@@ -225,7 +225,7 @@ def _blocks(report: ReportRecord, of: TableName, size: int = _BLOCK) -> Iterator
 
 
 def _by_ends(columns: dict[str, list[Any]], left_out: Sequence[str] = ()) -> dict[str, list[Any]]:
-    """The columns except some, with an interval split into a column of low ends and a column of high ends."""
+    """The columns except those in `left_out`; an interval becomes a column of low ends and a column of high ends."""
     table: dict[str, list[Any]] = {}
     for name, values in columns.items():
         if name in left_out:
@@ -299,7 +299,7 @@ def _checked_library(library: Library | None, columns: str) -> Library:
 def _is_installed(name: str) -> bool:
     try:
         return find_spec(name) is not None
-    except ValueError:  # find_spec raises it for a module that is blocked
+    except ValueError:  # raised by find_spec for a blocked module
         return False
 
 
@@ -321,7 +321,7 @@ def _frame(columns: dict[str, list[Any]], library: Library, types: Mapping[str, 
 
 
 _MOST_KEPT = 10**6
-"""Most characters of JSON for statistics, if the user did not ask for them."""
+"""If the user did not ask for statistics, they are kept only up to this many characters of JSON."""
 _LABELS = ("ids", "clusters", "strata", "runs")
 
 
@@ -345,7 +345,7 @@ class Statistics:
 
 
 def _packed(report: ReportRecord, keep: KeepScores) -> tuple[Statistics, ...]:
-    """The statistics behind a report; empty if they are too large, or could not be restored."""
+    """The statistics of a report for JSON; empty if they are too large, or if a reader could not restore them."""
     kept = [each for each in report.evaluations if each.weights is None]  # a suite is computed from its tasks
     if keep == "never" or not all(each.present is None and _is_known(each.metric) for each in kept):
         return ()
@@ -372,7 +372,7 @@ def _packed(report: ReportRecord, keep: KeepScores) -> tuple[Statistics, ...]:
 
 
 def _is_known(metric: Metric | SampleMetric) -> bool:
-    """Whether the name is enough to find the metric again."""
+    """Whether a reader of JSON can find the metric by its name."""
     known = _metric_of(metric.name, metric.stat_names)
     return known == metric if isinstance(metric, SampleMetric) else getattr(known, "score", None) is metric.score
 
@@ -384,7 +384,7 @@ def _metric_of(name: str, stat_names: Sequence[str]) -> Metric | SampleMetric | 
 
 
 def _unpacked(packed: Sequence[Statistics], report: ReportRecord) -> tuple[EvaluationRecord, ...]:
-    """The evaluations behind a report, restored from their statistics."""
+    """The evaluations of a report, restored from their statistics."""
     titles, kept = {each.metric: each.title for each in report.measured}, []
     try:
         for each in packed:
@@ -418,11 +418,11 @@ def _unpacked(packed: Sequence[Statistics], report: ReportRecord) -> tuple[Evalu
 
 
 USED_ON = {"instances": Number, "units": Number, "data": Hash, "runs": tuple[Number, Number] | None}
-"""Keys in the settings of a report besides the options."""
+"""Keys in a report's settings that are not options -> their types."""
 TEXTS: dict[str, Any] = {"signature": str, "versions": dict[str, str | None]}
 TEXTS |= dict.fromkeys(("notes", "lower_is_better"), tuple[str, ...])
 OPTIONAL = {"headlines": Headline, "facts": NoteData, "measured": Measured, "statistics": Statistics}
-"""Arrays that JSON omits if they are empty, and their records; headlines are computed again on reading."""
+"""Arrays that JSON omits if they are empty -> their records. A reader computes headlines again."""
 REQUIRED = ("schema", "settings", *TEXTS, "systems", "pairs")
 """Keys that every report has."""
 
@@ -489,7 +489,7 @@ class JsonType(NamedTuple):
 
 
 def _kind(annotation: Any, domain: Bounds = Bounds()) -> JsonType:  # noqa: B008
-    """A type of the records as a JSON type; a union may only consist of one type and None."""
+    """The JSON type of a type in the records. A union may only consist of one type and None."""
     origin, members = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _kind(*members)
@@ -594,7 +594,7 @@ def _settings(given: Mapping[str, Any]) -> tuple[dict[str, Any], Settings]:
 def _scores(
     systems: Sequence[SystemScore], settings: Settings, lower_is_better: Sequence[str], measured: Sequence[Measured]
 ) -> ScoreTable:
-    """The scores; each name must occur once, and all other names must be among them."""
+    """The scores; each name must occur once, and all other names in the report must be among these names."""
     scores: ScoreTable = {}
     for entry, one in enumerate(systems, 1):
         if (one.metric, one.name) in scores:
@@ -623,7 +623,7 @@ def _comparisons(
     rows: list[dict[str, Any]], scores: ScoreTable, settings: Settings, lower_is_better: tuple[str, ...]
 ) -> Comparisons:
     types = field_types(Comparison)
-    apart = SCORE_KEYS if rows and SCORE_KEYS[0] in rows[0] else ()  # missing pairwise
+    apart = SCORE_KEYS if rows and SCORE_KEYS[0] in rows[0] else ()  # missing="pairwise"
     columns = {key: _column(rows, key, types[key], "pairs") for key in (*PAIR_KEYS, *apart)}
     _refuse_more(rows, columns, "pairs")
     pairs = list(zip(*(columns[key] for key in ("metric", "a", "b", "test")), strict=True))

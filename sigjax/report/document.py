@@ -1,4 +1,4 @@
-"""The content of a result for all outputs: its verdict, sentences and tables; and the writers of text and markup."""
+"""The content of a result for all outputs (headline, sentences and tables), and functions that write it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from sigjax.report.words import is_warning
 from sigjax.version import __version__
 
 _NAME, _WIDTH, _LEAST_NAME = 32, 80, 26
-"""Columns for a name, for a text, and for names in files; tables in files keep all columns."""
+"""Most characters of a name; characters of a line of text in files; fewest characters for a name in files."""
 _SHORT_TABLE = 10
-"""Rows of a table that a GitHub comment shows."""
+"""Most rows of a table that a GitHub comment shows."""
 
 Block = str | Table
 """A sentence, a table, or "" for a gap in a text. A sentence that ends with a colon is the heading of the next part."""
@@ -33,17 +33,17 @@ class Document:
     title: str
     """The kind of result, such as "Power"."""
     about: str
-    """The data behind it, such as "F1 on 200 instances"."""
+    """The data of the result, such as "F1 on 200 instances"."""
     verdict: str
     """The answer in one sentence."""
     blocks: Sequence[Block]
-    """The parts for everyone."""
+    """The parts that are always shown."""
     details: Sequence[Block] = ()
-    """The parts that web pages and comments fold."""
+    """The parts that web pages and comments show only on a click."""
     alert: str = "NOTE"
     """The colour of the verdict on GitHub."""
     holds_texts: bool = False
-    """Whether names in tables are texts, which files do not break into short lines."""
+    """Whether the names in tables are texts (such as notes), which files do not break into short lines."""
 
     @property
     def parts(self) -> list[Block]:
@@ -77,7 +77,7 @@ def document_of(report: ReportRecord) -> Document:
 
 
 def to_text(document: Document, *, width: int | None = None, color: bool = False) -> str:
-    """The document in lines of `width` columns (if left out, the width of the terminal, or of files)."""
+    """The document as text with lines of `width` characters. The default is the width of the terminal, or of files."""
 
     def draw(page: Page) -> None:
         page.sentence(document.verdict, style=BOLD)
@@ -100,7 +100,7 @@ def to_text(document: Document, *, width: int | None = None, color: bool = False
 
 
 def _plain(table: Table) -> Table:
-    """The table with scores as text, with their marks behind them."""
+    """The table with each score as a text, followed by its marks."""
     rows = [[cell.text + cell.marks if isinstance(cell, ScoreCell) else cell for cell in row] for row in table.rows]
     return replace(table, rows=list(map(tuple, rows)), scores=()) if table.scores else table
 
@@ -113,7 +113,7 @@ def to_markup(document: Document, dialect: Dialect) -> str:
 
 
 def to_github(document: Document) -> str:
-    """A comment for a pull request: the verdict, the first rows of the parts for everyone, and the details folded."""
+    """A comment for a pull request: verdict, first rows of the main parts, and details, shown on a click."""
     first = [part for part in document.blocks if part != ""]
     short = [replace(part, rows=part.rows[:_SHORT_TABLE]) if isinstance(part, Table) else part for part in first]
     whole = [] if short == first else ["All rows:", *first]
@@ -124,7 +124,7 @@ def to_github(document: Document) -> str:
 
 
 def to_html(document: Document) -> str:
-    """A web page that loads nothing from other servers, with the details folded."""
+    """A web page that loads nothing from other servers; details are shown on a click."""
     first = [document.verdict, *(part for part in document.blocks if part != "")]
     return blocks_page(document.title, document.about, first, [part for part in document.details if part != ""])
 

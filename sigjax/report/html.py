@@ -1,4 +1,4 @@
-"""HTML: the part of a page that notebooks show, without scripts, and a web page that loads nothing from other servers.
+"""HTML: a fragment without scripts for notebooks, and a web page that loads nothing from other servers.
 
 The web page has sortable tables with search, heat maps and forest plots: `page.js` draws the pairs from compact JSON in
 the page. Without scripts, the page shows the same tables as notebooks. Both have a light and a dark style.
@@ -54,18 +54,18 @@ def to_fragment(report: ReportRecord) -> str:
 
 
 def paragraph(text: str | None, style: str = "") -> list[str]:
-    """A paragraph of this class; empty without text."""
+    """A paragraph of the CSS class `style`; no lines if there is no text."""
     mark = f' class="{style}"' if style else ""
     return [] if text is None else [f"<p{mark}>{escape(text)}</p>"]
 
 
 def folded(title: str, lines: Sequence[str]) -> list[str]:
-    """Lines that appear on a click."""
+    """Lines of HTML that appear on a click on the title."""
     return [f"<details>\n<summary>{escape(title)}</summary>", *lines, "</details>"]
 
 
 def systems_lines(section: Section) -> list[str]:
-    """The answer and its basis, each sentence once; the table; and details, folded."""
+    """The headlines and their basis, each sentence once; the table; and details, shown on a click."""
     parts = [part for headline in section.headlines for part in paragraph(headline, "conclusion")]
     for family in section.families:
         test = f"{family.test} test: " if len(section.families) > 1 else ""
@@ -96,7 +96,7 @@ def pairs_lines(family: PairFamily) -> list[str]:
 
 
 def paper_lines(report: ReportRecord, sections: Sequence[Section]) -> list[str]:
-    """The results of all metrics, their table, and the meaning of its marks."""
+    """The results of all metrics, the table of a paper, and the meaning of its marks."""
     said = named_headlines(sections[:MAX_HEADLINES])
     paper = paper_table(report, sections)
     parts = [part for line in said for part in paragraph(line, "conclusion")]
@@ -104,7 +104,7 @@ def paper_lines(report: ReportRecord, sections: Sequence[Section]) -> list[str]:
 
 
 def _scrolling(style: str, caption: str, head: str, rows: list[str]) -> str:
-    """A table of this class that scrolls, also with the keyboard."""
+    """A table of the CSS class `style`, which scrolls, also with the keyboard."""
     label, body = escape(caption), "\n".join(f"<tr>{row}</tr>" for row in rows)
     head = f"<thead><tr>{head}</tr></thead>\n" if head else ""
     titled = f"<caption>{label}</caption>\n" if label else ""
@@ -157,13 +157,13 @@ def _cell(comparison: Comparison | None, spec: str, *, shaded: bool) -> str:
 
 
 MAX_DRAWN = 200
-"""Most systems in a heat map; browsers become slow with more cells."""
+"""Most systems in a heat map, because more cells make browsers slow."""
 MAX_HEADLINES = 5
 """Most metrics with headlines at the top; each metric also has its headline below."""
 LONG_NAME = 48
-"""Letters above which a name in a table is broken into lines, even if there is room."""
+"""If a name in a table has more letters than this, it is broken into lines, even if there is room."""
 MAX_NAME = 24
-"""Letters of the names beside a heat map."""
+"""Most letters of a name beside a heat map."""
 _SIGNS = {"·": "-", "?": "?", "=": "="}
 
 
@@ -238,7 +238,7 @@ def _json(value: Any) -> str:
 
 
 def _section(section: Section, number: int, numbers: Iterator[int], *, titled: bool) -> list[str]:
-    """One metric; `numbers` count the next families of the page."""
+    """The lines of one metric; `numbers` gives the numbers of the next families on the page."""
     parts = [f'<section id="m{number}" aria-label="{escape(section.title)}">']
     parts += [f"<h2>{escape(section.title)}</h2>"] if titled else []
     parts += systems_lines(section)

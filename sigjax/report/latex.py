@@ -23,14 +23,14 @@ from sigjax.report.words import DASH, count, is_warning
 
 MARKS = {"†": r"\dagger", "‡": r"\ddagger"}
 COLUMN, PAGE, GAP = 216.0, 450.0, 8.0
-"""Points: width of one column and of two (each a little less than the real width), and gap between table columns."""
+"""Points: width of one text column and of two (a little below the real widths), and gap between columns of a table."""
 MAX_LINES = 45
 """Most lines below a caption on a page; longer tables are broken between pages."""
 MAX_PAIRS = 300
-"""Most pairs in an appendix: the pairs of 25 systems by one test."""
+"""Most pairs in an appendix; 25 systems with one test have 300 pairs."""
 MIN_NAME, LONG_WORD = 80.0, 25
 _INDENT, _PIECE = 10.0, 12
-"""Indent in points of the further lines of a broken name, and most letters of a part that is not broken."""
+"""Indent (points) of the second and later lines of a broken name; and most letters of a part that is not broken."""
 LONGTABLE = r"""% longtable needs one column: the class goes back to two after it
 \makeatletter\newif\ifsigjaxtwo\if@twocolumn\sigjaxtwotrue\onecolumn\fi\makeatother"""
 
@@ -42,9 +42,12 @@ def to_latex(
     caption: str | None = None,
     label: str | None = None,
 ) -> str:
-    """The table of a paper, systems by metrics; the results of the tests are comments, for the text of the paper.
+    """The table of a paper, with systems as rows and metrics as columns.
 
-    `path` is the file of the table; it gives the label unless `label` is given. The `caption` is LaTeX.
+    LaTeX comments give the results of the tests, for the text of the paper.
+
+    `path` is the file of the table. If `label` is not given, the label is made from the name of this file. The
+    `caption` is LaTeX.
     """
     sections = list(blocks(report))
     paper = paper_table(report, sections)
@@ -57,7 +60,7 @@ def to_latex(
 
 
 def to_appendix(report: ReportRecord, path: str | os.PathLike[str] | None = None, *, label: str | None = None) -> str:
-    """For each metric, its systems with intervals, and all pairs; labels begin as for `to_latex`."""
+    """For each metric, tables of its systems with intervals, and of all pairs; labels begin as in `to_latex`."""
     parts, sections = [], list(blocks(report))
     for section, name in zip(sections, _labels(sections, label or _label(path)), strict=True):
         table, pairs = section.table, sum(len(family.comparisons) for family in section.families)
@@ -114,7 +117,7 @@ def _label(path: str | os.PathLike[str] | None) -> str:
 
 
 def _labels(sections: Sequence[Section], first: str) -> list[str]:
-    """A label for each metric: the report's label and the metric's name, with a number if that is empty or taken."""
+    """A label for each metric: the report's label and the metric's name, and a number if this is empty or taken."""
     names = [re.sub(r"[^a-z0-9]+", "-", section.metric.lower()).strip("-") for section in sections]
     return [f"{first}-{name if name and names.index(name) == i else f'{name}{i + 1}'}" for i, name in enumerate(names)]
 
@@ -137,7 +140,7 @@ def _head(table: Table, column: int) -> tuple[str, float]:
     """A header as LaTeX, in two lines if it has a comma and comes from sigjax; and its width in points."""
     text = visible(table.header[column])
     if column in table.scores:
-        beside = GAP / 2 if column == len(table.header) - 1 else 0.0  # other columns use the gap to the next column
+        beside = GAP / 2 if column == len(table.header) - 1 else 0.0  # others use the gap to the next column
         return rf"\multicolumn{{2}}{{c}}{{{escape_latex(text)}}}", width(text) + beside
     lines = text.split(", ")
     lines = [f"{line}," for line in lines[:-1]] + lines[-1:]
@@ -148,7 +151,7 @@ def _head(table: Table, column: int) -> tuple[str, float]:
 def _cell(table: Table, column: int, cell: Any) -> tuple[str, float]:
     """A cell as LaTeX, and its width in points; columns of names come first, after the rank, which is set like a name.
 
-    Marks of a score are raised, in a column of their own; bold is wider.
+    Marks of a score are superscripts in their own column. Bold text is wider.
     """
     if column in table.names:
         return escape_latex(cell), width(cell)
@@ -162,7 +165,7 @@ def _cell(table: Table, column: int, cell: Any) -> tuple[str, float]:
 
 
 def _mathematics(cell: str) -> str:
-    r"""A cell that sigjax wrote: signs, powers of ten and stars become math.
+    r"""A cell with text from sigjax (not from the data) as LaTeX: signs, powers of ten and stars become math.
 
     >>> print(_mathematics("[-0.01, 0.02]"), _mathematics("3.1e-12*"), _mathematics("2–4"))
     [$-0.01$, 0.02] $3.1\times10^{-12}{}^{*}$ 2--4
@@ -219,12 +222,15 @@ def set_table(table: Table, caption: str, notes: Sequence[str | None], label: st
 
 
 def _room(widths: list[float], names: Sequence[int], *, is_long: bool) -> tuple[dict[int, float], float]:
-    """Points for each column of names, and how many text columns the table takes: one if names then need two lines."""
+    """The width of each column of names, and of the table (one or two text columns), in points.
+
+    The table has one text column if names then need at most two lines.
+    """
     others = sum(widths) - sum(widths[i] for i in names) + GAP * (len(widths) - 1)
     least = sum(min(widths[i], max(MIN_NAME, 0.6 * widths[i])) for i in names)
     limit = COLUMN if not is_long and COLUMN - others >= least else PAGE
     room, left = dict[int, float](), limit - others
-    for i in sorted(names, key=widths.__getitem__):  # the shortest first, so that the others get the room that is left
+    for i in sorted(names, key=widths.__getitem__):  # the narrowest first; the rest share the remaining room
         room[i] = min(widths[i], max(MIN_NAME, left / (len(names) - len(room))))
         left -= room[i]
     return room, limit
@@ -266,7 +272,7 @@ def _pieces(name: str) -> list[str]:
 
 
 def _lines(name: str, room: float) -> int:
-    """How many lines a broken name takes; all lines except the first are indented.
+    """The number of lines that a broken name needs. All lines except the first are indented.
 
     >>> _lines("team10_bundle1_run1", 80.0), _lines("team10", 80.0)
     (2, 1)

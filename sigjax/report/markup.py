@@ -1,4 +1,4 @@
-"""Markup languages: tables and sentences that are ready to paste. A language is a `Dialect`."""
+"""Markup languages: tables and sentences that you can paste. Each language is a `Dialect`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from sigjax.report.sections import ScoreCell, Table, blocks, named_headlines, pa
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """A markup language: all that `render` needs to write a report in it.
+    """A markup language: the functions with which `render` writes a report.
 
-    `escape` writes text from people, in tables too. `number` writes a number in a table (perhaps with a star), and the
-    header of its column. `heading` takes escaped text. `score` writes a score with its marks. `table` takes the header,
-    whether each column holds names, and the rows. `code` writes a line without escapes.
+    `escape` writes text from the data, such as names, also in tables. `number` writes a number in a table (perhaps with
+    a star), and the header of its column. `heading` takes escaped text. `score` writes a score with its marks. `table`
+    takes the header, whether each column holds names, and the rows. `code` writes a line without escapes.
     """
 
     escape: Callable[[str], str]
@@ -54,7 +54,7 @@ def render(report: ReportRecord, dialect: Dialect) -> str:
 
 
 def render_table(table: Table, dialect: Dialect) -> str:
-    """A table in a markup language; text from people is escaped."""
+    """A table in a markup language; text from the data, such as names, is escaped."""
     columns, number = range(len(table.header)), dialect.number
     writers = [dialect.escape if i in table.names else dialect.score if i in table.scores else number for i in columns]
     head = [dialect.escape(text) if i in table.scores else number(text) for i, text in enumerate(table.header)]
@@ -63,7 +63,7 @@ def render_table(table: Table, dialect: Dialect) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Text that Markdown shows literally, in a table cell too."""
+    """The text, escaped so that Markdown shows it literally, also in a table cell."""
     return re.sub(r"([\\`*_\[\]<>|&~$#])", r"\\\1", visible(text))
 
 
@@ -83,11 +83,11 @@ to_markdown = partial(render, dialect=MARKDOWN)
 
 
 _RST_MARK = re.compile(r"^(?:[-+•](?= |$)|\(?(?:\d+|[A-Za-z]|[ivxlcdm]+)[.)](?= |$)|[^\w\s](?=[^\w\s])|::?|>>>)")
-"""Beginnings of a list, a rule, a field or a code block."""
+"""Pattern of line beginnings that would start a list, a rule, a field or a code block."""
 
 
 def escape_rst(text: str) -> str:
-    """Text that reStructuredText shows literally."""
+    """The text, escaped so that reStructuredText shows it literally."""
     shown = visible(text)
     begins = "\\" if _RST_MARK.match(shown) and shown[0] not in "\\`*_|" else ""
     return begins + re.sub(r"([\\`*_|])", r"\\\1", shown)

@@ -22,7 +22,7 @@ _PROGRAMS = {
 }
 NULLS = {"shift": r"\delta^*-\delta", "flip": r"\delta-\delta^*"}
 _BY_FORMULA = ("one statistic", "two statistics", "dynamic program", "tree")
-"""How the reason of an exact test begins if the test follows Zmigrod et al."""
+"""Beginnings of the reasons of exact tests whose algorithms are from Zmigrod et al."""
 _WORDED = frozenset(
     ("test", "method", "resamples", "seed", "alternative", "baseline", "correction", "interval", "variant")
     + ("confidence_level", "statistic", "mid_p", "family", "design")  # these have their own sentences below
@@ -32,13 +32,13 @@ _WORDED = frozenset(
 
 
 def to_methods(report: ReportRecord) -> str:
-    r"""The paragraph; `to_bibtex` has the entries that it cites by `\cite`."""
+    r"""The methods paragraph; `to_bibtex` gives the entries that it cites by `\cite`."""
     paragraph = " ".join(_sentences(report))
     return "\n".join([*declared(paragraph, named_in(report)), paragraph]) + "\n"
 
 
 def to_bibtex() -> str:
-    """The BibTeX entries of everything that sigjax cites, so that one file serves a paper with several reports."""
+    """All BibTeX entries that sigjax may cite, so that one file serves a paper with several reports."""
     return (files("sigjax") / "data" / "references.bib").read_text(encoding="utf-8")
 
 
@@ -77,19 +77,19 @@ def _sentences(report: ReportRecord) -> Iterator[str]:
 
 
 def _seeds(pairs: Comparisons, settings: Settings) -> str:
-    """The seed, or the seeds of combined reports."""
+    """The seed as a text; if reports were combined, all of their seeds."""
     seeds = dict.fromkeys(str(own.seed) for own in pairs.column("settings").distinct() or (settings,))
     return f"seed{'s' * (len(seeds) > 1)} {joined(list(seeds))}"
 
 
 def _resamples(pairs: Comparisons, settings: Settings) -> str:
-    """The chosen number of resamples, or the fewest and the most of combined reports."""
+    """The chosen number of resamples as a text; if reports were combined, the smallest and the largest number."""
     numbers = sorted({own.fixed_resamples for own in pairs.column("settings").distinct() or (settings,)})
     return " to ".join(f"{number:,}" for number in dict.fromkeys((numbers[0], numbers[-1])))
 
 
 def _strata(number: int, report: ReportRecord) -> Iterator[str]:
-    """The use of strata; the permutation test never uses them, since it exchanges results within units."""
+    """Sentences on strata. The permutation test never uses strata, since it exchanges results within units."""
     fixed = any(isinstance(note, Note) and note.code == "fixed" for note in report.notes)
     if fixed:
         yield rf"These are runs on {number:,} fixed tasks (strata), whose runs are the sample~\cite{{agarwal2021}}."
@@ -101,7 +101,7 @@ def _strata(number: int, report: ReportRecord) -> Iterator[str]:
 
 
 def _of_notes(report: ReportRecord) -> Iterator[str]:
-    """Instances that were left out or counted as 0, the number of labels, and the signatures that sacrebleu prints."""
+    """Sentences from notes: instances left out or counted as 0, the number of labels, and signatures of sacrebleu."""
     notes = [note for note in report.notes if isinstance(note, Note)]
     for note in notes:
         if note.code == "dropped":
@@ -178,7 +178,7 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
 
 
 def _correction(sizes: list[int], everything: int, pairs: Comparisons, settings: Settings) -> Iterator[str]:
-    """The correction, and what counts as significant."""
+    """The sentences about the correction, and about the threshold for significance."""
     over = everything if settings.family == "report" else max(sizes, default=0)
     alpha, adjusted = f"{settings.alpha:g}", ""
     if over > 1 and settings.correction == "none":

@@ -1,4 +1,4 @@
-"""A figure of panels: sizes and colours, names of rows, titles, one legend for all (`draw_panels`).
+"""Figures of panels (`draw_panels`): sizes, colours, names of rows, titles, and one legend for all panels.
 
 Sizes fit one or two columns of a paper, and colours work for all kinds of colour vision.
 """
@@ -26,33 +26,33 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 ONE_COLUMN, TWO_COLUMNS = 3.35, 6.9
-"""Inches: width of one column and of both columns of the usual classes."""
+"""Inches: width of one column, and of both columns, in usual two-column papers."""
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Colours of Okabe and Ito (2008), which differ for all kinds of colour vision."""
 BLUE, VERMILION, GREY = *PALETTE[:2], "0.55"
 LOOKS = tuple(zip(PALETTE, "o^sDvPX", strict=True))
-"""Colours and markers, so that points also differ in print."""
+"""Pairs of a colour and a marker, so that points also differ if they are printed without colour."""
 UNDECIDED = "#F3C98B"
 """The colour of pairs that more resamples could decide."""
 BLUES = (BLUE, "#6FB1D6", "#C5E0EE")
-"""Shades that also differ in lightness."""
+"""Shades of blue, from dark to light."""
 FONT = 7
 ROW, _PAGE, _SMALLEST_ROW = 0.19, 8.6, 0.06
-"""Inches: height of a row, of all rows on a page, and of a row with the smallest printable letters (4 points)."""
+"""Inches: height of a row; height of all rows on a page; height of a row with letters of 4 points (the smallest)."""
 _DPI = 200
-"""Pixels per inch, unless the user saves with another number; letters in notebooks then have 19 pixels."""
+"""Pixels per inch, unless the user chooses another number on saving. Letters in notebooks then have 19 pixels."""
 _MISSING = 5
-"""Characters that a warning names."""
+"""Most characters that a warning names."""
 _METADATA = {"pdf": ("Subject", "CreationDate"), "svg": ("Description", "Date"), "png": ("Description", None)}
-"""Metadata fields for the subject and the date of a file."""
+"""File format -> the names of its metadata fields for the subject and the date."""
 NAME, _FEWEST = 60, 12
-"""Most columns for a name (few names are longer), and the columns that every name gets in a figure."""
+"""Most characters of a name (few names are longer), and fewest characters of a name in a figure."""
 NAMES_SHARE = 1 / 2
 """The largest share of a panel's width for names and numbers beside it."""
 MAX_HEIGHT = 150.0
 """Largest height in inches; viewers do not open larger files."""
 _INNER = 0.775
-"""The share of a panel's area that matplotlib uses for the axes before the layout makes room for names."""
+"""The share of a panel's area that matplotlib gives to the axes, before the layout makes room for names."""
 
 
 def empty_figure(width: float, height: float, about: str = "") -> Figure:
@@ -96,9 +96,9 @@ def empty_figure(width: float, height: float, about: str = "") -> Figure:
 
 @contextmanager
 def _in_our_words(said: set[str]) -> Iterator[None]:
-    """Name the characters that no font has, once.
+    """A context: if no font has some characters, one warning names them.
 
-    Other warnings of matplotlib concern the layout, which sigjax makes.
+    Other warnings of matplotlib are dropped: they are about the layout, which sigjax computes.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -122,7 +122,7 @@ def plain(text: str) -> str:
 
 
 def row_height(rows: int) -> float:
-    """Height of a row in inches, so that all rows fit on a page if letters stay legible."""
+    """Height of a row in inches: so low that all rows fit on a page, if letters stay legible."""
     return max(_SMALLEST_ROW, min(ROW, _PAGE / max(rows, 1)))
 
 
@@ -132,17 +132,17 @@ def row_font(rows: int) -> float:
 
 
 def names_width(names: Sequence[str], rows: int) -> float:
-    """Approximate width of the longest name in inches, with so many rows."""
+    """Approximate width of the longest name in inches, if the panel has this number of rows."""
     return _letter(rows) * max([min(len(name), NAME) for name in names], default=0)
 
 
 def _letter(rows: int) -> float:
-    """Width of a letter in inches, with so many rows."""
+    """Width of a letter in inches, if the panel has this number of rows."""
     return 0.0083 * row_font(rows)
 
 
 def short_labels(names: Sequence[str], width: float, rows: int, beside: float = 0.0) -> list[str]:
-    """Names shortened to leave half of `inches` free; text on the other side takes `beside` inches."""
+    """Names, shortened so that half of `width` inches stays free; text on the other side takes `beside` inches."""
     columns = int((NAMES_SHARE * width - beside) / _letter(rows))
     return words.short_names(list(map(visible, names)), max(_FEWEST, min(NAME, columns)))
 
@@ -156,10 +156,10 @@ def label_rows(
     panels: int = 1,
     named: bool = True,
 ) -> None:
-    """Label one row per name, the first at the top; `right` are labels on the other side.
+    """Label the rows with names, the first name at the top; `right` are labels on the other side.
 
-    Names that leave less than half of the width are shortened, unless `whole` is true. Several `panels` beside each
-    other may share their names, which only the `named` panel shows.
+    If names would take more than half of the width, they are shortened, unless `whole` is true. If several `panels`
+    beside each other share their names, only the panel with `named` shows them.
     """
     clear_sides(axes, "left", "right", "top")
     size, labels = row_font(len(names)), list(names)
@@ -178,7 +178,7 @@ def label_rows(
 
 
 def clear_sides(axes: Axes, *sides: str) -> None:
-    """Draw no line at these sides of a panel, thin lines at the others, and small ticks."""
+    """Draw no line at these sides of a panel, thin lines at the other sides, and small ticks."""
     axes.tick_params(labelsize=FONT - 1, length=2, width=0.6)
     for side, spine in axes.spines.items():
         spine.set_visible(side not in sides)
@@ -216,7 +216,7 @@ def _beside(figure: Figure, panels: Sequence[Axes]) -> Iterator[tuple[Axes, tupl
     """For each panel, its left end including names, and its right end including numbers (on a second axis)."""
     figure.draw_without_rendering()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # about characters that no font has; they were named just now
+        warnings.simplefilter("ignore", UserWarning)  # for characters that no font has, sigjax has already warned
         parts = [[each.get_tightbbox() for each in (panel.yaxis, *panel.child_axes)] for panel in panels]
     for panel, boxes in zip(panels, parts, strict=True):
         every = [panel.get_window_extent(), *(box for box in boxes if box is not None)]
@@ -240,7 +240,7 @@ def draw_legend(figure: Figure, panels: Sequence[Axes], below: Axes | None = Non
         "\n".join(wrap(name, int(17 * width - 8))): key
         for panel in panels
         for axes in cast("list[Axes]", [panel, *panel.child_axes])
-        if hasattr(axes, "get_legend_handles_labels")  # second scales have none
+        if hasattr(axes, "get_legend_handles_labels")  # axes for second scales have no legend
         for key, name in zip(*axes.get_legend_handles_labels(), strict=True)
     }
     if not keys:
@@ -257,13 +257,13 @@ def draw_legend(figure: Figure, panels: Sequence[Axes], below: Axes | None = Non
 
 
 def intervals(axes: Axes, rows: Sequence[float], ends: Sequence[Interval | None], **style: Any) -> None:
-    """Draw an interval in each row that has an interval."""
+    """Draw the intervals `ends` in `rows`; None draws nothing."""
     if known := [(row, *each) for row, each in zip(rows, ends, strict=True) if each is not None]:
         axes.hlines(*zip(*known, strict=True), linewidth=min(1.6, 10 * row_height(len(rows))), **style)
 
 
 def marker_size(rows: int) -> float:
-    """Size of markers in points, with so many rows."""
+    """Size of markers in points, if the panel has this number of rows."""
     return min(4.0, 72 * 0.5 * row_height(rows))
 
 

@@ -1,6 +1,6 @@
 """Figures of reports: the kinds (`FIGURES`), the default kind of a report, and how to draw each kind.
 
-A kind draws the inside of a panel; titles, the legend and the room for names are the same for all (`panels`).
+Each kind draws the inside of a panel. For all kinds, `panels` draws titles and the legend, and makes room for names.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 MAX_ROWS = 300
-"""Most systems in a figure, from the best."""
+"""Most systems in a figure; these are the best systems."""
 _LONG, _INSIDE = 60, 1.7
-"""More rows are split into two columns, so that letters stay legible; and the inches beside names."""
+"""More rows than this are split into two columns, so that letters stay legible; and the inches beside names."""
 _DIAMOND = "diamond"
 _SMALLEST = 6
 """Points: the smallest letters inside a panel."""
 _TITLED = 36
-"""Most columns for a name in a title."""
+"""Most characters of a name in a title."""
 
 
 class Panel(NamedTuple):
-    """The content of a panel: a metric; for kinds that show a test, the test; some pairs, or a part of the rows."""
+    """The content of a panel: a metric, the test (for kinds that show a test), and the pairs or rows to draw."""
 
     section: Section
     family: PairFamily
@@ -74,9 +74,9 @@ class Panel(NamedTuple):
     """The distributions of the deltas of pairs, with the results of their tests, if the report has this test."""
     rows: slice = slice(MAX_ROWS)
     order: tuple[str, ...] = ()
-    """The systems of the rows, if not the metric's systems in the order of their scores."""
+    """The systems of the rows. If empty, the rows are the metric's systems in the order of their scores."""
     panels: int = 1
-    """How many panels beside each other share the names of rows."""
+    """Number of panels beside each other that share the names of rows."""
     named: bool = True
     """Whether this panel shows the names."""
 
@@ -90,7 +90,7 @@ class Panel(NamedTuple):
 
     @property
     def caption(self) -> str:
-        """The metric, the data behind it, and what is left out."""
+        """A text: the metric, the data, and the systems that are left out."""
         every = len(self.section.systems)
         first, last, _ = self.rows.indices(every)
         if last - first == every:
@@ -112,19 +112,19 @@ class Panel(NamedTuple):
 
     @property
     def reference(self) -> str:
-        """The system, or role, that systems are compared with."""
+        """The system with which the others are compared: its name, or a description such as "best"."""
         if len(self.distributions) == 1:
             return self.distributions[0][0].b
         return "the best" if self.settings.baseline is None else "the baseline"
 
     def interval(self, pairs: Sequence[Comparison | None] = ()) -> str:
-        """The kind of the intervals, and whether higher is better; if lower is better, the caption says so."""
+        """The kind of the intervals, and "higher is better" if it is; the caption has "lower is better"."""
         heading = words.interval_heading(self.settings, [one.joint_pairs for one in pairs if one is not None])
         return heading + "; higher is better" * (not self.lower_is_better)
 
 
 def rows_size(panel: Panel, columns: int = 0) -> tuple[float, float]:
-    """Inches of a panel with one row per system, its name, and so many letters on the right."""
+    """Size in inches of a panel with a row for each system, the names, and this number of letters on the right."""
     rows = len(panel.systems)
     names = names_width([one.name for one in panel.systems], rows) + names_width(["0" * columns], rows)
     most = TWO_COLUMNS / 2 if len(panel.section.systems) > _LONG else TWO_COLUMNS / panel.panels
@@ -133,7 +133,7 @@ def rows_size(panel: Panel, columns: int = 0) -> tuple[float, float]:
 
 
 def draw_rows(axes: Axes, panel: Panel, looks: Sequence[str], points: Sequence[tuple[float, Interval | None]]) -> None:
-    """Draw a point with an interval per row; a diamond is the reference, a filled point is significant."""
+    """Draw a point with an interval in each row. A diamond is the reference system; filled means significant."""
     to, size = panel.reference, marker_size(len(points))
     keys = {_DIAMOND: to, BLUE: f"significant difference to {to}", "white": f"no significant difference to {to}"}
     intervals(axes, range(len(points)), [ends for _, ends in points], color=BLUES[1])
@@ -145,7 +145,7 @@ def draw_rows(axes: Axes, panel: Panel, looks: Sequence[str], points: Sequence[t
 
 
 def draw_scores(axes: Axes, panel: Panel) -> None:
-    """Draw scores with intervals; an open point does not differ significantly from the best or the baseline."""
+    """Draw scores with intervals. Open points do not differ significantly from the best system or the baseline."""
     systems, (reference, others) = panel.systems, panel.family.against()
     looks = [_DIAMOND if one.name == reference else _fill(others.get(one.name)) for one in systems]
     draw_rows(axes, panel, looks, [(one.score, one.interval) for one in systems])
@@ -156,7 +156,7 @@ def draw_scores(axes: Axes, panel: Panel) -> None:
 
 
 def draw_forest(axes: Axes, panel: Panel) -> None:
-    """Draw differences to the baseline, or else to the best system, with intervals; a filled point is significant."""
+    """Draw differences to the baseline (without one, to the best system) with intervals; filled means significant."""
     reference, others = panel.family.against()
     names = [one.name for one in panel.systems if one.name in others or panel.order]
     shown = {name: others[name] for name in names if name in others}
@@ -164,7 +164,7 @@ def draw_forest(axes: Axes, panel: Panel) -> None:
     axes.axvline(0.0, color=GREY, linewidth=0.6, zorder=0)
     points = [oriented(shown[name], name) if name in shown else (0.0, None) for name in names]
     draw_rows(axes, panel, looks, points)
-    # Otherwise p may be for the other direction.
+    # If this is false, p may be for the other direction.
     directed = panel.settings.alternative == "two-sided" or panel.settings.baseline is not None
     numbers = [words.format_adjusted_p(shown[name]) if name in shown else "" for name in names] if directed else None
     label_rows(axes, names, numbers, panels=panel.panels, named=panel.named)
@@ -175,20 +175,20 @@ def draw_forest(axes: Axes, panel: Panel) -> None:
 
 
 def _fill(comparison: Comparison | None) -> str:
-    """Blue for a significant difference, white for none, the heat map's colour if more resamples could decide."""
+    """The fill colour of a point: blue if significant, white if not, `UNDECIDED` if more resamples could decide."""
     if comparison is not None and words.is_significant(comparison):
         return BLUE
     return UNDECIDED if comparison is not None and comparison.decided is False else "white"
 
 
 MAX_GROUPED, _BAR = 60, 0.5
-"""Most systems in a critical-difference diagram (half on each side), and rows between two bars."""
+"""Most systems in a critical-difference diagram (half on each side), and the distance of two bars in rows."""
 
 
 def _sides(names: Sequence[str], scores: Sequence[float]) -> tuple[list[str], list[str]]:
     """Names and scores left and right of a critical-difference diagram, the outermost first.
 
-    All on the right if long.
+    If names are long, all are on the right.
     """
     spec, half = words.number_spec(scores), len(names) // 2
     ascending = sorted(zip(scores[::-1], names[::-1], strict=True), key=lambda each: each[0])
@@ -204,7 +204,7 @@ def _sides(names: Sequence[str], scores: Sequence[float]) -> tuple[list[str], li
 
 
 Groups = list[list[int]]
-"""Ranges of positions of systems, from the best, that do not differ."""
+"""Groups of systems that do not differ significantly, as positions in the order from the best system."""
 
 
 def diagram_size(names: Sequence[str], scores: Sequence[float], groups: Groups) -> tuple[float, float]:
@@ -271,7 +271,7 @@ def _grouped(panel: Panel) -> tuple[list[str], list[float], Groups]:
 
 
 def _bars(groups: Groups) -> list[Groups]:
-    """The groups in levels, so that no bars of a level touch."""
+    """The groups, divided into levels, so that bars on the same level do not touch."""
     levels: list[Groups] = []
     for members in groups:
         level = next((level for level in levels if level[-1][-1] < members[0]), None)
@@ -292,7 +292,7 @@ def heatmap_size(panel: Panel) -> tuple[float, float]:
 
 
 def draw_heatmap(axes: Axes, panel: Panel) -> None:
-    """Draw a cell per pair, shaded by its adjusted p-value, with the number if it fits."""
+    """Draw a cell for each pair, shaded by its adjusted p-value; the number is written in the cell if it fits."""
     from matplotlib.colors import to_rgba
 
     family, number = panel.family, len(panel.systems)
@@ -331,7 +331,7 @@ def draw_heatmap(axes: Axes, panel: Panel) -> None:
 
 
 def _label_cells(axes: Axes, names: list[str], first: int) -> None:
-    """Names and numbers at rows; numbers at columns, on top, as many as do not touch."""
+    """Label rows with names and numbers, and columns (on top) with numbers; labels that would touch are omitted."""
     number, size = len(names), row_font(len(names))
     label_rows(axes, [f"{name}  {row}" for row, name in enumerate(names, 1)], whole=True)
     every = 1 if number <= 30 else 5 if number <= 110 else 10
@@ -380,11 +380,11 @@ def draw_estimation(axes: Axes, panel: Panel) -> None:
 
 
 MANY = 1000
-"""With more points, they are drawn as an image, and faint."""
+"""If there are more points than this, they are drawn as an image, and faint."""
 
 
 def draw_distribution(axes: Axes, panel: Panel) -> None:
-    """Draw a histogram; its shaded part is at least as extreme as the observed delta."""
+    """Draw a histogram of deltas. The shaded part is at least as extreme as the observed delta."""
     ((drawn, comparison),), settings = panel.distributions, panel.settings
     edges, shares, extreme = (np.array(each) for each in (drawn.edges, drawn.shares, drawn.extreme))
     away = drawn.test == "bootstrap" and settings.alternative == "two-sided"
@@ -420,12 +420,12 @@ def draw_distribution(axes: Axes, panel: Panel) -> None:
 
 
 def drawing(drawn: Distribution) -> str:
-    """How the distribution was computed."""
+    """A text that tells how the distribution was computed."""
     return f"first {drawn.resamples:,} resamples" if drawn.resamples else "exact"
 
 
 def draw_gain(axes: Axes, panel: Panel) -> None:
-    """Draw the gain of the better system of each pair against 1 - p."""
+    """Draw a point for each pair: the gain of the better system, and 1 - p."""
     delta, p, adjusted = panel.family.comparisons.arrays("delta", "p_value", "p_adjusted")
     decided = adjusted < panel.settings.alpha
     by = "" if panel.settings.correction == "none" else f" ({panel.settings.correction})"
@@ -441,7 +441,7 @@ def draw_gain(axes: Axes, panel: Panel) -> None:
 
 
 def draw_points(axes: Axes, points: Mapping[tuple[str, str, str], tuple[Any, Any]]) -> None:
-    """Draw gains and p-values `[pair]`, by their colour, marker and name, as points; the smallest set on top."""
+    """Draw sets of gains and p-values `[pair]` as points; keys are (colour, marker, name). The smallest is on top."""
     every = sum(len(gains) for gains, _ in points.values())
     for (color, marker, name), (gains, p_values) in points.items():
         if len(gains):
@@ -451,7 +451,7 @@ def draw_points(axes: Axes, points: Mapping[tuple[str, str, str], tuple[Any, Any
 
 
 def limit_gains(axes: Axes, gains: np.ndarray, p_values: np.ndarray) -> None:
-    """Limit the axis to gains of pairs with p >= 0.001, which may not be significant, and name what is left out."""
+    """Limit the axis to gains of pairs with p >= 0.001, which may not be significant; a text counts the other pairs."""
     close = (p_values >= 0.001) & (gains > 0.0)
     right = 1.5 * float(gains[close].max() if close.any() else gains.max())
     low = float(p_values[close].max()) if close.any() else 1.0
@@ -466,15 +466,15 @@ def limit_gains(axes: Axes, gains: np.ndarray, p_values: np.ndarray) -> None:
 
 FigureKind = Literal["scores", "estimation", "forest", "heatmap", "groups", "null", "bootstrap", "gain"]
 MANY_SYSTEMS = 12
-"""With more systems, the default figure is a heat map."""
+"""If there are more systems than this, the default figure is a heat map."""
 
 
 _NARROW = ("scores", "forest", "null", "bootstrap", "gain")
-"""The kinds of which three fit beside each other in two columns."""
+"""Kinds of narrow panels: three of them fit beside each other into two text columns."""
 MOST_PAIRS = 10
 """Most pairs in an estimation plot."""
 DISTRIBUTIONS: dict[str, Test] = {"estimation": "bootstrap", "null": "permutation", "bootstrap": "bootstrap"}
-"""The kinds that show distributions of pairs, and the test of each distribution."""
+"""Kinds that show distributions of pairs -> the test of the distribution."""
 FIGURES: dict[FigureKind, tuple[Callable[[Panel], tuple[float, float]], Callable[[Axes, Panel], None]]] = {
     "scores": (lambda panel: rows_size(panel, 8), draw_scores),
     "estimation": (lambda panel: (TWO_COLUMNS, 1.6 * ROW * (len(panel.distributions) + 1)), draw_estimation),
@@ -485,7 +485,7 @@ FIGURES: dict[FigureKind, tuple[Callable[[Panel], tuple[float, float]], Callable
     "bootstrap": (lambda panel: (ONE_COLUMN, 1.5), draw_distribution),
     "gain": (lambda panel: (ONE_COLUMN, 1.8), draw_gain),
 }
-"""For each kind, the inches of the inside of a panel (the width includes names), and the function that draws it."""
+"""For each kind: the function for the size of a panel's inside (inches, with names), and the function that draws."""
 
 
 def plot(
@@ -514,7 +514,7 @@ def plot(
         raise InputError(f"the report has no metric {metric!r}; expected one of {', '.join(metrics)}")
     sections = (section for section in blocks(report) if metric in (None, section.metric))
     panels = [each for section in sections for each in _panels(report, section, chosen, test, pair)]
-    is_split = bool(panels[-1].rows.start)  # parts of the same rows
+    is_split = bool(panels[-1].rows.start)  # the panels show parts of the same rows
     columns = 2 if len(panels) == 4 or is_split or chosen not in _NARROW else 3
     if len(panels) > 1 and not is_split and chosen in ("scores", "forest"):
         panels = _sharing(panels, min(columns, len(panels)), chosen)
@@ -547,7 +547,7 @@ def _sharing(panels: Sequence[Panel], columns: int, chosen: FigureKind) -> list[
 
 
 def default_figure(report: ReportRecord) -> FigureKind:
-    """The default kind for a report: the distribution of a pair, scores, differences to a baseline, or all pairs."""
+    """The default kind for a report: null or forest for one pair, forest with a baseline, scores, or heatmap."""
     if len(report.comparisons.groups()) == len(report.comparisons):
         return "forest" if report.compute_distribution is None else "null"
     if report.settings.baseline is not None:
@@ -577,7 +577,7 @@ def _panels(
 def _distributions(
     report: ReportRecord, family: PairFamily, figure: FigureKind, pair: tuple[str, str] | None
 ) -> Iterator[tuple[Distribution, Comparison | None]]:
-    """Distributions of a pair (by default the two best); for "estimation" of the best systems minus the reference."""
+    """Distributions of a pair (default: the two best systems); for "estimation", of best systems minus reference."""
     metric, test, (reference, others) = family.systems[0].metric, DISTRIBUTIONS[figure], family.against()
     ranked = [one.name for one in family.systems if one.name in others][:MOST_PAIRS]
     if figure != "estimation":

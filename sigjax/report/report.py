@@ -1,6 +1,6 @@
-"""Results: the base of all, with a method for each output (`Result`), and the public `Report` of a comparison.
+"""Results: the base class of all results, with a method for each output (`Result`), and the `Report` of a comparison.
 
-Writers are imported when something is written.
+Modules that write an output are imported only when it is written.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from sigjax.report.plots import FigureKind
 
 _MOST_ANSWERS = 3
-"""Most metrics whose answers `repr` shows."""
+"""Most metrics whose headlines `repr` shows."""
 
 
 _USUAL = frozenset(
@@ -129,7 +129,7 @@ class Result(ShortRepr):
         return text_or_file(to_latex(self.whole_document(), path), path)
 
     def to_html(self, path: StrPath | None = None) -> str:
-        """The result as a self-contained web page, with the details folded."""
+        """The result as a web page that loads nothing from other servers; details are shown on a click."""
         return text_or_file(self._page(), path)
 
     def _page(self) -> str:
@@ -138,7 +138,7 @@ class Result(ShortRepr):
         return to_html(self.whole_document())
 
     def to_github(self, path: StrPath | None = None) -> str:
-        """The result as a comment for a pull request: the headline, the main rows, and the details folded."""
+        """The result as a comment for a pull request: headline, main rows, and details, shown on a click."""
         from sigjax.report.document import to_github
 
         return text_or_file(to_github(self.document()), path)
@@ -155,7 +155,7 @@ class Result(ShortRepr):
         """The result as CSV, one row per record, such as a pair; texts that a spreadsheet would run are escaped."""
         return text_or_file(rows_csv(self._rows()), path)
 
-    if not TYPE_CHECKING:  # type checkers would take any name for an attribute
+    if not TYPE_CHECKING:  # otherwise type checkers would accept every attribute
 
         def __getattr__(self, name: str) -> Any:
             """Tell users of other libraries where to find p-values."""
@@ -209,15 +209,15 @@ class Report(ReportRecord, Result):
 
     @classmethod
     def from_json(cls, source: str | os.PathLike[str]) -> Report:
-        """The report that `to_json` or `sigjax compare -o out.json` has written, every value as it was.
+        """The report from JSON that `to_json` or `sigjax compare -o out.json` has written, with all values unchanged.
 
-        Its tables are those of the report that was written; `extend` needs the data (`compare(..., extend=report)`).
+        Its tables are the same as before. To extend the report, give the data again: `compare(..., extend=report)`.
 
         Args:
             source: the path of the file (also packed with gzip), or the JSON itself, which begins with `{`.
 
         Raises:
-            InputError: it is not JSON, of another schema, or damaged.
+            InputError: the file is not JSON, has another schema, or is damaged.
 
         Example:
             >>> from sigjax import Evaluation, Report, compare
@@ -229,16 +229,16 @@ class Report(ReportRecord, Result):
 
     @classmethod
     def together(cls, *reports: ReportRecord) -> Report:
-        """One report of the same systems by the metrics of several: BLEU of texts and COMET of a table, for one table.
+        """Combine reports of the same systems by different metrics, such as BLEU and COMET, into one report.
 
-        Nothing is computed: every metric keeps its tests, and the p-values that were adjusted within it.
+        Nothing is computed: every metric keeps its tests and its p-values, which were adjusted within the metric.
 
         Args:
-            reports: of the same systems, baseline, instances (by id, or by number without ids), units and settings;
-                other metrics each.
+            reports: reports with the same systems, baseline, instances (same ids, or same number if there are no ids),
+                units and settings. No metric may be in two reports.
 
         Raises:
-            InputError: something else is different; the message says what.
+            InputError: the reports differ in something other than the metrics; the message names the difference.
 
         Example:
             >>> from sigjax import Report, compare
@@ -255,11 +255,11 @@ class Report(ReportRecord, Result):
 
     @staticmethod
     def json_schema() -> dict[str, Any]:
-        """The JSON Schema (draft 2020-12) of what `to_json` writes, with all settings of this version."""
+        """The JSON Schema (draft 2020-12) of the output of `to_json`, with all settings of this version."""
         return report_schema()
 
     def __repr__(self) -> str:
-        """The answers for the first metrics, and the data behind them."""
+        """The headlines of the first metrics, and the size of the data."""
         from sigjax.report.sections import blocks
 
         sections = list(islice(blocks(self), _MOST_ANSWERS))
@@ -276,7 +276,7 @@ class Report(ReportRecord, Result):
         return self.to_text(whole=False)
 
     def _repr_html_(self) -> str:
-        """The report as a part of a page, for notebooks."""
+        """The report as HTML, for notebooks."""
         from sigjax.report.html import to_fragment
 
         return to_fragment(self)
@@ -289,17 +289,17 @@ class Report(ReportRecord, Result):
         progress: bool = True,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Report:
-        """The report of the same comparison with more resamples, as a run anew would give it, in less time.
+        """The report of the same comparison with more resamples: the same result as a new run, in less time.
 
         Args:
-            resamples: the new total, larger than before. Permutation tests add what is missing; the bootstrap draws
-                all resamples again.
+            resamples: the new total, larger than before. Permutation tests draw only the missing resamples; the
+                bootstrap draws all resamples again.
             device: see `compare`.
             progress: see `compare`.
             checkpoint: see `compare`.
 
         Raises:
-            InputError: there are as many resamples already, or the report was pickled and has no evaluations.
+            InputError: the report already has this many resamples, or it was pickled and has no evaluations.
         """
         if self.again is None:
             raise InputError("this report has no data any more; use sigjax.compare(evaluation, ..., extend=report)")
@@ -308,19 +308,20 @@ class Report(ReportRecord, Result):
     def true_discoveries(
         self, pairs: Iterable[tuple[str, ...]] | None = None, *, metric: str | None = None, test: Test | None = None
     ) -> int:
-        """At least how many of these differences are real? You may choose the pairs after looking at the results.
+        """A lower bound on the number of real differences among these pairs, even if you choose them after the results.
 
-        With the confidence of the report, at least so many of the pairs differ, whichever pairs you choose, and however
-        often. The bound assumes that you looked at all pairs of the metric (with family "report", of all metrics).
+        With the confidence level of the report, at least this many of the pairs differ. This holds simultaneously for
+        all choices of pairs, however often you choose. The bound takes into account that you looked at all pairs of the
+        metric (with family "report", of all metrics).
 
         Args:
-            pairs: names of two systems each, in any order, with the metric if the report has several metrics; if left
-                out, the pairs that differ significantly.
+            pairs: for each pair, the names of two systems in any order, and the metric if the report has several
+                metrics. If left out, the pairs that differ significantly.
             metric: the metric; needed if the report has several metrics.
-            test: the test; the first one when left out.
+            test: the test; if left out, the first test.
 
         Raises:
-            InputError: no such pair, metric or test, or a pair that comes twice.
+            InputError: the report does not have the pair, metric or test, or a pair is given twice.
 
         Reference: Goeman and Solari (2011); Goeman et al. (2019), see `sigjax help discoveries`.
 
@@ -357,8 +358,9 @@ class Report(ReportRecord, Result):
         """The report as JSON of the schema `sigjax/1`.
 
         Args:
-            path: as in all these methods: the file to write, whose path is then returned instead of the text.
-            keep_scores: whether the JSON holds the statistics of the instances, so that `diff` pairs old and new
+            path: the file to write, as in all these methods. If it is given, the method returns the path instead of the
+                text.
+            keep_scores: whether the JSON holds the statistics of the instances, so that `diff` can pair old and new
                 results: "always", "never", or "auto" (if they take at most 1 MB). Metrics of your own and
                 missing="pairwise" are not kept.
 
@@ -377,17 +379,18 @@ class Report(ReportRecord, Result):
     ) -> str:
         """The table of a paper in LaTeX, systems by metrics, which fits a two-column class (package booktabs).
 
-        What the tests say stands in comments at its end, for the text of the paper.
+        Comments at its end give the results of the tests, for the text of the paper.
 
         Args:
             path: as in `to_json`.
-            appendix: the other tables instead: the systems of each metric with intervals, and all pairs.
-            caption: the caption of the table, in LaTeX; when left out, sizes, marks and the test.
-            label: its label; labels of the appendix begin with it; if left out, `tab:` and the name of the file, or
-                `tab:results`.
+            appendix: if true, write the tables for an appendix instead: the systems of each metric with intervals, and
+                all pairs.
+            caption: the caption of the table, in LaTeX. If left out, it explains the sizes, the marks and the test.
+            label: the label of the table; labels of the appendix begin with it. If left out, `tab:` and the name of the
+                file, or `tab:results`.
 
         Raises:
-            InputError: a caption for the appendix, which has many tables.
+            InputError: a caption is given for the appendix, which has many tables.
         """
         from sigjax.report.latex import to_appendix, to_latex
 
@@ -398,14 +401,14 @@ class Report(ReportRecord, Result):
         return text_or_file(to_appendix(self, path, label=label), path)
 
     def to_methods(self, path: StrPath | None = None) -> str:
-        """A methods paragraph for a paper in LaTeX, true to the settings; `to_bibtex` has what it cites."""
+        """A methods paragraph for a paper in LaTeX, made from the settings; `to_bibtex` gives its citations."""
         from sigjax.report.methods import to_methods
 
         return text_or_file(to_methods(self), path)
 
     @staticmethod
     def to_bibtex(path: StrPath | None = None) -> str:
-        """The BibTeX entries of all that `to_methods` may cite; one file serves several reports."""
+        """All BibTeX entries that `to_methods` may cite; one file serves several reports."""
         from sigjax.report.methods import to_bibtex
 
         return text_or_file(to_bibtex(), path)
@@ -418,7 +421,7 @@ class Report(ReportRecord, Result):
         color: bool = False,
         whole: bool | None = True,
     ) -> str:
-        """The report as text with all pairs, notes and the signature, and nothing cut, as in a file.
+        """The report as text, as in a file: with all pairs, notes and the signature, and uncut names.
 
         `print(report)` shows the answer and one table, as `whole=False` does.
         """
@@ -443,7 +446,7 @@ class Report(ReportRecord, Result):
         return render(self, dialect)
 
     def _page(self) -> str:
-        """A whole web page that sorts, searches and draws the pairs, and loads nothing."""
+        """A whole web page with sortable tables, search and drawings; it loads nothing from other servers."""
         from sigjax.report.html import to_html
 
         return to_html(self)
@@ -459,12 +462,12 @@ class Report(ReportRecord, Result):
 
         Args:
             of: "pairs" or "systems".
-            library: "pandas", "polars" or "pyarrow" (the last two with narwhals, extra `dataframe`); the first of them
-                that is installed when left out.
+            library: "pandas", "polars" or "pyarrow" (the last two need narwhals, extra `dataframe`). If left out, the
+                first of these that is installed.
             columns: "usual" (names, metric, scores, delta, interval, p, adjusted p or ranks), or "all".
 
         Raises:
-            InputError: no such library is installed.
+            InputError: the library (or, if left out, every library) is missing.
         """
         return to_dataframe(self, library, of, columns)
 
@@ -505,23 +508,24 @@ class Report(ReportRecord, Result):
         """The report as a matplotlib figure (extra `plot`), one row of panels per metric.
 
         Args:
-            kind: "scores" with intervals; "estimation", scores beside the distributions of their differences, of up to
-                eleven systems (a Cumming plot); "forest", differences to the baseline or else to the best system;
-                "heatmap", adjusted p of all pairs; "groups" of systems no two of which differ significantly, as a
-                critical-difference diagram; "null" or "bootstrap", the distribution of the delta of one pair, see
-                `distribution`; "gain", differences of all pairs against 1 - p. When left out "null" of a single pair
-                (or "forest", of a report without its data), "forest" with a baseline, "scores" of at most 12 systems,
-                else "heatmap".
-            metric: this one alone.
-            test: this one alone.
-            pair: the two systems of "estimation", "null" or "bootstrap"; the best ones when left out.
-            ax: the axes to draw one panel into, which are returned; a new figure when left out.
-            figsize: its width and height in inches; when left out, one or two columns of a paper, and the necessary
-                height. Letters have the size of papers.
+            kind: "scores": scores with intervals. "estimation": scores beside the distributions of their differences,
+                for up to eleven systems (a Cumming plot). "forest": differences to the baseline, or to the best system
+                if there is no baseline. "heatmap": adjusted p of all pairs. "groups": a critical-difference diagram;
+                bars join systems that do not differ significantly. "null" or "bootstrap": the distribution of the delta
+                of one pair, see `distribution`. "gain": differences of all pairs against 1 - p. If left out: "null" for
+                a single pair ("forest" if the report has no data), "forest" with a baseline, "scores" for at most 12
+                systems, else "heatmap".
+            metric: the only metric to draw; if left out, all metrics.
+            test: the only test to draw; if left out, all tests.
+            pair: the two systems for "estimation", "null" or "bootstrap"; if left out, the best systems.
+            ax: axes into which one panel is drawn, and which are returned. If left out, a new figure is made.
+            figsize: width and height of the figure in inches. If left out, the width is one or two columns of a paper,
+                and the height is as needed. Letters have the usual size in papers.
             title: your own title, in place of the title of a single panel, or above several panels.
 
         Raises:
-            InputError: matplotlib is not installed, no such kind, metric, test or pair, or it is not for this report.
+            InputError: matplotlib is not installed; the report does not have the metric, test or pair; or the kind is
+                unknown, or does not fit the report.
         """
         from sigjax.report.plots import plot
 

@@ -1,4 +1,4 @@
-"""A report in parts for people: a section per metric, with a family of pairs per test, and their sentences.
+"""A report in parts for people: a section for each metric, with a family of pairs for each test, and sentences.
 
 Every format for people draws these parts and adds no words or numbers. Cells are rounded, but not escaped.
 """
@@ -60,7 +60,7 @@ _NAMED = 5
 MAX_GRID = 60
 """Most systems in a printed grid; nobody reads a larger grid."""
 MAX_NUMBERS = 12
-"""Most systems whose p-values fit into the cells of a drawn grid; with more, cells are only shaded."""
+"""Most systems whose p-values fit into the cells of a drawn grid; if there are more systems, cells are only shaded."""
 MAX_NAMED = 8
 """Most systems for which a page lists all pairs; more systems are described by letters, groups or shades."""
 
@@ -77,10 +77,10 @@ class ScoreCell(NamedTuple):
 class Table:
     """A table for people. Each output format decides how to write a cell, a row and a rule.
 
-    A row has a printable text or a `ScoreCell` per column; a table without a header has empty headers. The other fields
-    are numbers of columns. `names` hold text from people (aligned left, escaped, made `visible` here, once). `scores`
-    hold scores, with headers from people. `optional` columns are dropped if a line is too short, in this order.
-    `details` appear only in files and verbose output.
+    A row has a printable text or a `ScoreCell` for each column; a table without a header has empty headers. The other
+    fields list indices of columns. Columns in `names` hold text from the data (aligned left, escaped, made `visible`
+    here, once). Columns in `scores` hold scores; their headers come from the data. If lines are too short, columns in
+    `optional` are dropped, in this order. Columns in `details` appear only in files and verbose output.
     """
 
     header: tuple[str, ...]
@@ -100,7 +100,7 @@ class Table:
 
     @classmethod
     def of(cls, columns: Mapping[str, Sequence[str]], *, optional: Sequence[str] = (), **more: Any) -> Table:
-        """The table with these columns, by their headers; the headers also identify the optional columns."""
+        """The table with these columns: header -> cells. `optional` lists headers of optional columns."""
         left_out = tuple(map(list(columns).index, optional))
         return cls(tuple(columns), list(zip(*columns.values(), strict=True)), optional=left_out, **more)
 
@@ -118,10 +118,11 @@ class Table:
 class PairFamily:
     """The pairs of one metric and one test, adjusted together (or also with the pairs of the other metrics).
 
-    Systems are from best to worst. The heading is the test, its alternative and the correction. The conclusion is the
-    result of the test, in a sentence or two. The promise is the confidence of ranks and the top group. The
-    contradiction explains a star beside an interval that contains 0 ("" if there is none). The warning names the open
-    decisions, and `only` is the only pair; both are None if there is none.
+    Systems are sorted from best to worst. The heading names the test, its alternative and the correction. The
+    conclusion is the result of the test in one or two sentences. The promise is a sentence on the confidence of ranks
+    and the top group. The contradiction explains a star beside an interval that contains 0 ("" if there is no such
+    interval). The warning names undecided pairs; None if there are none. `only` is the pair, if there is only one; else
+    None.
     """
 
     test: Test
@@ -145,12 +146,12 @@ class PairFamily:
 
     @property
     def star(self) -> str:
-        """What a star at a p-value means."""
+        """The meaning of a star at a p-value."""
         return f"* p < {self.settings.alpha:g}"
 
     @property
     def basis(self) -> str:
-        """The basis of the conclusion, in one line."""
+        """The basis of the conclusion (test, method, number of pairs), in one line."""
         return "; ".join(filter(None, (self.heading, self.star, self.promise, self.contradiction)))
 
     @cached_property
@@ -160,7 +161,7 @@ class PairFamily:
 
     @cached_property
     def table(self) -> Table:
-        """The pair, fact by fact; or the grid of all systems; or the pairs with the baseline."""
+        """The table: facts about the only pair, the grid of all systems, or the pairs with the baseline."""
         if self.only is not None:
             return _pair_table(self.only)
         if self.layout == "baseline":
@@ -172,11 +173,11 @@ class PairFamily:
 
     @property
     def p_title(self) -> str:
-        """The header of the p-values that decide."""
+        """The header of the column of p-values that decide about significance."""
         return "p" if self.settings.correction == "none" else "adjusted p"
 
     def ranked(self) -> Comparisons:
-        """The pairs in the order of their systems' ranks, the better system first if p is equal for both directions."""
+        """The pairs by their systems' ranks. If p is equal for both directions, the better system comes first."""
         rank = {system.name: i for i, system in enumerate(self.systems)}
         free = self.settings.alternative == "two-sided" and self.settings.baseline is None
         pairs = [one.turned() if free and rank[one.a] > rank[one.b] else one for one in self.comparisons]
@@ -197,8 +198,8 @@ class PairFamily:
     def grid(self, size: int) -> list[list[Comparison | None]]:
         """The pairs of the first systems, `[system][system]` from best to worst, without empty columns.
 
-        Cells on and below the diagonal, and of pairs that were not compared, are None. A one-sided p-value belongs to
-        row minus column, so its first system is the row, even below the diagonal.
+        Cells on and below the diagonal are None, and so are pairs that were not compared. But a one-sided p-value is
+        for row minus column, so the pair's first system is the row, even below the diagonal.
         """
         names = [system.name for system in self.systems[:size]]
         # pairs of a one-sided test keep their order
@@ -230,7 +231,7 @@ def oriented(pair: Comparison, name: str) -> tuple[float, Interval | None]:
 
 
 def _delta_spec(comparisons: Comparisons) -> str:
-    """The format of the deltas of a table: as `number_spec`, with a sign."""
+    """The format of the deltas of a table: like `number_spec`, with a sign."""
     columns = comparisons.arrays("delta", "standard_error", "interval")
     return f"+{number_spec([float(np.fmax.reduce(np.abs(each), axis=None, initial=0.0)) for each in columns])}"
 
@@ -253,9 +254,9 @@ def _pair_table(pair: Comparison) -> Table:
 
 
 def pairs_table(families: Sequence[PairFamily], settings: Settings) -> Table:
-    """The pairs of one metric by rank, a row per pair and test.
+    """The pairs of one metric by rank, with a row for each pair and test.
 
-    Only adjusted p, if p before adjustment is equal to it.
+    If all p-values equal their adjusted p-values, only the adjusted p-values are shown.
     """
     comparisons = Comparisons.joined([family.ranked() for family in families])
     spec, is_adjusted = _delta_spec(comparisons), comparisons.values("p_value") != comparisons.values("p_adjusted")
@@ -274,17 +275,17 @@ def pairs_table(families: Sequence[PairFamily], settings: Settings) -> Table:
 
 
 def thresholds(settings: Settings) -> tuple[float, ...]:
-    """The limits of p for shades, strictest first: .001 and .01 if they are stricter than alpha, and alpha."""
+    """The limits of p for shades, strictest first: .001 and .01 (if they are below alpha), then alpha."""
     return *(limit for limit in (0.001, 0.01) if limit < settings.alpha), settings.alpha
 
 
 def has_equal_scores(comparison: Comparison) -> bool:
-    """Whether there is no difference to test."""
+    """Whether the two scores are equal, so that there is no difference to test."""
     return comparison.delta == 0 and comparison.p_value == 1
 
 
 def mark(comparison: Comparison) -> int | str:
-    """The shade of a pair in a grid without numbers: the index of the first threshold above adjusted p, or a sign."""
+    """The shade of a pair in a grid without numbers: index of the strictest threshold above adjusted p, or a sign."""
     if has_equal_scores(comparison):
         return "="
     below = (shade for shade, limit in enumerate(thresholds(comparison.settings)) if comparison.p_adjusted < limit)
@@ -296,7 +297,7 @@ SIGNS = ("· not significant", "? undecided", "= equal scores")
 
 
 def pair_sentence(comparison: Comparison) -> str:
-    """The result of the test for one pair, the better system first (for a one-sided test, the first system first).
+    """The result of the test for one pair. The better system comes first (in a one-sided test, the first system).
 
     For delta = 0, every resample is at least as extreme. So p = 1 does not show that the systems are identical, but a
     standard error of 0 does.
@@ -333,7 +334,7 @@ def decided(comparisons: Comparisons, settings: Settings) -> list[tuple[str, str
 
 
 def lone_sentence(num_units: int, num_instances: int, settings: Settings) -> str | None:
-    """The sentence about a single unit; None if there are more units, or if its runs are exchanged.
+    """The sentence about data with a single unit; None if there are more units, or if runs are exchanged.
 
     A swap only changes the sign of the difference, so two-sided p is 1 (mid-p 1/2) for every difference.
     """
@@ -363,7 +364,7 @@ def systems_sentence(
         return f"{differ}: {named}." if pairs else f"{differ}."
     worse = {name for _, name in pairs}
     top = [system for system in systems if system.name not in worse]
-    if not top:  # can happen if pairs have different instances
+    if not top:  # possible if pairs have different instances
         return "Every system is significantly worse than another."
     if not worse:
         if systems[0].score == systems[-1].score:
@@ -400,7 +401,7 @@ def _against(pairs: Sequence[tuple[str, str]], scored: Mapping[str, str], baseli
 
 
 MAX_LETTERS = 8
-"""Most letters of one system; nobody reads more."""
+"""Most letters of one system; if a system has more, letters are not shown, because nobody can read them."""
 DETAILS = ("boot. ranks", "letters", "raw p", "unclustered", "std. error")
 OPTIONAL = (*DETAILS, "interval", "group", "delta interval", "delta", "rank")
 """Columns of a board, in the order in which they are dropped if a line is too short. Names, scores and p stay."""
@@ -450,14 +451,14 @@ def blocks(report: ReportRecord) -> Iterator[Section]:
 
 
 def headlines(report: ReportRecord) -> list[Headline]:
-    """The result of the tests for each metric or task, in the order of the report."""
+    """The headlines, with the result of the tests for each metric or task, in the order of the report."""
     return [Headline(metric, said) for metric, _, _, sentences in _by_metric(report) for said in sentences]
 
 
 def _by_metric(
     report: ReportRecord,
 ) -> Iterator[tuple[str, tuple[SystemScore, ...], list[PairFamily], list[str]]]:
-    """Each metric: its systems, its pairs by test, and one headline per test with a different result."""
+    """Yield for each metric: its systems, its pairs by test, and one headline for each test with a different result."""
     settings, groups, together = report.settings, report.comparisons.groups(), Counter[str]()
     if settings.family == "report":
         for (_, test), pairs in groups.items():
@@ -494,7 +495,7 @@ def _caption(metric: str, num_systems: int, report: ReportRecord) -> str:
 def _family(
     metric: str, test: Test, pairs: Comparisons, together: int, systems: tuple[SystemScore, ...], report: ReportRecord
 ) -> PairFamily:
-    """The pairs of a metric and test, adjusted over `family_size` pairs, or over these pairs if they are more."""
+    """The pairs of a metric and test; p is adjusted over `family_size` pairs, or over these pairs if there are more."""
     settings, lower_is_better, size = report.settings, metric in report.lower_is_better, len(pairs)
     only = pairs[0] if size == 1 else None
     resamples, known, needed = pairs.columns("resamples", "decided", "resamples_needed")
@@ -514,7 +515,7 @@ def _family(
 
 
 def _contradiction(pairs: Comparisons, settings: Settings) -> str:
-    """How many pairs are significant although their joint interval contains 0, and why; "" if there are none."""
+    """A sentence on pairs that are significant although their joint interval contains 0; "" if there are none."""
     if settings.alternative != "two-sided":
         return ""
     ends, joint, p_adjusted = pairs.arrays("interval", "joint_pairs", "p_adjusted")
@@ -526,9 +527,9 @@ def _contradiction(pairs: Comparisons, settings: Settings) -> str:
 
 
 def _promise(metric: str, report: ReportRecord, *, is_settled: bool) -> str:
-    """The confidence of ranks and the top group: they are right if test and correction bound all false findings.
+    """A sentence on the confidence of ranks and the top group, if test and correction bound the family-wise error.
 
-    There is no promise for the bootstrap and mid-p, while pairs are undecided, and for runs that are trained models.
+    There is no such sentence for the bootstrap and mid-p, if pairs are undecided, and if runs are trained models.
     """
     settings = report.settings
     familywise = CORRECTIONS[settings.correction].bounds == "familywise" and not settings.mid_p
@@ -547,8 +548,8 @@ def _promise(metric: str, report: ReportRecord, *, is_settled: bool) -> str:
 def systems_table(systems: Sequence[SystemScore], families: Sequence[PairFamily], settings: Settings) -> Table:
     """The table of a metric: systems from best to worst, and their distances from the best, or from the baseline.
 
-    With two systems, the sentence has the result of the test, and the table the scores. If a line is too short, columns
-    are dropped in the order of `OPTIONAL`.
+    For two systems, the sentence above has the result of the test, so the table has only the scores. If a line is too
+    short, columns are dropped in the order of `OPTIONAL`.
     """
     errors = [one.standard_error_unclustered for one in systems]
     spec = number_spec([v for one in systems for v in (one.score, one.standard_error, *(one.interval or ()))] + errors)
@@ -592,7 +593,7 @@ def _deltas(families: Sequence[PairFamily], settings: Settings) -> dict[str, tup
     columns: dict[str, tuple[str, Mapping[str, str]]] = {"delta": (f"delta to {to}", texts)}
     columns["delta interval"] = heading, intervals
     for family in families:
-        if to == "best" and settings.alternative != "two-sided":  # p may be for the other direction
+        if to == "best" and settings.alternative != "two-sided":  # if one-sided, p may be for the other direction
             continue
         of_test, pairs = "" if len(families) == 1 else f" ({family.test})", family.against()[1]
         adjusted = {name: format_adjusted_p(one, digits=3) for name, one in pairs.items()}
@@ -629,7 +630,7 @@ def has_letters(systems: Sequence[SystemScore]) -> bool:
 
 
 def _key(systems: Sequence[SystemScore], settings: Settings) -> str | None:
-    """The question that the columns for files and verbose output answer, and when they differ from ranks and group."""
+    """A text that explains the columns of files and verbose output, and why they may differ from ranks and group."""
     lines, level = [], percent(settings.confidence_level)
     if any(one.standard_error_unclustered is not None for one in systems):
         of_clusters = "for new clusters and runs" if settings.design == "models" else "of clusters"
@@ -662,7 +663,7 @@ def _heading(test: str, num_pairs: int, adjusted_over: int, settings: Settings, 
 
 
 def _method_line(only: Comparison | None, num_pairs: int, drawn: np.ndarray, methods: Sequence[str]) -> str:
-    """How the p-values of a family were computed; `drawn` are the numbers of resamples of the sampled pairs."""
+    """A sentence on how the p-values of a family were computed; `drawn` has the resamples of each sampled pair."""
     numbers = [count(drawn.max(), "resample")] if drawn.size else []
     if numbers and drawn.min() < drawn.max():
         numbers = [f"{drawn.min():,} to {numbers[0]}"]
@@ -679,14 +680,14 @@ def _method_line(only: Comparison | None, num_pairs: int, drawn: np.ndarray, met
 
 
 _MOST_NAMED, _MOST_OPEN = 3, 0.2
-"""Most undecided pairs that a warning names; and the share that may stay undecided with the proposed resamples."""
+"""Most undecided pairs that a warning names; share of pairs that may stay undecided with the proposed resamples."""
 
 
 def _unsettled(pairs: Comparisons, num_pairs: int, needed: np.ndarray, settings: Settings) -> str | None:
-    """A warning if infinitely many resamples could decide otherwise, and how many resamples decide most pairs.
+    """A warning if infinitely many resamples could give other decisions; it proposes resamples that decide most pairs.
 
-    `pairs` are the undecided ones among `num_pairs` pairs. `needed` are the resamples that would decide each pair, if
-    at most `MOST_RESAMPLES` suffice.
+    `pairs` are the undecided pairs of `num_pairs` pairs. `needed` is the number of resamples that should decide each
+    pair, if at most `MOST_RESAMPLES` suffice.
     """
     if (num_open := len(pairs)) == 0:
         return None
@@ -726,8 +727,8 @@ MEANINGS: dict[Marking, str] = {
 def paper_table(report: ReportRecord, sections: Sequence[Section]) -> Table:
     """The table of a paper: systems by metrics, the best score of each metric in bold, and marks for significance.
 
-    Systems are sorted by the first metric, and marks come from the first test. Letters are the letters of the systems,
-    metric by metric.
+    Systems are sorted by the first metric, and marks come from the first test. With letters as marks, each score has
+    the letters of its system for this metric.
     """
     settings, marking = report.settings, _marking(sections, report.settings)
     names, columns = [system.name for system in sections[0].systems], list[dict[str, ScoreCell]]()
@@ -754,7 +755,7 @@ def paper_table(report: ReportRecord, sections: Sequence[Section]) -> Table:
 
 
 def tasks_table(sections: Sequence[Section], most: int) -> Table:
-    """The scores of all sections: a row per task, a column per system; systems are the best by the first section.
+    """The scores of all sections: a row for each task, a column for each of the first section's best systems.
 
     The name of the score is omitted if all tasks have the same score.
     """

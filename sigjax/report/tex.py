@@ -48,7 +48,7 @@ SYMBOLS = {
     **{sign: f"$^{{{plain}}}$" for sign, plain in zip("⁰⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0456789+-n", strict=True)},
     **{sign: f"$_{{{plain}}}$" for sign, plain in zip("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-", strict=True)},
 }
-"""Characters that LaTeX would interpret, or that pdflatex does not know."""
+"""Characters that LaTeX would interpret, or that pdflatex does not know -> LaTeX that prints them."""
 _LETTERS = frozenset("ĂăĄąĆćČčĎďĐđĘęĚěĞğİıĲĳĹĺĽľŁłŃńŇňŊŋŐőŒœŔŕŘřŚśŞşŠšŢţŤťŮůŰűŸŹźŻżŽž")
 """Letters of the encoding T1 that are not in Latin-1."""
 _ACCENTS = {
@@ -58,7 +58,7 @@ _ACCENTS = {
 _BELOW = "dckb"
 _OVER_MATHEMATICS = _named("`'^~=u.\"v", "grave acute hat tilde bar breve dot ddot check")
 _ONLY_T1 = re.compile(r"[«»ÐÞðþĄąĐđĘęŊŋ]|\\(?:k\{|quotesinglbase|quotedblbase|guilsingl)")
-"""Characters that the usual fonts of pdflatex have only in the encoding T1."""
+"""LaTeX source and characters that the usual fonts of pdflatex can print only in the encoding T1."""
 _WIDTHS = {
     character: points
     for points, characters in (
@@ -87,21 +87,21 @@ _WIDTHS = {
 }
 """Widths in points of characters of Computer Modern, at 10 pt."""
 _WIDEST, _LETTER = 11.2, 5.3
-"""Widths in points of other characters, and of a letter of a code such as U+6570."""
+"""Widths in points: of other characters (at most), and of a letter of a code such as U+6570."""
 BOLD = 1.16
-"""How much wider bold is, at most."""
+"""Largest factor by which bold text is wider than normal text."""
 
 
 def escape_latex(text: str) -> str:
-    r"""Text that LaTeX prints literally.
+    r"""The text, escaped so that LaTeX prints it literally.
 
     >>> print(escape_latex("50% naïve, α−β ḱ"), escape_latex("x--y 数"))
     50\% naïve, $\alpha$$-$$\beta$ \'{k} x-{}-y 数
     """
     clusters = re.findall("[^\u0300-\u036f][\u0300-\u036f]*|.", normalize("NFC", visible(text)), re.DOTALL)
     escaped = "".join(map(_printed, clusters))
-    escaped = re.sub("-(?=-)|,(?=,)|'(?=')", r"\g<0>{}", escaped)  # two of them would become a dash or a quotation mark
-    return re.sub(r"^(?=[\[*])", "{}", escaped)  # the end of the row above would read these as its option
+    escaped = re.sub("-(?=-)|,(?=,)|'(?=')", r"\g<0>{}", escaped)  # two would become a dash or a quotation mark
+    return re.sub(r"^(?=[\[*])", "{}", escaped)  # LaTeX would read these as an option of the row's end
 
 
 @lru_cache(maxsize=4096)
@@ -136,7 +136,7 @@ def _is_foreign(character: str) -> bool:
 
 
 def fonts(source: str) -> str:
-    """The package that a source needs for its characters, if any."""
+    """The line that loads the font encoding which a source needs for its characters; empty if it needs none."""
     return r" \usepackage[T1]{fontenc}" if _ONLY_T1.search(source) else ""
 
 

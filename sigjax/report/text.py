@@ -1,6 +1,6 @@
-"""Text: the answer and one table for each metric; files and verbose output have everything.
+"""Text: a headline and a table for each metric. Files and verbose output also have all details.
 
-All information is there without colour. On a terminal, no row of a table is wider than the terminal.
+Colours add no information. On a terminal, no row of a table is wider than the terminal.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from sigjax.report.sections import (
 from sigjax.run.context import is_terminal
 
 WHOLE = sys.maxsize
-"""The width of files: sentences take `WIDTH_OF_SENTENCES`, and rows of tables all that they need."""
+"""The width of files: sentences are broken at `WIDTH_OF_SENTENCES`, and rows of tables are never broken."""
 WIDTH_OF_SENTENCES = 100
 MAX_NUMBERS = 8
 """Most systems whose p-values fit side by side on a terminal."""
@@ -43,12 +43,12 @@ BOLD, DIM, GREEN, YELLOW = "1", "2", "1;32", "1;33"
 MAX_LINES = 3
 """Most lines of a name in a table; the rest of the name is cut."""
 MAX_TOGETHER = 12
-"""Most systems whose scores by several metrics share one table."""
+"""Most systems for which the scores by several metrics are shown in one table."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """Lines of text, and sentences, which are broken into lines of `width` at the end; tables take `room`.
+    """Lines of text, and sentences, which are broken into lines of `width` at the end. Tables may be `room` wide.
 
     A line is a text, its style, and whether it is a sentence. A `short` page has p-values in the form for screens.
     """
@@ -68,12 +68,12 @@ class Page:
         self.lines.append((words.without_digits(line) if self.short else line, style, True))
 
     def gap(self) -> None:
-        """Add an empty line, if there is none."""
+        """Add an empty line, unless the last line is empty."""
         if self.lines and self.lines[-1][0]:
             self.add()
 
     def __str__(self) -> str:
-        """Return the text; sentences become visible text."""
+        """Return the text of the page; control characters in sentences become visible."""
         parts: list[str] = []
         for text, style, is_sentence in self.lines:
             lines = words.filled(visible(text).split(" "), self.width, gap=" ") if is_sentence else [text]
@@ -81,7 +81,7 @@ class Page:
         return "\n".join(line.rstrip() for line in parts) + "\n"
 
     def styled(self, text: str, style: str) -> str:
-        """The text in a style, if the page has colours."""
+        """The text with the escapes of a style, if the page has colours."""
         return f"\x1b[{style}m{text}\x1b[0m" if self.color else text
 
 
@@ -97,7 +97,7 @@ def to_text(
     verbose: bool = False,
     more: str = "--verbose or -o FILE",
 ) -> str:
-    """The report within `width` columns; if left out, within the terminal, or without limit if there is none.
+    """The report in lines of at most `width` characters (by default the terminal's width; without one, no limit).
 
     `verbose` adds all pairs, letters, standard errors, the method, notes and the signature. Without it, a line explains
     how to get `more`.
@@ -136,9 +136,9 @@ def to_text(
 
 
 def columns() -> int | None:
-    """The columns of stdout: from `COLUMNS`, even through a pipe, or from the terminal; None if it has no width.
+    """The width of stdout in characters: from `COLUMNS` (even if stdout is a pipe) or the terminal; None if unknown.
 
-    All code that prints text asks here.
+    All code that prints text uses this function.
     """
     given = os.environ.get("COLUMNS", "")
     if is_terminal(sys.stdout) or (given.isdecimal() and int(given) > 0):
@@ -154,7 +154,7 @@ def rendered(
     sentences: int = WIDTH_OF_SENTENCES,
     short: bool | None = None,
 ) -> str:
-    """The text that `draw` adds to a page with these widths; by default, the widths of stdout, or of files.
+    """The text that `draw` adds to a page with these widths. The defaults are the widths of stdout, or of files.
 
     Pages for files have all digits of p-values, unless they are `short`.
     """
@@ -165,7 +165,7 @@ def rendered(
 
 
 def _section(page: Page, section: Section, *, verbose: bool) -> None:
-    """One metric: first the answer and its basis, then the table; then the pairs in verbose output."""
+    """Draw one metric: the headline and its basis, then the table, and in verbose output the pairs."""
     page.sentence(section.caption)
     page.gap()
     _conclusions(page, [section])
@@ -180,7 +180,7 @@ def _section(page: Page, section: Section, *, verbose: bool) -> None:
 
 
 def _draw_systems(page: Page, section: Section, *, verbose: bool) -> list[str]:
-    """Draw the table of a metric, with headers of one line; returns the headers that are shown."""
+    """Draw the table of a metric, with headers of one line; return the headers that are shown."""
     table = section.table if verbose else section.table.without(section.table.details)
     header = [_JOINT.sub(r"joint \1", title).removesuffix(", each pair alone") for title in table.header]
     in_best = [row for row, one in enumerate(section.systems) if one.in_top_group]
@@ -195,12 +195,12 @@ def _draw_systems(page: Page, section: Section, *, verbose: bool) -> list[str]:
 
 
 _SHOWN_SYSTEMS, _LEAST_HIDDEN = 20, 5
-"""Systems of a long board on a screen, without the last one; and the fewest systems worth hiding."""
+"""Number of systems of a long board that a screen shows before the last system; and fewest systems that are hidden."""
 _JOINT = re.compile(r"^(\S+ interval), joint \(.*\)$")
 
 
 def _conclusions(page: Page, sections: Sequence[Section]) -> None:
-    """The results for each metric, and what is undecided, without repetition."""
+    """Draw the results of each metric and the warnings about undecided pairs, without repetition."""
     styled = dict.fromkeys(named_headlines(sections), BOLD)
     for section in sections:
         metric = f"{section.title}: " if len(sections) > 1 else ""
@@ -224,7 +224,7 @@ _NOT_EQUAL = (
 def _legend(
     page: Page, sections: Sequence[Section], columns: Collection[str] = (), *, every_pair: bool = False
 ) -> None:
-    """The meaning of the shown columns of a table of systems, of p, and the confidence of ranks, without repetition."""
+    """Draw the meaning of the shown columns and of p, and the confidence of ranks, without repetition."""
     cells = [cell for section in sections for row in section.table.rows for cell in row]
     is_marked = every_pair or any(isinstance(cell, words.PText) and cell.endswith("?") for cell in cells)
     # The intervals of scores are dropped before the intervals of deltas.
@@ -250,7 +250,10 @@ def _legend(
 
 
 def _draw_together(page: Page, sections: Sequence[Section], measured: Mapping[str, str]) -> bool:
-    """Draw several metrics of few systems in one table; returns whether they fit. `measured` has titles with tasks."""
+    """Draw several metrics of few systems in one table; return whether they fit.
+
+    `measured`: metric -> title with its task.
+    """
     if len(sections) < 2 or len(sections[0].systems) > MAX_TOGETHER:
         return False
     full = [measured.get(section.metric, section.title) for section in sections]
@@ -268,7 +271,7 @@ def _draw_together(page: Page, sections: Sequence[Section], measured: Mapping[st
     if not one_test or families[0].settings.alternative != "two-sided":
         return False
     table, dropped = metrics_table(sections), []
-    # drop the intervals of all metrics, rather than of some
+    # drop the intervals of all metrics, not only of some
     if width_of_names(page.room, table) < _longest_name(table):
         table, dropped = table.without(table.optional), [table.header[i] for i in table.optional]
     if width_of_names(page.room, table) < MIN_NAME:
@@ -291,7 +294,7 @@ def _tasks(page: Page, sections: list[Section], *, verbose: bool) -> list[Sectio
     """Draw a suite and the scores of its tasks; returns the sections that are left to draw (none unless verbose)."""
     _section(page, sections[0], verbose=verbose)
     every, longest = len(sections[0].systems), max(cell_len(visible(section.title)) for section in sections)
-    most = max(2, (page.room - min(longest, MAX_GRID_NAME)) // 8)  # a score and its gap
+    most = max(2, (page.room - min(longest, MAX_GRID_NAME)) // 8)  # 8 characters: a score and its gap
     names = [visible(one.name) for one in sections[0].systems]
     if min(longest, MAX_GRID_NAME) + sum(max(cell_len(name), 6) + len(GAP) for name in names) <= min(page.room, 120):
         page.sentence("Scores of all tasks")
@@ -305,11 +308,11 @@ def _tasks(page: Page, sections: list[Section], *, verbose: bool) -> list[Sectio
 
 
 def draw_table(page: Page, table: Table, dropped: Sequence[str] = (), *, most: int = WHOLE) -> Sequence[str]:
-    """Print a table, without the columns with the titles `dropped`; names share the room that the numbers leave.
+    """Draw a table without the columns titled as in `dropped`. Names share the room that the numbers leave.
 
     Returns the titles of all columns that are left out.
 
-    No column of names is wider than `most`.
+    `most` is the largest width of a column of names, in characters.
 
     If the table is too wide, optional columns are dropped until the names fit. If necessary, the part that all names
     share is omitted. Then names are broken into lines, and finally cut.
@@ -355,7 +358,7 @@ def _longest_name(table: Table) -> int:
 
 
 def width_of_names(room: int, table: Table) -> int:
-    """Width of each column of names, so that a row fits into this room; all the rest if there are no names."""
+    """Width of each column of names, so that a row fits into `room`. If there are no names, the remaining width."""
     parts = zip(*_headings(table), *table.rows, strict=True)
     numbers = [cells for i, cells in enumerate(parts) if i not in table.names]
     taken = sum(cell_len(_right(cells)[0]) + len(GAP) for cells in numbers)

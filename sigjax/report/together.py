@@ -1,4 +1,4 @@
-"""Reports of the same systems by different metrics, as one report: one table for the paper.
+"""Combine reports of the same systems by different metrics into one report, so that a paper needs one table.
 
 Each metric keeps its own tests and its own adjustment, as in a report of several metrics (`family="metric"`).
 """
@@ -13,14 +13,15 @@ from sigjax.readers.options import listing, quote
 from sigjax.records import Comparisons, Hint, InputError, ReportRecord, Settings
 
 _FREE = ("seed", "resamples", "budget", "memory")
-"""Settings that may differ between reports: they only say how exactly the same p-value is computed."""
+"""Settings that may differ between reports, because they change only the precision of the same p-value."""
 
 
 def together(reports: Sequence[tuple[str, ReportRecord]]) -> dict[str, Any]:
     """The fields of one report with the metrics of several reports; each report has a name for messages.
 
     Raises:
-        InputError: they have different systems, instances, units or settings, or share a metric.
+        InputError: the reports have different systems, instances, units or settings, or two reports have the same
+            metric.
     """
     (first_name, first), *others = reports
     metrics = dict.fromkeys((each.metric for each in first.systems), first_name)
@@ -108,12 +109,12 @@ def _refuse_other_sides(first_name: str, first: ReportRecord, name: str, report:
 
 
 def _plain(settings: Settings) -> dict[str, str]:
-    """The settings that must be equal, in words."""
+    """The settings that must be equal, as texts."""
     kept = {each.name: getattr(settings, each.name) for each in fields(settings) if each.name not in _FREE}
     return {key: ", ".join(value) if isinstance(value, tuple) else str(value) for key, value in kept.items()}
 
 
 def _strata(report: ReportRecord) -> str:
-    """The number of strata for standard errors and intervals, in words."""
+    """A text with the number of strata for standard errors and intervals."""
     found = re.search(r"\|strata:(\d+)\|", report.signature)
     return "None" if found is None else found[1]

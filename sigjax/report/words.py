@@ -1,4 +1,4 @@
-"""How people see numbers, options and names.
+"""Texts for numbers, options and names, as people see them.
 
 A table has the same number of decimals everywhere. No p-value misleads. No two names look alike after they are cut.
 """
@@ -26,11 +26,11 @@ SMALLEST_SHOWN = 1e-300
 SMALLEST_ON_SCREEN = 1e-4
 """Smaller p-values appear without digits on a screen: the assumptions of a test fail long before."""
 _TITLES = {"exact_match": "EM", "mqm": "MQM", **CLASS_METRICS}
-"""Names of scores in files, and of metrics that are made for the classes of the data."""
+"""Titles of scores with names from files, and of metrics that are made for the classes of the data."""
 
 
 def metric_title(name: str) -> str:
-    """The name of a metric as in papers, after the name of its task if it has a task; unknown names stay the same.
+    """The name of a metric as in papers; if it has a task, after the task's name. Unknown names stay the same.
 
     >>> [metric_title(name) for name in ("bleu", "f0.5", "ndcg@10", "gsm8k: exact_match", "my score")]
     ['BLEU', 'F0.5', 'nDCG@10', 'gsm8k: EM', 'my score']
@@ -53,18 +53,18 @@ def count(number: int, noun: str) -> str:
 
 
 IDENTICAL = "identical on every instance"
-"""How the note about systems with identical results begins."""
+"""The beginning of the note about systems with identical results."""
 LOWER, HIGHER = "; lower is better", "; higher is better"
-"""The end of the caption of a metric if lower is better."""
+"""The end of a metric's caption if lower is better, and if higher is better."""
 
 
 def joined(items: Sequence[str]) -> str:
-    """The parts, with "and" before the last."""
+    """The items as one text, with commas, and "and" before the last item."""
     return " and ".join(filter(None, (", ".join(items[:-1]), items[-1])))
 
 
 def first_of(names: Sequence[str], most: int) -> str:
-    """The first names, and how many more there are."""
+    """A text with the first names, and the number of further names."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
@@ -73,10 +73,10 @@ BEST = "Best: "
 
 
 def best_sentence(best: str, near: str, worse: Sequence[str], *, beaten: int | None, unsure: int = 0) -> str:
-    """The best systems, the systems that are not significantly worse, and how many are worse; a single one is named.
+    """A sentence: the best systems, the systems not significantly worse, and the number of worse systems (or its name).
 
-    `beaten` is how many of the worse systems the best system beats (None if unknown). `unsure` is for how many more
-    resamples could change this.
+    `beaten` is the number of worse systems that the best system beats (None if unknown). `unsure` is the number of
+    these whose result may change with more resamples.
 
     >>> print(best_sentence("a (0.9)", "b (0.8)", ["c (0.2)"], beaten=1))
     Best: a (0.9). Not significantly worse: b (0.8). c (0.2) is significantly worse.
@@ -150,13 +150,13 @@ def format_ranks(ranks: tuple[int, int] | None) -> str:
 
 
 class PText(str):
-    """A p-value with its stars, in the form for files."""
+    """The text of a p-value with its stars, in the form for files."""
 
     __slots__ = ()
 
     @property
     def short(self) -> str:
-        """The form for screens: without powers of ten, and without digits if it is tiny.
+        """The form for screens: without powers of ten; if the p-value is tiny, without digits.
 
         >>> [PText(text).short for text in ("0.043*", "5.21e-4*", "2.1e-24*", "<1e-300", "3e-412*?", "2e-9 (raw)", "1")]
         ['0.043*', '0.000521*', '<0.0001*', '<0.0001', '<0.0001*?', '<0.0001 (raw)', '1']
@@ -244,7 +244,7 @@ def format_adjusted_p(comparison: Comparison, *, digits: int = 2) -> PText:
 
 
 def format_p_interval(interval: Interval) -> str:
-    """The Monte Carlo interval of a p-value, or the bounds of an exact p-value; the low end may be 0."""
+    """The Monte Carlo interval of a p-value, or the bounds of an exact p-value, as a text; the low end may be 0."""
     low, high = (format_p(end, digits=3) if end else "0" for end in interval)
     return f"[{low}, {high}]"
 
@@ -260,12 +260,12 @@ def p_interval_label(comparison: Comparison) -> str:
 
 
 def left_out(noun: str, drawn: int, systems: int, *, every_pair: str) -> str:
-    """A sentence about what a grid or a figure leaves out, and where to find it."""
+    """A sentence about the systems that a grid or a figure leaves out, and where to find them."""
     return f"The {noun} shows the first {drawn} of {systems} systems; {every_pair} every pair."
 
 
 def shared_ends(names: Sequence[str]) -> tuple[str, str]:
-    """The beginning and the end that all names share, up to a sign between words; empty for a single name.
+    """The beginning and the end that all names share, cut at a sign between words; empty for a single name.
 
     >>> shared_ends(["mini-v1.0_glm@x", "mini-v1.1_gpt@x"]), shared_ends(["crf", "crf-big"])
     (('mini-v1.', '@x'), ('', ''))
@@ -284,7 +284,7 @@ def _to_sign(text: str) -> str:
 
 
 def short_names(names: Sequence[str], width: int) -> list[str]:
-    """Names in `width` columns, still all different: whole, without the shared parts, cut, or numbered.
+    """Shorten names to `width` characters so that they stay different: whole, without shared parts, cut, or numbered.
 
     The names are `visible`. Numbers are row numbers, from 1.
 
@@ -313,7 +313,7 @@ _BREAKS = (r"\s", r"[^\w./]|_", r"[^\w.]|_", r"[\W_]")
 
 
 def wrapped_name(name: str, width: int) -> list[str]:
-    """A name in lines of `width` columns: broken after spaces, or if necessary after other signs, the full stop last.
+    """A name in lines of `width` characters, broken after spaces, else after other signs, and last after full stops.
 
     >>> wrapped_name("claude-opus-4-5-20251101", 12)
     ['claude-opus-', '4-5-20251101']
@@ -331,7 +331,7 @@ def wrapped_name(name: str, width: int) -> list[str]:
 
 
 def middle_cut(text: str, width: int) -> str:
-    """Text cut in the middle to `width` columns, so that names with a common beginning stay different."""
+    """Text cut in the middle to `width` characters, so that names with a common beginning stay different."""
     from rich.cells import cell_len, set_cell_size  # importing rich takes long
 
     if cell_len(text) <= width:
@@ -344,7 +344,7 @@ def middle_cut(text: str, width: int) -> str:
 
 
 def filled(words: Iterable[str], width: int, *, gap: str) -> list[str]:
-    """Parts joined into lines of this width; a blank at the end of a line takes no room, and no part is broken."""
+    """Join parts into lines of this width. A blank at the end of a line does not count, and no part is broken."""
     from rich.cells import cell_len  # importing rich takes long
 
     lines: list[str] = []

@@ -1,14 +1,15 @@
-"""Random words by (seed, block, row, lane), and the weights of a resample that are made of them.
+"""Random words (32 bits) by seed, block, row and lane (a pair of words); and the weights of a resample, made of them.
 
-The generator is threefry2x32 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"), the one behind
-`jax.random`. Resample k belongs to block k // BLOCK; the block's key is `jax.random.fold_in(jax.random.key(seed),
-block)`; the words of the resample are the cipher of the counters (k % BLOCK, lane). A word therefore depends only
-on its counters: not on the number of instances or resamples, nor on tiles, devices or processes, and NumPy, CPU and GPU
-give the same.
+The generator is threefry2x32 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"), which `jax.random`
+uses, too. Resample k belongs to block k // BLOCK; the block's key is `jax.random.fold_in(jax.random.key(seed), block)`;
+the words of the resample are the cipher of the counters (k % BLOCK, lane). So a word depends only on the key and its
+counters: not on the number of instances or resamples, nor on tiles, devices or processes. NumPy, CPU and GPU give the
+same words.
 
-`swap` gives each unit's pair of outputs a fair coin: under the null hypothesis of the permutation test, system names
-carry no information within a unit. `bootstrap` counts how often each unit is drawn: as many draws as units, with
-replacement, within each stratum. Both are `(rows, draws, dtype) -> weights [row, padded unit]`.
+`swap` tosses a fair coin for each unit, and exchanges the outputs of the two systems or not. (Under the null hypothesis
+of the permutation test, all such exchanges are equally likely.) `bootstrap` draws as many units as there are, with
+replacement, within each stratum, and counts how often each unit is drawn. Both are `(rows, draws, dtype) -> weights
+[row, padded unit]`.
 """
 
 from typing import Any, NamedTuple
@@ -19,16 +20,16 @@ from sigjax.records import Array
 from sigjax.run.loops import barrier, counts, expect, in_cache
 
 BLOCK = 1024
-"""Resamples per block. Part of the definition of the random numbers, not a tuning knob."""
+"""Resamples per block. The random numbers depend on it, so it cannot be tuned."""
 
 _CACHED_WORDS = 2**17
-"""Words that NumPy draws at a time, so that its passes stay in the cache (twice as fast)."""
+"""Most words that NumPy draws at a time. So its arrays stay in the cache, which is twice as fast."""
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
 
 
 def threefry2x32(key0: Array, key1: Array, x0: Array, x1: Array) -> tuple[Array, Array]:
-    """Threefry-2x32 with 20 rounds: two uint32 counters -> two uint32 words, under a key of two uint32.
+    """Threefry-2x32 with 20 rounds: it turns two uint32 counters into two uint32 words, with a key of two uint32.
 
     All four arrays are uint32 of at least one axis and broadcast; the results have the broadcast shape.
 
@@ -37,7 +38,7 @@ def threefry2x32(key0: Array, key1: Array, x0: Array, x1: Array) -> tuple[Array,
     ['0x6b200159', '0x99ba4efe']
     """
     keys = (key0, key1, key0 ^ key1 ^ np.uint32(_PARITY))
-    # Augmented assignments reuse memory in NumPy (three times faster) and merely rebind the names in JAX.
+    # In NumPy, augmented assignments reuse memory (three times faster). In JAX, they only rebind the names.
     x0 = x0 + keys[0] + (x1 ^ x1)
     x1 = x1 + keys[1] + (x0 ^ x0)
     for i in range(5):
@@ -60,7 +61,7 @@ def seed_key(seed: int) -> np.ndarray:
 def rows_of(key: Array, resamples: Array) -> Array:
     """The keys of resamples `[row]` (int64): `[row, 3]` uint32 = (key, key, index in the block).
 
-    The keys are those of the blocks, `jax.random.fold_in(key, block)`; there are at most 2**32 of them.
+    Each block of resamples has its own key, `jax.random.fold_in(key, block)`. There are at most 2**32 blocks.
     """
     xp = resamples.__array_namespace__()
     blocks = (resamples // BLOCK).astype(xp.uint32)
@@ -78,7 +79,7 @@ def row_keys(seed: int, resamples: np.ndarray) -> np.ndarray:
 
 
 class Stream(NamedTuple):
-    """A range of `size` rows from `first` on that belongs to one use of a seed, of the seed with some bits flipped."""
+    """A range of `size` rows from `first` on for one use of a seed; some bits of the seed may be flipped for it."""
 
     first: int
     size: int
@@ -103,8 +104,8 @@ STREAMS = {
 """All streams of a seed, which do not overlap: resamples of tests, simulated trials, random orders of instances,
 permutations of labels, and vectors of importance sampling.
 
-No other file names first rows or flipped bits. `row_keys` without a stream belong to "resamples". Tests share these
-with the normal draws of joint levels, and with studies that draw instead of a test."""
+No other file names first rows or flipped bits. `row_keys` without a stream belong to "resamples". Tests, the normal
+draws of joint levels, and studies that draw something else all use the stream "resamples"."""
 
 
 def lane_pair(rows: Array, lane: Array) -> tuple[Array, Array]:
@@ -113,9 +114,9 @@ def lane_pair(rows: Array, lane: Array) -> tuple[Array, Array]:
 
 
 def lane_words(rows: Array, lane: Array) -> Array:
-    """Both words of a lane in one: `[...]` uint64, the first in the low half.
+    """Both words of a lane in one number: `[...]` uint64, the first word in the low half.
 
-    XLA fuses no two outputs into one loop and would compute the cipher twice.
+    If a program had two outputs, XLA would not fuse them into one loop, and would compute the cipher twice.
     """
     first, second = lane_pair(rows, lane)
     xp = rows.__array_namespace__()
@@ -136,8 +137,8 @@ def words(rows: Array, num_words: int) -> Array:
             out[:, : lanes.size], out[:, lanes.size :] = lane_pair(rows[:, None, :], lanes)
 
         return in_cache(write, rows, np.empty((len(rows), num_words), np.uint32), _CACHED_WORDS)
-    # Both halves come straight from the cipher: XLA on CPU may fail to vectorize words taken apart from 64 bits (up to
-    # twenty times slower). The barrier keeps a GPU from drawing a word anew for each use, or each half by itself.
+    # Take both words directly from the cipher. If they were split from 64 bits, XLA on CPU might not vectorize (up to
+    # twenty times slower). Without the barrier, a GPU would compute a word again for each use, or each half separately.
     return xp.concatenate(barrier(lane_pair(rows[:, None, :], lanes)), axis=1)
 
 
@@ -157,7 +158,7 @@ def words_by_lane(rows: Array, num_lanes: int) -> tuple[Array, Array]:
 
 
 class Draws(NamedTuple):
-    """For each draw, the range of units it chooses from."""
+    """For each draw, the range of units from which it chooses."""
 
     start: np.ndarray
     """[unit] int32: the first unit of the stratum."""
@@ -166,7 +167,7 @@ class Draws(NamedTuple):
 
     @property
     def num_words(self) -> int:
-        """Random words of a row."""
+        """The number of random words of a row."""
         return len(self.size)
 
     def drawn(self, rows: Array) -> Array:
@@ -193,9 +194,9 @@ def padded_units(num_units: int) -> int:
 
 
 def padded_draws(draws: Draws) -> Draws:
-    """Pad draws to the width of the weights, so that one compiled program serves all numbers of units up to it.
+    """Pad draws to the width of the weights, so that one compiled program serves all numbers of units up to this width.
 
-    Each draw keeps its word. Padding draws choose the first padding unit.
+    Each draw keeps its random word. Padding draws choose the first padding unit.
 
     >>> padded_draws(draws_from_strata(np.array([0, 0, 0]))).size.nonzero()
     (array([ 0,  1, 32]),)
@@ -206,7 +207,7 @@ def padded_draws(draws: Draws) -> Draws:
 
 
 def by_word(values: np.ndarray, padding: Any, lanes: int) -> np.ndarray:
-    """Values of draws `[draw, ...]` -> `[word of a lane, lane, ...]`; draws take the first words of lanes first."""
+    """Values of draws `[draw, ...]` -> `[word of a lane, lane, ...]`. Draws use the first words of all lanes first."""
     first = -(-len(values) // 2)
     by_lane = np.empty((2, lanes, *values.shape[1:]), values.dtype)
     by_lane[:] = padding
@@ -217,8 +218,8 @@ def by_word(values: np.ndarray, padding: Any, lanes: int) -> np.ndarray:
 def swap(rows: Array, draws: Draws, dtype: Any) -> Array:
     """Masks `[row, padded unit]` of 0 and 1, each 1 with probability 1/2.
 
-    Unit i has bit `i // num_words` of word `i % num_words`: in this order NumPy and XLA unpack words without a
-    transpose (thirty times faster in XLA on CPU than word by word).
+    Unit i takes bit `i // num_words` of word `i % num_words`. With this order, NumPy and XLA unpack words without a
+    transpose. In XLA on CPU, this is thirty times faster than to unpack one word after another.
     """
     xp = rows.__array_namespace__()
     random = words(rows, padded_units(len(draws.size)) // 32)
@@ -231,7 +232,7 @@ def bootstrap(rows: Array, draws: Draws, dtype: Any) -> Array:
 
     Each draw is `start + floor(word * size / 2**32)`, so a unit's probability differs from 1/size by less than 2**-32.
     """
-    # No unit is drawn 256 times: among more units the chance is below 1e-500.
+    # Bytes suffice: a unit is drawn more than 255 times with probability below 1e-500, and never in 255 draws.
     return counts(draws.drawn, rows, padded_units(len(draws.size)), dtype)
 
 

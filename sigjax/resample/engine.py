@@ -26,24 +26,24 @@ from sigjax.run.loops import expect, map_items, only_if
 TileKernel = Callable[..., tuple[Array, ...]]
 """(rows [row, 3], valid [row], *data, **static) -> results of one tile."""
 Static = tuple[tuple[str, Any], ...]
-"""Keyword arguments of a kernel that it is compiled for."""
+"""Keyword arguments that are fixed when a kernel is compiled."""
 
 _TILE_ELEMENTS = {"numpy": 2**20, "cpu": 2**19, "gpu": 2**27}
-"""Most weights, or statistics of pairs, in one tile: as many as stay in the cache, or fill a GPU."""
+"""Most weights, or statistics of pairs, in one tile: as many as fit into the cache, or keep a GPU busy."""
 _FEWEST_ROWS, _LARGEST_TILE = 64, 2**25
 _MOST_ROWS = {"numpy": 2**20, "cpu": 2**12, "gpu": 2**22}
-"""Rows beyond which a tile gets no faster, and a run of few resamples waits for padding."""
+"""Most rows of a tile. With more rows, a tile gets no faster, and a run of few resamples would compute much padding."""
 _TILES_PER_CALL, _ROWS_PER_CALL = 32, 2**19
-"""Most tiles, and most rows, that a device runs in one call: few calls, yet a progress bar that moves."""
+"""Most tiles, and most rows, that a device runs in one call: few calls, but enough to move a progress bar."""
 
 
 class Task(NamedTuple):
-    """The arrays that every tile needs."""
+    """The arrays that every tile of resamples needs."""
 
     key: np.ndarray
-    """[2] uint32: of the seed."""
+    """[2] uint32: the key of the seed."""
     resamples: np.ndarray
-    """[] int64: rows of later resamples are padding."""
+    """[] int64: the number of resamples; rows from this resample on are padding."""
     data: tuple[Any, ...]
     """Arguments of the kernel after rows and valid."""
 
@@ -60,7 +60,7 @@ def stream(
     task = Task(seed_key(run.seed), np.array(run.resamples), data)
     if run.backend.devices:
         task = on_all_devices(run.backend.devices, task)
-    while done < run.resamples:  # no resample, if there are more processes than resamples
+    while done < run.resamples:  # a process may have no resamples, if there are more processes than resamples
         calls = _calls(kernel, static, task, replace(run, start=done), rows_per_tile, wide_vectors)
         try:
             for first, outputs in calls:
@@ -81,12 +81,12 @@ def _calls(
     rows_per_tile: int,
     wide_vectors: bool,  # noqa: FBT001
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
-    """Some tiles in each call, and as many calls at once as there are workers.
+    """Run some tiles in each call, and as many calls at once as there are workers.
 
-    A program is the same for every number of resamples: it skips tiles that begin after the last.
+    One program serves every number of resamples: it skips tiles that begin after the last resample.
     """
     num_tiles = -(-(run.resamples - run.start) // rows_per_tile)
-    workers = 1 if run.stays else _num_workers(run.backend)  # programs are queued
+    workers = 1 if run.stays else _num_workers(run.backend)  # the device queues the programs, so one worker suffices
     static = (("kernel", kernel), ("rows_per_tile", rows_per_tile), *static)
     num_devices, used, slots = max(len(run.backend.devices), 1), 1, 1
     program = partial(_tiles, **dict(static))
@@ -99,7 +99,7 @@ def _calls(
     def call(tile: int) -> tuple[Any, ...]:
         first = np.full((num_devices, slots), run.resamples)
         first[:, :used] = run.start + (tile + in_call) * rows_per_tile
-        # Scores that are not finite are counted, and refused later, with names of systems.
+        # Scores that are not finite are counted, and refused later by a message with the names of systems.
         with np.errstate(all="ignore"):
             if run.stays:
                 return program(first.ravel(), task)
@@ -120,9 +120,9 @@ def _num_workers(backend: Backend) -> int:
 
 
 def tile_rows(projection: Projection, size: int, platform: str) -> int:
-    """Rows per tile: a power of two within the budget, whatever the number of resamples, so that programs serve all."""
+    """Rows per tile: a power of two that does not depend on the number of resamples, so that one program serves all."""
     within = _TILE_ELEMENTS[platform] // max(projection.width, 4 * size)
-    # A product with few rows would read the matrix too often, so that long rows may leave the cache.
+    # With few rows, a product would read the matrix too often. So tiles of long rows may exceed the cache.
     within = max(within, min(_FEWEST_ROWS, _LARGEST_TILE // projection.width))
     return min(2 ** (max(within, 1).bit_length() - 1), _MOST_ROWS[platform])
 
@@ -140,7 +140,7 @@ def _tiles(first: Array, task: Task, *, kernel: TileKernel, rows_per_tile: int, 
 
 
 _PAIR_STATS = 2048
-"""Statistics of pairs that are scored together."""
+"""Most statistics of pairs that are scored together."""
 
 
 class ScaledProjection(NamedTuple):
@@ -161,13 +161,14 @@ def count_swaps(
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Run the permutation test of all pairs on the same swaps, piece by piece.
 
-    Yields the first resample of a piece; `[pair]` int64, how many of its resamples are at least as extreme as observed,
-    by the pair alone or, on a ladder, by the largest statistic so far; `[pair]` bool, every delta was finite.
+    For each piece, yields three values. First, the index of its first resample. Second, `[pair]` int64: how many of its
+    resamples are at least as extreme as observed, by the pair alone or (for `SuccessiveMaxima`) by the largest
+    statistic so far. Third, `[pair]` bool: whether every delta was finite.
     """
     count = len(pairs.left)
     blocks = type(pairs)(*tally.in_blocks(pairs, min(count, max(1, _PAIR_STATS // pairs.width))))
     static = (("score", metric.score), ("alternative", alternative))
-    # Compiled for a CPU, statistics go into scores one by one: only deltas are held.
+    # A program for a CPU reads statistics one by one, so only the deltas are held in memory.
     by_deltas = run.backend.platform == "cpu" and blocks.width == blocks.left.shape[2]
     held = blocks.left.shape[1] * (1 if by_deltas else blocks.width)
     tiles = stream(_swap_tile, static, (scaled, blocks), run, size=held, wide_vectors=metric.portable)
@@ -176,7 +177,7 @@ def count_swaps(
 
 
 class ScoreSpec(NamedTuple):
-    """How to compute the scores of all systems by one metric from the sums of a resample."""
+    """The data for computing the scores of all systems by one metric from the sums of a resample."""
 
     indices: ColumnIndices
     """The columns of each system's statistics."""
@@ -184,8 +185,8 @@ class ScoreSpec(NamedTuple):
     """As in `ScaledProjection`."""
     score: Score
     on_host: bool
-    """Leave the scores, but not the sums, to NumPy: a score that rounds differently on a device would show in the last
-    digits of intervals."""
+    """Whether NumPy computes the scores, and the device only the sums. Else, if a score rounds differently on a device,
+    the last digits of intervals would differ."""
 
 
 def replicates(
@@ -193,8 +194,8 @@ def replicates(
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
     """Scores of all systems by some metrics on the same resamples, piece by piece.
 
-    Yields the first resample of a piece, and for each metric scores `[system, resample]` (float64). If they stay on
-    the device, pieces are arrays of JAX, of one length; but scores that are left to NumPy are on the host.
+    Yields the first resample of a piece, and for each metric scores `[system, resample]` (float64). If scores stay on
+    the device, pieces are JAX arrays of one length. But scores that NumPy computes are on the host.
     """
     run = replace(run, stays=run.stays and not any(each.on_host for each in metrics))
     in_kernel = tuple(None if each.on_host else each.score for each in metrics)
@@ -234,7 +235,7 @@ def _swap_tile(
 def _scores_tile(
     rows: Array, valid: Array, scaled: ScaledProjection, metrics: tuple[Any, ...], *, scores: tuple[Score | None, ...]
 ) -> tuple[Array, ...]:
-    del valid  # rows that are padding come last and are cut off by `replicates`
+    del valid  # padding rows come last, and `replicates` cuts them off
     sums = scaled.projection.sums(rows)
     return tuple(
         sums if score is None else tally.replicate_scores(sums, indices, divisors, score=score)
@@ -254,12 +255,12 @@ def swapped_sums(scaled: ScaledProjection, run: Run) -> np.ndarray:
 def deltas_of(
     sums: np.ndarray, pairs: tally.Pairs, index: int, divisors: np.ndarray | None, score: Score
 ) -> np.ndarray:
-    """Delta `[resample]` of one of the pairs, from sums `[column, resample]`; scored by NumPy, so alike everywhere."""
+    """Delta `[resample]` of one pair, from sums `[column, resample]`; by NumPy, so the same on every device."""
     one = tally.Pairs(*(part[index : index + 1] for part in pairs))
-    with np.errstate(all="ignore"):  # others are refused later, with names of systems
+    with np.errstate(all="ignore"):  # deltas that are not finite are refused later, with names of systems
         return np.asarray(tally.swapped_deltas(sums, one, divisors, score)[0])
 
 
 def _sums_tile(rows: Array, valid: Array, scaled: ScaledProjection) -> tuple[Array, ...]:
-    del valid  # rows that are padding come last and are cut off
+    del valid  # padding rows come last and are cut off later
     return (scaled.projection.sums(rows),)

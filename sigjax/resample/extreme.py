@@ -1,4 +1,4 @@
-"""Which values are at least as extreme as observed: the one criterion of all tests."""
+"""The criterion of all tests: whether a value is at least as extreme as observed."""
 
 from typing import Any, NamedTuple, Self
 
@@ -11,7 +11,7 @@ class Extreme(NamedTuple):
     """The criterion for values at least as extreme as observed; their null distribution is centred at 0.
 
     Ties within the tolerance count as 1, or as 1/2 with `mid_p`. The axes of `observed` and `tolerance` are the first
-    axes of the values. (Centre a bootstrap delta before.)
+    axes of the values. (Centre bootstrap deltas before you use the criterion.)
 
     >>> Extreme(np.array([0.2]), np.array([1e-12]), "two-sided").met(np.array([[-0.2, 0.1, 0.2]]))
     array([[ True, False,  True]])
@@ -44,9 +44,9 @@ class Extreme(NamedTuple):
         return abs(values) <= abs(observed) + tolerance
 
     def checked(self) -> Self:
-        """Return this criterion of an exact test, after a check that the observed outcome is extreme.
+        """Return this criterion, after a check (for an exact test) that the observed outcome counts as extreme.
 
-        Otherwise p could be 0.
+        If it did not count as extreme, p could be 0.
 
         Raises:
             RuntimeError: the observed outcome is not extreme.
@@ -80,5 +80,5 @@ def size(values: Any, alternative: Alternative) -> Any:
 
 
 def _along(of_pairs: Any, values: Any) -> Any:
-    """Numbers along the first axes of values."""
+    """Numbers of pairs with further axes of length 1, so that they broadcast against values."""
     return of_pairs.reshape(of_pairs.shape + (1,) * (values.ndim - of_pairs.ndim))

@@ -1,4 +1,4 @@
-"""Resamples of instances for functions of whole arrays: each resample is a call, by weights or by gathering.
+"""Resamples of instances for functions of whole columns: the function gets weights, or gathered (copied) instances.
 
 Masks, counts and draws come from `draws`, for all kinds of metrics. A function that takes weights gets the same columns
 for all resamples; other functions get gathered columns. A function that takes the weights of many resamples is called
@@ -23,30 +23,30 @@ from sigjax.run.context import ahead, num_cores
 from sigjax.run.loops import expect, over_rows
 
 _TILE_ELEMENTS = 2**19
-"""Most weights of one tile, or numbers in a column of it: as many as stay in the cache."""
+"""Most weights in one tile, or most numbers in one of its columns: as many as fit into the cache."""
 _FEWEST_ROWS, _LARGEST_TILE = 32, 2**23
-"""Tiles of long columns may leave the cache, so that each sort of a column serves some rows."""
+"""For long columns: fewest rows and most weights of a tile. It may exceed the cache, so a sort serves several rows."""
 _LONG_SORT = 128
-"""From this length on NumPy sorts faster than a compiled CPU program: ten times faster for 1,000 numbers (measured)."""
+"""From this length on, NumPy sorts faster than a compiled CPU program (1,000 numbers: ten times faster, measured)."""
 
 ScorePieces = Iterator[tuple[int, np.ndarray]]
-"""The first resample of a piece, and scores `[..., row]` (float64)."""
+"""For each piece, its first resample, and its scores `[..., row]` (float64)."""
 
 
 class Function(NamedTuple):
     """A function of columns `[instance]`, and how it is called."""
 
     call: Callable[..., Any]
-    """Hashable: a key of compiled programs."""
+    """The function; it is hashable, because it is a key of compiled programs."""
     weighted: bool
-    """`call(*columns, weights)`; else `call(*columns)`."""
+    """If true, it is called as `call(*columns, weights)`; else as `call(*columns)`."""
     compiled: bool
     vectorized: bool = False
-    """Takes weights `[row, instance]`."""
+    """Whether it takes the weights `[row, instance]` of many resamples."""
 
     @property
     def workers(self) -> int:
-        """Threads that call it: compiled programs have their own, and a user's function may not be thread-safe."""
+        """The number of threads that call the function; 1 if it has its own threads, or may not be thread-safe."""
         return num_cores() if self.vectorized and not self.compiled else 1
 
 
@@ -64,13 +64,13 @@ def can_compile(call: Callable[..., Any], num_arrays: int, num_instances: int, *
 
 
 def sorts_long(call: Callable[..., Any], num_arrays: int, num_instances: int) -> bool:
-    """Whether a function is slower when compiled, since it sorts long columns for every resample."""
+    """Whether a function is slower if compiled, because it sorts long columns for every resample."""
     jax = imported_jax()
     if num_instances < _LONG_SORT:
         return False
     columns = (np.zeros(num_instances),) * num_arrays
     with host_scope(), np.errstate(all="ignore"):
-        by_jax = isinstance(call(*columns), jax.Array)  # it sorts in JAX even when not compiled
+        by_jax = isinstance(call(*columns), jax.Array)  # then it sorts in JAX, even if not compiled
         return not by_jax and " sort[" in str(jax.make_jaxpr(call)(*columns))
 
 
@@ -88,9 +88,9 @@ def swap_scores(
 
 
 def outcome_scores(function: Function, sample: Sample, pair: tuple[int, int], differing: np.ndarray) -> ScorePieces:
-    """Scores `[side, row]` of two systems on all swaps of the units `differing` that keep the first.
+    """Scores `[side, row]` of two systems on all swaps of the units `differing` that keep the first unit in place.
 
-    The other swaps are their mirror images. No unit is swapped in the very first.
+    The other swaps are their mirror images. In the first row, no unit is swapped.
     """
     outcomes = range(2 ** (len(differing) - 1))
     a, b = sample.columns[list(pair)]
@@ -108,7 +108,7 @@ def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range
     draws = draws_from_strata(sample.strata)
     one_length = (sample.sizes == sample.sizes[0]).all()
     if not (function.weighted or one_length):
-        # Each length would need its own program.
+        # Do not compile: each number of drawn instances would need its own program.
         function = function._replace(compiled=False)
 
     def scores(rows: np.ndarray) -> list[np.ndarray]:
@@ -126,9 +126,9 @@ def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range
 
 
 def _pieces(function: Function, scores: Callable[..., Any], resamples: range, width: int, shard: range) -> ScorePieces:
-    """`scores(rows)` of the shard, tile by tile; the tile size does not depend on the shard.
+    """Yield `scores(rows)` of the shard, tile by tile. The tile size does not depend on the shard.
 
-    Compiled programs take tiles of one size: the last may have too many rows.
+    Compiled programs take tiles of one size, so the last tile may have surplus rows.
     """
     within = max(_TILE_ELEMENTS // width, min(_FEWEST_ROWS, _LARGEST_TILE // width), 1)
     size: int = 2 ** min(within.bit_length() - 1, (len(resamples) - 1).bit_length())
@@ -146,7 +146,7 @@ def _swapped(swapped: Array, a: Array, b: Array, *, function: Function) -> Array
     expect(b, a.shape, np.float64)
     xp = swapped.__array_namespace__()
     if function.weighted:
-        # One table holds both systems' instances; each side takes one of the two.
+        # One table holds the instances of both systems; each side takes an instance from one of the two systems.
         table = tuple(xp.concatenate([a, b], axis=1))
         kept = xp.concatenate([~swapped, swapped], axis=1)
         return xp.stack([_over_rows(function, table, (side.astype(xp.float64),)) for side in (kept, ~kept)])
@@ -178,7 +178,7 @@ def _over_rows(function: Function, same: Sequence[Array], varying: Sequence[Arra
 
 def _run(kernel: Callable[..., Array], function: Function, *arrays: Any) -> np.ndarray:
     if not function.compiled:
-        # Scores that are not finite are refused later, with names of systems.
+        # Scores that are not finite are refused later, by a message with the names of systems.
         with np.errstate(all="ignore"):
             return np.asarray(kernel(*arrays, function=function))
-    return np.asarray(compiled(kernel, (("function", function),), "cpu")(*arrays))  # whatever the device
+    return np.asarray(compiled(kernel, (("function", function),), "cpu")(*arrays))  # CPU even if there is a GPU

@@ -1,25 +1,26 @@
-"""Projection: weights of all resamples times statistics of all systems, exactly.
+"""Projection: the weights of all resamples, multiplied by the statistics of all systems, without rounding.
 
-Statistics are whole numbers (see `units`). So sums are exact in any order, if the type holds whole numbers of their
-size; the type is chosen accordingly. A `Projection` has `sums` `[column, row]` (a type of floats) over what each
-row `[row, 3]` draws, and a `width`: numbers of 32 bits or more that a row holds at a time, which tiles depend on.
+Statistics are whole numbers (see `units`). So sums are exact in any order, if their type holds whole numbers of this
+size; the type is chosen accordingly. A `Projection` has `sums`, which turns rows `[row, 3]` into sums `[column, row]`
+(floats) over the units that each row draws. Its `width` is the number of values (of 32 bits or more) that a row needs
+in memory; the tile size depends on it.
 
-*Few columns* are added up as words are drawn. A matrix product needs the weights of all units in memory, which for one
-pair of systems costs more than the sums. Here several columns share a word, each in a field that its sum cannot leave,
-so one addition serves all of them. Resamples are the last axis: operations are on long vectors. Swap: whole numbers are
-split into binary digits; the sum of a digit over the units in a mask is the number of bits that mask and digit share.
-Bootstrap: the statistics of each drawn unit are looked up.
+*Few columns* are added up as words are drawn. (A matrix product would need the weights of all units in memory; for one
+pair of systems, this takes longer than the sums.) Several columns share a word. Each column has a field of bits that
+its sum cannot exceed, so one addition serves all columns. Resamples are the last axis, so that operations are on long
+vectors. Swap: whole numbers are split into binary digits; the sum of a digit over the units in a mask is the number of
+bits that mask and digit share. Bootstrap: the statistics of each drawn unit are looked up.
 
-*Many columns* are multiplied with the weights at once: in floating point, or as bytes, whose products 32-bit integers
-add up.
+*Many columns* are multiplied by the weights in one matrix product: in floating point, or as bytes whose products are
+added up in 32-bit integers.
 
 *Several outputs (runs) per system and unit.* `crossed` gives each of two systems a random half of all their outputs of
 a unit; `choice` chooses units likewise. `nested_draws` draw units with replacement, then outputs of each drawn unit
 with replacement. Words belong to units and runs, so padding changes nothing. For a mean over n units with R outputs
 each, nested draws have the variance between unit means over n, plus the mean variance within units over n R. Unit means
-already vary with their outputs, so whole-unit draws hold both; nested draws err on the safe side by the second term.
-References: Davison and Hinkley (1997), "Bootstrap methods and their application", section 3.8; for runs that affect all
-units alike, Owen (2007), "The pigeonhole bootstrap".
+already vary with their outputs, so draws of whole units have both parts of the variance. Nested draws add the second
+term once more, which is on the safe side. References: Davison and Hinkley (1997), "Bootstrap methods and their
+application", section 3.8; for runs that affect all units alike, Owen (2007), "The pigeonhole bootstrap".
 """
 
 import math
@@ -44,24 +45,24 @@ from sigjax.resample.draws import (
 from sigjax.run import loops
 
 MOST_WORDS = 2
-"""Most words: each word draws the random numbers again, so with more, a matrix product is faster (measured)."""
+"""Most words for sums of few columns. Each word draws all random numbers; with more, a product is faster (measured)."""
 _WIDTH = 32
-"""Width of a row without weights: vectors of some thousand rows stay in cache."""
+"""Width of a row without weights, chosen so that vectors of some thousand rows stay in the cache."""
 _UNROLLED = 8
-"""Lanes per step of a loop: enough work to pay for the step."""
+"""Lanes per step of a loop; with fewer lanes, the overhead of a step would dominate."""
 
 
 class Fields(NamedTuple):
-    """The bits of each column's sum in words of 32 or 64 bits, the type of `shift` and `mask`."""
+    """The place of each column's sum in words of 32 or 64 bits. `shift` and `mask` have the type of the words."""
 
     word: np.ndarray
-    """[column] int32."""
+    """[column] int32: the index of its word."""
     shift: np.ndarray
-    """[column]."""
+    """[column]: the lowest bit of its field."""
     mask: np.ndarray
-    """[column]: one bits, as many as the field has."""
+    """[column]: a number with as many 1 bits as the field has bits."""
     offset: np.ndarray
-    """[column] float64: the sum that a field with the value 0 means."""
+    """[column] float64: the sum that the value 0 in the field stands for."""
 
     def pack(self, values: np.ndarray) -> np.ndarray:
         """Words `[word, ...]` with whole numbers `[column, ...]` (int64) in their fields, in two's complement."""
@@ -78,7 +79,7 @@ class Fields(NamedTuple):
 
 
 def make_fields(lowest: np.ndarray, highest: np.ndarray) -> Fields | None:
-    """Fields for columns whose sums lie between these whole numbers `[column]`; None if they take too many words.
+    """Fields for columns whose sums lie between these whole numbers `[column]`; None if too many words are needed.
 
     >>> make_fields(np.array([-500, 0, 7]), np.array([500, 2**40, 7])).word.tolist()
     [0, 0, 0]
@@ -92,23 +93,23 @@ def make_fields(lowest: np.ndarray, highest: np.ndarray) -> Fields | None:
     for column, width in enumerate(needed):
         word = next((i for i, taken in enumerate(used) if taken + width <= length), len(used))
         used += [0] * (word == len(used))
-        # No shift by a whole word.
+        # A shift by the full length of a word is undefined, so the shift is limited.
         words[column], shifts[column], masks[column] = word, min(used[word], length - 1), 2**width - 1
         used[word] += width
     return None if len(used) > MOST_WORDS else Fields(words, shifts, masks, lowest.astype(np.float64))
 
 
 class FusedSwap(NamedTuple):
-    """Swap sums of few columns, by binary digits."""
+    """Sums over swapped units, for few columns, computed by binary digits."""
 
     digits: np.ndarray
-    """[step, lane, digit] uint64: which units have the digit, two words of 32 bits to a lane."""
+    """[step, lane, digit] uint64: bits of the units that have the digit; a lane holds two words of 32 bits."""
     worth: np.ndarray
     """[word, digit] uint32 or uint64: the number that a unit with this digit adds to the word, in two's complement."""
     starts: np.ndarray
-    """[word]: packed value of an empty sum."""
+    """[word]: the packed fields of sums over no units."""
     num_steps: np.ndarray
-    """[] int32: steps beyond are padding."""
+    """[] int32: the number of steps; later steps are padding."""
     fields: Fields
 
     width = _WIDTH
@@ -126,12 +127,12 @@ class FusedSwap(NamedTuple):
 
 
 class FusedDraws(NamedTuple):
-    """Bootstrap sums of few columns, by looking up the drawn units."""
+    """Sums over drawn units (bootstrap), for few columns: the statistics of each drawn unit are looked up."""
 
     tables: np.ndarray
     """[word, unit] uint32 or uint64; zeros for padding, up to the number of padded draws."""
     draws: np.ndarray
-    """[step, lane, half, 2] uint64: first unit and size of the stratum of each draw."""
+    """[step, lane, half, 2] uint64: for each draw, the first unit and the size of its stratum."""
     num_steps: np.ndarray
     fields: Fields
 
@@ -149,14 +150,14 @@ class FusedDraws(NamedTuple):
 
 
 def fused_swap(columns: np.ndarray, *, compiled: bool = True) -> FusedSwap | None:
-    """The projection of columns `[column, unit]` (int64); None if they need too many words (NumPy: over one)."""
+    """The projection of columns `[column, unit]` (int64); None if too many words are needed (NumPy: over 1)."""
     lowest, highest = np.minimum(columns, 0).sum(axis=1), np.maximum(columns, 0).sum(axis=1)
     fields = make_fields(lowest, highest)
     if fields is None or not (compiled or fields.word.max() == 0):
         return None
     digits, worth = list[np.ndarray](), list[np.ndarray]()
     for index, column in enumerate(columns):
-        # The last digit, of the sign, counts negative.
+        # The last digit is the sign, which has a negative worth.
         count = int(max(column.max(), -1 - column.min())).bit_length() + 1
         for digit in range(count):
             unit = np.zeros(len(columns), np.int64)
@@ -189,7 +190,7 @@ def fused_draws(columns: np.ndarray, draws: Draws) -> FusedDraws | None:
 def _in_steps(lanes: np.ndarray, padding: Any) -> tuple[np.ndarray, np.ndarray]:
     """Values `[lane, ...]` as `[step, lane, ...]`, and how many steps `[]` (int32) are not padding.
 
-    There are a power of two of steps, so that few programs are compiled.
+    The number of steps is a power of two, so that few programs are compiled.
     """
     count = -(-len(lanes) // _UNROLLED)
     padded = np.empty((2 ** (count - 1).bit_length() * _UNROLLED, *lanes.shape[1:]), lanes.dtype)
@@ -225,15 +226,15 @@ def _sum_over_lanes(add: Callable[..., Array], rows: Array, starts: Array, num_s
 
 _LAST_SUM = 2**31
 _LAST_WHOLE = 2**24
-"""The first whole number that bounds sums in float32 (which can hold it)."""
+"""Largest bound on sums in float32, which holds all whole numbers up to this number."""
 _COLUMN_MULTIPLE = 4
-"""Columns are zero-padded to a multiple of this: XLA on CPU takes ten times longer for one to three columns."""
+"""Columns are padded with zeros to a multiple of this number. XLA on CPU is ten times slower for 1 to 3 columns."""
 Draw = Callable[[Array], Array]
-"""Rows `[row, 3]` -> the draws of each `[row, draw]` (int32)."""
+"""Rows `[row, 3]` -> the indices that each row draws, `[row, draw]` (int32)."""
 
 
 class Floats(NamedTuple):
-    """Columns of whole numbers in floating point; sums are exact in their type."""
+    """Columns of whole numbers in a floating-point type in which their sums are exact."""
 
     matrix: np.ndarray
     """[padded unit, column] float32 or float64, zeros for padding."""
@@ -250,7 +251,7 @@ class Floats(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Numbers of 32 bits (or more) that the weights of a row take."""
+        """Number of values (of 32 bits or more) that the weights of a row need in memory."""
         return len(self.matrix)
 
     def sums(self, weights: Array) -> Array:
@@ -266,13 +267,13 @@ class ByteColumns(NamedTuple):
     """Columns of whole numbers as bytes, for products that are added up in 32-bit integers."""
 
     matrix: np.ndarray
-    """[digit and column, padded unit] int8, zeros for padding: digits of base 256, from -128 to 127, the lowest of all
-    columns first. On the left of the weights it gives each column's sums contiguously, which is fastest in XLA on CPU
-    (measured)."""
+    """[digit and column, padded unit] int8: digits of base 256, from -128 to 127; first the lowest digits of all
+    columns. Padding is 0. In a product, the matrix is on the left of the weights. So each column's sums are contiguous,
+    which is fastest in XLA on CPU (measured)."""
     worth: np.ndarray
     """[digit] int64: powers of 256."""
     totals: np.ndarray
-    """[column] int64: over all units."""
+    """[column] int64: the sum over all units."""
 
     @property
     def dtype(self) -> np.dtype:
@@ -286,7 +287,7 @@ class ByteColumns(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Numbers of 32 bits that the weights of a row take."""
+        """Number of 32-bit values that the weights of a row need in memory."""
         return self.matrix.shape[1] // 4
 
     def sums(self, weights: Array) -> Array:
@@ -306,7 +307,7 @@ class ByteColumns(NamedTuple):
 def bytes_of(columns: np.ndarray, most: int, *, largest: int, padded: int) -> ByteColumns | None:
     """Columns `[column, unit]` (int64) as bytes, at most `most` per column, for `padded` weights of at most `largest`.
 
-    None if they do not fit, or if their sums may exceed 32 bits.
+    None if a column needs more bytes, or if sums may exceed 32 bits.
 
     >>> bytes_of(np.array([[1, 300], [-2, 128]]), 2, largest=1, padded=64).matrix[[0, 1, 4, 5], :2].tolist()
     [[1, 44], [-2, -128], [0, 1], [0, 1]]
@@ -324,7 +325,7 @@ def bytes_of(columns: np.ndarray, most: int, *, largest: int, padded: int) -> By
 
 
 def floats_of(columns: np.ndarray, bound: int, padded: int) -> Floats:
-    """Columns `[column, unit]` (int64) for weights `padded` wide, with sums up to `bound`."""
+    """Columns `[column, unit]` (int64) as floats, for weights of width `padded` and sums up to `bound`."""
     return Floats(np.ascontiguousarray(_padded(columns, np.float32 if bound < _LAST_WHOLE else np.float64, padded).T))
 
 
@@ -336,7 +337,7 @@ def _padded(columns: np.ndarray, dtype: Any, padded: int) -> np.ndarray:
 
 
 _UNROLLED_OUTPUTS = 16
-"""Choices per step of a loop on a GPU."""
+"""Choices of outputs per step of a loop on a GPU."""
 
 
 class NestedDraws(NamedTuple):
@@ -348,11 +349,11 @@ class NestedDraws(NamedTuple):
     sizes: np.ndarray
     """[unit] uint64: its number of outputs."""
     slots: np.ndarray
-    """[slot] uint64: 0, 1, ..., up to the largest number of outputs of a unit."""
+    """[slot] uint64: 0, 1, ...: numbers of the outputs within a unit, as many as the largest unit has outputs."""
 
     @property
     def lanes(self) -> int:
-        """Pairs of words per draw: one word for the unit and one for each of its outputs."""
+        """Number of pairs of words per drawn unit: one word chooses the unit, and each other word an output."""
         return len(self.slots) // 2 + 1
 
     @property
@@ -361,7 +362,7 @@ class NestedDraws(NamedTuple):
         return 2 * self.lanes * len(self.draws.size)
 
     def drawn(self, rows: Array) -> Array:
-        """The output of each draw, `[row, draw]` int32: each drawn unit has as many draws as the largest has outputs.
+        """The output of each draw, `[row, draw]` int32; a drawn unit has as many draws as the largest unit has outputs.
 
         Padding draws choose the first padding output. Whatever the sizes, an output is drawn 256 times with a chance
         below 1e-155, by Chernoff's bound exp(e^(u - 1) - 1 - 256 log u), with u = 4.95.
@@ -377,7 +378,7 @@ class NestedDraws(NamedTuple):
 
 
 def outputs_left(sizes: np.ndarray, num_units: int) -> np.ndarray:
-    """The number of outputs of a unit from each slot on, `[slot, unit]` uint64; `sizes` are padded to `num_units`.
+    """The number of outputs of each unit that are left at each slot, `[slot, unit]` uint64; padded to `num_units`.
 
     >>> outputs_left(np.array([2, 1]), 3)
     array([[2, 1, 0],
@@ -401,12 +402,12 @@ def nested_draws(draws: Draws, sizes: np.ndarray, num_units: int) -> NestedDraws
 
 
 def crossed(rows: Array, left: Array) -> tuple[Array, Array]:
-    """Masks `[slot, row, unit]` (bool) of the outputs that leave the first system of a pair, and that replace them.
+    """Masks `[slot, row, unit]` (bool): the outputs that leave a pair's first system; the outputs that replace them.
 
     The two systems have 2 R outputs for a unit. A random set of R of them becomes the second system's; all sets have
-    the same probability, up to 2**-32. One output after another joins the set with probability (still needed) / (left),
-    in whole numbers. As many outputs of the second system are outside of the set: they become the first system's.
-    `rows` are `[row, 3]`, see `bits`; `left` `[slot, unit]` is the result of `outputs_left`.
+    the same probability, up to 2**-32. The outputs are visited in order, and each joins the set with probability (still
+    needed) / (left), computed in whole numbers. The second system's outputs outside of the set become the first
+    system's outputs. `rows` are `[row, 3]`, see `bits`; `left` `[slot, unit]` is the result of `outputs_left`.
     """
     loops.expect(rows, (None, 3), np.uint32)
     loops.expect(left, (None, None), np.uint64)
@@ -421,18 +422,18 @@ def crossed(rows: Array, left: Array) -> tuple[Array, Array]:
 
 
 class Choice(NamedTuple):
-    """Some of all units, chosen one after another as `crossed` chooses outputs."""
+    """A random choice of units, which visits one unit after another, as `crossed` does with outputs."""
 
     size: np.ndarray
     """[] uint64: the number of units to choose."""
     left: np.ndarray
-    """[word of a lane, lane] uint64: how many are left to choose from; 0 for padding."""
+    """[word of a lane, lane] uint64: how many units are left to choose from; 0 for padding."""
     values: np.ndarray
     """[word of a lane, lane, column] float64: the statistics of the unit."""
 
     @property
     def width(self) -> int:
-        """An eighth of the words: units are chosen one after another, for many rows at a time."""
+        """An eighth of the number of words, because units are visited one after another, for many rows at a time."""
         return -(-self.left.size // 8)
 
     def sums(self, rows: Array) -> Array:
@@ -478,7 +479,7 @@ def _choose(needed: Array, random: Array, pool: Array) -> tuple[Array, Array]:
 
 
 def _is_next_needed(word: Array, left: Array, needed: Array) -> Array:
-    """Whether the next of the `left` items is chosen, if `needed` items must still be chosen."""
+    """Whether the next item is chosen, if `needed` of the `left` items must still be chosen."""
     return (scaled(word, left) < needed) & (left > 0)
 
 
@@ -489,7 +490,7 @@ class ColumnIndices(NamedTuple):
     """The column of each statistic of each system."""
 
     column: np.ndarray
-    """[system, stat] int32."""
+    """[system, stat] int32: the index of the column."""
     offset: np.ndarray
     """[system, stat] float64: added to the column's sum."""
 
@@ -500,7 +501,7 @@ class ColumnIndices(NamedTuple):
 
 
 class SwapProduct(NamedTuple):
-    """Swap sums by a matrix product."""
+    """Sums over swapped units, computed by a matrix product."""
 
     draws: Draws
     matrix: Matrix
@@ -516,7 +517,7 @@ class SwapProduct(NamedTuple):
 
 
 class DrawsProduct(NamedTuple):
-    """Bootstrap sums by a matrix product: of units, or of outputs drawn within drawn units."""
+    """Bootstrap sums by a matrix product: sums over drawn units, or over outputs drawn within drawn units."""
 
     draws: Draws | NestedDraws
     matrix: Matrix
@@ -545,7 +546,7 @@ class CrossedProduct(NamedTuple):
         return 2 * self.left.size
 
     def sums(self, rows: Array) -> Array:
-        """Sums `[2 * padded column, row]` float64 over the outputs that leave, then over those that replace them."""
+        """Sums `[2 * padded column, row]` float64, over the outputs that leave, then over their replacements."""
         xp = rows.__array_namespace__()
         masks = (xp.moveaxis(mask, 1, 0).reshape(len(rows), -1) for mask in crossed(rows, self.left))
         return xp.concatenate([self.matrix.sums(mask.astype(self.matrix.dtype)) for mask in masks]).astype(np.float64)
@@ -571,9 +572,9 @@ def distinct_columns(values: np.ndarray) -> tuple[np.ndarray, ColumnIndices]:
 
 
 def drawn_columns(values: np.ndarray) -> tuple[np.ndarray, ColumnIndices]:
-    """Distinct columns `[column, unit]` for draws of a known number: columns that differ by a constant are one.
+    """Distinct columns `[column, unit]` if the number of draws is known: up to a constant, columns count as equal.
 
-    For example, the n-gram totals of all orders are one column, if no text is shorter than the order.
+    For example, if no text is shorter than the n-gram orders, the n-gram totals of all orders need only one column.
 
     >>> columns, indices = drawn_columns(np.array([[[3, 2], [5, 4]], [[1, 0], [7, 6]]]))
     >>> columns.tolist(), indices.column.tolist(), indices.offset.tolist()
@@ -629,12 +630,12 @@ def nested_projection(
 
 
 def _mask_matrix(columns: np.ndarray, most_bytes: int, padded: int) -> Matrix:
-    """The matrix of a product with masks `padded` wide."""
+    """The matrix for products with masks of width `padded`."""
     in_bytes = bytes_of(columns, most_bytes, largest=1, padded=padded)
     return in_bytes or floats_of(columns, int(np.abs(columns).sum(axis=1).max()), padded)
 
 
 def _count_matrix(columns: np.ndarray, most_bytes: int, padded: int, *, most: int) -> Matrix:
-    """The matrix of a product with counts `padded` wide that add up to `most`."""
+    """The matrix for products with counts of width `padded`; the counts of a row add up to `most`."""
     in_bytes = bytes_of(columns, most_bytes, largest=-loops.ZERO_COUNT, padded=padded)
     return in_bytes or floats_of(columns, most * int(np.abs(columns).max()), padded)

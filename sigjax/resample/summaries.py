@@ -1,12 +1,13 @@
-"""Summaries of replicates that stay on a device: sums, counts and order statistics, bit for bit those of NumPy.
+"""Summaries of replicates that stay on a device: sums, counts and order statistics, bit for bit as in NumPy.
 
 For JAX. Replicates `[row, place]` are padded with NaN to a power of two, so that few programs serve all numbers of
-resamples. A target is the difference of two rows, or a single row; its second number is then the number of rows.
-Targets come in blocks `[block, target, 2]`: a GPU handles one block at a time.
+resamples. A target is a pair of row indices, and means the difference of the two rows. For a single row, the second
+index is the number of rows. Targets come in blocks `[block, target, 2]`: a GPU handles one block at a time.
 
-Three things keep the bits. Sums are added in the order of `units.total`, one addition after the other. Squares are made
-in a program of their own, since a compiler would join a product and a sum into one operation that rounds once. And what
-is divided by is an array of as many numbers: a compiler would make one reciprocal of one number.
+Three rules keep results equal to the last bit. Sums are added in the order of `units.total`, one addition after the
+other. Squares are computed in a separate program, since a compiler would join a product and a sum into one operation
+that rounds once. Divisors are arrays as long as the dividends, since a compiler would replace a single divisor by its
+reciprocal.
 """
 
 from collections.abc import Callable
@@ -17,10 +18,10 @@ from sigjax.records import Array
 from sigjax.run.loops import barrier, expect, keys, map_items, numbers, put_at, scan, slice_last, while_any
 
 _ROWS = 32
-"""As in `units.total`."""
+"""Number of rows that are added at a time, as in `units.total`."""
 _LARGEST = np.uint64(2**64 - 1)
 _PIVOTS = 7
-"""Pivots of each rank in one pass. Replicates are compared with all pivots, so a pass leaves an eighth of the range."""
+"""Number of pivots of each rank in one pass. They divide the range into eight parts; a pass finds the right part."""
 
 
 def joined(tiles: Array) -> Array:
@@ -30,15 +31,15 @@ def joined(tiles: Array) -> Array:
 
 
 def nothing(value: Array, *, rows: int, places: int) -> Array:
-    """The same number for all replicates `[row, place]`."""
+    """An array `[row, place]` that holds the same number for all replicates."""
     return value.__array_namespace__().full((rows, places), value)
 
 
 def placed(values: Array, piece: Array, start: Array, count: Array) -> tuple[Array, Array]:
-    """All replicates with a piece that begins at `start`, NaN from `count` on; and which of its rows are finite.
+    """All replicates with a piece put at `start`, and NaN from `count` on; and which rows of the piece are finite.
 
-    A piece that is made on a device has a power of two of places, as the array of all replicates has. So no piece
-    reaches beyond the array.
+    The number of places is a power of two, for the pieces from a device and for the array of all replicates. So no
+    piece reaches beyond the array.
     """
     xp, piece = values.__array_namespace__(), piece[:, : values.shape[1]]
     is_there = start + xp.arange(piece.shape[1]) < count
@@ -56,7 +57,7 @@ def of_targets(values: Array, members: Array) -> Array:
 
 
 def row_totals(rows: Array, count: Array) -> Array:
-    """`units.total` of the first `count` numbers of each of the rows `[..., place]`."""
+    """The sums of the first `count` numbers of each row `[..., place]`, as by `units.total`."""
     xp = rows.__array_namespace__()
     while rows.shape[-1] > 1:
         size = -(-rows.shape[-1] // _ROWS)
@@ -72,7 +73,7 @@ def row_totals(rows: Array, count: Array) -> Array:
 
 
 def totals(values: Array, members: Array, count: Array) -> Array:
-    """The sums `[block, target]`."""
+    """The sums of the replicates of each target, `[block, target]`."""
     return map_items(lambda block: row_totals(of_targets(values, block), count), members)
 
 
@@ -95,10 +96,10 @@ def shares(values: Array, members: Array, low: Array, high: Array) -> Array:
 
 
 def order_statistics(values: Array, members: Array, ranks: Array) -> tuple[Array, Array]:
-    """The replicates of these ranks from 0 `[block, target, rank]`, and those of the next ranks.
+    """The replicates with these ranks (from 0) `[block, target, rank]`, and the replicates with the next ranks.
 
-    Every pass counts the replicates up to seven numbers between the bounds of the value sought, and so leaves an eighth
-    of the range. It ends when both bounds are equal.
+    Each pass chooses seven pivots between the bounds of the wanted value, and counts the replicates up to each pivot.
+    So an eighth of the range is left. The passes end when both bounds are equal.
     """
 
     def of_block(block: tuple[Array, ...]) -> tuple[Array, Array]:
@@ -129,7 +130,7 @@ def _order_statistics(rows: Array, ranks: Array) -> tuple[Array, Array]:
         return xp.max(xp.where(rows <= limit, rows, np.uint64(0)), axis=1)
 
     def narrowed(state: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Narrow the bounds: the value sought is above `low` and at most `high`."""
+        """Narrow the bounds: the wanted value is above `low` and at most `high`."""
         low, high, *_ = state
         least, largest = each(next_above, low), each(last_up_to, high)
         step = xp.maximum((high - low) // np.uint64(_PIVOTS + 1), one)
@@ -150,7 +151,7 @@ def _order_statistics(rows: Array, ranks: Array) -> tuple[Array, Array]:
 
 
 def largest_deviations(values: Array, members: Array, observed: Array, errors: Array) -> Array:
-    """The largest distance `[place]` from the observed values, in standard errors; a standard error of 0 is ignored."""
+    """The largest distance `[place]` of any target from its observed value, in standard errors (if these are not 0)."""
     xp = values.__array_namespace__()
 
     def of_block(found: Array, block: tuple[Array, ...]) -> tuple[Array, tuple[()]]:

@@ -1,7 +1,7 @@
-r"""Tally: the sums of a tile of resamples -> scores, and counts of those at least as extreme as observed.
+r"""Tally: the sums of a tile of resamples -> scores, and the number of resamples at least as extreme as observed.
 
-With U the projected sums and T the totals, a swap gives a* = T_a - U_a + U_b and b* = T_b + U_a - U_b, so pairs of
-systems never touch the instances.
+Let U be the sums over swapped units and T the totals. A swap gives a* = T_a - U_a + U_b and b* = T_b + U_a - U_b. So
+pairs of systems need only sums, not the instances.
 
 **Studentized deltas** z = delta* / s*. Unit i has S = a + b, which swaps leave as it is, and D = a - b, which takes the
 sign e of the swap: a* = (S + e D) / 2 and b* = (S - e D) / 2. With the gradients g_a and g_b of the score at the
@@ -11,12 +11,12 @@ $$u = g_a \cdot a^* - g_b \cdot b^* = (m \cdot S + e \, p \cdot D) / 2,$$
 $$4 s^{*2} = 4 \sum (u - \bar u)^2
 = \sum_{jk} (m_j m_k \sum S_j S_k + p_j p_k \sum D_j D_k + 2 m_j p_k \sum e S_j D_k) - (2 \sum u)^2 / n.$$
 
-Since e^2 = 1, $\sum S_j S_k$ and $\sum D_j D_k$ are the same on all swaps. $\sum e S_j D_k$ is a sum over swapped units
-like that of any statistic: with its total T and the swapped part U it is T - 2 U. So s* needs a column for each product
-S_j D_k, and never the units. Influences add up to $2 \sum u = 2 (g_a \cdot A^* - g_b \cdot B^*)$, which is 0 for ratios
-(Euler); for other scores the mean is subtracted. For a linear score m = 0, $4 s^{*2} = \sum (p \cdot D)^2 - 4
-\delta^{*2} / n$, z grows with delta*, and p is the same as for delta. Reference: Chung and Romano (2013), "Exact and
-asymptotically robust permutation tests".
+Since e^2 = 1, $\sum S_j S_k$ and $\sum D_j D_k$ are the same on all swaps. $\sum e S_j D_k$ is computed like the sum of
+any statistic: it is T - 2 U, if T is the total of $S_j D_k$ and U its sum over swapped units. So s* needs only one
+column for each product S_j D_k, not the units. Influences add up to $2 \sum u = 2 (g_a \cdot A^* - g_b \cdot B^*)$,
+which is 0 for ratios (Euler); for other scores the mean is subtracted. For a linear score m = 0, $4 s^{*2} = \sum (p
+\cdot D)^2 - 4 \delta^{*2} / n$, z grows with delta*, and p is the same as for delta. Reference: Chung and Romano
+(2013), "Exact and asymptotically robust permutation tests".
 """
 
 from typing import Any, NamedTuple
@@ -29,22 +29,22 @@ from sigjax.resample.projection import ColumnIndices
 from sigjax.run.loops import count_hits, expect, map_items, running_maximum, scan, stack_last
 
 _LANES = 64
-"""Counts added up side by side: a few vectors, and no memory in between."""
+"""Number of counts that are added up side by side: they fill a few vector registers."""
 _CACHED_SYSTEMS = 64
-"""Systems that NumPy scores at a time on some hundred resamples, so that its passes stay in the cache."""
+"""Most systems that NumPy scores at a time on some hundred resamples, so that its arrays stay in the cache."""
 
 
 class Pairs(NamedTuple):
     """The numbers of each pair of systems (a, b) for the swap test."""
 
     left: np.ndarray
-    """[pair, stat]: column of a's statistic."""
+    """[pair, stat]: the index of the column with a's statistic."""
     right: np.ndarray
-    """[pair, stat]: column of b's statistic."""
+    """[pair, stat]: the index of the column with b's statistic."""
     totals_a: np.ndarray
-    """[pair, stat] float64: sums over all units."""
+    """[pair, stat] float64: a's sums over all units."""
     totals_b: np.ndarray
-    """[pair, stat] float64."""
+    """[pair, stat] float64: b's sums over all units."""
     delta: np.ndarray
     """[pair] float64: the observed score_a - score_b."""
     tolerance: np.ndarray
@@ -56,12 +56,12 @@ class Pairs(NamedTuple):
         return self.left.shape[-1]
 
     def start(self, sums: Array) -> Any:
-        """The state that goes from block to block: nothing."""
+        """The state that is carried from block to block: none."""
         del sums
         return ()
 
     def statistics(self, sums: Array, divisors: Array | None, score: Score) -> Array:
-        """The statistic that is compared with the observed one, `[pair, row]`."""
+        """The statistic `[pair, row]` that is compared with the observed statistic."""
         return swapped_deltas(sums, self, divisors, score)
 
     def hits(self, deltas: Array, alternative: Alternative, carried: Any) -> tuple[Array, Any]:
@@ -73,7 +73,7 @@ class StudentizedPairs(NamedTuple):
     """The numbers of each pair of systems (a, b) for the studentized swap test: `Pairs`, and products of statistics."""
 
     left: np.ndarray
-    """As in `Pairs`, like the next three."""
+    """As in `Pairs`; so are the next three fields."""
     right: np.ndarray
     totals_a: np.ndarray
     totals_b: np.ndarray
@@ -82,23 +82,23 @@ class StudentizedPairs(NamedTuple):
     tolerance: np.ndarray
     """[pair] float64: z closer than this are ties."""
     rounding: np.ndarray
-    """[pair] float64: deltas closer than this to 0 are 0."""
+    """[pair] float64: deltas closer to 0 than this count as 0."""
     steps: np.ndarray
-    """[pair, stat] float64: steps of finite differences (derivatives); the same on all swaps."""
+    """[pair, stat] float64: the steps for derivatives by finite differences; the same on all swaps."""
     lowest: np.ndarray
     """[pair, stat] float64: the least value of a statistic: 0 if it is never negative, else minus infinity."""
     units: np.ndarray
     """[pair, stat] float64: the units of the products, powers of two."""
     columns: np.ndarray
-    """[pair, stat * stat]: column of S_j D_k."""
+    """[pair, stat * stat]: the index of the column with the product S_j D_k."""
     crossed: np.ndarray
-    """[pair, stat, stat] float64: sums of S_j D_k as observed, in these units like the next two."""
+    """[pair, stat, stat] float64: observed sums of S_j D_k, in these `units`, as are the next two fields."""
     of_sums: np.ndarray
     """[pair, stat, stat] float64: sums of S_j S_k."""
     of_differences: np.ndarray
     """[pair, stat, stat] float64: sums of D_j D_k."""
     num_units: np.ndarray
-    """[pair] float64."""
+    """[pair] float64: the number of resampled units."""
 
     @property
     def width(self) -> int:
@@ -116,12 +116,12 @@ class SuccessiveMaxima(NamedTuple):
     """The numbers of each pair for successive maxima, the pair with the smallest observed statistic first."""
 
     left: np.ndarray
-    """As in `Pairs`, like the next three."""
+    """As in `Pairs`; so are the next three fields."""
     right: np.ndarray
     totals_a: np.ndarray
     totals_b: np.ndarray
     scale: np.ndarray
-    """[pair] float64: statistic = scale times delta."""
+    """[pair] float64: the factor by which delta is multiplied to give the statistic."""
     observed: np.ndarray
     """[pair] float64: the observed statistic."""
     tolerance: np.ndarray
@@ -130,14 +130,14 @@ class SuccessiveMaxima(NamedTuple):
     width, statistics = Pairs.width, Pairs.statistics
 
     def start(self, sums: Array) -> Any:
-        """The largest statistic `[row]` before the first pair, made of sums `[column, row]`.
+        """The largest statistic before the first pair: minus infinity `[row]`, computed from sums `[column, row]`.
 
-        So JAX knows that it lies on the same devices.
+        Because it is computed from the sums, JAX knows that it lies on the same devices.
         """
         return sums.__array_namespace__().minimum(sums[0], -np.inf)
 
     def hits(self, deltas: Array, alternative: Alternative, carried: Any) -> tuple[Array, Any]:
-        """Whether the largest statistic up to a pair is extreme, `[pair, row]`; and the largest of all."""
+        """Whether the largest statistic up to each pair is extreme, `[pair, row]`; and the largest of all pairs."""
         steps = size(deltas, alternative) * self.scale[:, None]
         maxima = deltas.__array_namespace__().maximum(running_maximum(steps), carried)
         return Extreme(self.observed, self.tolerance, "greater").met(maxima), maxima[-1]
@@ -193,15 +193,16 @@ def _swapped_totals(sums: Array, pairs: Pairs | SuccessiveMaxima | StudentizedPa
 
 
 _NO_VARIANCE = 2.0**-36
-"""A variance below this part of its terms is rounding."""
+"""A variance below this fraction of its terms counts as 0, because it is only rounding."""
 _LARGEST = 2.0**100
-"""z of a delta whose standard error is 0."""
+"""The size of z if delta is not 0, but its standard error is 0."""
 
 
 def studentized_deltas(sums: Array, pairs: StudentizedPairs, divisors: Array | None, score: Score) -> Array:
     """Studentized deltas z `[pair, row]` of each pair on each swap, from sums `[column, row]`.
 
-    Where the standard error is 0, z is 0 or, with the sign of delta, larger than any other, so that such deltas tie.
+    If the standard error is 0, z is 0 for delta = 0; else it has the sign of delta and a size above any other z, so
+    that such deltas tie.
     """
     xp = sums.__array_namespace__()
     both = _swapped_totals(sums, pairs)
@@ -216,7 +217,7 @@ def studentized_deltas(sums: Array, pairs: StudentizedPairs, divisors: Array | N
     def _slope(totals: Array, at: Array, step: Array) -> Array:
         above, below = totals + step, xp.maximum(totals - step, pairs.lowest[:, None])
         values = scores(score, above, divisors), scores(score, below, divisors)
-        # At the edge of the domain of the score, a one-sided difference.
+        # At the edge of the domain of the score, take a one-sided difference.
         upper, lower = (xp.where(xp.isfinite(value), value, at) for value in values)
         widths = xp.sum(above - totals, axis=-1), xp.sum(totals - below, axis=-1)
         width = sum(xp.where(xp.isfinite(value), each, 0.0) for value, each in zip(values, widths, strict=True))
@@ -272,7 +273,7 @@ class Deltas(NamedTuple):
     """The numbers of each pair of systems (a, b) for the bootstrap test."""
 
     pairs: np.ndarray
-    """[pair, 2] int32: positions of a and b."""
+    """[pair, 2] int32: indices of a and b among the systems."""
     delta: np.ndarray
     """[pair] float64: the observed score_a - score_b."""
     tolerance: np.ndarray
@@ -288,7 +289,7 @@ def count_extreme(replicates: Array, *deltas: Array, alternative: Alternative, v
     expect(deltas[0], (None, 2), np.int32)
     expect(deltas[1], (len(deltas[0]),), np.float64)
     xp = replicates.__array_namespace__()
-    columns = replicates.reshape(len(replicates), -1, _LANES)  # counts of 32 bits, one a lane, fill wide vectors
+    columns = replicates.reshape(len(replicates), -1, _LANES)  # one 32-bit count per lane fills wide vectors
 
     def of_pair(of: tuple[Array, ...]) -> Array:
         pair, delta, tolerance = of

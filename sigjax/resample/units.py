@@ -1,8 +1,8 @@
-"""Evaluation -> units, as whole numbers; and sums that do not depend on their order.
+"""Turn an evaluation into units with whole numbers; and add floats in a fixed order.
 
 A unit is what a test resamples: an instance with all its runs, or a cluster of instances that depend on each other. Its
-statistics are int64 multiples of a small step, so that every later sum is exact whatever the order, the device or the
-number of threads: equal inputs give equal sums, and ties are ties. Floats are added in one order (`total`), since
+statistics are int64 multiples of a small step, so that every later sum is exact, whatever the order, the device or the
+number of threads. Equal inputs give equal sums, so ties stay ties. Floats are added in one order (`total`), since
 NumPy's own sums depend on its version and on the layout of memory.
 
 A system that was run several times has one output per unit and run. Designs that keep runs apart exchange (crossed) or
@@ -23,7 +23,7 @@ import numpy as np
 from sigjax.records import DESIGNS, Design, EvaluationRecord, Hint, InputError, Metric
 
 _ROWS = 32
-"""Rows that are added at a time."""
+"""Number of rows that are added at a time."""
 _MOST_DECIMALS = 15
 _LARGEST_EXPONENT = 1023
 
@@ -31,8 +31,8 @@ _LARGEST_EXPONENT = 1023
 def total(values: np.ndarray) -> np.ndarray:
     """Sums `[...]` of float64 numbers `[..., n]`, the same to the last bit with every NumPy and processor.
 
-    The numbers are laid out in 32 rows, which are added from the first to the last, and so on until 32 numbers are
-    left. The rounding error grows with the logarithm of n, as in pairwise summation.
+    The numbers are laid out in 32 rows, which are added from the first to the last. This is repeated until at most 32
+    numbers are left. The rounding error grows with the logarithm of n, as in pairwise summation.
 
     >>> total(np.full((2, 1000), 0.125))
     array([125., 125.])
@@ -40,7 +40,7 @@ def total(values: np.ndarray) -> np.ndarray:
     while (width := values.shape[-1]) > _ROWS:
         step = -(-width // _ROWS)
         whole = width // step * step
-        # Along the slow axis, NumPy adds each row to the sum of those before it.
+        # Along the slow axis, NumPy adds each row to the sum of the rows before it.
         added = np.add.reduce(values[..., :whole].reshape(*values.shape[:-1], -1, step), axis=-2)
         added[..., : width - whole] += values[..., whole:]
         values = added
@@ -48,7 +48,9 @@ def total(values: np.ndarray) -> np.ndarray:
 
 
 class PiecewiseTotal:
-    """The same sum, to the last bit, of numbers that come in order but not at once; it holds one of 32.
+    """The same sum as `total`, to the last bit, of numbers that come in order, in pieces.
+
+    It keeps one partial sum for 32 numbers.
 
     >>> piecewise = PiecewiseTotal(1000)
     >>> piecewise.add(0, np.full(7, 0.1))
@@ -77,7 +79,7 @@ class PiecewiseTotal:
 
 
 def variance(values: np.ndarray) -> np.ndarray:
-    """Variances `[...]` (ddof = 1) of float64 numbers `[..., n]`, summed by `total`; else as `numpy.var`.
+    """Variances `[...]` (ddof = 1) of float64 numbers `[..., n]`, as by `numpy.var`, but summed by `total`.
 
     >>> float(variance(np.array([1.0, 2.0, 3.0])))
     1.0
@@ -100,7 +102,7 @@ def norms(rows: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class FixedPoint:
-    """One statistic as whole numbers."""
+    """One statistic in fixed point: as whole multiples of a step."""
 
     values: np.ndarray
     """[system, instance] int64, in steps of 1 / divisor."""
@@ -132,7 +134,8 @@ def fixed_point(column: np.ndarray, limit: int) -> FixedPoint:
             return FixedPoint(whole.astype(np.int64), divisor, np.zeros(len(column)))
     divisor = 2.0 ** min(math.frexp(limit)[1] - 1 - math.frexp(largest)[1], _LARGEST_EXPONENT)
     whole = np.rint(column * divisor)
-    # A value moves by at most half a step, and only where it was rounded: without bound, where all are below any step.
+    # A value moves by at most half a step, and only if it was rounded. If all values are below the step, there is no
+    # bound.
     moved = np.count_nonzero(whole / divisor != column, axis=1) * 0.5
     with np.errstate(divide="ignore", over="ignore"):
         error = np.divide(moved, sizes * divisor, out=np.zeros(len(column)), where=moved > 0)
@@ -162,7 +165,7 @@ def units_of_instances(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.nda
 
 
 def count_units(evaluation: EvaluationRecord) -> int:
-    """The number of units; some systems may have no result for some of them."""
+    """The number of units, even if some systems have no results for some units."""
     return len(units_of_instances(replace(evaluation, present=None))[1])
 
 
@@ -179,7 +182,7 @@ class Sample:
     columns: np.ndarray
     """[system, input, instance] float64; standardized if the metric asks for it."""
     unit: np.ndarray
-    """[instance]: unit of the instance; units are in the order of `Units`, so that they get the same random words."""
+    """[instance]: index of the instance's unit. Units are ordered as in `Units`, so they get the same random words."""
     strata: np.ndarray
     """[unit]: as in `Units`."""
 
@@ -206,7 +209,7 @@ class Sample:
 
 
 def make_sample(evaluation: EvaluationRecord) -> Sample:
-    """The inputs of an evaluation as they are, with the units of the instances."""
+    """The unchanged inputs of an evaluation, with the unit of each instance."""
     unit, strata = units_of_instances(evaluation)
     return Sample(np.ascontiguousarray(evaluation.stats.swapaxes(1, 2), np.float64), unit, strata)
 
@@ -217,9 +220,9 @@ _SCORE_ROUNDING = 32 * _EPSILON
 _STEP = 2.0**-20
 """Relative step of the finite differences."""
 _LARGEST_SUM = 2**53
-"""Sums of resamples stay below this, so that float64 holds them exactly."""
+"""Sums of resamples stay below this limit, so that float64 holds the sums exactly."""
 _MOST_DRAWS = 32
-"""A bootstrap draws no unit more often than this (except with probability 1e-30); this bounds the sums."""
+"""A bootstrap draws no unit more often than this (except with probability 1e-30). The bound on sums uses it."""
 _FEWEST_STEPS = 2.0**16
 """If sums of whole numbers exceed the limit, larger steps are used; differences must be at least this many steps."""
 _WORST_ERROR = 1e-7
@@ -250,11 +253,11 @@ class Units:
     divisors: np.ndarray | None
     """[stat] float64; None if every step is 1 (the statistics are whole numbers)."""
     strata: np.ndarray
-    """[unit]: code of the stratum, ascending from 0."""
+    """[unit]: number of the unit's stratum (0, 1, ...), ascending."""
     sizes: np.ndarray
     """[unit] the number of instances (rows) of each unit, or the sum of their weights in the score."""
     relative_error: np.ndarray
-    """[system]: bound on the relative error of a score: by float64 and, for reals, by the rounding to fixed point."""
+    """[system]: bound on the relative error of a score, from float64 and (for reals) from rounding to fixed point."""
     rounded: np.ndarray
     """[stat]: whether the values are rounded real numbers, not exact whole numbers or decimals."""
     outputs: Outputs | None = None
@@ -271,7 +274,7 @@ class Units:
         return _sums(self.values)
 
     def unscaled(self, sums: np.ndarray) -> np.ndarray:
-        """Fixed-point sums `[..., stat]` (float64) as sums of the statistics, which a score takes."""
+        """Fixed-point sums `[..., stat]` (float64), converted to sums of the statistics, as scores take them."""
         return sums if self.divisors is None else sums / self.divisors
 
 
@@ -289,7 +292,7 @@ def make_units(evaluation: EvaluationRecord, design: Design = "together") -> Uni
     most = min(num_units if DESIGNS[design].exchanges == "units" else evaluation.num_instances, _MOST_DRAWS)
     limit = _LARGEST_SUM // most
     if DESIGNS[design].draws == "outputs":
-        limit //= int(np.bincount(unit).max())  # a drawn unit may give the same output every time
+        limit //= int(np.bincount(unit).max())  # all draws within a unit may choose the same output
     stats = evaluation.stats
     columns = [fixed_point(stats[:, :, stat], limit) for stat in range(stats.shape[2])]
     for name, column in zip(evaluation.metric.stat_names, columns, strict=True):
@@ -326,7 +329,7 @@ def _weights(evaluation: EvaluationRecord) -> np.ndarray | None:
 
 
 def check_steps(evaluation: EvaluationRecord, units: Units) -> None:
-    """Refuse whole numbers that `units` hold in steps above 1, if systems differ by not much more than a step."""
+    """Refuse whole numbers that `units` hold in steps above 1, if systems differ by only a few steps."""
     if evaluation.stats.dtype.kind != "i" or units.divisors is None:
         return
     steps = 1.0 / units.divisors
@@ -374,7 +377,7 @@ def _check_runs(evaluation: EvaluationRecord, unit: np.ndarray, sizes: np.ndarra
 
 
 def whole_runs(outputs: Outputs) -> Outputs:
-    """Sums over all units for each run: the outputs of one unit, the test set. Every unit must have every run.
+    """Sums over all units for each run: outputs of a single unit (the test set). Every unit must have every run.
 
     >>> whole_runs(Outputs(np.array([[[1], [4], [2], [8]]]), np.array([2, 2]))).values[0, :, 0]
     array([ 3, 12])
@@ -393,8 +396,8 @@ def _added(values: np.ndarray, index: np.ndarray) -> np.ndarray:
 def observed_scores(units: Units, metric: Metric) -> tuple[np.ndarray, np.ndarray]:
     """Scores on all units, and bounds on their rounding errors, both `[system]`.
 
-    Finite differences carry the relative error of the sums through the score. Their steps are in proportion to sums of
-    absolute values, so that the bound does not vanish if terms of opposite sign cancel.
+    Finite differences turn the relative error of the sums into an error of the score. Their steps are in proportion to
+    sums of absolute values, so that the bound does not vanish if terms of opposite sign cancel.
     """
     # Outputs that cancel in the sum of a unit need not cancel when they are exchanged or drawn.
     sizes = _sums(np.abs(units.values if units.outputs is None else units.outputs.values))

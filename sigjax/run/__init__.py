@@ -1,4 +1,4 @@
-"""Where and how work runs; nothing here changes a number.
+"""Where and how work runs: devices, threads, progress, files. This room changes no result.
 
 Read `context` first: a report hands it down to its tests (device, progress, checkpoint), and each test asks it for a
 `Run`. `backend` chooses NumPy or JAX, and holds the only cache of compiled programs. `loops` has the operations that

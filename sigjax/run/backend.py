@@ -1,4 +1,4 @@
-"""Where to run: NumPy, or the devices of one JAX platform; it changes the time, never a result.
+"""Where to run: NumPy, or the devices of one JAX platform. The choice changes the time, never a result.
 
 This is the only module that calls JAX's compiler, keeps its programs, and sets up JAX for sigjax. Outside of the calls
 made here, JAX's settings belong to the user. The module also lists the devices, explains why there is no GPU, and
@@ -37,7 +37,7 @@ arguments."""
 
 
 def lacking() -> str:
-    """Why JAX sees no GPU, and what to do."""
+    """A text that explains why JAX finds no GPU, and what to do."""
     if host.system() != "Linux":
         return f"JAX has no CUDA packages for {host.system()}, only for Linux, and on Windows within WSL2"
     if not any(map(os.path.exists, _CARDS)):
@@ -52,7 +52,7 @@ def lacking() -> str:
 
 
 def devices() -> dict[str, str]:
-    """What `--device` can be, what auto takes, and why there is no GPU: name -> text."""
+    """The values of `--device`, the choice of auto, and why there is no GPU: name -> text."""
     try:
         jax = imported_jax()
         found = jax.local_devices()
@@ -61,7 +61,7 @@ def devices() -> dict[str, str]:
         why = why if isinstance(error, ImportError) else lacking()
         return {"devices": no_jax, "auto": "NumPy", "gpu": f"not used: {why}"}
     cpus: list[Any] = []
-    with suppress(*UNUSABLE):  # JAX_PLATFORMS=cuda leaves them out
+    with suppress(*UNUSABLE):  # CPU devices are missing if JAX_PLATFORMS=cuda
         cpus = jax.local_devices(backend="cpu")
     gpus = [device for device in found if device.platform == "gpu"]
     every = [*found, *(device for device in cpus if device not in found)]
@@ -86,10 +86,10 @@ def out_of_memory(error: RuntimeError) -> bool:
 
 
 _SMALL_WORK_SECONDS, _KEPT_SECONDS, _LOADING_SECONDS = 1.0, 0.4, 0.5
-"""Nominal seconds of work below which it does not pay to compile, to read a cached program, or to import JAX
+"""Nominal seconds of work. If work is shorter, it does not pay to compile, to read a cached program, or to import JAX
 (measured)."""
 _by_numpy: dict[float, float] = {}
-"""Size of the work, in nominal seconds -> the total seconds that NumPy has spent on such work in this process."""
+"""Size of a piece of work in nominal seconds -> total seconds that NumPy has spent on pieces of this size."""
 _MOST_SIZES = 4096
 _WIDE_VECTORS = {"xla_cpu_prefer_vector_width": 512}
 _SETTINGS: dict[str, Any] = {
@@ -103,9 +103,9 @@ _SETTINGS: dict[str, Any] = {
 }
 """Settings of JAX that programs of sigjax rely on."""
 _SILENT = [0, 10, 2]
-"""First JAX that loads its compilation cache silently."""
+"""First version of JAX that prints no messages when it loads its compilation cache."""
 _MOST_KEPT = 2**28
-"""Bytes of compiled programs that commands keep on disk: room for some thousands of programs."""
+"""Most bytes of compiled programs that commands keep on disk: room for some thousand programs."""
 _AXIS = "device"
 """Name of the axis of devices."""
 
@@ -113,7 +113,7 @@ _process = {"forked": False}
 
 
 def imported_jax() -> Any:
-    """JAX, which takes long to import, and whose types are partial."""
+    """The module `jax`, imported here because the import takes long; Any, because its types are incomplete."""
     import jax
 
     return jax
@@ -151,7 +151,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def reason_against() -> str | None:
-    """Why JAX cannot be called here, and what to do; None if it can."""
+    """The reason why JAX cannot be called in this process, and what to do; None if JAX can be called."""
     if _process["forked"]:
         return "this process was forked after JAX had started; start processes by spawn"
     jax = imported_jax()
@@ -161,7 +161,7 @@ def reason_against() -> str | None:
 
 
 def keep_programs() -> None:
-    """For commands: let JAX cache compiled programs for later commands on the same processor, unless the user set this.
+    """For commands: let JAX cache compiled programs for later commands on this processor, unless the user set a cache.
 
     If the cache is too large, delete its oldest programs, up to half.
     """
@@ -186,7 +186,7 @@ def keep_programs() -> None:
 
 
 def has_kept_programs() -> bool:
-    """Whether JAX's cache folder, of commands or of the user, holds any program."""
+    """Whether JAX's cache folder (set by a command or by the user) holds any program."""
     folder = os.environ.get("JAX_COMPILATION_CACHE_DIR")
     if "jax" in sys.modules:
         folder = imported_jax().config.jax_compilation_cache_dir
@@ -203,11 +203,12 @@ def check_callable() -> None:
 
 @contextmanager
 def jax_scope() -> Generator[None, None, None]:
-    """Within it, JAX uses float64 on this thread, compiles, and accepts NumPy arrays, whatever the user has set."""
+    """A context: JAX uses float64 on this thread, compiles, and accepts NumPy arrays, whatever the user has set."""
     jax = imported_jax()
     with ExitStack() as stack:
         for name, value in _SETTINGS.items():
-            # To set a setting again takes longer than a call. A guard is None if the user did not set it.
+            # Set only settings that differ, since setting one takes longer than a call. A guard that the user did not
+            # set is None.
             if getattr(jax.config, f"jax_{name}") not in (value, None):
                 stack.enter_context(getattr(jax, name)(value))
         yield
@@ -232,7 +233,7 @@ def host_scope() -> Generator[None, None, None]:
 
 
 def program(kernel: Kernel, static: tuple[tuple[str, Any], ...], devices: tuple[Any, ...]) -> Callable[..., Any]:
-    """The program that `compiled` compiles."""
+    """The function that `compiled` passes to JAX's compiler."""
     function = partial(kernel, **dict(static))
     if not devices:
         return function
@@ -297,14 +298,14 @@ def _compiled(
 
 
 def sharding(devices: tuple[Any, ...], *, split: bool) -> Any:
-    """How arrays lie on devices: split among them along the first axis, or whole on each."""
+    """How arrays are placed on devices: split among the devices along the first axis, or copied to each device."""
     from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
     return NamedSharding(Mesh(np.array(devices), (_AXIS,)), PartitionSpec(_AXIS) if split else PartitionSpec())
 
 
 def on_all_devices(devices: tuple[Any, ...], data: Any) -> Any:
-    """Arrays, alone or in tuples, whole on each device."""
+    """Copy arrays (or tuples of arrays) to each device."""
     jax = imported_jax()
     with jax_scope():
         return jax.device_put(data, sharding(devices, split=False))
@@ -322,11 +323,11 @@ def is_traceable(function: Callable[..., Any], *shapes: tuple[int, ...]) -> bool
 
 
 def choose_backend(device: Device, cost: Cost) -> Backend:
-    """The backend for a request, and for work of this cost in NumPy.
+    """The backend for the requested device, and for work that has this cost in NumPy.
 
-    Small work that is repeated is compiled as soon as NumPy has spent as long on it as compiling takes. So it never
-    takes more than twice the time of the better choice (the ski rental problem). If JAX has a cache folder, the work is
-    compiled sooner, because the program may be there.
+    If small work is repeated, it is compiled as soon as NumPy has spent as much time on it as compiling takes. So the
+    total time is at most twice the time of the better choice (the ski rental problem). If JAX has a cache folder, the
+    work is compiled sooner, because the program may be there.
 
     Raises:
         InputError: the requested platform does not exist here.
@@ -361,12 +362,12 @@ def choose_backend(device: Device, cost: Cost) -> Backend:
 
 
 _FRACTION = 0.4
-"""Share of a GPU's memory that replicates may take. It is below one half, since there are two copies while a piece is
-added."""
+"""Share of a GPU's memory that replicates may take. It is below one half, because memory holds two copies while a piece
+is added."""
 
 
 def room(backend: Backend) -> float:
-    """How many GiB of replicates one GPU may keep; 0 for other devices, and for several GPUs."""
+    """The memory in GiB for replicates that stay on the GPU; 0 for other devices, and for several GPUs."""
     if backend.platform != "gpu" or len(backend.devices) != 1:
         return 0.0
     stats: dict[str, int] = backend.devices[0].memory_stats() or {}
@@ -374,13 +375,13 @@ def room(backend: Backend) -> float:
 
 
 def most_bytes(backend: Backend, *, counts: bool = False) -> int:
-    """Largest number of bytes of integers that a product should handle as single bytes, with masks or `counts`.
+    """Most bytes of an integer that a product splits into single bytes, with masks or with `counts` as weights.
 
-    0 for none.
+    0 if products should use floats only.
 
     Products of bytes and masks take 0.55 to 0.7 of the time of float32 in XLA under Linux on x86 (measured), and four
-    times as long where XLA is built without kernels for them. Tensor cores of GPUs multiply bytes some thirty times as
-    fast as float32.
+    times as long if XLA was built without kernels for such products. Tensor cores of GPUs multiply bytes about thirty
+    times as fast as float32.
     """
     if backend.platform == "gpu":
         return 4

@@ -1,8 +1,8 @@
-"""The execution context of a report: device, progress bars and checkpoint; and the host, its threads and memory.
+"""The execution context of a report: device, progress bars and checkpoint; and threads and memory of this machine.
 
 The front doors (`compare` and others) make a `Context` and hand it down to the tests. Each test asks it for a `Run`: a
-range of resamples under a seed, on a backend. Threads serve work that releases the interpreter lock, as NumPy and
-compiled programs do. They change no order, and nothing here changes a number.
+range of resamples under a seed, on a backend. Threads are used for work that releases the interpreter lock, as NumPy
+and compiled programs do. Results keep their order, and this module changes no number.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
 
 _MANY = 32
-"""Fewest items for which threads pay."""
+"""Fewest items for which threads save time."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _FRACTION = 0.5
-"""Share of the memory that replicates may take."""
+"""Largest share of the memory that replicates may take."""
 _LONG = 10.0
 """Seconds after which sigjax announces work that may take minutes."""
 _MISSING = "not installed"
@@ -72,9 +72,9 @@ def _pool(process: int) -> ThreadPoolExecutor:
 
 
 def ahead(function: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
-    """Results of the function, in the order of the items, while `workers` threads compute ahead.
+    """Yield the results of the function in the order of the items, while `workers` threads compute the next results.
 
-    No threads if there is one worker.
+    If there is one worker, no threads are used.
 
     >>> list(ahead(lambda x: x * x, range(5), workers=2))
     [0, 1, 4, 9, 16]
@@ -86,7 +86,7 @@ def ahead(function: Callable[[Item], Result], items: Iterable[Item], workers: in
     try:
         for item in items:
             waiting.append(_pool(os.getpid()).submit(function, item))
-            # One more than can run, so that no thread idles while the caller uses a result.
+            # Keep one more task than threads, so that no thread idles while the caller uses a result.
             if len(waiting) > workers:
                 yield waiting.popleft().result()
         while waiting:
@@ -110,7 +110,7 @@ def in_threads(function: Callable[[Item], Result], items: Sequence[Item]) -> lis
 
 
 def on_all_cores(kernel: Callable[..., Array], values: np.ndarray, *items: np.ndarray) -> np.ndarray:
-    """A compiled `kernel(values, *items [item, ...]) -> [item, ...]`, in one call per core."""
+    """Run a compiled `kernel(values, *items [item, ...]) -> [item, ...]`; each core takes a share of the items."""
     count, cores = len(items[0]), num_cores()
     if not count:
         return np.zeros(0, np.int64)
@@ -155,7 +155,7 @@ def installed() -> dict[str, str]:
 
 
 _DELAY, _REDRAWN = 1.0, 0.1
-"""Seconds of work before its progress is drawn, and between two drawings."""
+"""Seconds before the progress of work is drawn for the first time, and seconds between two drawings."""
 _NUMBERS, _FEWEST_RESAMPLES = 2**22, 64
 """Most sums per block; fewest resamples per block."""
 
@@ -170,22 +170,22 @@ class NotTraceable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A range of resamples under a seed, and how they are drawn: everything but the data."""
+    """A range of resamples of a seed, and how they are drawn: everything except the data."""
 
     resamples: int
-    """The end of the range."""
+    """The end of the range; as in `range`, it is not included."""
     seed: int
     backend: Backend = NUMPY
     advance: Callable[[int], object] = lambda done: None
-    """Function that takes the number of resamples done so far."""
+    """A function that the run calls with the number of resamples done so far."""
     start: int = 0
     """Resamples before this index are skipped."""
     checkpoint: Checkpoint = NO_CHECKPOINT
     stays: bool = False
-    """Whether replicates stay on the device. The last columns of a piece may then be padding."""
+    """Whether replicates stay on the device. If so, the last columns of a piece may be padding."""
 
     def blocks(self, num_columns: int) -> Iterator[Run]:
-        """The run in blocks, each with a limited number of sums in so many columns."""
+        """The run in blocks; with `num_columns` columns, each block has a limited number of sums."""
         size = 2 ** max(_FEWEST_RESAMPLES, _NUMBERS // num_columns).bit_length() // 2
         for start in range(self.start, self.resamples, size):
             yield replace(self, start=start, resamples=min(start + size, self.resamples))
@@ -193,13 +193,13 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What all runs of a report, or of one of its metrics, share."""
+    """The device, progress and checkpoint that all runs of a report, or of one of its metrics, share."""
 
     device: Device
     progress: bool = False
     """Whether progress bars may be drawn."""
     file: ShardFile | None = None
-    """Where tallies are kept, and which resamples are drawn; None if all are drawn and none is kept."""
+    """Where tallies are kept, and the shard to draw. If None, all resamples are drawn, and no tallies are kept."""
     backend: Backend = NUMPY
     label: str = ""
     """Position of the metric and the number of metrics, for the progress bar."""
@@ -212,7 +212,7 @@ class Context:
 
     @property
     def is_part(self) -> bool:
-        """Whether there are other shards, so that this process cannot compute final results."""
+        """Whether this process works on one of several shards, so that it cannot compute final results."""
         return self.file is not None and self.file.shard.count > 1
 
     def checkpoint(self, name: str) -> Checkpoint:
@@ -222,7 +222,7 @@ class Context:
     def sized(self, cost: Cost, *, on_host: bool = False) -> Context:
         """The same context with the backend for work of this cost.
 
-        `on_host` takes NumPy, but still requires the device to exist.
+        With `on_host`, the backend is NumPy; but the requested device must exist.
         """
         backend = choose_backend(self.device, Cost() if on_host else cost)
         return replace(self, backend=NUMPY if on_host else backend)
@@ -266,7 +266,7 @@ class Context:
 
 @dataclass(eq=False, slots=True)
 class _Step:
-    """Work under way, and how much of it is done."""
+    """Work that is running, and how much of it is done."""
 
     label: str
     total: int | None
@@ -274,11 +274,11 @@ class _Step:
     done: int = 0
     began: float = field(default_factory=time.monotonic)
     context: Variables = field(default_factory=copy_context)
-    """Identifier by which a notebook finds the output."""
+    """Context variables, by which a notebook finds the cell whose output this is."""
     ended: Event = field(default_factory=Event)
 
     def advance(self, done: int) -> None:
-        """Note how many items are done so far: the only work that a bar adds to the loop."""
+        """Store the number of items done so far. This is the only work that a progress bar adds to a loop."""
         self.done = done
 
     def __str__(self) -> str:
@@ -291,17 +291,18 @@ class _Step:
 
 
 _STEPS: list[_Step] = []
-"""Steps under way in this process, the outermost step first; `_draw_steps` draws the last one."""
+"""Running steps in this process, the outermost step first. The last step is drawn."""
 _BUSY, _DRAWING = Event(), Lock()
-"""An event that is set while any step is under way; and a lock that the drawing thread holds until its line is
-erased."""
+"""An event that is set while any step is running; and a lock that the drawing thread holds until its line is erased."""
 
 
 @contextmanager
 def progress_bar(
     label: str, total: int | None = None, *, visible: bool, compiles: bool = False, advice: str = ""
 ) -> Generator[Callable[[int], object], None, None]:
-    """Yield a function that takes how many are done so far; drawn in a terminal (stderr) or a notebook, after a second.
+    """Yield a function that takes the number of items done so far.
+
+    After a second, a bar appears in the terminal (stderr) or the notebook.
 
     Nested bars share one line. If the work `compiles`, the bar says "compiling" until the first item is done. Work with
     an `advice` may take minutes: if no bar can be drawn, as in a log, one line on stderr names the work and gives the
@@ -328,7 +329,7 @@ def progress_bar(
     finally:
         step.ended.set()
         if step is _STEPS[0]:
-            with _DRAWING:  # from now on its line is gone
+            with _DRAWING:  # the lock is free only if the bar's line is erased
                 pass
         _STEPS.remove(step)
         if not _STEPS:
@@ -345,7 +346,7 @@ Keywords = ParamSpec("Keywords")
 
 
 def with_progress(function: Callable[Keywords, Result]) -> Callable[Keywords, Result]:
-    """Show progress of a front door, if its `options` have `progress`; the work within draws its own bars."""
+    """Show the progress of a public function if its `options` ask for `progress`; inner work draws its own bars."""
 
     @wraps(function)
     def working(*args: Keywords.args, **keywords: Keywords.kwargs) -> Result:
@@ -379,7 +380,7 @@ def _draw_steps() -> None:
 
 
 def _draw_within(outermost: _Step) -> None:
-    """Draw the innermost step again and again, until the outermost one ends."""
+    """Draw the innermost step repeatedly, until the outermost step ends."""
     if outermost.ended.is_set():
         return
     with _cell() if _in_notebook() else _line() as draw:
@@ -389,7 +390,7 @@ def _draw_within(outermost: _Step) -> None:
 
 @contextmanager
 def _line() -> Generator[Callable[[_Step], None], None, None]:
-    """A line of the terminal, erased at the end; other output to stderr meanwhile appears above it."""
+    """A line of the terminal, which is erased at the end. Until then, other output to stderr appears above it."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 

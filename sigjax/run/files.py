@@ -34,16 +34,16 @@ _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 _HEAD = 2**16
 """Number of first bytes from which the format is recognized."""
 _LARGEST_RATIO, _LARGEST_PACKED = 200, 2**28
-"""Limits of unpacking: a file that grows by more than this factor, to more than this size, is refused."""
+"""Limits of unpacking: if a file grows by more than this factor, and to more bytes than this, it is refused."""
 _LARGEST_PIPE = 2**30
 _DESCRIPTOR = re.compile(r"/dev/(stdin|fd/\d+)|/proc/(self|\d+)/fd/\d+")
-"""Pipes with a writer: `<(command)` of a shell, or standard input."""
+"""Paths of pipes that can be read: standard input, and `<(command)` of a shell."""
 _PIPES: ContextVar[dict[str, bytes] | None] = ContextVar("pipes", default=None)
 
 
 @contextmanager
 def naming(file: str) -> Generator[None, None, None]:
-    """Add the name of the file before messages of code that does not know it."""
+    """A context that puts the file's name before messages, for code that does not know the name."""
     try:
         yield
     except InputError as error:
@@ -52,7 +52,7 @@ def naming(file: str) -> Generator[None, None, None]:
 
 @contextmanager
 def keeping_pipes() -> Generator[None, None, None]:
-    """Keep the content of a pipe, which can be read only once, for all reads within this context."""
+    """A context that keeps the content of pipes, because a pipe can be read only once."""
     known = _PIPES.get()
     token = _PIPES.set({} if known is None else known)
     try:
@@ -62,7 +62,7 @@ def keeping_pipes() -> Generator[None, None, None]:
 
 
 def discard_output() -> None:
-    """Drop what stdout still holds, and all later output: its reader has left (`| head`)."""
+    """Drop unwritten and later output of stdout, after its reader has ended (such as `| head`)."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -82,7 +82,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def read_head(path: str | os.PathLike[str]) -> tuple[str, bytes]:
-    """The name of a file in lower case without .gz, and its first bytes, unpacked; a folder has none.
+    """The name of a file in lower case without .gz, and its first bytes, unpacked. For a folder, there are no bytes.
 
     Errors in packed data are ignored here: `read_bytes` reports them, since it reads the whole file.
     """
@@ -118,7 +118,7 @@ def files_inside(folder: str, pattern: str) -> list[str]:
 
 
 def folder_refusal(folder: str, option: str = "") -> InputError:
-    """The message if the user gives a folder instead of files; `option` is the option before the files, if any."""
+    """The message if the user gives a folder instead of files. `option` is the option that takes the files, if any."""
     endings = set[str]()
     with suppress(OSError):
         endings = {os.path.splitext(entry.name)[1] for entry in os.scandir(folder) if entry.is_file()}
@@ -128,25 +128,25 @@ def folder_refusal(folder: str, option: str = "") -> InputError:
 
 
 def growth_limit(packed: int) -> int:
-    """The largest size that so many packed bytes may have unpacked."""
+    """The largest allowed size after unpacking, from the number of packed bytes."""
     return max(_LARGEST_RATIO * packed, _LARGEST_PACKED)
 
 
 _LONGEST_GAP = 24
-"""Most bytes between two entries of an archive: the sizes and the checksum of the entry before."""
+"""Most bytes between two entries of an archive; they hold the sizes and the checksum of the earlier entry."""
 _ENTRY_HEAD = 30
-"""Bytes of an entry's header, without its name and the extra fields."""
+"""Number of bytes of an entry's header, without its name and the extra fields."""
 
 
 def read_arrays(file: IO[bytes], largest: int) -> dict[str, np.ndarray]:
-    """All arrays of an .npz archive of at most so many bytes; pickled arrays are refused.
+    """All arrays of an .npz archive; more than `largest` bytes, and pickled arrays, are refused.
 
     NumPy stops reading at the end of an array and trusts the directory of the archive. This function reads every entry
     to its end, which checks the checksum, and notices entries that are missing from the directory.
 
     Raises:
         InputError: the archive is too large, names an array twice, or holds something else.
-        Exception: NumPy and zipfile raise a dozen kinds for damaged files.
+        Exception: for damaged files, NumPy and zipfile raise about twelve kinds of exceptions.
     """
     arrays: dict[str, np.ndarray] = {}
     with ZipFile(file) as archive:
@@ -282,9 +282,9 @@ def _decode(file: str, data: bytes) -> str:
 
 
 _DESCRIPTOR_PATH = re.compile(r"/(?:dev|proc/self)/(?:stdout|stderr|fd/(\d+))")
-"""Standard output, and `>(command)` of a shell."""
+"""Paths of standard output and error, and of `>(command)` of a shell."""
 _FIXED = (errno.EBUSY, errno.EPERM, errno.EACCES)
-"""Errors if a file can be written but not replaced: it is mounted by itself (in a container), or belongs to another
+"""Errors if a file can be written but not replaced: it is a mount of its own (in a container), or belongs to another
 user in /tmp."""
 _NAME = 50
 """How many characters of a file's name the name of its temporary file repeats."""
@@ -294,7 +294,7 @@ _ABANDONED = 3600.0
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Generator[IO[bytes], None, None]:
-    """A file to write. It replaces `path` when all is written, and is removed if anything fails.
+    """A context with a temporary file to write. It replaces `path` at the end, and is removed if anything fails.
 
     Links are followed, and an existing file keeps its mode. Standard output, devices, and files in a folder that cannot
     be written are written directly. If several processes write the same file, the last to finish wins.
@@ -341,10 +341,10 @@ def text_or_file(text: str | Iterable[str], path: str | os.PathLike[str] | None)
 
 
 def is_file(path: str) -> bool:
-    """Whether there is such a file."""
+    """Whether the path is an existing file."""
     try:
-        return os.path.exists(path) and not os.path.isdir(path)  # pipes are files
-    except ValueError:  # no path holds such characters
+        return os.path.exists(path) and not os.path.isdir(path)  # pipes count as files
+    except ValueError:  # a path cannot have such characters
         return False
 
 
@@ -359,7 +359,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 def same_file(first: str | os.PathLike[str], second: str | os.PathLike[str]) -> bool:
-    """Whether two paths are one regular file, which need not exist yet.
+    """Whether two paths name the same regular file; the file need not exist yet.
 
     >>> same_file("out/../a.txt", "a.txt"), same_file("/dev/null", "/dev/null")
     (True, False)
@@ -377,7 +377,7 @@ def _descriptor(path: str | os.PathLike[str]) -> int | None:
 
 
 def _target(path: str | os.PathLike[str]) -> Path | None:
-    """The file itself, with links followed; None for what is written directly."""
+    """The path to replace, with links followed; None if the file is written directly."""
     _check_name(path)
     target, direct = Path(os.path.realpath(path)), _descriptor(path) is not None
     try:
@@ -387,7 +387,7 @@ def _target(path: str | os.PathLike[str]) -> Path | None:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not (stat.S_ISREG(mode) or stat.S_ISCHR(mode) or direct):
-        raise OSError(errno.EINVAL, "is a named pipe or a device, not a file")  # it would wait for a reader
+        raise OSError(errno.EINVAL, "is a named pipe or a device, not a file")  # writing would wait for a reader
     if not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     replaceable = stat.S_ISREG(mode) and not direct and os.access(target.parent, os.W_OK | os.X_OK)

@@ -1,7 +1,7 @@
 """Loops and operations that NumPy and JAX spell differently, so that kernels are written once, without branches.
 
-For NumPy arrays, each is a Python loop or a plain call; for arrays that JAX traces, it is one operation of the program.
-Items are an array, or a (named) tuple of arrays, with a common first axis.
+For NumPy arrays, each function is a Python loop or a plain call. For arrays that JAX traces, it is one operation of the
+compiled program. Items are an array, or a (named) tuple of arrays, with a common first axis.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,11 +16,11 @@ from sigjax.records import Array
 Carry = TypeVar("Carry")
 _SIGN = 2**63
 ZERO_COUNT = -128
-"""The byte that stands for a count of 0."""
+"""The value of a byte that means a count of 0."""
 
 
 def expect(array: Array, shape: Sequence[int | None], dtype: Any) -> None:
-    """State the shape (None: any length) and type of a kernel's argument; JAX checks them while it traces.
+    """State the shape (None: any length) and type of a kernel's argument; they are checked while JAX traces.
 
     NumPy arrays come from the same callers, so they are not checked: chex would import JAX.
     """
@@ -34,7 +34,7 @@ def expect(array: Array, shape: Sequence[int | None], dtype: Any) -> None:
 def scan(
     step: Callable[[Carry, Any], tuple[Carry, Any]], carry: Carry, items: Any, *, unroll: int = 1
 ) -> tuple[Carry, Any]:
-    """Carry a state through the items, `carry, result = step(carry, item)`: the last state, and all results stacked.
+    """Carry a state through items, `carry, result = step(carry, item)`; return the last state and the stacked results.
 
     On a GPU, `unroll` steps become one, and the state stays in registers; a CPU would take twice as long (measured).
 
@@ -66,7 +66,7 @@ def map_items(function: Callable[[Any], Any], items: Any) -> Any:
 def only_if(needed: Array, function: Callable[[Any], Any], item: Any) -> Any:
     """Results of the function for each item that is `needed`, else zeros.
 
-    A compiled program skips the others, NumPy does not.
+    A compiled program skips items that are not needed; NumPy computes all items.
     """
     if isinstance(item, (np.ndarray, np.generic)):
         return function(item)
@@ -88,7 +88,7 @@ def over_rows(function: Callable[..., Any], rows: Sequence[Array]) -> Array:
 
 
 def repeat(step: Callable[[Any, Carry], Carry], times: Array, carry: Carry) -> Carry:
-    """`carry = step(i, carry)` for i = 0, 1, ... `times` times; `times` may be unknown when JAX compiles."""
+    """Repeat `carry = step(i, carry)` for i = 0, ..., `times` - 1; `times` may be unknown when JAX compiles."""
     if not _of_numpy(carry):
         return _lax().fori_loop(0, times, step, carry)
     for i in range(int(times)):
@@ -99,12 +99,12 @@ def repeat(step: Callable[[Any, Carry], Carry], times: Array, carry: Carry) -> C
 def counts(draw: Callable[[Array], Array], rows: Array, width: int, dtype: Any) -> Array:
     """How often each row of `draw(rows) [row, draw]` has each number below `width`, `[row, width]`.
 
-    Up to 255 in JAX.
+    In JAX, the counts must not exceed 255.
     """
     xp = rows.__array_namespace__()
     if not isinstance(rows, np.ndarray):
         row = xp.arange(len(rows))[:, None]
-        # Bytes fit better into the cache of a core.
+        # Counts are bytes first, since bytes fit better into the cache of a core.
         return xp.zeros((len(rows), width), xp.uint8).at[row, draw(rows)].add(1).astype(dtype)
 
     def write(rows: np.ndarray, out: np.ndarray) -> None:
@@ -119,7 +119,7 @@ def count_hits(hits: Array, values: Array) -> tuple[Array, Array]:
     """How many `hits` `[row, item]` (bool) each row has (int64), and whether all its `values` are finite."""
     if isinstance(hits, np.ndarray):
         return hits.sum(axis=1, dtype=np.int64), np.isfinite(np.asarray(values).sum(axis=1))
-    # One sum for both: with two sums, XLA would write the values to the GPU's memory.
+    # One sum computes both results. With two sums, XLA would write the values to the GPU's memory.
     xp, none, other = hits.__array_namespace__(), np.int64(0), np.int64(2**32)
     total = xp.sum(hits.astype(np.int64) + xp.where(xp.isfinite(values), none, other), axis=1)
     return total % other, total < other
@@ -139,7 +139,7 @@ def byte_counts(drawn: Array, width: int) -> Array:
 
 
 def in_cache(write: Callable[[np.ndarray, np.ndarray], None], rows: np.ndarray, out: np.ndarray, size: int) -> Array:
-    """`write(rows, out)` for a few rows at a time, `size` numbers, so that NumPy's passes stay in the cache."""
+    """Call `write(rows, out)` for a few rows (`size` numbers) at a time, so that NumPy's arrays stay in the cache."""
     step = max(1, size // max(out.shape[1], 1))
     for start in range(0, len(rows), step):
         write(rows[start : start + step], out[start : start + step])
@@ -147,7 +147,7 @@ def in_cache(write: Callable[[np.ndarray, np.ndarray], None], rows: np.ndarray, 
 
 
 def product(weights: Array, matrix: Array) -> Array:
-    """`(weights @ matrix).T` `[column, row]`; exact if the type holds all whole numbers that occur exactly."""
+    """`(weights @ matrix).T` `[column, row]`; exact if the type can hold all sums that occur."""
     expect(weights, (None, len(matrix)), matrix.dtype)
     xp = matrix.__array_namespace__()
     if xp is np:
@@ -166,15 +166,16 @@ def byte_product(matrix: Array, weights: Array) -> Array:
 
 
 WORDS, _COLUMNS = 16, 256
-"""How many words, and how many rows of the second array, are compared together: they fit into the first cache
+"""Numbers of words, and of rows of the second array, that are compared at a time. They fit into the first-level cache
 (measured)."""
 
 
 def differing(first: Array, second: Array, width: Array) -> Array:
-    """In how many of the `width` positions a row of `first` differs from a row of `second`, `[first, second]` (int32).
+    """In how many positions each row of `first` differs from each row of `second`, `[first, second]` (int32).
 
-    Rows hold 1 and -1, and 0 beyond the width, as bytes `[row, position]`, fewer than `2**24` positions. Compiled for a
-    CPU, rows hold one bit per position, as words `[row, word]` (uint64); the number of words is a multiple of `WORDS`.
+    Rows are bytes `[row, position]` of 1 and -1, and of 0 from position `width` on. There are fewer than `2**24`
+    positions. In a program for a CPU, rows are words `[row, word]` (uint64) with one bit for each position. The number
+    of words is then a multiple of `WORDS`.
     """
     if isinstance(first, np.ndarray):
         agreeing = (first.astype(np.float32) @ second.T.astype(np.float32)).astype(np.int32)
@@ -231,7 +232,7 @@ def while_any(needed: Callable[[Carry], Array], step: Callable[[Carry], Carry], 
 
 
 def keys(numbers: Array) -> Array:
-    """Whole numbers (uint64) in the same order as float64 numbers, so that neighbours differ by 1, NaN last.
+    """Map float64 numbers to whole numbers (uint64) in the same order; adjacent floats differ by 1, and NaN comes last.
 
     For JAX.
     """
@@ -242,7 +243,7 @@ def keys(numbers: Array) -> Array:
 
 
 def numbers(keys: Array) -> Array:
-    """The float64 numbers of such keys."""
+    """The float64 numbers of keys from `keys`."""
     xp = keys.__array_namespace__()
     bits = xp.where(keys >= np.uint64(_SIGN), keys ^ np.uint64(_SIGN), ~keys)
     return _lax().bitcast_convert_type(bits, np.float64)
@@ -278,7 +279,7 @@ def stack_last(arrays: Sequence[Array]) -> Array:
     """Arrays `[...]` as one array `[..., array]`, laid out so that each array is contiguous."""
     if isinstance(arrays[0], np.ndarray):
         return np.moveaxis(np.stack(arrays), 0, -1)
-    # XLA can undo a stack along the last axis: nothing is gathered and transposed.
+    # XLA can undo a stack along the last axis, so it copies and transposes nothing.
     return arrays[0].__array_namespace__().stack(arrays, axis=-1)
 
 
@@ -303,7 +304,7 @@ def _unstacked(items: Any) -> Any:
 
 
 def _stacked(results: list[Any]) -> Any:
-    """Results, each an array or a tuple of arrays, along a first axis."""
+    """Stack results, which are arrays or tuples of arrays, along a new first axis."""
     if isinstance(results[0], tuple):
         return tuple(_stacked(list(column)) for column in cast("Iterator[tuple[Any, ...]]", zip(*results, strict=True)))
     return results[0][None] if len(results) == 1 else np.stack(results)

@@ -1,9 +1,9 @@
-"""Shards: the results of some, or all, resamples of a run; for work that is resumed, extended or divided.
+"""Shards: the results of some or all resamples of a run. With shards, work can be resumed, extended or divided.
 
 Random words depend only on the seed and the number of the resample. So a run can be divided into shards: shard K of N
-has the K-th range of the resamples of each test. Shards can be made anywhere and in any order. To add them up, counts
-are summed and replicates joined; the report is the same as from one process. A checkpoint is an unfinished shard. An
-extended report begins with the counts of the earlier report. Standard errors, intervals and bootstrap tests need all
+has the K-th range of the resamples of each test. Shards can be made anywhere and in any order. A merge sums the counts
+and joins the replicates of all shards. The report is the same as from one process. A checkpoint is an unfinished shard.
+An extended report begins with the counts of the earlier report. Standard errors, intervals and bootstrap tests need all
 replicates, which a report does not hold, so they are drawn again.
 
 The fingerprint of a run holds all that determines its report: the data, the settings and the version. A shard with
@@ -38,9 +38,9 @@ _LOG = logging.getLogger("sigjax")
 SCHEMA = "sigjax/1"
 """The schema of JSON reports."""
 BOARD_SCHEMA = "sigjax-board/1"
-"""The schema of boards of record, which hold a report."""
+"""The schema of boards of record, which are files that hold a report."""
 DEFAULTS: Mapping[str, Any] = MappingProxyType(json.loads(json.dumps(asdict(Settings()))))
-"""Default settings, as in JSON: the values for runs that are older than a setting."""
+"""Default settings, as in JSON. If a run is older than a setting, it has the default value."""
 CHECKSUM = "checksum"
 """The key in a JSON report for the checksum of all other keys; older reports do not have it."""
 Key = tuple[str, ...]
@@ -49,13 +49,13 @@ Identity = dict[str, Any]
 """The fingerprint as JSON values: `sigjax` (version), settings, `systems`, `metrics`, `instances`, `data` (a hash)."""
 _SCHEMA = "sigjax-shard/1"
 _SECONDS = 5.0
-"""Least seconds between two writes."""
+"""Least seconds between two writes of the file."""
 _FRACTION = 0.1
 """Largest share of the time that writing may take."""
 _MOST = np.iinfo(np.int64).max
-"""Marks the resamples of a run that stops by itself."""
+"""The number of resamples that stands for a run without a fixed number, which decides when to stop."""
 _SAME_SCORE = 1e-9
-"""Relative difference above which two scores belong to different metrics; rounding is far below it."""
+"""If two scores differ by more than this fraction, their metrics are different; rounding errors are far smaller."""
 
 
 def identity_of(evaluations: Sequence[EvaluationRecord], settings: Settings) -> Identity:
@@ -68,7 +68,7 @@ def identity_of(evaluations: Sequence[EvaluationRecord], settings: Settings) -> 
 
 
 def difference(there: Identity, here: Identity, where: tuple[str, str] = ("there", "here")) -> str | None:
-    """The first difference between two runs, in words, with the two names in `where`; None if there is none.
+    """A text with the first difference between two runs, which it calls by the names in `where`; None if there is none.
 
     >>> difference({"seed": 7, "data": "ab"}, {"seed": 8, "data": "cd"})
     'seed is 7 there and 8 here'
@@ -91,7 +91,7 @@ def difference(there: Identity, here: Identity, where: tuple[str, str] = ("there
 
 
 def _only_in(values: list[Any], others: list[Any], where: str) -> Iterator[str]:
-    """The first values that only this run has, in words, if any."""
+    """Yield a text with the first values that only this run has, if there are any."""
     known = set(others)
     if more := [value for value in values if value not in known]:
         rest = f" and {len(more) - 3:,} more" if len(more) > 3 else ""
@@ -106,16 +106,16 @@ _KEPT = {
     "ranks": (np.int64, 2),
     "scores": (np.float64, 1),
 }
-"""What tallies hold: the type, and the number of axes."""
+"""Name of an array in tallies -> its type, and the number of its axes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Results of a range of resamples: `counts` `[pair]`, which add up, `values` `[row, resample]`, or end results."""
+    """Results of a range of resamples: `counts` `[pair]`, to be added; `values` `[row, resample]`; or final results."""
 
     start: int
     done: int
-    """The first resample after the tally."""
+    """The index of the first resample after the range."""
     arrays: dict[str, np.ndarray]
 
 
@@ -154,7 +154,7 @@ class Shard:
 
 
 def read_shard(path: str | os.PathLike[str], noun: str = "shard") -> Shard:
-    """A shard from a file; messages call the file by the noun."""
+    """Read a shard from a file; messages use the noun for the file."""
     if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
         raise InputError(f"{path}: is a device or a named pipe; expected a file for the {noun}")
     try:
@@ -162,7 +162,7 @@ def read_shard(path: str | os.PathLike[str], noun: str = "shard") -> Shard:
             return _unpacked(file)
     except OSError as error:
         raise InputError(f"{path}: the {noun} cannot be read ({error.strerror}); give another file") from None
-    except Exception:  # NumPy and zipfile raise a dozen kinds for damaged files
+    except Exception:  # for damaged files, NumPy and zipfile raise about twelve kinds of exceptions
         raise InputError(
             f"{path}: is no {noun}, or a damaged one; give another file, or delete this one to start anew"
         ) from None
@@ -172,7 +172,7 @@ def _unpacked(file: IO[bytes]) -> Shard:
     """The shard in a file. A damaged file, or a file of another schema, may raise any error."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
-    arrays = read_arrays(file, size)  # shards are not packed, and a packed one could grow without limit
+    arrays = read_arrays(file, size)  # shards are not compressed; a compressed file could grow without limit
     header = json.loads(arrays["header"].tobytes())
     if header["schema"] != _SCHEMA:
         raise ValueError("another schema")
@@ -196,7 +196,7 @@ def _are_counts(values: Sequence[Any], resamples: int) -> bool:
 
 
 def _check_tally(tally: Tally, resamples: int) -> None:
-    """Raise `ValueError` for a tally that no run of so many resamples can make."""
+    """Raise `ValueError` for a tally that no run with this number of resamples can make."""
     if not (_are_counts([tally.start, tally.done], resamples) and tally.start <= tally.done):
         raise ValueError("no range of resamples")
     drawn = tally.done - tally.start
@@ -294,7 +294,7 @@ class Checkpoint:
 
     @property
     def is_part(self) -> bool:
-        """Whether there are other shards, so that this process cannot compute final results."""
+        """Whether this process works on one of several shards, so that it cannot compute final results."""
         return self.file.shard.count > 1
 
     def at(self, name: str) -> Checkpoint:
@@ -302,14 +302,14 @@ class Checkpoint:
         return replace(self, key=(*self.key, name))
 
     def tally(self, **rows: int) -> Tally | None:
-        """The tally under this key, if it has these arrays with so many rows."""
+        """The tally under this key, if it has these arrays, with the given numbers of rows."""
         tally = self.file.shard.tallies.get(self.key, self.file.earlier.get(self.key))
         if tally is None or not rows.keys() <= tally.arrays.keys():
             return None
         return self._of_this_run(tally, rows)
 
     def _of_this_run(self, tally: Tally, rows: Mapping[str, int], resamples: range | None = None) -> Tally:
-        """The tally, if it has so many rows and belongs to the first of these resamples."""
+        """The tally, if its arrays have these numbers of rows, and if it belongs to the first of these resamples."""
         fits = {name: array.shape[0] for name, array in tally.arrays.items() if name in rows} == {**rows}
         if resamples is not None:
             fits = fits and tally.start == resamples.start and tally.done <= resamples.stop
@@ -320,7 +320,7 @@ class Checkpoint:
         return tally
 
     def begin(self, resamples: range, **empty: np.ndarray) -> tuple[Tally, int]:
-        """The tally so far of this shard's part of the resamples (first: `empty` arrays), and where the part ends."""
+        """The tally so far of this shard's part of the resamples (at first `empty` arrays), and the end of the part."""
         shard, earlier = self.file.shard, self.file.earlier.get(self.key)
         own = shard.of(resamples if earlier is None else range(earlier.done, resamples.stop))
         if self.key in shard.tallies:
@@ -370,7 +370,7 @@ def check_count(settings: Settings, count: int) -> None:
 
 
 def merge_shards(shards: Sequence[tuple[str, Shard]]) -> Shard:
-    """Merge shards into one, in any order; each comes with the name that messages use."""
+    """Merge shards into one, in any order. Each shard comes with its name for messages."""
     first_name, first = shards[0]
     named: dict[int, tuple[str, Shard]] = {}
     for name, shard in shards:
@@ -416,11 +416,11 @@ def _added(tallies: Sequence[Tally], name: str) -> Tally:
 
 
 def _again(shard: Shard, name: str, index: int) -> str:
-    """How to make a shard, derived from another shard of the run and its file."""
+    """The command that makes a shard, derived from another shard of the run and its file."""
     if "command" not in shard.origin:
         return f"make shard {index}"
     folder, file = os.path.split(name)
-    pieces = ["", *re.split(r"([0-9]+)", file)]  # the last number is the shard's, if it is its index
+    pieces = ["", *re.split(r"([0-9]+)", file)]  # if the last number in the name is the shard's index, replace it
     is_named = pieces[-2].lstrip("0") == str(shard.index)
     pieces[-2] = f"{index:0{len(pieces[-2])}}"
     path = os.path.join(folder, "".join(pieces) if is_named else f"shard-{index}.npz")
@@ -428,7 +428,7 @@ def _again(shard: Shard, name: str, index: int) -> str:
 
 
 def kept_in(path: str | os.PathLike[str]) -> str:
-    """What a file keeps, in words: the resamples of each test. Empty if it is no shard, or has just begun."""
+    """The number of resamples of each test in a file, as a text; empty if the file is no shard, or has no results."""
     try:
         return _in_words(read_shard(path).tallies)
     except InputError:  # the run itself explains what is wrong with the file
@@ -436,14 +436,14 @@ def kept_in(path: str | os.PathLike[str]) -> str:
 
 
 def _in_words(tallies: Mapping[Key, Tally]) -> str:
-    """The resamples of each test, in words."""
+    """The number of resamples of each test, as a text."""
     done = {key: tally.done - tally.start for key, tally in tallies.items() if tally.done > tally.start}
     named = {" ".join(name for name in key if not name.startswith("from ")): count for key, count in done.items()}
     return ", ".join(f"{name} {count:,} resamples" for name, count in named.items())
 
 
 def tallies_of_report(earlier: Any, identity: Identity, pairs: Sequence[tuple[str, str]]) -> dict[Key, Tally]:
-    """The tallies of a run, from a report on the same data and settings with fewer resamples.
+    """The tallies of a run, from an earlier report with the same data and settings but fewer resamples.
 
     `earlier` is a report, or its JSON file; `pairs` are the two system names of each pair, in the order of the run.
     """
@@ -493,7 +493,7 @@ class Checksum:
         self._digest.update(f"\n{visible_json(key)}\n".encode())
 
     def add(self, piece: str) -> None:
-        """Add a piece of JSON, without the indentation of its lines; strings in JSON hold no line break."""
+        """Add a piece of JSON, without line breaks and indentation; strings in JSON never contain a line break."""
         joined = piece.replace(",\n    ", ", ")
         if "\n" in joined:
             joined = joined.replace("\n    ", "").replace("\n  ", "")
