@@ -261,7 +261,7 @@ def _answers(tokens: Sequence[str]) -> tuple[list[str], bool]:
     entries = list(filter(re.compile(r"\*\*").match, _source("questions").split("\n\n")))
     plain = [entry[2:].translate(_DASHES).partition("**")[::2] for entry in entries]
     having = {token: [tuple(_is_in(token, text) for text in each) for each in plain] for token in tokens}
-    needed = [token for token in tokens if token not in _FILLERS and not token.isdigit()] or tokens
+    needed = [token for token in tokens if token not in _FILLERS and not _number(token)] or tokens
     rarity = {token: 1 / max(sum(map(any, having[token])), 1) for token in tokens}
     ranks: dict[str, tuple[float, ...]] = {}
     for number, entry in enumerate(entries):
