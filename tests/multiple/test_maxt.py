@@ -129,7 +129,7 @@ def familywise_error(draw, is_true, trials):
 @pytest.mark.parametrize("kind", ["symmetric", "one-hot", "one better"])
 def test_the_familywise_error_is_at_most_alpha(kind):
     """Symmetric differences: alpha, neither more nor much less. Skewed ones, and a false hypothesis: at most alpha."""
-    generator, trials = np.random.default_rng(17), 400 if kind == "symmetric" else 200
+    generator, trials = np.random.default_rng(17), 240 if kind == "symmetric" else 100
 
     def draw():
         if kind == "one-hot":  # exactly one system is right on each instance

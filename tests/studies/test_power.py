@@ -31,19 +31,19 @@ def pilot(size=300, effect=0.25, seed=0, **labels):
 def test_power_is_that_of_the_paired_t_test(alternative):
     known = {"two-sided": "two-sided", "greater": "larger", "less": "smaller"}[alternative]
     study = sigjax.power(
-        pilot(), instances=[40, 80, 160], test=["permutation", "bootstrap"], repetitions=1000, alternative=alternative
+        pilot(), instances=[40, 80, 160], test=["permutation", "bootstrap"], repetitions=500, alternative=alternative
     )
     assert [(at.test, at.instances) for at in study.points] == [
         (test, size) for test in ("permutation", "bootstrap") for size in (40, 80, 160)
     ]
     for at in study.points:
         exact = TTestPower().power(0.25, at.instances, 0.05, alternative=known)
-        error = np.sqrt(exact * (1 - exact) / 1000)
+        error = np.sqrt(exact * (1 - exact) / 500)
         # Both tests are near the t test, the bootstrap from above.
         assert abs(at.power - exact) < 4 * error + 0.015 + 0.6 / at.instances
         assert at.normal_power == pytest.approx(exact, abs=1.0 / at.instances + 0.003)
         assert at.standard_error == pytest.approx(1 / np.sqrt(at.instances), rel=0.02)
-        assert at.simulated_error == pytest.approx(1 / np.sqrt(at.instances), rel=4 / np.sqrt(2000))
+        assert at.simulated_error == pytest.approx(1 / np.sqrt(at.instances), rel=4 / np.sqrt(1000))
         assert at.simulated_detectable == pytest.approx(at.detectable, rel=0.1)
 
 
@@ -162,7 +162,7 @@ def test_a_pilot_turned_upside_down_has_the_same_power(one, other):
         sigjax.power(
             Evaluation.from_arrays({"A": sign * gain, "B": 0 * gain}),
             instances=[30],
-            repetitions=400,
+            repetitions=200,
             resamples=199,
             alternative=alternative,
         ).points[0]

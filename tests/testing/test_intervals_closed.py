@@ -569,8 +569,13 @@ def test_intervals_of_deltas_hold_their_level_as_far_as_documented(kind, size, m
     assert share <= most + 3.0 * math.sqrt(most / len(values))
 
 
-@pytest.mark.parametrize("clusters", [None, [i // 3 for i in range(40)]])
-@pytest.mark.parametrize("kind", sorted({*get_args(IntervalKind)} - {"two-way", "none"}))
+@pytest.mark.parametrize(
+    ("kind", "clusters"),
+    [
+        *((kind, None) for kind in sorted({*get_args(IntervalKind)} - {"two-way", "none"})),
+        *((kind, [i // 3 for i in range(40)]) for kind in ("auto", "bca")),
+    ],
+)
 @pytest.mark.slow
 def test_intervals_are_in_the_unit_of_the_numbers(kind, clusters):
     """Squares of such numbers are beyond the range of a double; a power of two changes no digit."""

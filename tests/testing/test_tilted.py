@@ -60,7 +60,7 @@ def outputs(name, rng, units):
 SCORES = {"bleu": bleu, "macro": macro, "skewed": skewed}
 
 
-def check_levels(name, alternative, vectors, paths=1, units=8, seeds=3):
+def check_levels(name, alternative, vectors, paths=1, units=8, seeds=2):
     """Over all swaps as the observed one, P(p <= a) <= a for every a, but for the error of some seeds for each."""
     rng = np.random.default_rng(3)
     a, b = outputs(name, rng, units), outputs(name, rng, units)
