@@ -50,8 +50,9 @@ _SHORT = {"input": "-i", "metric": "-m"}
 class Diagnosis:
     """How `sigjax.read` understands data. Printed, it is the output of `sigjax doctor`.
 
-    Attributes: format, title, why: the format, its description, and how it was recognized; None if no format reads the
-    files. systems, gold: the names of the systems, and the gold files.
+    Attributes:
+        format, title, why: the format, its description, and how it was recognized; None if no format reads the files.
+        systems, gold: the names of the systems, and the gold files.
         reading: how a table is read: the columns of each role, and the evidence for them; None for other formats.
         instances: number of instances that all systems have; None if the data cannot be compared as they are.
         runs: the fewest and the most runs of an instance; None if each instance was run once.
