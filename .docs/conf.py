@@ -35,7 +35,7 @@ import sigjax
 from sigjax.cli import EXAMPLES, app
 from sigjax.formats import Format
 from sigjax.guide import TOPICS, markdown, words_of
-from sigjax.records.options import options_of
+from sigjax.records.options import options_of, takes_options
 from sigjax.report.text import to_text
 from sigjax.studies import STUDIES
 
@@ -306,11 +306,6 @@ def types_written() -> dict[str, dict[str, str]]:
                     for each, value in options
                 }
     return found
-
-
-def takes_options(thing: object) -> bool:
-    """Whether the options of a record are the keywords of this function."""
-    return inspect.isroutine(thing) and hasattr(thing, "__signature__")
 
 
 def options_listed(function: types.FunctionType) -> Iterator[str]:

@@ -20,6 +20,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
+from sigjax.records.options import takes_options
+
 MODULES = ("sigjax", "sigjax.readers.evaluation", "sigjax.studies")
 """The modules from which people import functions that take options."""
 STUDIES = MODULES[-1]
@@ -31,11 +33,6 @@ Imports = dict[str, str]
 def path_of(module: str) -> Path:
     """The file of the stub of a module."""
     return Path(str(import_module(module).__file__)).with_suffix(".pyi")
-
-
-def takes_options(thing: object) -> bool:
-    """Whether `takes` made this function, so that its source does not show its signature."""
-    return inspect.isroutine(thing) and hasattr(thing, "__signature__")
 
 
 def stub_of(module: str) -> str:

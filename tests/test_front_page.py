@@ -216,7 +216,6 @@ USERS_WORDS = {
     },
     **{"holm": "corrections", "multiple comparisons": "corrections", "cluster": "designs", "seed": "runs"},
     **{
-        "tiny p value?": "p-values",
         "p": "p-values",
         "comet": "translation",
         "significance": "p-values",

@@ -13,10 +13,11 @@ import sys
 from collections.abc import Callable
 
 import pytest
-from stubs import COMMAND, MODULES, path_of, same_code, stub_of, takes_options
+from stubs import COMMAND, MODULES, path_of, same_code, stub_of
 
 import sigjax
 from sigjax.comparison.options import CompareOptions
+from sigjax.records.options import takes_options
 
 DATA = {"A": [1, 0, 1], "B": [0, 0, 1]}
 REFUSED: dict[str, Callable[[], object]] = {

@@ -200,7 +200,7 @@ def _typed(files: Sequence[Any], given: Mapping[str, Any], command: str, more: M
     for name, value in sorted(chosen.items(), key=lambda item: _ORDER.get(item[0], 1)):
         if value is not None:
             words.append(_SHORT.get(name, f"--{name.replace('_', '-')}"))
-            words += [] if value is True else _typed_value(value)
+            words += typed_value(value)
     return shlex.join(words)
 
 
@@ -219,8 +219,10 @@ def _needed_options(options: ReadOptions, diagnosis: Diagnosis, metrics: Sequenc
     return given | ({"metric": [*metrics]} if len(metrics) > 1 else {})
 
 
-def _typed_value(value: Any) -> list[str]:
-    """The words of an option's value on the command line."""
+def typed_value(value: Any) -> list[str]:
+    """The words of an option's value on the command line; none if the option is only switched on."""
+    if value is True:
+        return []
     if isinstance(value, Mapping):
         return [f"{name}={each}" for name, each in value.items()]
     return list(map(str, value)) if isinstance(value, Sequence) and not isinstance(value, str) else [str(value)]

@@ -523,6 +523,11 @@ class Taking(Protocol[Keywords, Record]):
     def __call__(self, function: Callable[..., B], /) -> Many[Keywords, B]: ...
 
 
+def takes_options(function: object) -> bool:
+    """Whether `takes` made a function, so that its keywords are the options of a record."""
+    return inspect.isroutine(function) and hasattr(function, "__signature__")
+
+
 def takes(record: Callable[Keywords, A], *, several: str = "") -> Taking[Keywords, A]:
     """Let a function take the options of a record by keyword.
 

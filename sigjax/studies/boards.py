@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
+from sigjax.formats.doctor import typed_value
 from sigjax.readers.options import ReadOptions, given_name, quote, suggest
 from sigjax.records import Device, EvaluationRecord, Hint, InputError, Settings, SystemScore
 from sigjax.records.options import (
@@ -147,12 +148,14 @@ class BoardOfRecord(Result):
 
     def document(self) -> Document:
         """The board: its origin, the comparison, the real differences, and the audit of the test set."""
-        return self._document(self._checks("-o board.html has all pairs, the methods and all notes."))
+        compared, audits = self._compared(), [one.document() for one in self.items]
+        checks = self._checks(compared, "-o board.html has all pairs, the methods and all notes.")
+        return self._document(compared, audits, checks)
 
     def whole_document(self) -> Document:
         """The document with all pairs, all suspicious instances, all neighbours, and notes."""
         of_report = () if self.report is None else self.report.notes
-        compared, details = self._compared(), list[Block]()
+        compared, audits, details = self._compared(), [one.document() for one in self.items], list[Block]()
         for part in compared.blocks:
             if isinstance(part, Table) and part.details:
                 shown = {part.names[0], *part.details}
@@ -160,19 +163,19 @@ class BoardOfRecord(Result):
         details += [*self._keys(), *compared.details]
         if self.ranking is not None:
             details += ["All systems:", self.ranking.table(self.ranking.systems)]
-        for one in self.items:
-            short, whole = one.document(), one.whole_document()
+        for one, short in zip(self.items, audits, strict=True):
+            whole = one.whole_document()
             if whole.blocks != short.blocks:
                 details += ["All suspicious instances and all neighbours of the test set:", *whole.blocks]
             details += [part for part in whole.details if part not in [f"note: {note}" for note in of_report]]
-        return self._document([*details, *self._checks()])
+        return self._document(compared, audits, [*details, *self._checks(compared)])
 
-    def _checks(self, *more: str) -> list[Block]:
+    def _checks(self, compared: Document, *more: str) -> list[Block]:
         """Notes, and the command that checks the board."""
         said = [f"Note: {note}" for note in self.notes]
         if command := self.verifying():
             said.append(f"To check this board, save it (-o board.json), and run: {command}")
-        return [*said, *more, *([] if self.signature in self._compared().blocks else [self.signature])]
+        return [*said, *more, *([] if self.signature in compared.blocks else [self.signature])]
 
     def _compared(self) -> Document:
         if self.report is not None:
@@ -180,8 +183,7 @@ class BoardOfRecord(Result):
         assert self.ranking is not None
         return self.ranking.document()
 
-    def _document(self, details: Sequence[Block]) -> Document:
-        compared = self._compared()
+    def _document(self, compared: Document, audits: Sequence[Document], details: Sequence[Block]) -> Document:
         verdicts = [] if self.report is None else named_headlines(list(blocks(self.report)))[1:]  # of other metrics
         shown: list[Block] = [*verdicts, f"Source: {self.source}", f"Licence of the results: {self.licence}", ""]
         repeated = [*verdicts, compared.about, *self._keys()]
@@ -192,8 +194,8 @@ class BoardOfRecord(Result):
             if part not in repeated
         ]
         shown += ["", *self._real_sentences(), *self._resolution()]
-        for one in self.items:
-            of_metric, audit = f" ({metric_title(one.metric)})" * (len(self.items) > 1), one.document()
+        for one, audit in zip(self.items, audits, strict=True):
+            of_metric = f" ({metric_title(one.metric)})" * (len(self.items) > 1)
             shown += ["", f"The test set{of_metric}: {audit.verdict}", *audit.blocks]
         return Document(self.title, compared.about, compared.verdict, shown, details, compared.alert)
 
@@ -232,8 +234,8 @@ class BoardOfRecord(Result):
             return ""
         words = ["sigjax", "verify", "board.json", *self.keys.get("files", ())]
         for name in ReadOptions.__dataclass_fields__:
-            if name in self.keys:
-                words += _flag_of(name, self.keys[name])
+            if (value := self.keys.get(name, False)) is not False:
+                words += [f"--{name.replace('_', '-')}", *typed_value(value)]
         return shlex.join(words)
 
     def plot(self, kind: str | None = None, *, metric: str | None = None) -> Figure:
@@ -497,13 +499,3 @@ def _relative_to(own: BoardFile, folder: Path) -> BoardFile:
         strata=if_there(own.strata),
         reader=reader,
     )
-
-
-def _flag_of(name: str, value: Any) -> list[str]:
-    """Write an option and its value as words of the command line."""
-    flag = f"--{name.replace('_', '-')}"
-    if isinstance(value, bool):
-        return [flag] * value
-    if isinstance(value, Mapping):
-        return [flag, *(f"{key}={own}" for key, own in value.items())]
-    return [flag, *map(str, value)] if isinstance(value, list | tuple) else [flag, str(value)]
