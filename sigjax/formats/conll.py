@@ -501,8 +501,7 @@ def head_tokens(head: bytes) -> Tokens | None:
 
 
 def _splitter(line: str) -> Callable[[str], list[str]]:
-    """Return the function that splits lines into columns, as the line of the first token shows: at tabs or at blanks.
-    """
+    """Return the function that splits lines into columns: at tabs or at blanks, as the first token's line shows."""
     return split_blanks if " " in line.rstrip("\t ").rpartition("\t")[2].strip(" ") else _split_tabs
 
 
