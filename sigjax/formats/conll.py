@@ -143,10 +143,10 @@ def _same_spans(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[
 
 
 def _overlapping(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[np.ndarray, np.ndarray]:
-    """Compare spans by the other rules. Return two arrays `[predicted]`, one value for each predicted span.
+    """Compare spans by the rules partial, fuzzy and type. Return two arrays, one value for each predicted span.
 
-    They are its credit (from 0 to 1), and the first token of the gold span that it matches; without credit, of the span
-    itself.
+    They are the span's credit (from 0 to 1), and the first token of the gold span that it takes; without credit, its
+    own first token.
     """
     first = np.searchsorted(gold[1], predicted[0], side="right")
     last = np.searchsorted(gold[0], predicted[1])
@@ -566,9 +566,9 @@ def looks_pairs(_: str, head: bytes) -> bool:
 
 
 def looks_gold(name: str, head: bytes) -> bool:
-    """Whether the file has columns, and one of these signs of tagged tokens.
+    """Whether the file has columns, and also a sign of tagged tokens.
 
-    The signs are several sentences, documents, the file's ending, or tags of spans.
+    Signs are several sentences, documents, an ending such as .conll, or tags of spans.
     """
     tokens = head_tokens(head)
     if tokens is None:

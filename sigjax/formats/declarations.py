@@ -104,18 +104,18 @@ class Format:
         confirms: "module:function" of (gold files, files of systems): whether all files together have this format, if
             the first file alone cannot tell. It raises an error for files that fit the format almost, but not quite.
         metrics: names of the metrics for which files of this format have statistics, the default first; empty if the
-        files have numbers for any metric.
+            files have numbers for any metric.
         offers: "module:function" of a metric's name: whether the format has this metric, although it is not in
-        `metrics`, or unknown to sigjax.
+            `metrics`, or unknown to sigjax.
         options: names of options of `read`, and of parameters of metrics, that this format uses and other formats may
-        not use.
+            not use.
         parameters: the parameters after the format's name, as in alignment(one_based=true), each with its possible
             values (empty: any value). `Options.parameters` has the given values.
         folder: pattern of file names (several patterns with | between them), if a system may be given as a folder. For
-        *.json and results.json, only files that look like this format are used.
+            *.json and results.json, only files that look like this format are used.
         tasks: whether a system may have several files, one per task, so that its folder may hold several files.
-        certain: whether a file that looks like this format can be nothing else. Then it is refused if the metric does
-            not fit, instead of being read as plain text.
+        certain: whether a file that looks like this format can be nothing else. Then a metric that does not fit raises
+            an error, and the file is not read as plain text.
         names: regular expression for file names, without the folder and in lower case.
         begins: the possible first bytes of files, after white space.
         parts: whether a file may also hold only one system, with one file per system.

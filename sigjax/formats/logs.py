@@ -100,7 +100,7 @@ class Log:
         lacking: (function: record -> whether something is missing, what is missing), for a note.
         content: name of `InstanceLog.content` (or `same`) in messages.
         must_agree: dict from the name of a fact to advice for the error if systems differ in it. Differences in other
-        facts only make a note.
+            facts only make a note.
         main: the score to use for the metric "mean".
         adapt: function: (options, names of the scores) -> options with the metric to use.
         files_are_runs: whether several files of a system are its runs on the same instances.

@@ -12,12 +12,13 @@ Liang (2018), "Know what you don't know".
 **Transcripts** have ids, as in Kaldi's `text` (`ID WORD ...`) and sclite's `trn` (`WORD ... (ID)`), or times, as in
 stm. An utterance without words is an empty transcript. For the metric `wer-sclite`, words are read as by sclite. For
 other metrics, all words count (also `(optional)` words, `<unk>` and `[noise]` of sclite), case matters, and
-alternatives `{a / b}` of trn are refused. If all ids contain - or _, the text before the first - or _ is the speaker.
+alternatives `{a / b}` of trn raise an error. If all ids contain - or _, the text before the first - or _ is the
+speaker.
 
 **Recognition.** Ids look like words of plain texts. So files are transcripts only if the gold file is named `text` or
 `NAME.trn`, or if systems have most ids of the gold file, no other ids, and the ids are long and similar: of the same
 length, or of the same pattern of letters, digits and marks. Files that nearly satisfy this (such as ten or more lines
-with numbers as ids) are refused; the message names both readers.
+with numbers as ids) raise an error; the message names both readers.
 
 **Times.** An stm file of sclite has the reference segments with their times; a ctm file has the words of a system with
 their times. As in sclite, a word belongs to the first segment of its channel that ends after the middle of the word; if

@@ -59,14 +59,14 @@ class TextMetric:
         metric: the metric that turns the counts into a score.
         start: function: recipe -> the function that counts texts, which is called for each block of segments.
         signature: function: (recipe, number of references) -> a text with all options and versions that the counts
-        depend on.
+            depend on.
         cost: the time to count one character of text (measured on German news).
         block: number of segments that are counted at a time; the step of the progress bar.
         whole: whether the inputs of the metric are whole numbers (int64); else they are float64.
         longest: a text may have at most this many characters. Such a segment takes at most about a minute (TER of
         shuffled words: ten minutes) and 1 GB (measured).
         extra: the name EXTRA in `pip install "sigjax[EXTRA]"`, which installs the library that counts; "" if none is
-        needed.
+            needed.
         notes: function: (recipe, references, outputs by system) -> notes on texts for which the metric may be wrong.
     """
 

@@ -38,7 +38,7 @@ class ExampleLogs:
     other: Mapping[str, Any] = field(default_factory=dict)
     """More arguments of `make`, to make the log of a second system."""
     lacking: str = "named"
-    """What sigjax does if a log lacks a result. "named": the message names the instance. "refused": the log raises an
+    """What sigjax does if a log lacks a result. "named": a message names the instance. "refused": reading raises an
     error."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """The options that `read` needs for these logs."""
