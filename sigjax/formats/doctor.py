@@ -314,7 +314,7 @@ def _proposals(
     runs: str | None,
     given: str | None,
 ) -> _Proposals:
-    """Return other analyses that suit the data: tests with clusters, of runs of agents on tasks, and of folds."""
+    """Return other analyses that suit the data: with clusters, for runs of agents on tasks, or for folds."""
     made, count = list[tuple[str, str, Mapping[str, Any]]](), len({*(evaluation.ids or ())})
     if given is None and (cluster := _cluster(fields, count or evaluation.num_instances)) is not None:
         about = f"if instances with one {cluster!r} depend on each other"

@@ -301,9 +301,9 @@ def grouped(values: Iterable[_Value], key: Callable[[_Value], _Key]) -> dict[_Ke
 
 
 def _by_task(logs: Sequence[SystemLog], options: Options) -> tuple[dict[str, list[SystemLog]], tuple[str, ...]]:
-    """Return a dict from each task that all systems have to its logs, and notes on tasks left out.
+    """Return two things: a dict from each task that all systems have to its logs, and notes on tasks left out.
 
-    If no system has several tasks, there is one group, "".
+    If no system has several tasks, the only key is "".
     """
     tasks = list(dict.fromkeys(log.task for log in logs))
     systems = list(dict.fromkeys(log.system for log in logs))

@@ -577,9 +577,9 @@ def _are_large(numbers: _Numbers) -> bool:
 
 
 def _differ_little(values: np.ndarray, least: float) -> bool:
-    """Whether, for some two systems, the differences of their `values` `[system, instance]` are small or vary little.
+    """Whether some two systems differ by numbers that are small, or vary little, compared with their `values`.
 
-    Small means: compared with the values themselves.
+    Values are `[system, instance]`.
     """
     values = np.stack(list({row.tobytes(): row for row in values}.values()))
     sizes = _norms(values)

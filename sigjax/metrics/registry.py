@@ -198,7 +198,8 @@ def resolve_metric(metric: AnyMetric, *, num_inputs: int) -> Metric | SampleMetr
             )
         names = tuple(f"s{i}" for i in range(num_inputs))
         name = getattr(metric, "__name__", type(metric).__name__)
-        # Compiled programs are cached by function. A partial is hashable, even if the function is not.
+        # Compiled programs are cached by function, so it must be hashable. A `partial` is hashable, even if its
+        # function is not.
         score = metric if getattr(metric, "__hash__", None) else partial(metric)
         return Metric(name, score, names, stack_inputs, names)
     if len(metric.inputs) != num_inputs:
