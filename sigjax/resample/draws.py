@@ -73,7 +73,7 @@ def rows_of(key: Array, resamples: Array) -> Array:
 
 
 def row_keys(seed: int, resamples: np.ndarray) -> np.ndarray:
-    """`rows_of` for a seed.
+    """Return `rows_of` for the key of a seed.
 
     >>> row_keys(0, np.array([0, 1, 2000]))[:, 2]
     array([  0,   1, 976], dtype=uint32)
@@ -150,7 +150,7 @@ def words(rows: Array, num_words: int) -> Array:
 
 
 def words_by_lane(rows: Array, num_lanes: int) -> tuple[Array, Array]:
-    """The random words by lane: the first words `[lane, row]` of all lanes, and the second words."""
+    """Return random words as two arrays `[lane, row]`: the first words of all lanes, and the second words."""
     expect(rows, (None, 3), np.uint32)
     xp = rows.__array_namespace__()
     lanes = xp.arange(num_lanes, dtype=xp.uint32)[:, None]
@@ -201,7 +201,7 @@ def padded_units(num_units: int) -> int:
 
 
 def padded_draws(draws: Draws) -> Draws:
-    """Pad draws to the width of the weights, so that one compiled program serves all numbers of units up to this width.
+    """Pad draws to the number of `padded_units`, so that one compiled program can be used for many numbers of units.
 
     Each draw keeps its random word. Draws that are only padding choose the first unit that is only padding.
 
