@@ -39,14 +39,14 @@ largest sum; below it, float64 holds all these integers exactly."""
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """Pairs that share their distinct difference rows."""
+    """Pairs of systems that share their distinct difference rows (see the text of the module)."""
 
     rows: np.ndarray
-    """`[row, axis]` int64: distinct nonzero differences; a row stands for itself and its negative."""
+    """`[row, axis]` int64: distinct nonzero difference rows. A row stands for itself and its negative."""
     counts: np.ndarray
-    """`[pair, row]` int32: number of units with this difference."""
+    """`[pair, row]` int32: number of units on which the pair has this difference row."""
     observed: np.ndarray
-    """`[pair, axis]` int64: observed sums of the differences."""
+    """`[pair, axis]` int64: the sum of the pair's differences over all units, as observed."""
     basis: np.ndarray
     """`[axis, stat]` int64: if S `[axis]` is the sum of the difference rows, S @ basis is the difference of each
     statistic."""

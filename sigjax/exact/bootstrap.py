@@ -122,7 +122,7 @@ class Tilt(NamedTuple):
     variance: float
     """Variance of K under the tilt."""
     centres: np.ndarray
-    """`[stratum]` int64: the mean of one draw, rounded to an integer."""
+    """`[stratum]` int64: the mean of one draw from the stratum, rounded to an integer."""
 
 
 def tilt(lattice: DrawLattice, theta: float = 0.0) -> Tilt:
@@ -182,7 +182,7 @@ def log_moment(lattice: DrawLattice, tilted: Tilt, edge: int) -> float:
     exponents = theta * (lattice.values - tilted.centres[lattice.strata])
     excess = np.add.reduceat(chances * np.expm1(exponents), starts)
     direct = np.log(np.add.reduceat(chances * np.exp(exponents), starts))
-    # log1p is accurate for weak tilts, the plain logarithm for strong tilts.
+    # For weak tilts, log1p is accurate. For strong tilts, the plain logarithm is accurate.
     log_moments = np.where(excess > -0.5, np.log1p(np.maximum(excess, -0.5)), direct)
     return float(sizes @ log_moments) - theta * (edge - int(sizes @ tilted.centres))
 

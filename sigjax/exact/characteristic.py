@@ -250,7 +250,7 @@ def characteristic_functions(xp: Any, counts: Any, shift: Any, tables: Any, whol
     turns = turns - 2.0 * whole * xp.round(turns / (2.0 * whole))
     angle = turns * (pi(counts.dtype) / whole)
     size, own = xp.exp(exponent), unit(counts.dtype)
-    # Below exp(-800), the characteristic function is 0 in float64.
+    # The exponent is limited in the error bound, because exp(-800) is 0 in float64.
     error = own * _FUNCTION_ERROR + logs_error * xp.minimum(abs(exponent), 800.0)
     if angles.shape[1]:
         angle = angle + counts @ angles

@@ -130,7 +130,7 @@ def round_outwards(low: float, high: float) -> tuple[float, float]:
     (0.123456, 0.123457)
     """
     down, up = (Context(prec=_BOUND_DIGITS, rounding=rounding) for rounding in (ROUND_FLOOR, ROUND_CEILING))
-    # 1e-12 covers the differences between machines.
+    # The factors 1 -+ 1e-12 cover the differences between machines.
     return float(down.create_decimal(low * (1.0 - 1e-12))), min(float(up.create_decimal(high * (1.0 + 1e-12))), 1.0)
 
 
@@ -296,7 +296,7 @@ def _probability(lattice: Lattice, points: _ExtremePoints, bits: int) -> tuple[D
     held = tuple((span >= least) & (span <= most) for span, least, most in zip(spans, low, high, strict=True))
     inner = times[held[0]][:, held[1]]
     columns, places = spans[1][held[1]] - low[1], spans[0][held[0]] - low[0]
-    # Log weights, relative to the weight of the likeliest point.
+    # Logarithms of the weights, after division by the weight of the likeliest point.
     weight = -(theta[0] * (first - best[0]))[:, None] - theta[1] * (second - best[1])
     largest = float(np.where(times > 0, weight, -np.inf).max())
     of_inner = weight[held[0]][:, held[1]]
@@ -400,7 +400,7 @@ class _Complex(NamedTuple):
 
     @classmethod
     def real(cls, number: int, count: int) -> "_Complex":
-        """An array of `count` times the same real number."""
+        """Return an array with `count` equal real numbers."""
         return cls(np.full(count, number, object), np.zeros(count, int).astype(object))
 
     def times(self, other: "_Complex", bits: int) -> "_Complex":

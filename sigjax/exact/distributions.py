@@ -325,7 +325,7 @@ DEVIATIONS = 9.0
 """Half-width of the usual window around the mean, in standard deviations of S."""
 EPSILON = float(np.finfo(np.float64).eps)
 _NEGLIGIBLE = 42.0
-"""Frequencies where the characteristic function is below exp(-42) = 6e-19 are left out."""
+"""Frequencies at which the characteristic function is below exp(-42) = 6e-19 are left out."""
 _STRIDE_GROWTH = 1.0
 """With two axes, frequencies are first searched on a coarse grid. Its spacing is such that the square root of the
 exponent (see `_significant_frequencies`) changes by at most this much between two points."""

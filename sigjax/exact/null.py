@@ -82,7 +82,8 @@ def choose_step(lattice: Lattice, edge: float) -> tuple[float, int]:
     steps, multiplicity = lattice.rows[:, 0].astype(np.float64), lattice.multiplicity
     deviation = math.sqrt(float((steps**2) @ multiplicity))
     theta = _tilt_to(steps, multiplicity, edge)
-    # Assume uniform rounding errors. The log tail falls by theta per unit of S, or by 1 / deviation if theta is 0.
+    # Assume that rounding errors are uniform, and that the log of P(S >= edge) falls by theta + 1 / deviation if the
+    # edge grows by 1.
     slack = math.sqrt(2.0 * _REMAINDER_EXPONENT * lattice.num_signs / 12.0)
     step = _AIMED_WIDTH / (2.0 * slack * (theta + 1.0 / deviation))
     return step, fft_length(int(min(DEVIATIONS * deviation, lattice.reach[0]) / step) + 2)
@@ -132,7 +133,7 @@ def _grid_tails(lattice: Lattice, low: float, high: float) -> list[tuple[float, 
     """
     steps, multiplicity, reach = lattice.rows[None, :, 0], lattice.multiplicity[None], int(lattice.reach[0])
     parity, (length,) = reach % 2, grid_lengths(lattice)
-    # 1e-12 covers the rounding errors of the edges.
+    # The relative shift by 1e-12 covers the rounding errors of the edges.
     nudged = (edge + sign * 1e-12 * (abs(edge) + 1.0) for edge, sign in ((low, -1.0), (high, 1.0)))
     edges = [parity + 2 * max(math.ceil((edge - parity) / 2.0), 0) for edge in nudged]
     first = min(edges[0], reach)

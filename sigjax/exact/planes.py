@@ -101,7 +101,8 @@ class TiltedPlane(NamedTuple):
 
 def plane_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue | UncertainP:
     """Return the exact p-value of a pair with two axes."""
-    # Choose the first box for a p-value of about exp(-rate), where the rate is that of the observed sum.
+    # Choose the first box for a p-value of about exp(-rate), where `rate` is the large-deviation rate of the observed
+    # sum.
     theta = plane_tilt(lattice.rows, lattice.multiplicity, lattice.observed.astype(np.float64))
     rate = float(theta @ lattice.observed - log_moment(lattice.rows @ theta, lattice.multiplicity))
     exponent = _OUTSIDE_BOX + min(rate, _LARGEST_FIRST_RATE) + 10.0

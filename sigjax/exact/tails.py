@@ -61,7 +61,7 @@ from sigjax.run.backend import compiled
 from sigjax.run.context import ahead, num_cores
 
 _SIZE_RATIO = 1.25
-"""Standard deviations within a group differ by less than this factor."""
+"""Pairs are tested in groups. Standard deviations of S within a group differ by less than this factor."""
 _OUTSIDE = 2.0 * math.exp(-(DEVIATIONS**2) / 2.0)
 WIDE = 11.0
 """Half-width of wider windows, in standard deviations. They are for pairs with a strongly curved edge, because extreme
@@ -137,7 +137,7 @@ def _line_edges(
         deltas = delta((sign * np.minimum(values, reach))[:, None])[:, 0]
         return (values > reach) | ((values >= -reach) & is_extreme(deltas, thresholds, strict=strict))
 
-    # Usually the edge is the observed sum or the next value.
+    # Usually the edge is the observed sum or the next possible sum.
     guess = np.abs(board.observed[:, 0]) + 2 * strict
     low, high = np.where(met(guess - 2), -reach - 2, guess - 2), np.where(met(guess), guess, reach + 2)
     low = np.minimum(low, high - 2)
@@ -531,7 +531,7 @@ def _plane_frequencies(board: Board, tilts: np.ndarray, most: np.ndarray, neglig
 
 
 class _Grid:
-    """The grid, frequencies and DFT that pairs with similar standard deviations share."""
+    """The grid, the frequencies and the DFT matrix that pairs with similar standard deviations share."""
 
     def __init__(
         self,

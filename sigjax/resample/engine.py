@@ -196,7 +196,7 @@ class ScoreSpec(NamedTuple):
     """What is needed to compute the scores of all systems by one metric from the sums of a resample."""
 
     indices: ColumnIndices
-    """The columns of each system's statistics."""
+    """For each statistic of each system, the index of its sum among the sums of columns."""
     divisors: np.ndarray | None
     """The same as in `ScaledProjection`."""
     score: Score

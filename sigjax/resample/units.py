@@ -183,7 +183,7 @@ class Sample:
     """The inputs of a `SampleMetric` (a function of whole columns) for all systems, and the unit of each instance."""
 
     columns: np.ndarray
-    """[system, input, instance] float64; standardized if the metric asks for it."""
+    """[system, input, instance] float64: the inputs of the metric, standardized if the metric asks for this."""
     unit: np.ndarray
     """[instance]: index of the instance's unit. Units are in the same order as in `Units`, so that they use the same
     random words."""
@@ -275,7 +275,7 @@ class Units:
 
     @property
     def exact(self) -> bool:
-        """Whether no statistic is rounded."""
+        """Whether no statistic was rounded to fixed point."""
         return not self.rounded.any()
 
     @cached_property
