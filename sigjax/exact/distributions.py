@@ -245,7 +245,11 @@ def _binomial(count: int) -> np.ndarray:
 
 
 def _tree_cost_and_error(rows: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
-    """Return two sums over all products of the tree of `_convolution`: of n log2(n), and of sqrt(n) log2(n)."""
+    """Return two sums over the FFT products of `_convolution`: of n log2(n), and of sqrt(n) log2(n).
+
+    A square is computed once, but its factor has errors twice. So the second sum counts the products in the factor
+    twice.
+    """
     if len(rows) > 1:
         size = math.prod(_fft_lengths(rows, counts))
         (cost, error), other = (_tree_cost_and_error(rows[part], counts[part]) for part in _halves(len(rows) // 2))
