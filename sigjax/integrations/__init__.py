@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 VARIABLE = "SIGJAX_REPORT"
-"""The environment variable with the file name of the report; the ending of the name chooses the format."""
+"""The environment variable that holds the file name of the report. The ending of the name decides the format."""
 
 
 def report_path() -> Path | None:

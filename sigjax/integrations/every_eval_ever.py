@@ -19,7 +19,7 @@ from typing import Any
 from sigjax.records import InputError, SystemScore
 
 _SAME = 1e-6
-"""Two scores are the same, except for rounding, if their relative difference is at most this."""
+"""Two scores count as the same if their relative difference is at most this, because scores are rounded."""
 
 
 def uncertainty_of(system: SystemScore, settings: Any, instances: int) -> dict[str, Any]:
