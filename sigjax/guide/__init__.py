@@ -147,7 +147,7 @@ def words_of(topic: str) -> tuple[str, ...]:
 
 
 def topic_of(words: Sequence[str]) -> str | None:
-    """The page that `words` name, by its topic or by words with which people look for the page.
+    """Return the page that `words` name, by its topic or by words with which people look for the page.
 
     >>> topic_of(["data", "sets"]), topic_of(["Holm"]), topic_of(["effect", "size?"]), topic_of(["zebra"])
     ('data-sets', 'corrections', 'margin', None)
@@ -159,7 +159,7 @@ def topic_of(words: Sequence[str]) -> str | None:
 
 
 def search(words: Sequence[str]) -> str:
-    """A text with the pages that have these words, and with answers from the page of questions.
+    """Return a text with the pages that have these words, and with answers from the page of questions.
 
     Each page is shown with one of its sentences.
 
@@ -198,7 +198,7 @@ def about(command: str) -> str:
 
 
 def _matches(words: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """The pages with most of the words (in any order, at any distance), and the best sentences of each page.
+    """Return the pages with most of the words (in any order, at any distance), each with its best sentences.
 
     If there are several words, and an answer has all of them, the page of questions comes first. Other pages are sorted
     by the number of words for which people look for the page (or which are in a question that it answers), then by the
@@ -338,7 +338,7 @@ def _words_in(text: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    """The stem of a word: the word without its ending.
+    """Return the stem of a word, that is, the word without its ending.
 
     >>> list(map(_stem, ["tasks", "significantly", "comparing", "loss", "p"]))
     ['task', 'significant', 'compar', 'loss', 'p']
@@ -360,7 +360,7 @@ def _sentences(topic: str) -> Iterator[str]:
 
 
 def title(topic: str) -> str:
-    """The title of a page."""
+    """Return the title of a page."""
     return _source(topic).partition("\n")[0].removeprefix("# ")
 
 

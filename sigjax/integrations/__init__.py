@@ -19,7 +19,7 @@ VARIABLE = "SIGJAX_REPORT"
 
 
 def report_path() -> Path | None:
-    """The path of the report from the environment variable; None if the variable is not set."""
+    """Return the path of the report from the environment variable; None if the variable is not set."""
     return Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None
 
 

@@ -23,7 +23,7 @@ _SAME = 1e-6
 
 
 def uncertainty_of(system: SystemScore, settings: Any, instances: int) -> dict[str, Any]:
-    """The JSON object `uncertainty` for the score of a system."""
+    """Return the JSON object `uncertainty` for the score of a system."""
     made: dict[str, Any] = {"num_samples": instances}
     if system.standard_error is not None:
         made["standard_error"] = {"value": system.standard_error, "method": "analytic"}

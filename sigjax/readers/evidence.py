@@ -447,7 +447,10 @@ def _may_name_rows(table: DataTable, name: str) -> bool:
 
 
 def _named_so(named: Sequence[str | None]) -> bool:
-    """Whether all names are names of id columns, and none is a name for row numbers. None is no name."""
+    """Whether all names are names of id columns, and none is a name for row numbers.
+
+    If a name is None, this is false.
+    """
     return all(own is not None and is_id_name(own) and not is_numbering(own) for own in named)
 
 
@@ -671,9 +674,9 @@ def _named(names: Sequence[str], but: str) -> str:
 
 
 def _unit(numbers: np.ndarray) -> float:
-    """The largest rounding error of numbers: half a unit of their last decimal.
+    """Return the largest rounding error of numbers: half a unit of their last decimal.
 
-    It is 0 for integers and for more than six decimals.
+    It is 0 for integers, and for numbers with more than six decimals.
     """
     if np.all(numbers == np.rint(numbers)):
         return 0.0

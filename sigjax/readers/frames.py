@@ -496,7 +496,7 @@ def _check_size(file: str, name: str, filled: int, rows: tuple[int, int], column
 
 
 def _column_number(letters: bytes) -> int:
-    """The number of a spreadsheet column: A is 1, AA is 27."""
+    """Return the number of a spreadsheet column: A is 1, AA is 27."""
     return reduce(lambda number, letter: 26 * number + letter - 64, letters, 0)
 
 

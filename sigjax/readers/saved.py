@@ -270,7 +270,7 @@ def read_npz(sources: Sources, _: Options) -> Reading:
 
 
 def saved_names(file: str) -> tuple[str, ...]:
-    """The names of the metrics in a saved evaluation; empty for other archives."""
+    """Return the names of the metrics in a saved evaluation; empty for other archives."""
     arrays = load_npz(file, read_bytes(file))
     if not _is_saved(arrays):
         return ()

@@ -238,7 +238,7 @@ class LazyColumns(Mapping[str, Any]):
         return iter(self._names)
 
     def __len__(self) -> int:
-        """The number of columns."""
+        """Count the columns."""
         return len(self._names)
 
 
@@ -720,7 +720,7 @@ def _check_header(file: str, names: Sequence[str], lines: Sequence[int], *, word
 
 
 def _other_reader(line: str, kind: str) -> str:
-    """Advise the format that would find several columns in a line."""
+    """Name in a message the format that would find several columns in a line."""
     readers = {"tsv": "\t" in line, "csv": any(mark in line for mark in ",;|"), "spaces": len(line.split()) > 1}
     other = next((name for name, finds in readers.items() if finds and name != kind), None)
     return f"; {Hint('reader', other)} reads the others" if other else "; give ids and scores, or one column per system"

@@ -153,7 +153,7 @@ class ShortRepr:
         return {name: getattr(self, name) for name in shown}
 
     def __repr__(self) -> str:
-        """One line, however large the record is."""
+        """Return one line, however large the record is."""
         values = (f"{name}={shortened(value)}" for name, value in self.brief().items())
         return f"{type(self).__name__}({', '.join(values)})"
 
@@ -212,7 +212,7 @@ def shortened(value: Any) -> str:
 
 
 def html_table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table of plain text as HTML."""
+    """Return a table of plain text as HTML."""
     head = "".join(f"<th{_CELL}>{escape_html(cell)}</th>" for cell in header)
     lines = ("".join(f"<td{_CELL}>{escape_html(cell)}</td>" for cell in row) for row in rows)
     body = "\n".join(f"<tr>{line}</tr>" for line in lines)

@@ -146,7 +146,7 @@ class Comparison(SciPyNames, OtherNames, ShortRepr):
         return replace(self, a=self.b, b=self.a, interval=turned, **scores)
 
     def brief(self) -> dict[str, Any]:
-        """The pair, the metric and test, and the result."""
+        """Return the pair, the metric and test, and the result."""
         names = ["a", "b", "metric", "test", "delta", "interval", "p_value", "p_adjusted", "method"]
         if self.log10_p < -300:
             names[6:8] = ["log10_p", "log10_p_adjusted"]
@@ -199,7 +199,7 @@ class SystemScore(ShortRepr):
     bootstrap_ranks: tuple[Number, Number] | None = None
 
     def brief(self) -> dict[str, Any]:
-        """The score with its standard error and interval, and the ranks if there are any."""
+        """Return the score with its standard error and interval, and the ranks if there are any."""
         names = ("name", "metric", "score", "standard_error", "interval")
         ranks = ("rank_interval", "letters", "rank_cluster", "in_top_group")
         values = {name: getattr(self, name) for name in (*names, *ranks)}
