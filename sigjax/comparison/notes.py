@@ -398,7 +398,10 @@ def _lone_units(evaluation: EvaluationRecord, settings: Settings, *_: object) ->
 
 
 def _lone(evaluation: EvaluationRecord) -> list[str]:
-    """The strata with one unit, which never vary in draws within strata; empty if there is one unit in all."""
+    """The strata with only one unit, which never vary if units are drawn within strata.
+
+    The list is empty if there is only one stratum.
+    """
     unit, strata = units_of_instances(evaluation)
     alone = (np.bincount(strata) == 1)[strata[unit]] & (len(strata) > 1)
     labels = evaluation.strata or ()

@@ -125,7 +125,7 @@ ERROR = 1e-3
 """Bound on the probability that the decision on any decided pair differs from the decision of infinitely many
 resamples."""
 CONFIDENCE = 0.995
-"""Before the cap, p is reported with this certainty about its value at the cap, and is divided by this number."""
+"""Before the cap, the reported p bounds the value at the cap with this probability; it is divided by this number."""
 MOST_RESAMPLES = 10**9
 """The largest number of resamples that is proposed to users."""
 _PROPOSED = (*(m * 10**power for power in range(9) for m in (1, 2, 3, 5)), 10**9)

@@ -395,7 +395,10 @@ def _draw_within(outermost: _Step) -> None:
 
 @contextmanager
 def _line() -> Generator[Callable[[_Step], None], None, None]:
-    """A line of the terminal, which is erased at the end. Until then, other output to stderr appears above it."""
+    """Yield a function that draws a step in one line of the terminal; at the end, the line is erased.
+
+    Until then, other output to stderr appears above the line.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -416,7 +419,7 @@ def _line() -> Generator[Callable[[_Step], None], None, None]:
 
 @contextmanager
 def _cell() -> Generator[Callable[[_Step], None], None, None]:
-    """An output of a notebook cell, which is emptied at the end; it needs no widgets."""
+    """Yield a function that draws a step below a notebook cell, without widgets; at the end, the drawing is removed."""
     from IPython.display import HTML, display  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
 
     handle: Any = display(HTML(""), display_id=True)

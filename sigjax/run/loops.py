@@ -275,7 +275,7 @@ def popcount(words: Array) -> Array:
 
 
 def running_maximum(values: Array) -> Array:
-    """Running maxima along the first axis."""
+    """At each index of the first axis, the largest of the values up to this index."""
     if isinstance(values, np.ndarray):
         return np.maximum.accumulate(values, axis=0)
     return _lax().cummax(values, axis=0)

@@ -51,7 +51,7 @@ _SCHEMA = "sigjax-shard/1"
 _SECONDS = 5.0
 """Least seconds between two writes of the file."""
 _FRACTION = 0.1
-"""Largest share of the time that writing may take."""
+"""Writing the file may take up to this share of the time of a run."""
 _MOST = np.iinfo(np.int64).max
 """The limit of the number of resamples of a run that decides itself when to stop."""
 _SAME_SCORE = 1e-9

@@ -147,7 +147,7 @@ class JointDeltas(Simultaneous):
 
 
 _ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
-"""Bound on the relative rounding error of a jackknife score."""
+"""The relative rounding error of a score that leaves out one unit is at most this."""
 
 
 class Bca(Percentile):

@@ -251,8 +251,8 @@ _SAMPLE, _FAR = 2**16, 6.0
 this many standard deviations (of the quantile in such a sample) away from it. A quantile of all replicates is farther
 away with probability 2e-9."""
 _BYTES = 0.5
-"""If replicates are drawn twice, bytes of memory for each replicate of a target. They hold the sums of 32 replicates
-each, in both draws, and the replicates near quantiles, with room to sort."""
+"""If replicates are drawn twice, each target needs this many bytes of memory per resample. They hold partial sums
+(one for every 32 resamples, in each draw) and the replicates near quantiles, with room to sort them."""
 
 
 class _Draw(Protocol):

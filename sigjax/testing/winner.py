@@ -20,9 +20,9 @@ both numbers are at most r. Let r(t) be the radius for these gaps. So t is in th
 
 The lower end is the limit of $t_{k+1} = x_w - r(t_k)\, \sigma_w$, where $t_0$ is the lower end of the simultaneous
 interval: r falls as t rises, so no t before the limit is in the interval. The upper end is the t with $t - r(t)\,
-\sigma_w = x_w$, because the left side rises with t. Suppose all standard errors are equal. Then the lower end is nearer
-than the end of simultaneous intervals if all other systems are some 12 standard errors behind, and the upper end if
-they are 6 behind.
+\sigma_w = x_w$; there is one such t, because the left side rises with t. Suppose all standard errors are equal. Then
+the lower end is nearer than the end of simultaneous intervals if all other systems are at least some 12 standard errors
+behind. The upper end is nearer if they are at least some 6 standard errors behind.
 
 Errors have the covariances of the scores of systems on the same instances, taken as known. Both radii (for the lower
 and the upper end) are converted to levels of the usual interval of the score (Wilson's, or t). Reference: Zrnic and
