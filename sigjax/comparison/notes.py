@@ -400,7 +400,7 @@ def _lone_units(evaluation: EvaluationRecord, settings: Settings, *_: object) ->
 def _lone(evaluation: EvaluationRecord) -> list[str]:
     """The strata with only one unit, which never vary if units are drawn within strata.
 
-    The list is empty if there is only one stratum.
+    The list is empty if there is only one unit in all.
     """
     unit, strata = units_of_instances(evaluation)
     alone = (np.bincount(strata) == 1)[strata[unit]] & (len(strata) > 1)
