@@ -162,8 +162,8 @@ def analyse_pairs(
             if settings.resamples == "auto":
                 others = bounds_of_others(*(tested, subsets) if of_report else (tested[-1:], [subsets[number]]))
             scores = drawn.pop(evaluation.metric.name, None)
-            joint = joint_pairs(settings, len(subset.pairs), sum(num_pairs) if of_report else num_pairs[number])
-            tested[-1].append(_test(subset, problem, settings, labelled, scores, others, joint, plans[number]))
+            family = sum(num_pairs) if of_report else num_pairs[number]
+            tested[-1].append(_test(subset, problem, settings, labelled, scores, others, family, plans[number]))
     together = [_together(*each, settings) for each in zip(evaluations, subsets, tested, strict=True)]
     adjusted = _adjust(evaluations, problems, [pairs for pairs, _ in together], settings, context)
     return [systems for _, systems in together], adjusted
@@ -261,18 +261,19 @@ def _test(
     context: Context,
     drawn: np.ndarray | None,
     others: np.ndarray | None,
-    joint: int,
+    family: int,
     plan: BootstrapPlan | NotEligible | None,
 ) -> Tested:
     """Run the tests of a subset; raise `InputError` if the checkpoint is of another run.
 
-    `problem` is given if the subset is the whole evaluation. The other arguments are as in `run_tests`, and `settings`
-    are the settings of the report.
+    `problem` is given if the subset is the whole evaluation. `family` is the number of pairs of the family. The other
+    arguments are as in `run_tests`, and `settings` are the settings of the report.
     """
     evaluation, is_whole = subset.evaluation, problem is not None
     with named_errors([evaluation], subset.settings):
         problem = problem or problem_of(evaluation, subset.settings, subset.members)
         scores, hypotheses = np.array(problem.observed_scores), problem.hypotheses
+        joint = joint_pairs(settings, len(subset.pairs), family)
         context = context.at(evaluation.metric.name)
         if not is_whole:
             context = context.at(f"instances {subset.number + 1}")

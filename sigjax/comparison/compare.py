@@ -40,7 +40,6 @@ from sigjax.records import (
 from sigjax.records.metric import AnyMetric, data_hash, in_suite
 from sigjax.records.options import StrPath, check, takes, values
 from sigjax.report import Report
-from sigjax.resample.units import count_units
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, num_cores, progress_bar, with_progress
 from sigjax.run.shards import (
@@ -220,7 +219,7 @@ def _report(
     of_suite, hashed = in_suite(first.metric.name, first.title), data_hash(evaluations)
     with host_scope():
         pairs, systems = analyse(evaluations, settings, context, of_suite=of_suite)
-        units, draws = [count_units(each) for each in evaluations], rests_on_draws(pairs, systems, settings)
+        units, draws = [each.num_units for each in evaluations], rests_on_draws(pairs, systems, settings)
         return Report(
             systems=tuple(systems.records(SystemScore)),
             settings=settings,

@@ -34,7 +34,7 @@ from sigjax.records import (
 from sigjax.records.metric import is_pooled
 from sigjax.records.settings import adjust
 from sigjax.report.words import IDENTICAL, count, first_of, percent
-from sigjax.resample.units import count_units, units_of_instances
+from sigjax.resample.units import units_of_instances
 from sigjax.run.context import gib, memory_for
 from sigjax.testing.intervals import INTERVALS
 from sigjax.testing.problem import exact_budget, in_common
@@ -469,7 +469,7 @@ def _tilted_budget(evaluation: EvaluationRecord, settings: Settings, pairs: Comp
     if plain or pairs is None or not isinstance(evaluation.metric, Metric):
         return None
     sampled = int((pairs.has_method("montecarlo") | pairs.has_method("tilted")).sum())
-    return least_cost(sampled, count_units(evaluation), evaluation.stats.shape[2]).seconds
+    return least_cost(sampled, evaluation.num_units, evaluation.stats.shape[2]).seconds
 
 
 def out_of_reach(

@@ -26,7 +26,7 @@ from sigjax.readers.table import DataTable, is_missing, is_rule, is_text
 from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.records.display import meant
 from sigjax.records.options import Parameters, check_parameters, split_parameters
-from sigjax.run.files import ZIP_MAGIC, files_inside, is_spreadsheet, read_head
+from sigjax.run.files import OLD_OFFICE_MAGIC, ZIP_MAGIC, files_inside, is_spreadsheet, read_head
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -551,7 +551,14 @@ _TABLE = (
         options=_TEXT_OPTIONS,
     ),
     # Formats with all systems in one file; tables come last
-    _table("excel", "spreadsheet of Excel or LibreOffice", _FRAMES + "excel", ".*", parameters={"sheet": ()}),
+    _table(
+        "excel",
+        "spreadsheet of Excel or LibreOffice",
+        _FRAMES + "excel",
+        ".*",
+        parameters={"sheet": ()},
+        begins=(OLD_OFFICE_MAGIC, ZIP_MAGIC),
+    ),
     _file(
         "npz",
         "NumPy arrays, or what `sigjax extract` saves",

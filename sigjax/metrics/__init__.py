@@ -38,4 +38,5 @@ from sigjax.metrics.registry import meant_among as meant_among
 from sigjax.metrics.registry import parameterized as parameterized
 from sigjax.metrics.registry import refuse_mean as refuse_mean
 from sigjax.metrics.registry import resolve_metric as resolve_metric
+from sigjax.metrics.registry import score_named as score_named
 from sigjax.metrics.registry import unknown_metric as unknown_metric

@@ -126,6 +126,22 @@ def known_metric(name: str, stat_names: Sequence[str] | None = None) -> Metric |
     return found or (None if stat_names is None else restore_class_metric(name, stat_names))
 
 
+def score_named(name: str, known: Collection[str]) -> str | None:
+    """Find the score in `known` that has this name in upper or lower case.
+
+    None if there is no such score, or if `name` is a metric of one number per instance, such as the mean.
+
+    >>> score_named("BLEU", ["bleu", "ter"]), score_named("accuracy", ["accuracy"]), score_named("x", ["y"])
+    ('bleu', None, None)
+    """
+    ours = canonical(name)
+    found = known_metric(name) if ours == name else None
+    if found is not None and found.inputs == MEAN.inputs and found.name not in TEXT_METRICS:
+        return None
+    same = [name, ours, *(each for each in known if each.lower() == name.lower())]
+    return next((each for each in same if each in known), None)
+
+
 _SAME = {"chrf(word_order=0)": "chrf", "chrf(word_order=2)": "chrf++"}
 _DEFAULTS = {"punctuation": "true", "match": "strict"}
 """Dict from a parameter to its default value. For parameters that are not in this dict, the default is "false"."""
@@ -210,6 +226,7 @@ def resolve_metric(metric: AnyMetric, *, num_inputs: int) -> Metric | SampleMetr
     return metric
 
 
+_OWN_SCORES = frozenset(each.score for each in METRICS.values())
 _AGREE = 1e-9
 """Two computations of the same score may differ by this fraction of the largest score."""
 
@@ -227,9 +244,10 @@ def check_score(metric: Metric, sums: np.ndarray) -> None:
     sigjax.InputError: metric '<lambda>' must turn sums [..., stat] into real numbers [...]: write
     sums[..., 0] for the first statistic
     """
-    if METRICS.get(metric.name) is metric:
+    if metric.score in _OWN_SCORES:
         return
-    together = np.repeat(sums[:, None], len(sums) + 1, axis=1)
+    count = next(count for count in (2, 3, 4) if count not in sums.shape)  # no two axes have one size
+    together = np.repeat(sums[:, None], count, axis=1)
     together.flags.writeable = False
     try:
         with np.errstate(all="ignore"):

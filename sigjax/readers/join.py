@@ -24,10 +24,10 @@ from sigjax.metrics import (
     MEAN,
     METRICS,
     TEXT_METRICS,
-    canonical,
     evaluation_from_arrays,
     known_metric,
     resolve_metric,
+    score_named,
     unknown_metric,
 )
 from sigjax.metrics.registry import as_numbers
@@ -138,9 +138,9 @@ class Sheet:
 
 def directed(evaluation: EvaluationRecord, options: Options) -> EvaluationRecord:
     """Set the direction of the metric if `lower_is_better` or `higher_is_better` is given."""
-    if not (options.lower_is_better or options.higher_is_better):
+    if options.direction is None:
         return evaluation
-    return replace(evaluation, metric=replace(evaluation.metric, higher_is_better=options.higher_is_better))
+    return replace(evaluation, metric=replace(evaluation.metric, higher_is_better=options.direction == "higher"))
 
 
 def select(evaluation: EvaluationRecord, systems: Sequence[str] | None) -> EvaluationRecord:
@@ -198,18 +198,6 @@ def _sheet_metric(sheets: Sequence[Sheet], options: Options) -> Metric | SampleM
         raise InputError(f"{sheets[0].file}: {Hint('metric')}: no score or metric {quote(name)}; {others}")
     refuse_texts(sheets[0].file, found, options.counts or {}, known, what="these are scores")
     return found
-
-
-def score_named(name: str, known: Sequence[str]) -> str | None:
-    """Find the score in `known` that has this name in upper or lower case.
-
-    None if there is no such score, or if `name` is a metric of one number per instance, such as the mean.
-    """
-    found = known_metric(name) if canonical(name) == name else None
-    if found is not None and found.inputs == MEAN.inputs and found.name not in TEXT_METRICS:
-        return None
-    same = [name, canonical(name), *(each for each in known if each.lower() == name.lower())]
-    return next(filter(known.__contains__, same), None)
 
 
 def refuse_texts(

@@ -143,7 +143,7 @@ def _with_options(reading: Reading, own: Options, notes: Sequence[str]) -> Readi
 
     def evaluate(options: Options) -> EvaluationRecord:
         evaluation = reading(replace(own, metric=options.metric))
-        if own.lower_is_better and not options.lower_is_better:  # by the names of rows, now columns
+        if own.direction != options.direction:  # told by the names of rows, now columns
             evaluation = directed(evaluation, own)
         return replace(evaluation, notes=(*notes, *evaluation.notes))
 
@@ -274,10 +274,10 @@ def _is_of_one_system(table: DataTable, options: Options) -> bool:
     column, counts = named_column([table], [*table.columns], options), options.counts or {}
     if column is None and options.score_column is None:
         metric = options.metric if not isinstance(options.metric, str) else known_metric(options.metric)
-        names = getattr(metric, "inputs", tuple(counts))
-        needed = [name for name in names if name not in getattr(metric, "optional_inputs", ())]
-        several = len(names) > 1 or bool(counts)
-        if not several or not all(counts.get(name, name) in table.columns for name in needed):
+        names, optional = getattr(metric, "inputs", tuple(counts)), getattr(metric, "optional_inputs", ())
+        if len(names) < 2 and not counts:
+            return False
+        if not all(counts.get(name, name) in table.columns for name in names if name not in optional):
             return False
     if options.single or options.score_column is not None or counts:
         return options.single

@@ -189,11 +189,12 @@ class ReadOptions:
         group="Input",
     )
 
-    def __post_init__(self) -> None:
-        """If one of `lower_is_better` and `higher_is_better` is given, set the other to the opposite."""
-        for name, other in (("lower_is_better", "higher_is_better"), ("higher_is_better", "lower_is_better")):
-            if getattr(self, name) is not None and getattr(self, other) is None:
-                object.__setattr__(self, other, not getattr(self, name))
+    @property
+    def direction(self) -> Literal["lower", "higher"] | None:
+        """Which scores are better, if an option tells it."""
+        if self.lower_is_better is None and self.higher_is_better is None:
+            return None
+        return "lower" if self.lower_is_better or self.higher_is_better is False else "higher"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,7 +240,7 @@ def check_meant(options: ReadOptions, what: str, taken: Collection[str]) -> None
     for name, declared in options_of(ReadOptions).items():
         if name in taken or name == "progress":
             continue
-        if (value := getattr(options, name)) and value != declared.default:
+        if ((value := getattr(options, name)) or value is False) and value != declared.default:
             raise InputError(f"{Hint(name)} means nothing for {what}; leave it out")
 
 
@@ -429,7 +430,7 @@ def why_zero_is_best(metric: Metric | SampleMetric, options: Options, *, negativ
 
     `negative` says that no number is above 0.
     """
-    if options.lower_is_better or not (options.higher_is_better or metric.higher_is_better):
+    if options.direction == "lower" or (options.direction is None and not metric.higher_is_better):
         return f"lower {metric.name} is better" if metric.name not in _ZERO_IS_WORST else ""
     return "no result is above 0" if negative else ""
 

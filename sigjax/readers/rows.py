@@ -23,7 +23,7 @@ import numpy as np
 
 import sigjax.readers.lexicon as lexicon
 import sigjax.readers.roles as roles
-from sigjax.metrics import MEAN, known_metric
+from sigjax.metrics import MEAN, known_metric, score_named
 from sigjax.metrics.registry import LARGEST_WHOLE
 from sigjax.readers.evidence import (
     FILE,
@@ -42,7 +42,7 @@ from sigjax.readers.evidence import (
     unused,
     with_parts,
 )
-from sigjax.readers.join import Reading, Sheet, join_sheets, refuse_texts, score_named
+from sigjax.readers.join import Reading, Sheet, join_sheets, refuse_texts
 from sigjax.readers.lexicon import is_data_set, is_fold, is_trial, may_be_system, metrics_in
 from sigjax.readers.options import ROWS, Options, check_named, chosen_metric, listing, quote, with_score
 from sigjax.readers.predictions import label_columns, read_labelled
@@ -195,7 +195,7 @@ def _transposed(table: DataTable, options: Options) -> tuple[DataTable, Options,
     if options.systems is None and (options.system_column or named in usual):
         chosen = [name for name in systems if name not in options.ignore]
         options = replace(options, systems=chosen)  # under any names
-    if len(metrics) == 1 and not options.higher_is_better and lexicon.lexicon().direction(*metrics) == "lower":
+    if len(metrics) == 1 and options.direction is None and lexicon.lexicon().direction(*metrics) == "lower":
         options = replace(options, lower_is_better=True)
     options = replace(options, ignore=[name for name in options.ignore if name not in left_out], system_column=None)
     return DataTable(table.file, columns, range(1, len(instances) + 1), "row"), options, about
@@ -548,9 +548,8 @@ def direction_of(
 
     Returns the metric with this direction, and a phrase about the direction for a note.
     """
-    told = options.lower_is_better or options.higher_is_better
-    if told:
-        return metric, f"{'lower' if options.lower_is_better else 'higher'} is better, as told"
+    if options.direction is not None:
+        return metric, f"{options.direction} is better, as told"
     if len(metric.inputs) != 1 or metric.name not in (*_OF_NUMBERS, *columns):
         return metric, f"{'higher' if metric.higher_is_better else 'lower'} is better"
     found = {lexicon.lexicon().direction(name) for name in columns}
@@ -647,11 +646,11 @@ def named_column(tables: Sequence[DataTable], known: Sequence[str], options: Opt
     """
     if not isinstance(options.metric, str):
         return None
-    name, found, counts = score_named(options.metric, known), known_metric(options.metric), options.counts or {}
-    is_counted = found is not None and all(counts.get(each, each) in known for each in found.inputs)
-    if name is None or is_counted or not all(own.columns[name].is_numeric() for own in tables):
+    if (name := score_named(options.metric, known)) is None:
         return None
-    return name
+    found, counts = known_metric(options.metric), options.counts or {}
+    is_counted = found is not None and all(counts.get(each, each) in known for each in found.inputs)
+    return None if is_counted or not all(own.columns[name].is_numeric() for own in tables) else name
 
 
 def _with_only_column(

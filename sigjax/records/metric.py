@@ -269,6 +269,12 @@ class EvaluationRecord(ShortRepr):
         return self.stats.shape[1]
 
     @property
+    def num_units(self) -> int:
+        """The number of units that are resampled whole: clusters, or instances with their runs."""
+        units = self.clusters or (None if self.runs is None else self.ids)
+        return self.num_instances if units is None else len(set(units))
+
+    @property
     def size(self) -> SampleSize:
         """The number of different instances, and the fewest and the most runs of an instance (None without runs)."""
         if self.runs is None:

@@ -15,12 +15,13 @@ For metrics that are not functions of sums, a `Sample` contains the inputs of th
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
 
 import numpy as np
 
+from sigjax.metrics import check_score
 from sigjax.records import DESIGNS, Design, EvaluationRecord, Hint, InputError, Metric
 
 _ROWS = 32
@@ -165,11 +166,6 @@ def units_of_instances(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.nda
     strata = np.unique(strata, return_inverse=True)[1]
     order = np.argsort(strata, kind="stable")
     return np.argsort(order)[unit], strata[order]
-
-
-def count_units(evaluation: EvaluationRecord) -> int:
-    """Return the number of units, even if some systems have no results for some units."""
-    return len(units_of_instances(replace(evaluation, present=None))[1])
 
 
 def codes(labels: tuple[str, ...]) -> np.ndarray:
@@ -408,16 +404,19 @@ def _added(values: np.ndarray, index: np.ndarray) -> np.ndarray:
 def observed_scores(units: Units, metric: Metric) -> tuple[np.ndarray, np.ndarray]:
     """Return the scores on all units, and bounds on their rounding errors, both `[system]`.
 
-    The bounds are computed by finite differences, from the relative error of the sums. The steps of the differences are
-    proportional to sums of absolute values, so that a bound is not 0 if terms of opposite sign cancel.
+    An error is raised if a user's function is no score of the last axis. The bounds are computed by finite differences,
+    from the relative error of the sums. The steps of the differences are proportional to sums of absolute values, so
+    that a bound is not 0 if terms of opposite sign cancel.
     """
     # Use outputs if there are any: outputs that cancel in the sum of a unit may not cancel after they are exchanged or
     # drawn.
     sizes = _sums(np.abs(units.values if units.outputs is None else units.outputs.values))
     num_stats = sizes.shape[1]
     steps = np.concatenate([np.zeros((1, num_stats)), _STEP * np.eye(num_stats)])[:, None] * sizes
+    sums = units.unscaled(units.totals + steps)
+    check_score(metric, sums[0])
     with np.errstate(all="ignore"):
-        scores, *moved = np.asarray(metric.score(units.unscaled(units.totals + steps)), np.float64)
+        scores, *moved = np.asarray(metric.score(sums), np.float64)
         changes = np.abs(np.array(moved) - scores) / _STEP
     scale = np.abs(scores)
     for change in changes:

@@ -31,7 +31,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = b"PK"
 _OFFICE = (b"[Content_Types]", b"_rels/", b"docProps/", b"xl/", b"mimetypeapplication/vnd.oasis")
 """Beginnings of the name of the first member, in archives of Excel and LibreOffice."""
-_OLD_OFFICE = b"\xd0\xcf\x11\xe0"
+OLD_OFFICE_MAGIC = b"\xd0\xcf\x11\xe0"
 _HEAD = 2**16
 """Number of first bytes from which the format is recognized."""
 _LARGEST_RATIO, _LARGEST_PACKED = 200, 2**28
@@ -110,7 +110,7 @@ def _is_wide(data: bytes) -> bool:
 
 def is_spreadsheet(_: str, head: bytes) -> bool:
     """Whether a file is from Excel or LibreOffice, by the first member of its archive."""
-    return head.startswith(_OLD_OFFICE) or (head.startswith(ZIP_MAGIC) and head.startswith(_OFFICE, 30))
+    return head.startswith(OLD_OFFICE_MAGIC) or (head.startswith(ZIP_MAGIC) and head.startswith(_OFFICE, 30))
 
 
 def files_inside(folder: str, pattern: str) -> list[str]:

@@ -34,7 +34,7 @@ from sigjax.report import Report
 from sigjax.report.data import PAIR_KEYS
 from sigjax.report.document import Block, Document
 from sigjax.report.report import Result
-from sigjax.resample.units import Units, make_units, units_of_instances
+from sigjax.resample.units import Units, make_units
 from sigjax.run.context import with_progress
 from sigjax.studies.datasets import FoldTest, RankTests, fold_tests, rank_tests
 from sigjax.studies.study import StudyRows, caption, table_of
@@ -385,7 +385,7 @@ def classical_tests(*data: Any, options: ClassicalOptions) -> ClassicalTests | R
         return fold_tests(evaluation, folds=options.folds, confidence_level=options.confidence_level)
     if len(evaluation.systems) > 2:
         return rank_tests(evaluation, confidence_level=options.confidence_level)
-    num_units = int(units_of_instances(evaluation)[0].max()) + 1
+    num_units = evaluation.num_units
 
     def run(tests: Sequence[Test], **changes: Any) -> Report:
         return compare(evaluation, interval="none", **values(options, CompareOptions, read=None, test=tests, **changes))
@@ -439,6 +439,7 @@ def _systems(systems: Sequence[Any], options: ClassicalOptions) -> EvaluationRec
         raise InputError(f"classical tests take one metric, got {1 + len(others)}; name one ({Hint('metric', 'NAME')})")
     if len(evaluation.systems) < 2:
         raise InputError(f"expected two systems or more, got {len(evaluation.systems)}")
+    evaluation.check_complete()
     return evaluation
 
 

@@ -28,7 +28,7 @@ import numpy as np
 from sigjax.exact.digits import PValue
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.plans import Pair
-from sigjax.metrics import MEAN, Shifted, check_score, shifted
+from sigjax.metrics import MEAN, Shifted, shifted
 from sigjax.metrics.ratios import mean_score
 from sigjax.records import (
     DESIGNS,
@@ -250,7 +250,6 @@ class SumsProblem(Problem):
                 return cls._of_shifted(shift, members, settings)
         units = make_units(evaluation, settings.design)
         check_steps(evaluation, units)
-        check_score(metric, units.unscaled(units.totals))
         if (
             metric.score is MEAN.score
             and settings.interval != "none"

@@ -3,6 +3,7 @@
 import ast
 import json
 import math
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -18,7 +19,7 @@ import sigjax
 from sigjax import Evaluation, InputError, Report, bootstrap_test, compare, permutation_test
 from sigjax.comparison.compare import signature_of
 from sigjax.comparison.options import CompareOptions
-from sigjax.metrics import check_score, resolve_metric
+from sigjax.metrics import METRICS, check_score, resolve_metric
 from sigjax.records import Settings
 from sigjax.records.options import options_of, types_of
 
@@ -159,6 +160,16 @@ def test_scores_may_round_alone_as_they_do_not_together():
             check_score(resolve_metric(score, num_inputs=2), sums)
     with pytest.raises(InputError, match="must turn sums"):
         check_score(resolve_metric(lambda sums: sums[..., 0] * (1.0 + 1e-7 * (sums.ndim > 1)), num_inputs=2), sums)  # pyright: ignore[reportPossiblyUnboundVariable]
+
+
+def test_a_score_is_checked_in_little_memory_for_many_systems():
+    check_score(replace(METRICS["mean"], name="judge"), np.broadcast_to(1.0, (2**40, 2)))
+    odds = resolve_metric(lambda sums: sums[..., 0] / sums[..., 1], num_inputs=2)
+    sums = np.random.default_rng(1).integers(1, 9, (3000, 2)).astype(float)
+    tracemalloc.start()
+    check_score(odds, sums)
+    assert tracemalloc.get_traced_memory()[1] < 20 * sums.nbytes
+    tracemalloc.stop()
 
 
 def host_only(sums):

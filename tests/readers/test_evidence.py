@@ -87,6 +87,20 @@ def test_the_name_of_a_score_says_which_is_better(given, name, capsys):
     assert read(*files, higher_is_better=True).metric.higher_is_better
     with pytest.raises(InputError, match="lower_is_better and higher_is_better: give one"):
         read(*files, higher_is_better=True, lower_is_better=True)
+    with pytest.raises(InputError, match="lower_is_better and higher_is_better: give one"):
+        read(*files, higher_is_better=False, lower_is_better=False)
+    with pytest.raises(InputError, match="^lower_is_better means nothing for an Evaluation"):
+        sigjax.read(evaluation, lower_is_better=False)
+
+
+@pytest.mark.parametrize(("option", "value", "higher"), [("lower", True, False), ("higher", False, False)])
+@pytest.mark.parametrize("turned", [False, True])
+def test_each_option_of_the_direction_says_both(given, option, value, higher, turned):
+    files = given(**{"a.csv": {"id": NAMES, "accuracy": LOW}, "b.csv": {"id": NAMES, "accuracy": HIGH}})
+    said = {f"{option}_is_better": value is not turned}
+    assert read(*files, **said).metric.higher_is_better is (higher is not turned)
+    numbers = {"A": [0.5, 1.0], "B": [0.25, 0.0]}
+    assert sigjax.read(numbers, **said).metric.higher_is_better is (higher is not turned)
 
 
 @pytest.mark.parametrize("name", ["time_sec", "distance", "query_time", "train_cost", "Tiempo", "edit_distance"])
