@@ -42,7 +42,7 @@ class Document:
     details: Sequence[Block] = ()
     """The parts that web pages and comments show only on a click."""
     alert: str = "NOTE"
-    """The colour of the verdict on GitHub."""
+    """The kind of GitHub alert that shows the verdict, such as "NOTE" or "CAUTION"; it determines the colour."""
     holds_texts: bool = False
     """Whether tables contain whole texts (such as notes) as names. Files do not break these texts into short lines."""
 

@@ -205,7 +205,7 @@ def set_words(axes: Axes, title: str, label: str, beside: str | None = None) -> 
 
 
 def break_lines(figure: Figure, panels: Sequence[Axes]) -> None:
-    """Break labels into lines as wide as their panels, and titles into lines as wide as panels with their names."""
+    """Break labels into lines as wide as a panel, and titles into lines as wide as a panel with its names."""
     for panel, (left, right) in _beside(figure, panels):
         for axes in (panel, *panel.child_axes):
             _break(axes.xaxis.label, axes.get_window_extent().width / figure.dpi)

@@ -66,7 +66,7 @@ _TITLED = 36
 
 
 class Panel(NamedTuple):
-    """The content of a panel: a metric, the test (for kinds that show a test), and the pairs or rows to draw."""
+    """The content of a panel: a metric, the test (if the kind of figure shows a test), and the pairs or rows to draw."""
 
     section: Section
     family: PairFamily
@@ -77,7 +77,7 @@ class Panel(NamedTuple):
     order: tuple[str, ...] = ()
     """The systems of the rows. If empty, the rows are the metric's systems in the order of their scores."""
     panels: int = 1
-    """Number of panels beside each other that share the names of rows."""
+    """The number of panels beside each other that have the same rows, so that only one of them shows the names."""
     named: bool = True
     """Whether this panel shows the names."""
 

@@ -122,7 +122,7 @@ class Table:
 class PairFamily:
     """The pairs of one metric and one test. Their p-values are adjusted together.
 
-    With family "report", p-values are adjusted together with those of the other metrics.
+    With family "report", they are adjusted together with the p-values of the other metrics.
 
     `systems` are sorted from best to worst. `heading` names the test, its alternative and the correction. `promise` is
     a sentence on the confidence of ranks and the top group. `contradiction` explains a star beside an interval that

@@ -98,7 +98,9 @@ def to_text(
     verbose: bool = False,
     more: str = "--verbose or -o FILE",
 ) -> str:
-    """Return the report in lines of at most `width` characters; by default the width of the terminal, if there is one.
+    """Return the report in lines of at most `width` characters.
+
+    By default, this is the width of the terminal. If there is no terminal, lines of tables have any width.
 
     `verbose` adds all pairs, letters, standard errors, the method, notes and the signature. Otherwise a line says that
     `more` (an option or a method) shows all of this.

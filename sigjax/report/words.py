@@ -56,7 +56,7 @@ def count(number: int, noun: str) -> str:
 IDENTICAL = "identical on every instance"
 """The beginning of the note about systems with identical results."""
 LOWER, HIGHER = "; lower is better", "; higher is better"
-"""The end of a metric's caption if lower is better, and if higher is better."""
+"""The caption of a metric may end with one of these texts, which says whether lower or higher scores are better."""
 
 
 def joined(items: Sequence[str]) -> str:
@@ -118,7 +118,7 @@ def interval_heading(settings: Settings, joint_pairs: Sequence[int | None]) -> s
 
 
 def is_significant(comparison: Comparison) -> bool:
-    """Whether the adjusted p-value is below the threshold."""
+    """Whether the adjusted p-value is below alpha, the significance level of the comparison."""
     return comparison.p_adjusted < comparison.settings.alpha
 
 
