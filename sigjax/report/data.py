@@ -1,8 +1,8 @@
 """Reports as data: JSON of the schema `sigjax/1`, written and read back, CSV and data frames; JSON of studies.
 
 Numbers are never rounded. The keys of JSON, and its JSON Schema, follow from the records. A JSON report may come from
-anywhere. So the reader checks, once, everything on which the formats rely: the type and the domain of every value (from
-the records), and that all names are known.
+anywhere. So `report_fields` checks, once, everything on which the output formats rely: the type and the domain of every
+value (from the records), and that all names are known.
 """
 
 from __future__ import annotations
@@ -56,22 +56,23 @@ from sigjax.run.shards import CHECKSUM, DEFAULTS, SCHEMA, Checksum, check_unchan
 from sigjax.version import install_command
 
 _BLOCK = 2**12
-"""Number of pairs that are formatted at a time."""
+"""So many pairs are formatted at a time."""
 COLUMNS = tuple(name for name in FIELDS if name != "settings")
-"""The fields of a comparison in CSV and data frames, in order; an interval becomes two columns, `_low` and `_high`."""
+"""The fields of a comparison in CSV and data frames, in order. An interval becomes two columns, with the endings `_low`
+and `_high`."""
 SCORE_KEYS = ("score_a", "score_b")
-"""Fields that pairs have in JSON only if each pair has its own instances (missing="pairwise")."""
+"""Fields of pairs that are in JSON only if different pairs have different instances (missing="pairwise")."""
 PAIR_KEYS = tuple(name for name in COLUMNS if name not in (*SCORE_KEYS, "better"))
-"""Fields of pairs in JSON. The scores and the better system are left out, because they follow from the systems."""
+"""Fields of pairs in JSON. `SCORE_KEYS` and the better system are left out, because they follow from the systems."""
 SYSTEM_KEYS = tuple(field.name for field in fields(SystemScore))
 _WHERE_THERE = ("standard_error_unclustered", "bootstrap_ranks")
-"""Fields that get columns only if some pair or system has a value."""
+"""Fields that are columns only if at least one pair or system has a value."""
 
 
 def json_pieces(report: ReportRecord, keep_scores: KeepScores = "auto") -> Iterator[str]:
-    """The report as JSON of the schema `sigjax/1`; missing values are null, and NaN cannot occur.
+    """Yield the report as JSON of the schema `sigjax/1`; missing values are null, and NaN cannot occur.
 
-    The text comes in pieces, so that a large report is never in memory as a whole. For `keep_scores`, see
+    The text comes in pieces, so that the JSON of a large report is never in memory as a whole. For `keep_scores`, see
     `Report.to_json`. The last key is a checksum of all other keys (`check_unchanged`).
     """
     if keep_scores not in get_args(KeepScores):
@@ -99,7 +100,7 @@ def json_pieces(report: ReportRecord, keep_scores: KeepScores = "auto") -> Itera
 
 
 def _lines(rows: Iterable[str]) -> Iterator[str]:
-    """Yield the lines of a JSON array, one row per line. The input is texts of one or several rows."""
+    """Yield the lines of a JSON array, one row per line. Each text of `rows` contains one or several rows."""
     before = "[\n    "
     for row in rows:
         yield before + row
@@ -125,7 +126,7 @@ def _pairs(block: Comparisons, keys: Sequence[str]) -> str:
 
 
 def _texts(column: Column) -> list[str]:
-    """The values of a column as `json` would write them."""
+    """Return the values of a column as texts, as `json` would write them."""
     if column.labels is not None:
         return column.mapped(visible_json).tolist()
     values = column.values
@@ -141,7 +142,7 @@ def _texts(column: Column) -> list[str]:
 
 
 def _of_numbers(values: np.ndarray) -> list[str]:
-    """Format each distinct number once: scores of whole numbers, and exact p-values, repeat in many pairs."""
+    """Return numbers as texts. Each distinct number is formatted only once, because many pairs have equal numbers."""
     different, which = np.unique(np.ascontiguousarray(values).view(np.int64), return_inverse=True)
     numbers = different.view(values.dtype)
     # For finite numbers, `repr` gives the same text as `json`; for other numbers, `json` raises an error.
@@ -150,7 +151,7 @@ def _of_numbers(values: np.ndarray) -> list[str]:
 
 
 def json_lines(schema: str, fields: dict[str, Any]) -> str:
-    """The JSON of a study: one line per field, or one line per record if a field is a list of records."""
+    """Return the JSON of a study: one line per field, or one line per record if a field is a list of records."""
     lines = []
     for key, value in {"schema": schema, **fields}.items():
         if isinstance(value, tuple | list) and value and isinstance(value[0], dict):
@@ -167,7 +168,7 @@ _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "'")
 
 
 def csv_pieces(report: ReportRecord, of: TableName = "pairs") -> Iterator[str]:
-    """The pairs or the systems as CSV, in pieces like JSON; missing values are empty fields."""
+    """Yield the pairs or the systems as CSV, in pieces as in `json_pieces`; missing values are empty fields."""
     for start, columns in enumerate(_blocks(report, of)):
         writer = csv.writer(stream := io.StringIO(), lineterminator="\n")
         if start == 0:
@@ -177,7 +178,7 @@ def csv_pieces(report: ReportRecord, of: TableName = "pairs") -> Iterator[str]:
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Rows as CSV; texts are escaped, and missing values are empty."""
+    """Return rows as CSV; texts are escaped, and missing values are empty."""
     writer = csv.writer(stream := io.StringIO(), lineterminator="\n")
     for row in (header, *rows):
         writer.writerow([escape_csv(value) if isinstance(value, str) else value for value in row])
@@ -185,7 +186,10 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def rows_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The rows of a study as CSV; intervals become `_low` and `_high`, and nested records become JSON."""
+    """Return the rows of a study as CSV.
+
+    An interval becomes two columns, with the endings `_low` and `_high`. Nested records become JSON.
+    """
     cells = _by_ends({name: [row[name] for row in rows] for name in (rows[0] if rows else ())})
     nested = (dict, list, tuple)
     plain = [[json.dumps(v, default=str) if isinstance(v, nested) else v for v in own] for own in cells.values()]
@@ -193,11 +197,11 @@ def rows_csv(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def escape_csv(name: str) -> str:
-    r"""A name that no spreadsheet runs as a formula; its control characters are visible.
+    r"""Escape a name so that no spreadsheet runs it as a formula, and its control characters are visible.
 
-    Backslashes are doubled and control characters are written as in Python's strings. Then a name that begins with `=`,
-    `+`, `-`, `@` or `'`, spaces aside, gets a single quote before it, as OWASP advises (CSV Injection). To read a name
-    back, drop one leading quote and undo the backslashes.
+    Backslashes are doubled, and control characters are written as in Python's strings. Then a name whose first
+    character except spaces is `=`, `+`, `-`, `@` or `'` gets a single quote before it, as OWASP advises (CSV
+    Injection). To read a name back, drop one leading quote and undo the backslashes.
 
     >>> print(escape_csv("=1+1"), escape_csv("a-b"), escape_csv("\x1b[31m"), escape_csv(r"a\b"))
     '=1+1 a-b \x1b[31m a\\b
@@ -207,7 +211,7 @@ def escape_csv(name: str) -> str:
 
 
 def _escaped(column: list[Any]) -> list[Any]:
-    """A column with its names escaped; each distinct name is escaped once."""
+    """Return a column with its names escaped. Each distinct name is escaped only once."""
     escapes = {value: escape_csv(value) for value in set(column) if isinstance(value, str)}
     return [escapes.get(value, value) for value in column] if escapes else column
 
@@ -225,7 +229,7 @@ def _blocks(report: ReportRecord, of: TableName, size: int = _BLOCK) -> Iterator
 
 
 def _by_ends(columns: dict[str, list[Any]], left_out: Sequence[str] = ()) -> dict[str, list[Any]]:
-    """The columns except those in `left_out`; an interval becomes a column of low ends and a column of high ends."""
+    """Return the columns except `left_out`; an interval becomes a column of low ends and a column of high ends."""
     table: dict[str, list[Any]] = {}
     for name, values in columns.items():
         if name in left_out:
@@ -241,7 +245,7 @@ def _by_ends(columns: dict[str, list[Any]], left_out: Sequence[str] = ()) -> dic
 
 @cache
 def _column_types() -> dict[str, str]:
-    """The types of the columns of pairs and systems, with the names of JSON Schema."""
+    """Dict from each column of pairs and systems to its type, by the name that JSON Schema uses."""
     types: dict[str, str] = {}
     for name, annotation in (field_types(Comparison) | field_types(SystemScore)).items():
         schema = _kind(annotation).schema
@@ -264,7 +268,7 @@ def to_dataframe(
     of: TableName = "pairs",
     columns: Literal["usual", "all"] = "usual",
 ) -> Any:
-    """The pairs or the systems as a data frame; missing values are null (in pandas, NaN for reals)."""
+    """Return the pairs or the systems as a data frame; missing values are null (in pandas, NaN for real numbers)."""
     chosen = _checked_library(library, columns)
     (cells,) = _blocks(report, of, max(1, len(report)))
     if columns == "usual":
@@ -276,7 +280,10 @@ def to_dataframe(
 def rows_to_dataframe(
     rows: Sequence[Mapping[str, Any]], library: Library | None, columns: Literal["usual", "all"], usual: Container[str]
 ) -> Any:
-    """A data frame of the rows of a study; intervals become `_low` and `_high`."""
+    """Return the rows of a study as a data frame. An interval becomes two columns, `_low` and `_high`.
+
+    `usual` are the columns that columns="usual" keeps.
+    """
     chosen = _checked_library(library, columns)
     cells = _by_ends({name: [row[name] for row in rows] for name in (rows[0] if rows else ())})
     return _frame({name: own for name, own in cells.items() if columns == "all" or name in usual}, chosen)
@@ -304,7 +311,7 @@ def _is_installed(name: str) -> bool:
 
 
 def _frame(columns: dict[str, list[Any]], library: Library, types: Mapping[str, str] | None = None) -> Any:
-    """The data frame with these column types, if they are known."""
+    """Return a data frame with these `columns`. `types` are the types of columns (see `_column_types`), if known."""
     if library == "pandas":
         import pandas
 
@@ -321,7 +328,7 @@ def _frame(columns: dict[str, list[Any]], library: Library, types: Mapping[str, 
 
 
 _MOST_KEPT = 10**6
-"""If the user did not ask for statistics, they are kept only up to this many characters of JSON."""
+"""With keep_scores="auto", JSON contains the statistics only if they need at most this many characters."""
 _LABELS = ("ids", "clusters", "strata", "runs")
 
 
@@ -329,8 +336,8 @@ _LABELS = ("ids", "clusters", "strata", "runs")
 class Statistics:
     """The statistics of one metric, with which `diff` pairs old and new results.
 
-    Labels `[instance]` and the unit are as in `Evaluation`. The numbers have the smallest type that holds all of them.
-    The numbers of each system, `[instance, stat]`, are written row by row, little-endian, in base64.
+    Labels `[instance]` and the unit are as in `Evaluation`. `numbers` is the smallest type that can represent all
+    numbers. `systems` has the numbers `[instance, stat]` of each system, written row by row, little-endian, in base64.
     """
 
     metric: str
@@ -345,7 +352,7 @@ class Statistics:
 
 
 def _packed(report: ReportRecord, keep: KeepScores) -> tuple[Statistics, ...]:
-    """The statistics of a report for JSON; empty if they are too large, or if a reader could not restore them."""
+    """Return the statistics of a report for JSON; empty if they are too large, or cannot be restored from JSON."""
     kept = [each for each in report.evaluations if each.weights is None]  # a suite is computed from its tasks
     if keep == "never" or not all(each.present is None and _is_known(each.metric) for each in kept):
         return ()
@@ -372,19 +379,19 @@ def _packed(report: ReportRecord, keep: KeepScores) -> tuple[Statistics, ...]:
 
 
 def _is_known(metric: Metric | SampleMetric) -> bool:
-    """Whether a reader of JSON can find the metric by its name."""
+    """Whether the metric can be found by its name when its statistics are restored from JSON."""
     known = _metric_of(metric.name, metric.stat_names)
     return known == metric if isinstance(metric, SampleMetric) else getattr(known, "score", None) is metric.score
 
 
 def _metric_of(name: str, stat_names: Sequence[str]) -> Metric | SampleMetric | None:
-    """The metric with a name, which may begin with the name of its task."""
+    """Return the metric called `name`, which may begin with the name of a task; None if it is unknown."""
     known = known_metric(name.rpartition(": ")[2], stat_names)
     return known and replace(known, name=name)
 
 
 def _unpacked(packed: Sequence[Statistics], report: ReportRecord) -> tuple[EvaluationRecord, ...]:
-    """The evaluations of a report, restored from their statistics."""
+    """Return the evaluations of a report, restored from their statistics."""
     titles, kept = {each.metric: each.title for each in report.measured}, []
     try:
         for each in packed:
@@ -418,18 +425,19 @@ def _unpacked(packed: Sequence[Statistics], report: ReportRecord) -> tuple[Evalu
 
 
 USED_ON = {"instances": Number, "units": Number, "data": Hash, "runs": tuple[Number, Number] | None}
-"""Keys in a report's settings that are not options -> their types."""
+"""Dict from keys in a report's settings that are not options to their types."""
 TEXTS: dict[str, Any] = {"signature": str, "versions": dict[str, str | None]}
 TEXTS |= dict.fromkeys(("notes", "lower_is_better"), tuple[str, ...])
 OPTIONAL = {"headlines": Headline, "facts": NoteData, "measured": Measured, "statistics": Statistics}
-"""Arrays that JSON omits if they are empty -> their records. A reader computes headlines again."""
+"""Dict from the arrays that JSON omits if they are empty to the class of their records. Headlines in JSON are for other
+programs: sigjax only checks them, and computes headlines again."""
 REQUIRED = ("schema", "settings", *TEXTS, "systems", "pairs")
 """Keys that every report has."""
 
 
 @cache
 def field_types(record: type) -> dict[str, Any]:
-    """The types of the fields of a record, with their domains."""
+    """Return the types of the fields of a record, with their domains."""
     hints = get_type_hints(record, include_extras=True)
     return {field.name: hints[field.name] for field in fields(record)}
 
@@ -489,7 +497,7 @@ class JsonType(NamedTuple):
 
 
 def _kind(annotation: Any, domain: Bounds = Bounds()) -> JsonType:  # noqa: B008
-    """The JSON type of a type in the records. A union may only consist of one type and None."""
+    """Return the JSON type for the type of a record's field. A union must consist of one type and None."""
     origin, members = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _kind(*members)
@@ -527,11 +535,14 @@ def _kind(annotation: Any, domain: Bounds = Bounds()) -> JsonType:  # noqa: B008
 
 _WRITTEN = "expected a report as this version of sigjax writes it"
 ScoreTable = dict[tuple[str, str], float]
-"""The scores by metric and system."""
+"""Dict from (metric, system) to its score."""
 
 
 def report_fields(source: str | os.PathLike[str], *, unchanged: bool = True) -> dict[str, Any]:
-    """The fields of a report by name, from JSON (a path, or the text); `unchanged` requires a correct checksum."""
+    """Read the fields of a report, by name, from JSON (a path, or the text).
+
+    If `unchanged`, a wrong checksum is an error.
+    """
     if not isinstance(source, str | os.PathLike):
         raise InputError(f"expected the path of a report, or its JSON, got {type(source).__name__}")
     if isinstance(source, str) and source.lstrip().startswith("{"):
@@ -540,7 +551,7 @@ def report_fields(source: str | os.PathLike[str], *, unchanged: bool = True) -> 
         name, content = os.fspath(source), read_bytes(source)
     parsed = parse_report(name, content)
     with naming(name):
-        # older reports contain histograms
+        # older reports also contain histograms, as "distributions"
         for key in parsed.keys() - {*REQUIRED, *OPTIONAL, CHECKSUM, "distributions"}:
             raise InputError(f"has {key!r}; {_WRITTEN}")
         texts = {key: _value(parsed, key, annotation) for key, annotation in TEXTS.items()}
@@ -594,7 +605,11 @@ def _settings(given: Mapping[str, Any]) -> tuple[dict[str, Any], Settings]:
 def _scores(
     systems: Sequence[SystemScore], settings: Settings, lower_is_better: Sequence[str], measured: Sequence[Measured]
 ) -> ScoreTable:
-    """The scores; each name must occur once, and all other names in the report must be among these names."""
+    """Return the scores of the systems, and check the systems.
+
+    Each system must occur once per metric, and the best system must come first. The baseline, and the metrics in
+    `lower_is_better` and `measured`, must occur in `systems`.
+    """
     scores: ScoreTable = {}
     for entry, one in enumerate(systems, 1):
         if (one.metric, one.name) in scores:
@@ -640,7 +655,7 @@ def _comparisons(
 
 
 def _check_pairs(pairs: Sequence[tuple[str, str, str, str]], scores: ScoreTable, settings: Settings) -> None:
-    """Refuse pairs (metric, a, b, test) with unknown systems or tests, and pairs that occur twice."""
+    """Raise an error for pairs (metric, a, b, test) with unknown systems or tests, and for pairs that occur twice."""
     known: set[tuple[str, str, str, str]] = set()
     for entry, (metric, a, b, test) in enumerate(pairs, 1):
         for name in (a, b):
@@ -662,7 +677,10 @@ def _records(rows: list[dict[str, Any]], record: type, array: str) -> tuple[Any,
 
 
 def _refuse_more(rows: list[dict[str, Any]], known: Mapping[str, Any], array: str) -> None:
-    """Refuse unknown keys in rows that have all known keys."""
+    """Raise an error if a row has a key that is not `known`. All rows are supposed to have all known keys.
+
+    `array` is the name of the array, for the message.
+    """
     entry, row = next(((entry, row) for entry, row in enumerate(rows, 1) if len(row) != len(known)), (0, {}))
     for key in row.keys() - known.keys():
         raise InputError(f"{array}, entry {entry}: has {key!r}; {_WRITTEN}")
@@ -706,7 +724,10 @@ def _words(schema: dict[str, Any]) -> str:
 
 
 def _number_reading(annotation: type, domain: Bounds) -> Callable[[Any], Any]:
-    """A function that accepts only numbers of the domain; floats may be written as whole numbers."""
+    """Return a function that raises ValueError unless its argument is a number of the domain, and returns the number.
+
+    A float may be written as a whole number.
+    """
     largest = sys.float_info.max if annotation is float else 2**63 - 1
     low = -largest if domain.least is None else domain.least
     high = largest if domain.most is None else domain.most

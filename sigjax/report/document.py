@@ -1,4 +1,4 @@
-"""The content of a result for all outputs (headline, sentences and tables), and functions that write it."""
+"""`Document`: the content of a result for all outputs (headline, sentences, tables), and functions that write it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from sigjax.report.words import is_warning
 from sigjax.version import __version__
 
 _NAME, _WIDTH, _LEAST_NAME = 32, 80, 26
-"""Most characters of a name; characters of a line of text in files; fewest characters for a name in files."""
+"""In characters: `_NAME` is the largest width of a name, `_WIDTH` is the width of lines of text in files, and
+`_LEAST_NAME` is the smallest width for names in files."""
 _SHORT_TABLE = 10
-"""Most rows of a table that a GitHub comment shows."""
+"""A GitHub comment shows at most this many rows of a table."""
 
 Block = str | Table
 """A sentence, a table, or "" for a gap in a text. A sentence that ends with a colon is the heading of the next part."""
@@ -41,9 +42,9 @@ class Document:
     details: Sequence[Block] = ()
     """The parts that web pages and comments show only on a click."""
     alert: str = "NOTE"
-    """The colour of the verdict on GitHub."""
+    """The kind of GitHub alert that shows the verdict, such as "NOTE" or "CAUTION"; it determines the colour."""
     holds_texts: bool = False
-    """Whether the names in tables are texts (such as notes), which files do not break into short lines."""
+    """Whether tables contain whole texts (such as notes) as names. Files do not break these texts into short lines."""
 
     @property
     def parts(self) -> list[Block]:
@@ -52,7 +53,7 @@ class Document:
 
 
 def document_of(report: ReportRecord) -> Document:
-    """The document of a report: the results of the tests, and the systems; all pairs, and the methods, as details."""
+    """Return the document of a report: the results of the tests and the systems; as details, all pairs and methods."""
     sections = list(blocks(report))
     about, *others = dict.fromkeys(section.caption for section in sections)
     verdict, *said = named_headlines(sections)
@@ -77,7 +78,7 @@ def document_of(report: ReportRecord) -> Document:
 
 
 def to_text(document: Document, *, width: int | None = None, color: bool = False) -> str:
-    """The document as text with lines of `width` characters. The default is the width of the terminal, or of files."""
+    """Return the document as text in lines of `width` characters. By default, they fit the terminal, or files."""
 
     def draw(page: Page) -> None:
         page.sentence(document.verdict, style=BOLD)
@@ -100,20 +101,20 @@ def to_text(document: Document, *, width: int | None = None, color: bool = False
 
 
 def _plain(table: Table) -> Table:
-    """The table with each score as a text, followed by its marks."""
+    """Return the table with each score as a text that is followed by the marks of the score."""
     rows = [[cell.text + cell.marks if isinstance(cell, ScoreCell) else cell for cell in row] for row in table.rows]
     return replace(table, rows=list(map(tuple, rows)), scores=()) if table.scores else table
 
 
 def to_markup(document: Document, dialect: Dialect) -> str:
-    """The document in a markup language."""
+    """Return the document in a markup language."""
     verdict = dialect.score(ScoreCell(dialect.escape(document.verdict), best=True))
     parts = [verdict, *_in(document.parts, dialect)]
     return "\n\n".join(parts) + "\n"
 
 
 def to_github(document: Document) -> str:
-    """A comment for a pull request: verdict, first rows of the main parts, and details, shown on a click."""
+    """Return a comment for a pull request: verdict, first rows of the main tables, and details, shown on a click."""
     first = [part for part in document.blocks if part != ""]
     short = [replace(part, rows=part.rows[:_SHORT_TABLE]) if isinstance(part, Table) else part for part in first]
     whole = [] if short == first else ["All rows:", *first]
@@ -124,13 +125,13 @@ def to_github(document: Document) -> str:
 
 
 def to_html(document: Document) -> str:
-    """A web page that loads nothing from other servers; details are shown on a click."""
+    """Return a web page that loads nothing from other servers. Its details are shown on a click."""
     first = [document.verdict, *(part for part in document.blocks if part != "")]
     return blocks_page(document.title, document.about, first, [part for part in document.details if part != ""])
 
 
 def to_latex(document: Document, path: StrPath | None = None) -> str:
-    """The tables of the document, with captions; all other parts become comments, for the text of the paper."""
+    """Return the tables of the document, with captions; all other parts become comments, for the text of the paper."""
     return document_latex(document.about or document.title, document.verdict, document.parts, path)
 
 

@@ -34,7 +34,7 @@ from sigjax.report.sections import (
 
 
 def to_fragment(report: ReportRecord) -> str:
-    """A part of a page: systems, then the grid of pairs, shaded by p; each cell has its numbers in a tooltip."""
+    """Return a part of a page: the systems, and the grid of pairs, shaded by p. A tooltip shows a cell's numbers."""
     # The class is doubled in CSS rules, so that they override the rules of Jupyter and nbconvert.
     parts = ['<div class="sigjax">', f"<style>\n{_data('notebook.css')}</style>"]
     parts += [line for note in filter(words.is_warning, report.notes) for line in paragraph(note)]
@@ -54,18 +54,18 @@ def to_fragment(report: ReportRecord) -> str:
 
 
 def paragraph(text: str | None, style: str = "") -> list[str]:
-    """A paragraph of the CSS class `style`; no lines if there is no text."""
+    """Return a paragraph of the CSS class `style`; no lines if there is no text."""
     mark = f' class="{style}"' if style else ""
     return [] if text is None else [f"<p{mark}>{escape(text)}</p>"]
 
 
 def folded(title: str, lines: Sequence[str]) -> list[str]:
-    """Lines of HTML that appear on a click on the title."""
+    """Return HTML of `lines` that appear on a click on the title."""
     return [f"<details>\n<summary>{escape(title)}</summary>", *lines, "</details>"]
 
 
 def systems_lines(section: Section) -> list[str]:
-    """The headlines and their basis, each sentence once; the table; and details, shown on a click."""
+    """Return the headlines and their basis (each sentence once), the table of systems, and details after a click."""
     parts = [part for headline in section.headlines for part in paragraph(headline, "conclusion")]
     for family in section.families:
         test = f"{family.test} test: " if len(section.families) > 1 else ""
@@ -81,7 +81,7 @@ def systems_lines(section: Section) -> list[str]:
 
 
 def pairs_lines(family: PairFamily) -> list[str]:
-    """The table or the grid of the pairs, and the meaning of its shades."""
+    """Return the table or the grid of the pairs, and the meaning of its shades."""
     shaded = family.layout == "grid" and len(family.systems) > MAX_NUMBERS
     caption = family.heading if shaded or family.only else f"{family.heading}; {family.star}"
     if family.layout != "grid":
@@ -96,7 +96,7 @@ def pairs_lines(family: PairFamily) -> list[str]:
 
 
 def paper_lines(report: ReportRecord, sections: Sequence[Section]) -> list[str]:
-    """The results of all metrics, the table of a paper, and the meaning of its marks."""
+    """Return the results of all metrics, the table of a paper, and the meaning of the marks in this table."""
     said = named_headlines(sections[:MAX_HEADLINES])
     paper = paper_table(report, sections)
     parts = [part for line in said for part in paragraph(line, "conclusion")]
@@ -104,7 +104,7 @@ def paper_lines(report: ReportRecord, sections: Sequence[Section]) -> list[str]:
 
 
 def _scrolling(style: str, caption: str, head: str, rows: list[str]) -> str:
-    """A table of the CSS class `style`, which scrolls, also with the keyboard."""
+    """Return a table of the CSS class `style` that can be scrolled, also with the keyboard."""
     label, body = escape(caption), "\n".join(f"<tr>{row}</tr>" for row in rows)
     head = f"<thead><tr>{head}</tr></thead>\n" if head else ""
     titled = f"<caption>{label}</caption>\n" if label else ""
@@ -115,7 +115,7 @@ def _scrolling(style: str, caption: str, head: str, rows: list[str]) -> str:
 
 
 def table_html(table: Table, caption: str, style: str) -> str:
-    """A table; the first column of names has the row headers."""
+    """Return a table. The cells of the first column of names are row headers."""
 
     def cell(column: int, content: Any) -> str:
         if column in table.scores:
@@ -157,18 +157,18 @@ def _cell(comparison: Comparison | None, spec: str, *, shaded: bool) -> str:
 
 
 MAX_DRAWN = 200
-"""Most systems in a heat map, because more cells make browsers slow."""
+"""A heat map has at most this many systems, because more cells make browsers slow."""
 MAX_HEADLINES = 5
-"""Most metrics with headlines at the top; each metric also has its headline below."""
+"""At most this many metrics have headlines at the top of the page. Each metric also has a headline in its section."""
 LONG_NAME = 48
 """If a name in a table has more letters than this, it is broken into lines, even if there is room."""
 MAX_NAME = 24
-"""Most letters of a name beside a heat map."""
+"""Names beside a heat map are cut to this number of letters."""
 _SIGNS = {"·": "-", "?": "?", "=": "="}
 
 
 def to_html(report: ReportRecord) -> str:
-    """The report as a whole page for browsers, light or dark as in the browser's settings."""
+    """Return the report as a whole page for browsers, light or dark as in the browser's settings."""
     sections = list(blocks(report))
     data = [_family_data(family, one.table) for one in sections for family in one.families]
     systems = {system.name for section in sections for system in section.systems}
@@ -188,14 +188,14 @@ def to_html(report: ReportRecord) -> str:
 
 
 def blocks_page(title: str, size: str, first: Sequence[str | Table], details: Sequence[str | Table]) -> str:
-    """A page of sentences and tables: `first` is visible and begins with the answer; `details` appear on a click."""
+    """Return a page of sentences and tables. `first` begins with the answer; `details` appear on a click."""
     answer, *others = _of_blocks(first)
     parts = ["</header>\n<main>\n<section>", answer.replace("small", "conclusion", 1), *others]
     return _page(title, size, [*parts, *folded("Details", _of_blocks(details)), "</section>"], [])
 
 
 def _of_blocks(parts: Sequence[str | Table]) -> list[str]:
-    """Sentences and tables; a heading before a table becomes its caption."""
+    """Return sentences and tables as HTML. A heading before a table becomes the caption of the table."""
     lines: list[str] = []
     for before, part in zip(["", *parts], parts, strict=False):
         if isinstance(part, Table):
@@ -207,7 +207,7 @@ def _of_blocks(parts: Sequence[str | Table]) -> list[str]:
 
 
 def _page(title: str, size: str, parts: Sequence[str], data: Sequence[Any]) -> str:
-    """A whole page, from the rest of the header to the end of `main`; the script draws the data."""
+    """Return a whole page. `parts` are the HTML after the title, up to the end of `main`; the script draws `data`."""
     style, script = _data("page.css"), _data("page.js")
     # The policy lists the hashes of our style and script, so that nothing else runs or loads, whatever names contain.
     policy = f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}"
@@ -232,13 +232,17 @@ def _hash(text: str) -> str:
 
 
 def _json(value: Any) -> str:
-    """JSON in ASCII that cannot end an HTML element."""
+    """Return the value as JSON in ASCII. Its characters are escaped so that they cannot end an HTML element."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
 
 
 def _section(section: Section, number: int, numbers: Iterator[int], *, titled: bool) -> list[str]:
-    """The lines of one metric; `numbers` gives the numbers of the next families on the page."""
+    """Return the lines of one metric. `titled` says whether this section has a title.
+
+    `number` is the number of the section. Each family of pairs gets the next of `numbers`, by which the script finds
+    the data of the family.
+    """
     parts = [f'<section id="m{number}" aria-label="{escape(section.title)}">']
     parts += [f"<h2>{escape(section.title)}</h2>"] if titled else []
     parts += systems_lines(section)
@@ -269,7 +273,10 @@ def _reproduce(report: ReportRecord) -> list[str]:
 
 
 def _family_data(family: PairFamily, systems: Table) -> dict[str, Any]:
-    """The data of a family for the script: texts as shown to people, columns of pairs joined by spaces."""
+    """Return the data of a family of pairs for the script.
+
+    Texts are as shown to people. A column of pairs is one text, whose values are joined by spaces.
+    """
     size = len(family.systems) if family.layout != "grid" else min(len(family.systems), MAX_DRAWN)
     shown, settings = family.systems[:size], family.settings
     rank = {system.name: i for i, system in enumerate(shown)}

@@ -1,9 +1,10 @@
 r"""LaTeX (packages booktabs and longtable): the table of a paper, and the tables of its appendix.
 
-A table takes one column of a two-column class if it fits, else both. If names are still too long, they are broken into
-lines; if there are too many columns, they are set in several blocks below each other. A long table is a `longtable`.
-Widths assume Computer Modern at 10 pt, the largest `\small` of the usual classes, and the columns of the narrowest
-class (ACL). Labels begin with the name of the file, so that a paper may use several reports.
+A table is as wide as one text column of a two-column class if it fits, else as wide as both. If names are still too
+long, they are broken into lines. If a table has too many columns, its columns are divided into several blocks below
+each other. A long table is a `longtable`. Widths assume Computer Modern at 10 pt, the largest `\small` of the usual
+classes, and the text columns of the narrowest class (ACL). Labels begin with the name of the file, so that a paper may
+use several reports.
 """
 
 from __future__ import annotations
@@ -23,14 +24,16 @@ from sigjax.report.words import DASH, count, is_warning
 
 MARKS = {"†": r"\dagger", "‡": r"\ddagger"}
 COLUMN, PAGE, GAP = 216.0, 450.0, 8.0
-"""Points: width of one text column and of two (a little below the real widths), and gap between columns of a table."""
+"""In points: `COLUMN` and `PAGE` are the widths of one and of two text columns (a little below the real widths), and
+`GAP` is the gap between the columns of a table."""
 MAX_LINES = 45
-"""Most lines below a caption on a page; longer tables are broken between pages."""
+"""A table with more lines than this below its caption is broken between pages."""
 MAX_PAIRS = 300
-"""Most pairs in an appendix; 25 systems with one test have 300 pairs."""
+"""An appendix has at most this many pairs of a metric. 25 systems with one test have 300 pairs."""
 MIN_NAME, LONG_WORD = 80.0, 25
 _INDENT, _PIECE = 10.0, 12
-"""Indent (points) of the second and later lines of a broken name; and most letters of a part that is not broken."""
+"""`_INDENT`: indent of all lines of a broken name except the first, in points. `_PIECE`: a part of a name with at most
+this many letters is not broken."""
 LONGTABLE = r"""% longtable needs one column: the class goes back to two after it
 \makeatletter\newif\ifsigjaxtwo\if@twocolumn\sigjaxtwotrue\onecolumn\fi\makeatother"""
 
@@ -60,7 +63,7 @@ def to_latex(
 
 
 def to_appendix(report: ReportRecord, path: str | os.PathLike[str] | None = None, *, label: str | None = None) -> str:
-    """For each metric, tables of its systems with intervals, and of all pairs; labels begin as in `to_latex`."""
+    """Return tables for each metric: its systems with intervals, and all pairs. Labels begin as in `to_latex`."""
     parts, sections = [], list(blocks(report))
     for section, name in zip(sections, _labels(sections, label or _label(path)), strict=True):
         table, pairs = section.table, sum(len(family.comparisons) for family in section.families)
@@ -75,7 +78,7 @@ def to_appendix(report: ReportRecord, path: str | os.PathLike[str] | None = None
 def document_latex(
     title: str, verdict: str, parts: Sequence[str | Table], path: str | os.PathLike[str] | None = None
 ) -> str:
-    """The tables of a document, captioned by the heading before each table or by the title.
+    """Return the tables of a document; the caption of a table is the heading before it, or else the title.
 
     Sentences become comments.
     """
@@ -102,12 +105,12 @@ def _whole(body: str, names: Sequence[str], comments: Sequence[str]) -> str:
 
 
 def named_in(report: ReportRecord) -> list[str]:
-    """The names in a report: of its systems and metrics."""
+    """Return the names of the systems and metrics of a report."""
     return list(dict.fromkeys([*(one.name for one in report.systems), *(one.metric for one in report.systems)]))
 
 
 def _label(path: str | os.PathLike[str] | None) -> str:
-    """The label of a file's table, from its name.
+    """Return the label of the table in a file, made from the name of the file.
 
     >>> _label("out/mt.tex"), _label("mt 2.appendix.tex"), _label(None)
     ('tab:mt', 'tab:mt-2', 'tab:results')
@@ -117,7 +120,10 @@ def _label(path: str | os.PathLike[str] | None) -> str:
 
 
 def _labels(sections: Sequence[Section], first: str) -> list[str]:
-    """A label for each metric: the report's label and the metric's name, and a number if this is empty or taken."""
+    """Return a label for each metric: the label of the report, and the name of the metric.
+
+    A number is added if the name has no letters or digits, or if another metric already has the label.
+    """
     names = [re.sub(r"[^a-z0-9]+", "-", section.metric.lower()).strip("-") for section in sections]
     return [f"{first}-{name if name and names.index(name) == i else f'{name}{i + 1}'}" for i, name in enumerate(names)]
 
@@ -137,7 +143,10 @@ def _pairs(section: Section, label: str) -> str:
 
 
 def _head(table: Table, column: int) -> tuple[str, float]:
-    """A header as LaTeX, in two lines if it has a comma and comes from sigjax; and its width in points."""
+    """Return the header of a column as LaTeX, and its width in points.
+
+    A header that comes from sigjax and has a comma is broken into two lines.
+    """
     text = visible(table.header[column])
     if column in table.scores:
         beside = GAP / 2 if column == len(table.header) - 1 else 0.0  # others use the gap to the next column
@@ -149,9 +158,10 @@ def _head(table: Table, column: int) -> tuple[str, float]:
 
 
 def _cell(table: Table, column: int, cell: Any) -> tuple[str, float]:
-    """A cell as LaTeX, and its width in points; columns of names come first, after the rank, which is set like a name.
+    """Return a cell as LaTeX, and its width in points.
 
-    Marks of a score are superscripts in their own column. Bold text is wider.
+    Columns of names come first. Only a rank may stand before them, and it is written like a name. The marks of a score
+    are superscripts in a separate column. Bold text is wider.
     """
     if column in table.names:
         return escape_latex(cell), width(cell)
@@ -165,7 +175,7 @@ def _cell(table: Table, column: int, cell: Any) -> tuple[str, float]:
 
 
 def _mathematics(cell: str) -> str:
-    r"""A cell with text from sigjax (not from the data) as LaTeX: signs, powers of ten and stars become math.
+    r"""Return a cell with text from sigjax (not from the data) as LaTeX: signs, powers of ten and stars become math.
 
     >>> print(_mathematics("[-0.01, 0.02]"), _mathematics("3.1e-12*"), _mathematics("2–4"))
     [$-0.01$, 0.02] $3.1\times10^{-12}{}^{*}$ 2--4
@@ -183,12 +193,15 @@ def _number(match: re.Match[str]) -> str:
 
 
 def _caption(title: str) -> str:
-    """A title as a caption."""
+    """Return a title as the text of a caption."""
     return f"{_prose(title.removesuffix('.'))}."
 
 
 def set_table(table: Table, caption: str, notes: Sequence[str | None], label: str) -> str:
-    """The table, in blocks below each other if it has too many columns for a page; each block begins with the names."""
+    """Return the table as LaTeX.
+
+    If it has too many columns for a page, it is divided into blocks below each other. Each block begins with the names.
+    """
     columns = range(len(table.header))
     first = next((i for i in columns if i not in table.names), len(columns))
     cells = [[_head(table, i) for i in columns], *([_cell(table, i, row[i]) for i in columns] for row in table.rows)]
@@ -204,7 +217,7 @@ def set_table(table: Table, caption: str, notes: Sequence[str | None], label: st
     for row, raw in zip(rows, [tuple(map(visible, table.header)), *table.rows], strict=True):
         for i in broken:
             row[i] = rf"\raggedright\hangindent=1em\relax {_breakable(raw[i])}"
-    # Marks have their own column, so that digits are aligned.
+    # The marks of scores have a separate column, so that digits are aligned.
     spec = ["l" if i in table.names else "r@{}l" if i in table.scores else "r" for i in columns]
     for i, points in broken.items():
         spec[i] = f"p{{{points:.0f}pt}}"
@@ -222,9 +235,9 @@ def set_table(table: Table, caption: str, notes: Sequence[str | None], label: st
 
 
 def _room(widths: list[float], names: Sequence[int], *, is_long: bool) -> tuple[dict[int, float], float]:
-    """The width of each column of names, and of the table (one or two text columns), in points.
+    """Return in points: the width of each column of `names`, and the width of the table (one or two text columns).
 
-    The table has one text column if names then need at most two lines.
+    The table is as wide as one text column if names then need at most two lines.
     """
     others = sum(widths) - sum(widths[i] for i in names) + GAP * (len(widths) - 1)
     least = sum(min(widths[i], max(MIN_NAME, 0.6 * widths[i])) for i in names)
@@ -237,7 +250,7 @@ def _room(widths: list[float], names: Sequence[int], *, is_long: bool) -> tuple[
 
 
 def _columns_by_block(widths: list[float], first: int) -> list[list[int]]:
-    """The columns of each block: the `first` columns, and as many other columns as fit."""
+    """Return the columns of each block: the `first` columns of the table, and as many other columns as fit."""
     parts = [list(range(first))]
     for column in range(first, len(widths)):
         used = sum(widths[i] + GAP for i in parts[-1]) + widths[column]
@@ -252,7 +265,7 @@ def _breakable(name: str) -> str:
 
 
 def _pieces(name: str) -> list[str]:
-    """The parts between which a name may be broken: after punctuation, and in words that are long or wide.
+    """Return the parts between which a name may be broken: after punctuation, and in words that are long or wide.
 
     >>> _pieces("team-model.v2"), _pieces("ABCDEFGHIJKLMN")
     (['team-', 'model.', 'v2'], ['ABCDEFGHIJ', 'KLMN'])
@@ -272,7 +285,7 @@ def _pieces(name: str) -> list[str]:
 
 
 def _lines(name: str, room: float) -> int:
-    """The number of lines that a broken name needs. All lines except the first are indented.
+    """Return the number of lines that a broken name needs. All lines except the first are indented.
 
     >>> _lines("team10_bundle1_run1", 80.0), _lines("team10", 80.0)
     (2, 1)
@@ -291,7 +304,7 @@ def _prose(text: str) -> str:
 
 
 Tabular = tuple[str, list[str]]
-"""The alignment of the columns, and the rows with the header first."""
+"""A table in LaTeX: the alignment of its columns, and its rows, the header first."""
 
 
 def _float(made: Sequence[Tabular], caption: str, note: str, kind: str) -> str:

@@ -17,8 +17,9 @@ class Dialect:
     """A markup language: the functions with which `render` writes a report.
 
     `escape` writes text from the data, such as names, also in tables. `number` writes a number in a table (perhaps with
-    a star), and the header of its column. `heading` takes escaped text. `score` writes a score with its marks. `table`
-    takes the header, whether each column holds names, and the rows. `code` writes a line without escapes.
+    a star), and the header of its column. `heading` writes escaped text as a heading. `score` writes a score with its
+    marks. `table` writes a table from three arguments: the header, whether each column contains names, and the rows.
+    `code` writes a line without escapes.
     """
 
     escape: Callable[[str], str]
@@ -30,7 +31,7 @@ class Dialect:
 
 
 def render(report: ReportRecord, dialect: Dialect) -> str:
-    """The report in a markup language: a paper's table if there are several metrics, then each metric and all pairs."""
+    """Return the report in a markup language: for several metrics the table of a paper; each metric and its pairs."""
     sections, escape = list(blocks(report)), dialect.escape
     parts: list[str] = []
     if len(sections) > 1:
@@ -54,7 +55,7 @@ def render(report: ReportRecord, dialect: Dialect) -> str:
 
 
 def render_table(table: Table, dialect: Dialect) -> str:
-    """A table in a markup language; text from the data, such as names, is escaped."""
+    """Return a table in a markup language. Text from the data, such as names, is escaped."""
     columns, number = range(len(table.header)), dialect.number
     writers = [dialect.escape if i in table.names else dialect.score if i in table.scores else number for i in columns]
     head = [dialect.escape(text) if i in table.scores else number(text) for i, text in enumerate(table.header)]
@@ -63,7 +64,7 @@ def render_table(table: Table, dialect: Dialect) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """The text, escaped so that Markdown shows it literally, also in a table cell."""
+    """Escape the text so that Markdown shows it literally, also in a table cell."""
     return re.sub(r"([\\`*_\[\]<>|&~$#])", r"\\\1", visible(text))
 
 
@@ -83,11 +84,11 @@ to_markdown = partial(render, dialect=MARKDOWN)
 
 
 _RST_MARK = re.compile(r"^(?:[-+•](?= |$)|\(?(?:\d+|[A-Za-z]|[ivxlcdm]+)[.)](?= |$)|[^\w\s](?=[^\w\s])|::?|>>>)")
-"""Pattern of line beginnings that would start a list, a rule, a field or a code block."""
+"""A line that begins with this pattern would start a list, a rule, a field or a code block."""
 
 
 def escape_rst(text: str) -> str:
-    """The text, escaped so that reStructuredText shows it literally."""
+    """Escape the text so that reStructuredText shows it literally."""
     shown = visible(text)
     begins = "\\" if _RST_MARK.match(shown) and shown[0] not in "\\`*_|" else ""
     return begins + re.sub(r"([\\`*_|])", r"\\\1", shown)
@@ -99,7 +100,7 @@ def _rst_score(score: ScoreCell) -> str:
 
 
 def _rst_table(head: Sequence[str], names: Sequence[bool], rows: Sequence[Sequence[str]]) -> str:
-    """A list table; its cells may hold any text."""
+    """Return a list table, because the cells of a list table can contain any text."""
     del names
     header = ["   :header-rows: 1"] if any(head) else []
     lines = [".. list-table::", *header, ""]

@@ -22,23 +22,23 @@ _PROGRAMS = {
 }
 NULLS = {"shift": r"\delta^*-\delta", "flip": r"\delta-\delta^*"}
 _BY_FORMULA = ("one statistic", "two statistics", "dynamic program", "tree")
-"""Beginnings of the reasons of exact tests whose algorithms are from Zmigrod et al."""
+"""If the reason of an exact test begins with one of these texts, its algorithm is by Zmigrod et al."""
 _WORDED = frozenset(
     ("test", "method", "resamples", "seed", "alternative", "baseline", "correction", "interval", "variant")
     + ("confidence_level", "statistic", "mid_p", "family", "design")  # these have their own sentences below
     + ("budget", "memory", "leaderboard")  # these change no number in the paragraph
 )
-"""Settings that need no sentence; any other setting that is not its default is named with its value."""
+"""Settings that need no further words. If another setting differs from its default, a sentence names its value."""
 
 
 def to_methods(report: ReportRecord) -> str:
-    r"""The methods paragraph; `to_bibtex` gives the entries that it cites by `\cite`."""
+    r"""Return the methods paragraph. `to_bibtex` returns the entries that the paragraph cites by `\cite`."""
     paragraph = " ".join(_sentences(report))
     return "\n".join([*declared(paragraph, named_in(report)), paragraph]) + "\n"
 
 
 def to_bibtex() -> str:
-    """All BibTeX entries that sigjax may cite, so that one file serves a paper with several reports."""
+    """Return all BibTeX entries that sigjax can cite, so that one file is enough for a paper with several reports."""
     return (files("sigjax") / "data" / "references.bib").read_text(encoding="utf-8")
 
 
@@ -77,19 +77,19 @@ def _sentences(report: ReportRecord) -> Iterator[str]:
 
 
 def _seeds(pairs: Comparisons, settings: Settings) -> str:
-    """The seed as a text; if reports were combined, all of their seeds."""
+    """Return the seed as a text; if reports were combined, the seeds of all of them."""
     seeds = dict.fromkeys(str(own.seed) for own in pairs.column("settings").distinct() or (settings,))
     return f"seed{'s' * (len(seeds) > 1)} {joined(list(seeds))}"
 
 
 def _resamples(pairs: Comparisons, settings: Settings) -> str:
-    """The chosen number of resamples as a text; if reports were combined, the smallest and the largest number."""
+    """Return the chosen number of resamples as a text; for combined reports, the smallest and the largest number."""
     numbers = sorted({own.fixed_resamples for own in pairs.column("settings").distinct() or (settings,)})
     return " to ".join(f"{number:,}" for number in dict.fromkeys((numbers[0], numbers[-1])))
 
 
 def _strata(number: int, report: ReportRecord) -> Iterator[str]:
-    """Sentences on strata. The permutation test never uses strata, since it exchanges results within units."""
+    """Yield sentences on strata. The permutation test never uses strata, because it exchanges results within units."""
     fixed = any(isinstance(note, Note) and note.code == "fixed" for note in report.notes)
     if fixed:
         yield rf"These are runs on {number:,} fixed tasks (strata), whose runs are the sample~\cite{{agarwal2021}}."
@@ -101,7 +101,7 @@ def _strata(number: int, report: ReportRecord) -> Iterator[str]:
 
 
 def _of_notes(report: ReportRecord) -> Iterator[str]:
-    """Sentences from notes: instances left out or counted as 0, the number of labels, and signatures of sacrebleu."""
+    """Yield sentences from notes: instances that are left out or count as 0, number of labels, sacrebleu signatures."""
     notes = [note for note in report.notes if isinstance(note, Note)]
     for note in notes:
         if note.code == "dropped":
@@ -178,7 +178,7 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
 
 
 def _correction(sizes: list[int], everything: int, pairs: Comparisons, settings: Settings) -> Iterator[str]:
-    """The sentences about the correction, and about the threshold for significance."""
+    """Yield the sentences about the correction, and about the threshold for significance."""
     over = everything if settings.family == "report" else max(sizes, default=0)
     alpha, adjusted = f"{settings.alpha:g}", ""
     if over > 1 and settings.correction == "none":

@@ -26,40 +26,42 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 ONE_COLUMN, TWO_COLUMNS = 3.35, 6.9
-"""Inches: width of one column, and of both columns, in usual two-column papers."""
+"""The width in inches of one column, and of both columns, in usual two-column papers."""
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Colours of Okabe and Ito (2008), which differ for all kinds of colour vision."""
+"""The colours of Okabe and Ito (2008), which look different with all kinds of colour vision."""
 BLUE, VERMILION, GREY = *PALETTE[:2], "0.55"
 LOOKS = tuple(zip(PALETTE, "o^sDvPX", strict=True))
-"""Pairs of a colour and a marker, so that points also differ if they are printed without colour."""
+"""Pairs of a colour and a marker. Because markers differ, points look different even if printed without colour."""
 UNDECIDED = "#F3C98B"
 """The colour of pairs that more resamples could decide."""
 BLUES = (BLUE, "#6FB1D6", "#C5E0EE")
 """Shades of blue, from dark to light."""
 FONT = 7
 ROW, _PAGE, _SMALLEST_ROW = 0.19, 8.6, 0.06
-"""Inches: height of a row; height of all rows on a page; height of a row with letters of 4 points (the smallest)."""
+"""In inches: `ROW` is the usual height of a row, `_PAGE` is the largest height of all rows together if they are to fit
+on a page, and `_SMALLEST_ROW` is the height of a row with the smallest letters (4 points)."""
 _DPI = 200
 """Pixels per inch, unless the user chooses another number on saving. Letters in notebooks then have 19 pixels."""
 _MISSING = 5
-"""Most characters that a warning names."""
+"""A warning names at most this many characters that no font has."""
 _METADATA = {"pdf": ("Subject", "CreationDate"), "svg": ("Description", "Date"), "png": ("Description", None)}
-"""File format -> the names of its metadata fields for the subject and the date."""
+"""Dict from a file format to the names of two metadata fields: for the subject, and for the date (None if there is no
+such field)."""
 NAME, _FEWEST = 60, 12
-"""Most characters of a name (few names are longer), and fewest characters of a name in a figure."""
+"""In a figure, names are cut to `NAME` characters (few names are longer), or to fewer, but not below `_FEWEST`."""
 NAMES_SHARE = 1 / 2
-"""The largest share of a panel's width for names and numbers beside it."""
+"""Names and numbers beside a panel take at most this share of its width."""
 MAX_HEIGHT = 150.0
-"""Largest height in inches; viewers do not open larger files."""
+"""The largest height of a figure in inches, because viewers do not open larger files."""
 _INNER = 0.775
 """The share of a panel's area that matplotlib gives to the axes, before the layout makes room for names."""
 
 
 def empty_figure(width: float, height: float, about: str = "") -> Figure:
-    """A figure of this size in inches; it changes no global state of matplotlib, so save it with `.savefig`.
+    """Return an empty figure of this size in inches. Save it with `.savefig`, because pyplot does not know it.
 
-    The metadata of files contain `about`. The same figure always gives the same file. PDF files embed TrueType fonts,
-    as publishers require.
+    No global state of matplotlib changes. The metadata of files contain `about`. The same figure always gives the same
+    file. PDF files embed TrueType fonts, as publishers require.
     """
     try:
         from matplotlib import rc_context
@@ -96,9 +98,10 @@ def empty_figure(width: float, height: float, about: str = "") -> Figure:
 
 @contextmanager
 def _in_our_words(said: set[str]) -> Iterator[None]:
-    """A context: if no font has some characters, one warning names them.
+    """Context manager: if no font has some characters, one warning names these characters, instead of many warnings.
 
-    Other warnings of matplotlib are dropped: they are about the layout, which sigjax computes.
+    `said` are the characters that earlier warnings named. Other warnings of matplotlib are dropped, because they are
+    about the layout, which sigjax computes itself.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -117,32 +120,35 @@ def _in_our_words(said: set[str]) -> Iterator[None]:
 
 
 def plain(text: str) -> str:
-    """Text that matplotlib does not read as math, without control characters."""
+    """Return the text without control characters, and so that matplotlib does not read it as math."""
     return "\n".join(map(visible, text.split("\n"))).replace("$", r"\$")
 
 
 def row_height(rows: int) -> float:
-    """Height of a row in inches: so low that all rows fit on a page, if letters stay legible."""
+    """Return the height of a row in inches: so low that all rows fit on a page, unless letters became illegible."""
     return max(_SMALLEST_ROW, min(ROW, _PAGE / max(rows, 1)))
 
 
 def row_font(rows: int) -> float:
-    """Size of row labels in points."""
+    """Return the size of the labels of rows in points, if the panel has this number of rows."""
     return min(FONT, 72 * 0.9 * row_height(rows))
 
 
 def names_width(names: Sequence[str], rows: int) -> float:
-    """Approximate width of the longest name in inches, if the panel has this number of rows."""
+    """Return the approximate width of the longest name in inches, if the panel has this number of rows."""
     return _letter(rows) * max([min(len(name), NAME) for name in names], default=0)
 
 
 def _letter(rows: int) -> float:
-    """Width of a letter in inches, if the panel has this number of rows."""
+    """Return the width of a letter in inches, if the panel has this number of rows."""
     return 0.0083 * row_font(rows)
 
 
 def short_labels(names: Sequence[str], width: float, rows: int, beside: float = 0.0) -> list[str]:
-    """Names, shortened so that half of `width` inches stays free; text on the other side takes `beside` inches."""
+    """Return the names, shortened so that half of the `width` (inches) stays free for the inside of the panel.
+
+    Text on the other side of the panel takes `beside` inches.
+    """
     columns = int((NAMES_SHARE * width - beside) / _letter(rows))
     return words.short_names(list(map(visible, names)), max(_FEWEST, min(NAME, columns)))
 
@@ -156,10 +162,10 @@ def label_rows(
     panels: int = 1,
     named: bool = True,
 ) -> None:
-    """Label the rows with names, the first name at the top; `right` are labels on the other side.
+    """Label the rows with `names`, the first name at the top; `right` are labels on the other side.
 
     If names would take more than half of the width, they are shortened, unless `whole` is true. If several `panels`
-    beside each other share their names, only the panel with `named` shows them.
+    beside each other have the same rows, only the panel with `named` shows the names.
     """
     clear_sides(axes, "left", "right", "top")
     size, labels = row_font(len(names)), list(names)
@@ -186,9 +192,10 @@ def clear_sides(axes: Axes, *sides: str) -> None:
 
 
 def set_words(axes: Axes, title: str, label: str, beside: str | None = None) -> None:
-    """Set the title of a panel, above the start of its names, and the text below it; `draw_panels` breaks their lines.
+    """Set the `title` of a panel and the `label` below it. `draw_panels` breaks both into lines.
 
-    A panel with two scales also has a text `beside` it, and no lines at its other sides.
+    The title begins above the start of the names. A panel with two scales also has a text `beside` it, and no lines at
+    its other sides.
     """
     axes.set_title(plain(title), fontsize=FONT, loc="left")
     axes.set_xlabel(plain(label), fontsize=FONT)
@@ -198,7 +205,7 @@ def set_words(axes: Axes, title: str, label: str, beside: str | None = None) -> 
 
 
 def break_lines(figure: Figure, panels: Sequence[Axes]) -> None:
-    """Break labels into lines as wide as their panels, and titles above panels with their names."""
+    """Break labels into lines as wide as a panel, and titles into lines as wide as a panel with its names."""
     for panel, (left, right) in _beside(figure, panels):
         for axes in (panel, *panel.child_axes):
             _break(axes.xaxis.label, axes.get_window_extent().width / figure.dpi)
@@ -206,14 +213,14 @@ def break_lines(figure: Figure, panels: Sequence[Axes]) -> None:
 
 
 def align_titles(figure: Figure, panels: Sequence[Axes]) -> None:
-    """Align titles with the start of names."""
+    """Align the titles of panels with the start of the names beside the panels."""
     for panel, (left, _) in _beside(figure, panels):
         place = panel.get_window_extent()
         _title(panel).set_x((left - place.x0) / place.width)
 
 
 def _beside(figure: Figure, panels: Sequence[Axes]) -> Iterator[tuple[Axes, tuple[float, float]]]:
-    """For each panel, its left end including names, and its right end including numbers (on a second axis)."""
+    """Yield for each panel its left end, including names, and its right end, including numbers (on a second axis)."""
     figure.draw_without_rendering()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # for characters that no font has, sigjax has already warned
@@ -234,7 +241,10 @@ def _break(text: Text, inches: float) -> None:
 
 
 def draw_legend(figure: Figure, panels: Sequence[Axes], below: Axes | None = None) -> None:
-    """Draw one legend for all panels, at the bottom of the figure, or below the single panel in the user's figure."""
+    """Draw one legend for all panels at the bottom of the figure; if `below` is given, below this panel.
+
+    `below` is the only panel, in a figure of the user.
+    """
     width = (figure if below is None else below).get_window_extent().width / figure.dpi
     keys = {
         "\n".join(wrap(name, int(17 * width - 8))): key
@@ -257,13 +267,13 @@ def draw_legend(figure: Figure, panels: Sequence[Axes], below: Axes | None = Non
 
 
 def intervals(axes: Axes, rows: Sequence[float], ends: Sequence[Interval | None], **style: Any) -> None:
-    """Draw the intervals `ends` in `rows`; None draws nothing."""
+    """Draw the intervals `ends` in the rows `rows`. Nothing is drawn for an interval that is None."""
     if known := [(row, *each) for row, each in zip(rows, ends, strict=True) if each is not None]:
         axes.hlines(*zip(*known, strict=True), linewidth=min(1.6, 10 * row_height(len(rows))), **style)
 
 
 def marker_size(rows: int) -> float:
-    """Size of markers in points, if the panel has this number of rows."""
+    """Return the size of markers in points, if the panel has this number of rows."""
     return min(4.0, 72 * 0.5 * row_height(rows))
 
 
@@ -277,10 +287,11 @@ def draw_panels(
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
 ) -> Figure:
-    """Draw panels of these sizes (inches) into axes, or into a new figure, several per row if they fit, and one legend.
+    """Draw panels and one legend into the axes `into`, or into a new figure with several panels per row if they fit.
 
-    `figsize` is the size of the figure, whatever size its panels need. `title` replaces the title of a single panel,
-    and is set above several panels.
+    `panels` are triples: width and height of the panel in inches, and the function that draws it. `figsize` is the size
+    of the figure, whatever size its panels need. `title` replaces the title of a single panel; several panels have it
+    above them. Files contain the text `about`.
     """
     if figsize is not None and (np.shape(figsize) != (2,) or not all(0.0 < inches < np.inf for inches in figsize)):
         raise InputError(f"figsize: expected width and height in inches, such as (7, 4), got {figsize!r}")

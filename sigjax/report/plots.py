@@ -54,29 +54,30 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 MAX_ROWS = 300
-"""Most systems in a figure; these are the best systems."""
+"""If there are more systems than this, a figure shows only the best systems."""
 _LONG, _INSIDE = 60, 1.7
-"""More rows than this are split into two columns, so that letters stay legible; and the inches beside names."""
+"""`_LONG`: more rows than this are divided into two panels beside each other, so that letters stay legible. `_INSIDE`:
+width of the inside of a panel beside the names, in inches."""
 _DIAMOND = "diamond"
 _SMALLEST = 6
-"""Points: the smallest letters inside a panel."""
+"""The size of the smallest letters inside a panel, in points."""
 _TITLED = 36
-"""Most characters of a name in a title."""
+"""In a title, longer names are cut to this number of characters."""
 
 
 class Panel(NamedTuple):
-    """The content of a panel: a metric, the test (for kinds that show a test), and the pairs or rows to draw."""
+    """The content of a panel: a metric, the test (if the kind of figure shows a test), and the pairs or rows to draw."""
 
     section: Section
     family: PairFamily
     lower_is_better: bool
     distributions: tuple[tuple[Distribution, Comparison | None], ...] = ()
-    """The distributions of the deltas of pairs, with the results of their tests, if the report has this test."""
+    """The distributions of the deltas of pairs, each with the result of its test (None if the report has no result)."""
     rows: slice = slice(MAX_ROWS)
     order: tuple[str, ...] = ()
     """The systems of the rows. If empty, the rows are the metric's systems in the order of their scores."""
     panels: int = 1
-    """Number of panels beside each other that share the names of rows."""
+    """The number of panels beside each other that have the same rows, so that only one of them shows the names."""
     named: bool = True
     """Whether this panel shows the names."""
 
@@ -90,7 +91,7 @@ class Panel(NamedTuple):
 
     @property
     def caption(self) -> str:
-        """A text: the metric, the data, and the systems that are left out."""
+        """A text with the metric, the data, and the number of systems that are left out."""
         every = len(self.section.systems)
         first, last, _ = self.rows.indices(every)
         if last - first == every:
@@ -107,24 +108,31 @@ class Panel(NamedTuple):
 
     @property
     def tested(self) -> str:
-        """The test and its alternative."""
+        """The test and its alternative, in words."""
         return f"{self.family.test} test, {words.ALTERNATIVES[self.settings.alternative]}"
 
     @property
     def reference(self) -> str:
-        """The system with which the others are compared: its name, or a description such as "best"."""
+        """The name of the system with which the other systems are compared, or the words "the best", "the baseline"."""
         if len(self.distributions) == 1:
             return self.distributions[0][0].b
         return "the best" if self.settings.baseline is None else "the baseline"
 
     def interval(self, pairs: Sequence[Comparison | None] = ()) -> str:
-        """The kind of the intervals, and "higher is better" if it is; the caption has "lower is better"."""
+        """Return words for the kind of the intervals, with "higher is better" if this is so.
+
+        The caption has "lower is better". `pairs` are the pairs to which the intervals belong; there are none for
+        intervals of scores.
+        """
         heading = words.interval_heading(self.settings, [one.joint_pairs for one in pairs if one is not None])
         return heading + "; higher is better" * (not self.lower_is_better)
 
 
 def rows_size(panel: Panel, columns: int = 0) -> tuple[float, float]:
-    """Size in inches of a panel with a row for each system, the names, and this number of letters on the right."""
+    """Return the size in inches of a panel with a row for each system and its name on the left.
+
+    `columns` is the number of letters on the right of a row.
+    """
     rows = len(panel.systems)
     names = names_width([one.name for one in panel.systems], rows) + names_width(["0" * columns], rows)
     most = TWO_COLUMNS / 2 if len(panel.section.systems) > _LONG else TWO_COLUMNS / panel.panels
@@ -133,7 +141,10 @@ def rows_size(panel: Panel, columns: int = 0) -> tuple[float, float]:
 
 
 def draw_rows(axes: Axes, panel: Panel, looks: Sequence[str], points: Sequence[tuple[float, Interval | None]]) -> None:
-    """Draw a point with an interval in each row. A diamond is the reference system; filled means significant."""
+    """Draw a point with an interval in each row. `looks` are the colours that fill the points.
+
+    The reference system is a diamond. Differences from it are significant if their points are filled.
+    """
     to, size = panel.reference, marker_size(len(points))
     keys = {_DIAMOND: to, BLUE: f"significant difference to {to}", "white": f"no significant difference to {to}"}
     intervals(axes, range(len(points)), [ends for _, ends in points], color=BLUES[1])
@@ -156,7 +167,10 @@ def draw_scores(axes: Axes, panel: Panel) -> None:
 
 
 def draw_forest(axes: Axes, panel: Panel) -> None:
-    """Draw differences to the baseline (without one, to the best system) with intervals; filled means significant."""
+    """Draw differences from the baseline, or else from the best system, with intervals.
+
+    A difference is significant if its point is filled.
+    """
     reference, others = panel.family.against()
     names = [one.name for one in panel.systems if one.name in others or panel.order]
     shown = {name: others[name] for name in names if name in others}
@@ -164,7 +178,7 @@ def draw_forest(axes: Axes, panel: Panel) -> None:
     axes.axvline(0.0, color=GREY, linewidth=0.6, zorder=0)
     points = [oriented(shown[name], name) if name in shown else (0.0, None) for name in names]
     draw_rows(axes, panel, looks, points)
-    # If this is false, p may be for the other direction.
+    # If `directed` is false, p may be for the other direction than the delta that is drawn, so p is not shown.
     directed = panel.settings.alternative == "two-sided" or panel.settings.baseline is not None
     numbers = [words.format_adjusted_p(shown[name]) if name in shown else "" for name in names] if directed else None
     label_rows(axes, names, numbers, panels=panel.panels, named=panel.named)
@@ -175,20 +189,24 @@ def draw_forest(axes: Axes, panel: Panel) -> None:
 
 
 def _fill(comparison: Comparison | None) -> str:
-    """The fill colour of a point: blue if significant, white if not, `UNDECIDED` if more resamples could decide."""
+    """Return the colour that fills a point: blue if the difference is significant, white if it is not.
+
+    It is `UNDECIDED` if more resamples could decide.
+    """
     if comparison is not None and words.is_significant(comparison):
         return BLUE
     return UNDECIDED if comparison is not None and comparison.decided is False else "white"
 
 
 MAX_GROUPED, _BAR = 60, 0.5
-"""Most systems in a critical-difference diagram (half on each side), and the distance of two bars in rows."""
+"""`MAX_GROUPED`: a critical-difference diagram has at most this many systems (half on each side). `_BAR`: distance
+between two bars, in rows."""
 
 
 def _sides(names: Sequence[str], scores: Sequence[float]) -> tuple[list[str], list[str]]:
-    """Names and scores left and right of a critical-difference diagram, the outermost first.
+    """Return two lists of labels (name and score): left and right of a critical-difference diagram.
 
-    If names are long, all are on the right.
+    The outermost label comes first. If names are long, all labels are on the right.
     """
     spec, half = words.number_spec(scores), len(names) // 2
     ascending = sorted(zip(scores[::-1], names[::-1], strict=True), key=lambda each: each[0])
@@ -204,11 +222,11 @@ def _sides(names: Sequence[str], scores: Sequence[float]) -> tuple[list[str], li
 
 
 Groups = list[list[int]]
-"""Groups of systems that do not differ significantly, as positions in the order from the best system."""
+"""Groups of systems that do not differ significantly. A system is its position in the order from best to worst."""
 
 
 def diagram_size(names: Sequence[str], scores: Sequence[float], groups: Groups) -> tuple[float, float]:
-    """Size of `draw_diagram` in inches."""
+    """Return the size of the panel of `draw_diagram` in inches."""
     left, right = _sides(names, scores)
     height = (len(right) + _BAR * (len(_bars(groups)) + 1.5)) * row_height(len(right))
     beside = names_width(left, len(right)) + names_width(right, len(right))
@@ -271,7 +289,7 @@ def _grouped(panel: Panel) -> tuple[list[str], list[float], Groups]:
 
 
 def _bars(groups: Groups) -> list[Groups]:
-    """The groups, divided into levels, so that bars on the same level do not touch."""
+    """Divide the groups into levels, so that the bars on the same level do not touch."""
     levels: list[Groups] = []
     for members in groups:
         level = next((level for level in levels if level[-1][-1] < members[0]), None)
@@ -285,14 +303,14 @@ NOT_SIGNIFICANT, EQUAL = "#EBEBEB", "#BDBDBD"
 
 
 def heatmap_size(panel: Panel) -> tuple[float, float]:
-    """Size of `draw_heatmap` in inches."""
+    """Return the size of the panel of `draw_heatmap` in inches."""
     number, names = len(panel.systems), names_width([one.name for one in panel.systems], len(panel.systems))
     width = max(ONE_COLUMN, 0.5 * number + names) if number <= 5 else TWO_COLUMNS
     return width, number * (0.3 if number <= MAX_NUMBERS else row_height(number))
 
 
 def draw_heatmap(axes: Axes, panel: Panel) -> None:
-    """Draw a cell for each pair, shaded by its adjusted p-value; the number is written in the cell if it fits."""
+    """Draw a cell for each pair, shaded by its adjusted p-value. The p-value is written in the cell if it fits."""
     from matplotlib.colors import to_rgba
 
     family, number = panel.family, len(panel.systems)
@@ -331,7 +349,10 @@ def draw_heatmap(axes: Axes, panel: Panel) -> None:
 
 
 def _label_cells(axes: Axes, names: list[str], first: int) -> None:
-    """Label rows with names and numbers, and columns (on top) with numbers; labels that would touch are omitted."""
+    """Label rows with names and numbers, and columns (on top) with numbers. Labels that would touch are left out.
+
+    `first` is the system of the first column, as a position.
+    """
     number, size = len(names), row_font(len(names))
     label_rows(axes, [f"{name}  {row}" for row, name in enumerate(names, 1)], whole=True)
     every = 1 if number <= 30 else 5 if number <= 110 else 10
@@ -351,7 +372,7 @@ def _label_cells(axes: Axes, names: list[str], first: int) -> None:
 def draw_estimation(axes: Axes, panel: Panel) -> None:
     """Draw scores beside the bootstrap distributions of the differences to one system, each with its interval.
 
-    A Cumming plot with one row per system; the reference system comes first.
+    This is a Cumming plot with one row per system. The reference system comes first.
 
     Reference: Ho et al. (2019), "Moving beyond P values: data analysis with estimation graphics" (DABEST).
     """
@@ -380,7 +401,7 @@ def draw_estimation(axes: Axes, panel: Panel) -> None:
 
 
 MANY = 1000
-"""If there are more points than this, they are drawn as an image, and faint."""
+"""If there are more points than this, they are drawn faint, and as an image."""
 
 
 def draw_distribution(axes: Axes, panel: Panel) -> None:
@@ -420,7 +441,7 @@ def draw_distribution(axes: Axes, panel: Panel) -> None:
 
 
 def drawing(drawn: Distribution) -> str:
-    """A text that tells how the distribution was computed."""
+    """Return a text that says how the distribution was computed."""
     return f"first {drawn.resamples:,} resamples" if drawn.resamples else "exact"
 
 
@@ -441,7 +462,10 @@ def draw_gain(axes: Axes, panel: Panel) -> None:
 
 
 def draw_points(axes: Axes, points: Mapping[tuple[str, str, str], tuple[Any, Any]]) -> None:
-    """Draw sets of gains and p-values `[pair]` as points; keys are (colour, marker, name). The smallest is on top."""
+    """Draw sets of points: a dict from (colour, marker, name) of a set to its gains and p-values `[pair]`.
+
+    The smallest set is drawn on top.
+    """
     every = sum(len(gains) for gains, _ in points.values())
     for (color, marker, name), (gains, p_values) in points.items():
         if len(gains):
@@ -451,7 +475,10 @@ def draw_points(axes: Axes, points: Mapping[tuple[str, str, str], tuple[Any, Any
 
 
 def limit_gains(axes: Axes, gains: np.ndarray, p_values: np.ndarray) -> None:
-    """Limit the axis to gains of pairs with p >= 0.001, which may not be significant; a text counts the other pairs."""
+    """Limit the axis to the gains of pairs with p >= 0.001, because only these may not be significant.
+
+    A text says how many other pairs are not shown.
+    """
     close = (p_values >= 0.001) & (gains > 0.0)
     right = 1.5 * float(gains[close].max() if close.any() else gains.max())
     low = float(p_values[close].max()) if close.any() else 1.0
@@ -472,9 +499,9 @@ MANY_SYSTEMS = 12
 _NARROW = ("scores", "forest", "null", "bootstrap", "gain")
 """Kinds of narrow panels: three of them fit beside each other into two text columns."""
 MOST_PAIRS = 10
-"""Most pairs in an estimation plot."""
+"""An estimation plot shows at most this many pairs."""
 DISTRIBUTIONS: dict[str, Test] = {"estimation": "bootstrap", "null": "permutation", "bootstrap": "bootstrap"}
-"""Kinds that show distributions of pairs -> the test of the distribution."""
+"""Dict from the kinds of figures that show distributions of deltas to the test that computes the distribution."""
 FIGURES: dict[FigureKind, tuple[Callable[[Panel], tuple[float, float]], Callable[[Axes, Panel], None]]] = {
     "scores": (lambda panel: rows_size(panel, 8), draw_scores),
     "estimation": (lambda panel: (TWO_COLUMNS, 1.6 * ROW * (len(panel.distributions) + 1)), draw_estimation),
@@ -485,7 +512,8 @@ FIGURES: dict[FigureKind, tuple[Callable[[Panel], tuple[float, float]], Callable
     "bootstrap": (lambda panel: (ONE_COLUMN, 1.5), draw_distribution),
     "gain": (lambda panel: (ONE_COLUMN, 1.8), draw_gain),
 }
-"""For each kind: the function for the size of a panel's inside (inches, with names), and the function that draws."""
+"""Dict from a kind of figure to two functions. The first function returns the width and the height of a panel in inches
+(the width includes the names of rows). The second function draws the panel."""
 
 
 def plot(
@@ -499,7 +527,7 @@ def plot(
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
 ) -> Figure | Axes:
-    """The report as a figure, or the axes that it was drawn into; see `Report.plot`."""
+    """Draw the report, and return the figure; if `ax` is given, draw into `ax` and return it. See `Report.plot`."""
     chosen, known = default_figure(report) if name is None else name, get_args(FigureKind)
     if chosen not in known:
         close = " or ".join(map(repr, meant(chosen, known)))
@@ -531,9 +559,10 @@ def plot(
 
 
 def _sharing(panels: Sequence[Panel], columns: int, chosen: FigureKind) -> list[Panel]:
-    """Panels with rows in the order of the first panel; only the first panel of each figure row shows the names.
+    """Return the panels with rows in the order of the first panel; the first panel in each row of the figure has names.
 
-    In a forest, the reference system has no row if it is the same for all metrics; otherwise it is at 0 for its metric.
+    In a forest, the reference system has no row if it is the same for all metrics. Else it has a row, and its point is
+    at 0 in the panel of its metric.
     """
     order, compared = [one.name for one in panels[0].systems], {panel.family.against()[0] for panel in panels}
     if any({one.name for one in panel.systems} != set(order) for panel in panels):
@@ -547,7 +576,7 @@ def _sharing(panels: Sequence[Panel], columns: int, chosen: FigureKind) -> list[
 
 
 def default_figure(report: ReportRecord) -> FigureKind:
-    """The default kind for a report: null or forest for one pair, forest with a baseline, scores, or heatmap."""
+    """Return the default kind of figure for a report; `Report.plot` describes the rule."""
     if len(report.comparisons.groups()) == len(report.comparisons):
         return "forest" if report.compute_distribution is None else "null"
     if report.settings.baseline is not None:
@@ -577,7 +606,10 @@ def _panels(
 def _distributions(
     report: ReportRecord, family: PairFamily, figure: FigureKind, pair: tuple[str, str] | None
 ) -> Iterator[tuple[Distribution, Comparison | None]]:
-    """Distributions of a pair (default: the two best systems); for "estimation", of best systems minus reference."""
+    """Yield the distribution of a pair (by default, of the two best systems), with the result of its test.
+
+    For "estimation", yield the distributions of the best systems minus the reference system.
+    """
     metric, test, (reference, others) = family.systems[0].metric, DISTRIBUTIONS[figure], family.against()
     ranked = [one.name for one in family.systems if one.name in others][:MOST_PAIRS]
     if figure != "estimation":

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from sigjax.report.plots import FigureKind
 
 _MOST_ANSWERS = 3
-"""Most metrics whose headlines `repr` shows."""
+"""`repr` shows the headlines of at most this many metrics."""
 
 
 _USUAL = frozenset(
@@ -89,7 +89,7 @@ class Result(ShortRepr):
         color: bool = False,
         whole: bool | None = None,
     ) -> str:
-        """The result as text with lines of `width` columns; by default the width of the terminal, or of files.
+        """Return the result as text in lines of `width` characters; by default, the lines fit the terminal, or files.
 
         `color`: print the headline in bold. `whole`: show long lists in full (default: only in files).
         In this and the following methods, if `path` is given, the text is written to this file, and the path is
@@ -106,13 +106,13 @@ class Result(ShortRepr):
         return to_text(self.whole_document() if whole else self.document(), width=width, color=color)
 
     def to_markdown(self, path: StrPath | None = None) -> str:
-        """The result as Markdown, with long lists in full."""
+        """Return the result as Markdown, with long lists in full."""
         from sigjax.report.markup import MARKDOWN
 
         return text_or_file(self._markup(MARKDOWN), path)
 
     def to_rst(self, path: StrPath | None = None) -> str:
-        """The result as reStructuredText, with long lists in full."""
+        """Return the result as reStructuredText, with long lists in full."""
         from sigjax.report.markup import RST
 
         return text_or_file(self._markup(RST), path)
@@ -123,13 +123,13 @@ class Result(ShortRepr):
         return to_markup(self.whole_document(), dialect)
 
     def to_latex(self, path: StrPath | None = None) -> str:
-        """The tables as LaTeX for a paper (packages booktabs and longtable); sentences become comments."""
+        """Return the tables as LaTeX for a paper (packages booktabs and longtable). Sentences become comments."""
         from sigjax.report.document import to_latex
 
         return text_or_file(to_latex(self.whole_document(), path), path)
 
     def to_html(self, path: StrPath | None = None) -> str:
-        """The result as a web page that loads nothing from other servers; details are shown on a click."""
+        """Return the result as a web page that loads nothing from other servers. Details are shown on a click."""
         return text_or_file(self._page(), path)
 
     def _page(self) -> str:
@@ -138,7 +138,7 @@ class Result(ShortRepr):
         return to_html(self.whole_document())
 
     def to_github(self, path: StrPath | None = None) -> str:
-        """The result as a comment for a pull request: headline, main rows, and details, shown on a click."""
+        """Return the result as a comment for a pull request: headline, main rows, and details, shown on a click."""
         from sigjax.report.document import to_github
 
         return text_or_file(to_github(self.document()), path)
@@ -148,17 +148,20 @@ class Result(ShortRepr):
         return html_text(str(self))
 
     def to_json(self, path: StrPath | None = None) -> str:
-        """The whole result as JSON, with the schema `sigjax-KIND/1`, such as `sigjax-audit/1`."""
+        """Return the whole result as JSON with the schema `sigjax-KIND/1`, such as `sigjax-audit/1`."""
         return text_or_file(json_lines(f"sigjax-{self._schema}/1", self._fields()), path)
 
     def to_csv(self, path: StrPath | None = None) -> str:
-        """The result as CSV, one row per record, such as a pair; texts that a spreadsheet would run are escaped."""
+        """Return the result as CSV, with one row per record (such as a pair).
+
+        Texts that a spreadsheet would run as a formula are escaped.
+        """
         return text_or_file(rows_csv(self._rows()), path)
 
     if not TYPE_CHECKING:  # otherwise type checkers would accept every attribute
 
         def __getattr__(self, name: str) -> Any:
-            """Tell users of other libraries where to find p-values."""
+            """Raise an error for names that other libraries use, such as `pvalue`; it says where sigjax has the value."""
             said = ""
             if name in ("pvalue", "p_value") and (rows := self._records()) and rows[0] is not self:
                 names = [own for own in asdict(rows[0]) if own.endswith(("p_value", "_p", "p_adjusted"))]
@@ -170,7 +173,7 @@ class Result(ShortRepr):
         return type(self).__name__.lower()
 
     def to_dataframe(self, library: Library | None = None, *, columns: Literal["usual", "all"] = "usual") -> Any:
-        """The result as a data frame, one row per record, such as a pair; see `Report.to_dataframe`."""
+        """Return the result as a data frame, with one row per record (such as a pair); see `Report.to_dataframe`."""
         return rows_to_dataframe(self._rows(), library, columns, _USUAL)
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -191,25 +194,25 @@ class Report(ReportRecord, Result):
         systems: scores, metric by metric, from best to worst.
         comparisons: pairs, metric by metric and test by test, in the order of the data: a comes before b in the data.
         settings: what determines the report, given the data.
-        num_instances: number of instances, each of which counts once, however many runs it has.
+        num_instances: number of instances. An instance counts once, however many runs it has.
         num_units: number of resampled units: instances, or clusters if there are any.
         lower_is_better: the metrics of this report whose lower scores are better.
         notes: what a reader of the numbers should know (identical systems, instances dropped).
         signature: one line that reproduces the numbers: metric, test, resamples, seed, conventions, version.
-        data: hash of the evaluations; the same for the same numbers, names and labels in the same order.
+        data: hash of the evaluations. It is the same for the same numbers, names and labels in the same order.
         measured: what each metric was measured on, if the data name tasks.
         runs: the fewest and the most runs of an instance; None without runs.
-        again: compares the evaluations of this report again, with some options changed; None if the report was pickled,
-            or read from JSON, because it then has no evaluations.
-        versions: of sigjax, and of the packages that computed the numbers.
-        compute_distribution: computes a `Distribution` from the data, as `again` compares them again.
+        again: a function that compares the evaluations of this report again, with some options changed. None if the
+            report was pickled, or read from JSON, because it then has no evaluations.
+        versions: the versions of sigjax, and of the packages that computed the numbers.
+        compute_distribution: a function that computes a `Distribution` from the evaluations. None as for `again`.
         evaluations: the compared evaluations, with which `diff` pairs old and new results; empty if the report was
             pickled, or read from JSON without statistics, see `to_json`.
     """
 
     @classmethod
     def from_json(cls, source: str | os.PathLike[str]) -> Report:
-        """The report from JSON that `to_json` or `sigjax compare -o out.json` has written, with all values unchanged.
+        """Read a report from JSON that `to_json` or `sigjax compare -o out.json` has written. All values are unchanged.
 
         Its tables are the same as before. To extend the report, give the data again: `compare(..., extend=report)`.
 
@@ -255,11 +258,11 @@ class Report(ReportRecord, Result):
 
     @staticmethod
     def json_schema() -> dict[str, Any]:
-        """The JSON Schema (draft 2020-12) of the output of `to_json`, with all settings of this version."""
+        """Return the JSON Schema (draft 2020-12) of the output of `to_json`, with all settings of this version."""
         return report_schema()
 
     def __repr__(self) -> str:
-        """The headlines of the first metrics, and the size of the data."""
+        """Return the headlines of the first metrics, and the size of the data."""
         from sigjax.report.sections import blocks
 
         sections = list(islice(blocks(self), _MOST_ANSWERS))
@@ -276,7 +279,7 @@ class Report(ReportRecord, Result):
         return self.to_text(whole=False)
 
     def _repr_html_(self) -> str:
-        """The report as HTML, for notebooks."""
+        """Return the report as HTML, for notebooks."""
         from sigjax.report.html import to_fragment
 
         return to_fragment(self)
@@ -289,7 +292,7 @@ class Report(ReportRecord, Result):
         progress: bool = True,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Report:
-        """The report of the same comparison with more resamples: the same result as a new run, in less time.
+        """Repeat the comparison with more resamples: the report is the same as from a new run, in less time.
 
         Args:
             resamples: the new total, larger than before. Permutation tests draw only the missing resamples; the
@@ -308,7 +311,9 @@ class Report(ReportRecord, Result):
     def true_discoveries(
         self, pairs: Iterable[tuple[str, ...]] | None = None, *, metric: str | None = None, test: Test | None = None
     ) -> int:
-        """A lower bound on the number of real differences among these pairs, even if you choose them after the results.
+        """Return a lower bound on the number of real differences among these pairs.
+
+        You may choose the pairs after you have seen the results.
 
         With the confidence level of the report, at least this many of the pairs differ. This holds simultaneously for
         all choices of pairs, however often you choose. The bound takes into account that you looked at all pairs of the
@@ -355,14 +360,14 @@ class Report(ReportRecord, Result):
         return family_discoveries(family, chosen, settings)
 
     def to_json(self, path: StrPath | None = None, *, keep_scores: KeepScores = "auto") -> str:
-        """The report as JSON of the schema `sigjax/1`.
+        """Return the report as JSON of the schema `sigjax/1`.
 
         Args:
             path: the file to write, as in all these methods. If it is given, the method returns the path instead of the
                 text.
-            keep_scores: whether the JSON holds the statistics of the instances, so that `diff` can pair old and new
-                results: "always", "never", or "auto" (if they take at most 1 MB). Metrics of your own and
-                missing="pairwise" are not kept.
+            keep_scores: whether the JSON contains the statistics of the instances, so that `diff` can pair old and new
+                results: "always", "never", or "auto" (if they take at most 1 MB). JSON never contains statistics of
+                metrics of your own, or with missing="pairwise".
 
         Raises:
             InputError: the file cannot be written.
@@ -377,9 +382,9 @@ class Report(ReportRecord, Result):
         caption: str | None = None,
         label: str | None = None,
     ) -> str:
-        """The table of a paper in LaTeX, systems by metrics, which fits a two-column class (package booktabs).
+        """Return the table of a paper in LaTeX, systems by metrics, which fits a two-column class (package booktabs).
 
-        Comments at its end give the results of the tests, for the text of the paper.
+        Comments at the end of the table give the results of the tests, for the text of the paper.
 
         Args:
             path: as in `to_json`.
@@ -401,14 +406,14 @@ class Report(ReportRecord, Result):
         return text_or_file(to_appendix(self, path, label=label), path)
 
     def to_methods(self, path: StrPath | None = None) -> str:
-        """A methods paragraph for a paper in LaTeX, made from the settings; `to_bibtex` gives its citations."""
+        """Return a methods paragraph for a paper in LaTeX, made from the settings; `to_bibtex` has its citations."""
         from sigjax.report.methods import to_methods
 
         return text_or_file(to_methods(self), path)
 
     @staticmethod
     def to_bibtex(path: StrPath | None = None) -> str:
-        """All BibTeX entries that `to_methods` may cite; one file serves several reports."""
+        """Return all BibTeX entries that `to_methods` can cite. One file is enough for several reports."""
         from sigjax.report.methods import to_bibtex
 
         return text_or_file(to_bibtex(), path)
@@ -421,7 +426,7 @@ class Report(ReportRecord, Result):
         color: bool = False,
         whole: bool | None = True,
     ) -> str:
-        """The report as text, as in a file: with all pairs, notes and the signature, and uncut names.
+        """Return the report as text, as in a file: with all pairs, notes and the signature, and uncut names.
 
         `print(report)` shows the answer and one table, as `whole=False` does.
         """
@@ -435,7 +440,7 @@ class Report(ReportRecord, Result):
         return to_text(self, width=width, color=color, more="report.to_text()")
 
     def document(self) -> Document:
-        """The document of the report, as for comments on pull requests."""
+        """The document of the report, from which comments on pull requests are made."""
         from sigjax.report.document import document_of
 
         return document_of(self)
@@ -446,19 +451,19 @@ class Report(ReportRecord, Result):
         return render(self, dialect)
 
     def _page(self) -> str:
-        """A whole web page with sortable tables, search and drawings; it loads nothing from other servers."""
+        """Return a whole web page with sortable tables, search and drawings. It loads nothing from other servers."""
         from sigjax.report.html import to_html
 
         return to_html(self)
 
     def to_csv(self, path: StrPath | None = None, *, of: TableName = "pairs") -> str:
-        """CSV with one row per pair, metric and test, or (`of="systems"`) per system and metric, with ranks."""
+        """Return CSV with one row per pair, metric and test, or (`of="systems"`) per system and metric, with ranks."""
         return text_or_file(csv_pieces(self, of), path)
 
     def to_dataframe(
         self, library: Library | None = None, *, of: TableName = "pairs", columns: Literal["usual", "all"] = "usual"
     ) -> Any:
-        """A data frame with one row per pair, metric and test, or per system and metric, with ranks.
+        """Return a data frame with one row per pair, metric and test, or per system and metric, with ranks.
 
         Args:
             of: "pairs" or "systems".
@@ -505,7 +510,7 @@ class Report(ReportRecord, Result):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Figure | Axes:
-        """The report as a matplotlib figure (extra `plot`), one row of panels per metric.
+        """Draw the report as a matplotlib figure (extra `plot`), with one row of panels per metric.
 
         Args:
             kind: "scores": scores with intervals. "estimation": scores beside the distributions of their differences,

@@ -56,13 +56,13 @@ from sigjax.report.words import (
 )
 
 _NAMED = 5
-"""Most systems or pairs that a sentence names."""
+"""A sentence names at most this many systems or pairs."""
 MAX_GRID = 60
-"""Most systems in a printed grid; nobody reads a larger grid."""
+"""A printed grid has at most this many systems, because nobody reads a larger grid."""
 MAX_NUMBERS = 12
-"""Most systems whose p-values fit into the cells of a drawn grid; if there are more systems, cells are only shaded."""
+"""The cells of a drawn grid contain p-values if there are at most this many systems. Else the cells are only shaded."""
 MAX_NAMED = 8
-"""Most systems for which a page lists all pairs; more systems are described by letters, groups or shades."""
+"""A page lists all pairs if there are at most this many systems. Else letters, groups or shades describe the pairs."""
 
 
 class ScoreCell(NamedTuple):
@@ -77,10 +77,11 @@ class ScoreCell(NamedTuple):
 class Table:
     """A table for people. Each output format decides how to write a cell, a row and a rule.
 
-    A row has a printable text or a `ScoreCell` for each column; a table without a header has empty headers. The other
-    fields list indices of columns. Columns in `names` hold text from the data (aligned left, escaped, made `visible`
-    here, once). Columns in `scores` hold scores; their headers come from the data. If lines are too short, columns in
-    `optional` are dropped, in this order. Columns in `details` appear only in files and verbose output.
+    A row has a printable text or a `ScoreCell` for each column. In a table without a header, the headers are empty
+    texts. The other fields list indices of columns. Columns in `names` contain text from the data. This text is aligned
+    left and escaped, and its control characters are made visible here (by the function `visible`). Columns in `scores`
+    contain scores; their headers come from the data. If lines are too short, columns in `optional` are dropped, in this
+    order. Columns in `details` appear only in files and verbose output.
     """
 
     header: tuple[str, ...]
@@ -93,19 +94,22 @@ class Table:
     note: str = ""
 
     def __post_init__(self) -> None:
-        """Make the names visible."""
+        """Make the control characters of names visible."""
         if any(visible(row[column]) != row[column] for row in self.rows for column in self.names):
             rows = [tuple([visible(own) if i in self.names else own for i, own in enumerate(row)]) for row in self.rows]
             object.__setattr__(self, "rows", rows)
 
     @classmethod
     def of(cls, columns: Mapping[str, Sequence[str]], *, optional: Sequence[str] = (), **more: Any) -> Table:
-        """The table with these columns: header -> cells. `optional` lists headers of optional columns."""
+        """Make a table from a dict that maps the header of each column to its cells.
+
+        `optional` lists the headers of optional columns. `more` are other fields of the table.
+        """
         left_out = tuple(map(list(columns).index, optional))
         return cls(tuple(columns), list(zip(*columns.values(), strict=True)), optional=left_out, **more)
 
     def without(self, columns: Collection[int]) -> Table:
-        """The table without some of its columns."""
+        """Return the table without these columns, which are given by index."""
         kept = [column for column in range(len(self.header)) if column not in columns]
         header, *rows = [tuple([row[column] for column in kept]) for row in (self.header, *self.rows)]
         numbered = {column: number for number, column in enumerate(kept)}
@@ -116,13 +120,15 @@ class Table:
 
 @dataclass(frozen=True)
 class PairFamily:
-    """The pairs of one metric and one test, adjusted together (or also with the pairs of the other metrics).
+    """The pairs of one metric and one test. Their p-values are adjusted together.
 
-    Systems are sorted from best to worst. The heading names the test, its alternative and the correction. The
-    conclusion is the result of the test in one or two sentences. The promise is a sentence on the confidence of ranks
-    and the top group. The contradiction explains a star beside an interval that contains 0 ("" if there is no such
-    interval). The warning names undecided pairs; None if there are none. `only` is the pair, if there is only one; else
-    None.
+    With family "report", they are adjusted together with the p-values of the other metrics.
+
+    `systems` are sorted from best to worst. `heading` names the test, its alternative and the correction. `promise` is
+    a sentence on the confidence of ranks and the top group. `contradiction` explains a star beside an interval that
+    contains 0 ("" if there is no such interval). `method` says how the p-values were computed. `warning` names
+    undecided pairs; None if there are none. `only` is the pair if there is only one pair, else None. `conclusion` is
+    the result of the test in one or two sentences.
     """
 
     test: Test
@@ -139,7 +145,7 @@ class PairFamily:
 
     @property
     def layout(self) -> Literal["pair", "baseline", "grid"]:
-        """The kind of table to draw."""
+        """The kind of table in which the pairs are shown."""
         if self.only is not None:
             return "pair"
         return "grid" if self.settings.baseline is None else "baseline"
@@ -151,7 +157,7 @@ class PairFamily:
 
     @property
     def basis(self) -> str:
-        """The basis of the conclusion (test, method, number of pairs), in one line."""
+        """One line with the basis of the conclusion: the heading, the meaning of a star, and remarks on confidence."""
         return "; ".join(filter(None, (self.heading, self.star, self.promise, self.contradiction)))
 
     @cached_property
@@ -161,7 +167,7 @@ class PairFamily:
 
     @cached_property
     def table(self) -> Table:
-        """The table: facts about the only pair, the grid of all systems, or the pairs with the baseline."""
+        """The table of the pairs: facts about the only pair, a grid of all systems, or the pairs with the baseline."""
         if self.only is not None:
             return _pair_table(self.only)
         if self.layout == "baseline":
@@ -177,14 +183,20 @@ class PairFamily:
         return "p" if self.settings.correction == "none" else "adjusted p"
 
     def ranked(self) -> Comparisons:
-        """The pairs by their systems' ranks. If p is equal for both directions, the better system comes first."""
+        """The pairs in the order of their systems' ranks.
+
+        If p is the same for both directions (a two-sided test), the better system of a pair comes first.
+        """
         rank = {system.name: i for i, system in enumerate(self.systems)}
         free = self.settings.alternative == "two-sided" and self.settings.baseline is None
         pairs = [one.turned() if free and rank[one.a] > rank[one.b] else one for one in self.comparisons]
         return Comparisons.of(sorted(pairs, key=lambda one: (rank[one.a], rank[one.b])))
 
     def against(self) -> tuple[str, dict[str, Comparison]]:
-        """The baseline, or else the best system; and its comparisons with the other systems, by their names."""
+        """Return the name of the baseline (without one, of the best system), and the comparisons with it.
+
+        The comparisons are a dict from the name of each other system.
+        """
         reference = self.settings.baseline or self.systems[0].name
         a, b = (self.comparisons.column(name).mapped(reference.__eq__) for name in "ab")
         pairs = self.comparisons.at(np.flatnonzero(a | b))
@@ -192,46 +204,50 @@ class PairFamily:
 
     @property
     def first_column(self) -> int:
-        """The first column of the grid that is not empty: a two-sided test has no cells below the diagonal."""
+        """The index of the first column of the grid that is not empty.
+
+        It is 1 for a two-sided test, because there are then no cells below the diagonal.
+        """
         return 1 if self.settings.alternative == "two-sided" else 0
 
     def grid(self, size: int) -> list[list[Comparison | None]]:
-        """The pairs of the first systems, `[system][system]` from best to worst, without empty columns.
+        """Return the grid `[row][column]` of the pairs of the best `size` systems, without empty columns.
 
-        Cells on and below the diagonal are None, and so are pairs that were not compared. But a one-sided p-value is
-        for row minus column, so the pair's first system is the row, even below the diagonal.
+        Rows and columns are systems from best to worst. For a two-sided test, a pair stands above the diagonal. For a
+        one-sided test, p is for row minus column, so the row is the first system of the pair, and a pair may stand
+        below the diagonal. All other cells are None.
         """
         names = [system.name for system in self.systems[:size]]
-        # pairs of a one-sided test keep their order
+        # In a one-sided test, all ranks are 0, so that pairs keep the order of their two systems.
         rank = {name: self.first_column * i for i, name in enumerate(names)}
         pairs = {(one.b, one.a) if rank[one.a] > rank[one.b] else (one.a, one.b): one for one in self.among(size)}
         return [[pairs.get((row, column)) for column in names[self.first_column :]] for row in names]
 
     def not_listed(self) -> str | None:
-        """Where to find the pairs if they are too many for a list; None if they are listed."""
+        """Return words that say where to find the pairs if they are too many for a list; None if they are listed."""
         return self.pairs_elsewhere if self.layout == "grid" and len(self.systems) > MAX_NAMED else None
 
     @property
     def pairs_elsewhere(self) -> str:
-        """Where to find the pairs."""
+        """Words that say where to find the pairs."""
         return f"The {count(len(self.comparisons), 'pair')} are left out here; --format csv or json gives them all."
 
     def among(self, size: int) -> Comparisons:
-        """The pairs among the first systems."""
+        """Return the pairs among the best `size` systems."""
         names = {system.name for system in self.systems[:size]}
         first, second = (self.comparisons.column(name).mapped(names.__contains__) for name in "ab")
         return self.comparisons.at(np.flatnonzero(first & second))
 
 
 def oriented(pair: Comparison, name: str) -> tuple[float, Interval | None]:
-    """The delta of a system minus the other system of a pair, and its interval."""
+    """Return the delta of the system `name` minus the other system of a pair, and the interval of this delta."""
     if pair.a == name:
         return pair.delta, pair.interval
     return -pair.delta, None if pair.interval is None else Interval(-pair.interval.high, -pair.interval.low)
 
 
 def _delta_spec(comparisons: Comparisons) -> str:
-    """The format of the deltas of a table: like `number_spec`, with a sign."""
+    """Return the format of the deltas of a table: like `number_spec`, with a sign."""
     columns = comparisons.arrays("delta", "standard_error", "interval")
     return f"+{number_spec([float(np.fmax.reduce(np.abs(each), axis=None, initial=0.0)) for each in columns])}"
 
@@ -254,7 +270,7 @@ def _pair_table(pair: Comparison) -> Table:
 
 
 def pairs_table(families: Sequence[PairFamily], settings: Settings) -> Table:
-    """The pairs of one metric by rank, with a row for each pair and test.
+    """Return a table of the pairs of one metric, by rank, with a row for each pair and test.
 
     If all p-values equal their adjusted p-values, only the adjusted p-values are shown.
     """
@@ -275,7 +291,7 @@ def pairs_table(families: Sequence[PairFamily], settings: Settings) -> Table:
 
 
 def thresholds(settings: Settings) -> tuple[float, ...]:
-    """The limits of p for shades, strictest first: .001 and .01 (if they are below alpha), then alpha."""
+    """Return the limits of p for the shades of a grid: .001 and .01 (if they are below alpha), then alpha."""
     return *(limit for limit in (0.001, 0.01) if limit < settings.alpha), settings.alpha
 
 
@@ -285,7 +301,10 @@ def has_equal_scores(comparison: Comparison) -> bool:
 
 
 def mark(comparison: Comparison) -> int | str:
-    """The shade of a pair in a grid without numbers: index of the strictest threshold above adjusted p, or a sign."""
+    """Return the shade of a pair in a grid without numbers: the index of the smallest threshold above the adjusted p.
+
+    If p is not below any threshold, return a sign (see `SIGNS`) instead.
+    """
     if has_equal_scores(comparison):
         return "="
     below = (shade for shade, limit in enumerate(thresholds(comparison.settings)) if comparison.p_adjusted < limit)
@@ -297,10 +316,10 @@ SIGNS = ("· not significant", "? undecided", "= equal scores")
 
 
 def pair_sentence(comparison: Comparison) -> str:
-    """The result of the test for one pair. The better system comes first (in a one-sided test, the first system).
+    """Return a sentence with the result of the test for one pair.
 
-    For delta = 0, every resample is at least as extreme. So p = 1 does not show that the systems are identical, but a
-    standard error of 0 does.
+    The better system comes first; in a one-sided test, the first system of the pair. For delta = 0, every resample is
+    at least as extreme. So p = 1 does not show that the systems are identical. A standard error of 0 shows it.
     """
     a, b, settings = comparison.a, comparison.b, comparison.settings
     if has_equal_scores(comparison):
@@ -327,14 +346,14 @@ def pair_sentence(comparison: Comparison) -> str:
 
 
 def decided(comparisons: Comparisons, settings: Settings) -> list[tuple[str, str]]:
-    """The better and the worse system of each pair that differs significantly."""
+    """Return the better and the worse system of each pair that differs significantly."""
     significant = comparisons.at(comparisons.column("p_adjusted").values < settings.alpha)
     columns = (significant.column(name).tolist() for name in ("a", "b", "better"))
     return [(a, b) if better == a else (b, a) for a, b, better in zip(*columns, strict=True) if better is not None]
 
 
 def lone_sentence(num_units: int, num_instances: int, settings: Settings) -> str | None:
-    """The sentence about data with a single unit; None if there are more units, or if runs are exchanged.
+    """Return a sentence about data with a single unit; None if there are more units, or if runs are exchanged.
 
     A swap only changes the sign of the difference, so two-sided p is 1 (mid-p 1/2) for every difference.
     """
@@ -347,11 +366,11 @@ def lone_sentence(num_units: int, num_instances: int, settings: Settings) -> str
 def systems_sentence(
     comparisons: Comparisons, systems: Sequence[SystemScore], settings: Settings, *, lower_is_better: bool
 ) -> str:
-    """The headline for several systems: the best, the systems that are not significantly worse, and how many are worse.
+    """Return the headline for several systems: the best, the ones not significantly worse, and how many are worse.
 
-    The best and the systems that are not worse form the top group: no system is significantly better
-    (`SystemScore.in_top_group`). Comparisons are all pairs, or each system with the baseline; systems are sorted from
-    best to worst.
+    The best system and the systems that are not significantly worse form the top group: no system is significantly
+    better than they are (`SystemScore.in_top_group`). `comparisons` are all pairs, or each system with the baseline.
+    `systems` are sorted from best to worst.
     """
     pairs, scores = decided(comparisons, settings), _texts(systems)
     scored = {name: f"{name} ({score})" for name, score in scores.items()}
@@ -401,17 +420,19 @@ def _against(pairs: Sequence[tuple[str, str]], scored: Mapping[str, str], baseli
 
 
 MAX_LETTERS = 8
-"""Most letters of one system; if a system has more, letters are not shown, because nobody can read them."""
+"""If a system has more letters than this, no letters are shown, because nobody can read so many."""
 DETAILS = ("boot. ranks", "letters", "raw p", "unclustered", "std. error")
 OPTIONAL = (*DETAILS, "interval", "group", "delta interval", "delta", "rank")
-"""Columns of a board, in the order in which they are dropped if a line is too short. Names, scores and p stay."""
+"""Columns of the table of systems, in the order in which they are dropped if a line is too short. Names, scores and p
+are never dropped."""
 
 
 class Section(NamedTuple):
-    """One metric: the data behind it, the results of the tests, the systems from best to worst, and the pairs by test.
+    """The part of a report about one metric.
 
-    There is a headline for each test with a different result. `key` explains the columns that only files and verbose
-    output have; None if there are none.
+    `caption` names the metric and its data. `headlines` has a sentence for each test; tests with the same result have
+    one sentence. `systems` are sorted from best to worst, and `families` are the pairs, one family per test. `key`
+    explains the columns that only files and verbose output have; None if there are no such columns.
     """
 
     metric: str
@@ -424,12 +445,12 @@ class Section(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The metric's name in papers."""
+        """The name of the metric, as in papers."""
         return metric_title(self.metric)
 
 
 def named_headlines(sections: Sequence[Section]) -> list[str]:
-    """The results for all metrics; each sentence begins with the name of its metric if there are several."""
+    """Return the headlines of all metrics. If there are several metrics, each headline begins with its metric."""
     if len(sections) == 1:
         return sections[0].headlines
     return [
@@ -440,9 +461,9 @@ def named_headlines(sections: Sequence[Section]) -> list[str]:
 
 
 def blocks(report: ReportRecord) -> Iterator[Section]:
-    """The sections of a report, in the order of its systems.
+    """Yield the sections of a report, in the order in which its systems list the metrics.
 
-    Tables of pairs are made only on demand: no format draws the grid of thousands of systems.
+    Tables of pairs are made only when they are needed, because no format draws the grid of thousands of systems.
     """
     for metric, systems, families, headlines in _by_metric(report):
         table, key = systems_table(systems, families, report.settings), _key(systems, report.settings)
@@ -451,14 +472,14 @@ def blocks(report: ReportRecord) -> Iterator[Section]:
 
 
 def headlines(report: ReportRecord) -> list[Headline]:
-    """The headlines, with the result of the tests for each metric or task, in the order of the report."""
+    """Return the headlines, with the result of the tests for each metric or task, in the order of the report."""
     return [Headline(metric, said) for metric, _, _, sentences in _by_metric(report) for said in sentences]
 
 
 def _by_metric(
     report: ReportRecord,
 ) -> Iterator[tuple[str, tuple[SystemScore, ...], list[PairFamily], list[str]]]:
-    """Yield for each metric: its systems, its pairs by test, and one headline for each test with a different result."""
+    """Yield for each metric: its name, its systems, its pairs by test, and its headlines (without repetitions)."""
     settings, groups, together = report.settings, report.comparisons.groups(), Counter[str]()
     if settings.family == "report":
         for (_, test), pairs in groups.items():
@@ -477,7 +498,7 @@ def _by_metric(
 
 
 def _caption(metric: str, num_systems: int, report: ReportRecord) -> str:
-    """The metric, and the data behind it."""
+    """Return a text with the name of the metric, and the data on which it was computed."""
     measured = next((one for one in report.measured if one.metric == metric), None)
     if measured is None:
         title, instances, units, runs = metric_title(metric), report.num_instances, report.num_units, report.runs
@@ -495,7 +516,10 @@ def _caption(metric: str, num_systems: int, report: ReportRecord) -> str:
 def _family(
     metric: str, test: Test, pairs: Comparisons, together: int, systems: tuple[SystemScore, ...], report: ReportRecord
 ) -> PairFamily:
-    """The pairs of a metric and test; p is adjusted over `family_size` pairs, or over these pairs if there are more."""
+    """Return the pairs of a metric and test as a `PairFamily`.
+
+    `together` is the number of pairs of all metrics if p is adjusted over all of them, else 0.
+    """
     settings, lower_is_better, size = report.settings, metric in report.lower_is_better, len(pairs)
     only = pairs[0] if size == 1 else None
     resamples, known, needed = pairs.columns("resamples", "decided", "resamples_needed")
@@ -515,7 +539,7 @@ def _family(
 
 
 def _contradiction(pairs: Comparisons, settings: Settings) -> str:
-    """A sentence on pairs that are significant although their joint interval contains 0; "" if there are none."""
+    """Return a sentence on significant pairs whose joint interval contains 0; "" if there are no such pairs."""
     if settings.alternative != "two-sided":
         return ""
     ends, joint, p_adjusted = pairs.arrays("interval", "joint_pairs", "p_adjusted")
@@ -527,9 +551,10 @@ def _contradiction(pairs: Comparisons, settings: Settings) -> str:
 
 
 def _promise(metric: str, report: ReportRecord, *, is_settled: bool) -> str:
-    """A sentence on the confidence of ranks and the top group, if test and correction bound the family-wise error.
+    """Return a sentence on the confidence of ranks and the top group; "" if there is no such confidence.
 
-    There is no such sentence for the bootstrap and mid-p, if pairs are undecided, and if runs are trained models.
+    The test and the correction must bound the family-wise error. The bootstrap and mid-p do not bound it. There is no
+    sentence either if pairs are undecided, or if runs are trained models.
     """
     settings = report.settings
     familywise = CORRECTIONS[settings.correction].bounds == "familywise" and not settings.mid_p
@@ -546,10 +571,10 @@ def _promise(metric: str, report: ReportRecord, *, is_settled: bool) -> str:
 
 
 def systems_table(systems: Sequence[SystemScore], families: Sequence[PairFamily], settings: Settings) -> Table:
-    """The table of a metric: systems from best to worst, and their distances from the best, or from the baseline.
+    """Return the table of a metric: systems from best to worst, with deltas to the best system or to the baseline.
 
-    For two systems, the sentence above has the result of the test, so the table has only the scores. If a line is too
-    short, columns are dropped in the order of `OPTIONAL`.
+    For two systems, the sentence above the table has the result of the test, so the table has only the scores. If a
+    line is too short, columns are dropped in the order of `OPTIONAL`.
     """
     errors = [one.standard_error_unclustered for one in systems]
     spec = number_spec([v for one in systems for v in (one.score, one.standard_error, *(one.interval or ()))] + errors)
@@ -582,7 +607,7 @@ def systems_table(systems: Sequence[SystemScore], families: Sequence[PairFamily]
 
 
 def _deltas(families: Sequence[PairFamily], settings: Settings) -> dict[str, tuple[str, Sequence[str]]]:
-    """The columns of deltas to the best or the baseline, by key: the title and the cells."""
+    """Return columns of deltas to the best system or to the baseline: a dict from a key to the title and the cells."""
     (reference, pairs), spec = families[0].against(), families[0].delta_spec
     to, names = "best" if settings.baseline is None else "baseline", [one.name for one in families[0].systems]
     deltas = {name: oriented(one, name) for name, one in pairs.items()}
@@ -593,7 +618,7 @@ def _deltas(families: Sequence[PairFamily], settings: Settings) -> dict[str, tup
     columns: dict[str, tuple[str, Mapping[str, str]]] = {"delta": (f"delta to {to}", texts)}
     columns["delta interval"] = heading, intervals
     for family in families:
-        if to == "best" and settings.alternative != "two-sided":  # if one-sided, p may be for the other direction
+        if to == "best" and settings.alternative != "two-sided":  # one-sided p may be for the other direction
             continue
         of_test, pairs = "" if len(families) == 1 else f" ({family.test})", family.against()[1]
         adjusted = {name: format_adjusted_p(one, digits=3) for name, one in pairs.items()}
@@ -605,7 +630,10 @@ def _deltas(families: Sequence[PairFamily], settings: Settings) -> dict[str, tup
 
 
 def metrics_table(sections: Sequence[Section]) -> Table:
-    """The scores of several metrics side by side, in the order of the first metric; p is for the delta to the best."""
+    """Return a table with the scores of several metrics side by side; p is for the delta to the best system.
+
+    Systems are sorted by the first metric.
+    """
     names = [system.name for system in sections[0].systems]
     columns: list[tuple[str, Sequence[str]]] = [("system", names)]
     intervals: list[int] = []
@@ -625,12 +653,15 @@ def metrics_table(sections: Sequence[Section]) -> Table:
 
 
 def has_letters(systems: Sequence[SystemScore]) -> bool:
-    """Whether the letters are few enough to be readable."""
+    """Whether there are more than two systems, all of them with letters, and none with more than `MAX_LETTERS`."""
     return len(systems) > 2 and all(one.letters is not None and len(one.letters) <= MAX_LETTERS for one in systems)
 
 
 def _key(systems: Sequence[SystemScore], settings: Settings) -> str | None:
-    """A text that explains the columns of files and verbose output, and why they may differ from ranks and group."""
+    """Return a text that explains the columns of files and verbose output; None if there are no such columns.
+
+    It also says why these columns may disagree with the ranks and the top group.
+    """
     lines, level = [], percent(settings.confidence_level)
     if any(one.standard_error_unclustered is not None for one in systems):
         of_clusters = "for new clusters and runs" if settings.design == "models" else "of clusters"
@@ -644,7 +675,7 @@ def _key(systems: Sequence[SystemScore], settings: Settings) -> str | None:
 
 
 def _heading(test: str, num_pairs: int, adjusted_over: int, settings: Settings, *, is_sampled: bool) -> str:
-    """The test, its alternative, and over how many pairs p was adjusted."""
+    """Return a text with the test, its alternative, and the number of pairs over which p was adjusted."""
     text = f"{test} test, {ALTERNATIVES[settings.alternative]}{', mid-p' if settings.mid_p else ''}"
     if settings.statistic == "studentized" and test == "permutation":
         text += ", studentized"
@@ -663,7 +694,10 @@ def _heading(test: str, num_pairs: int, adjusted_over: int, settings: Settings, 
 
 
 def _method_line(only: Comparison | None, num_pairs: int, drawn: np.ndarray, methods: Sequence[str]) -> str:
-    """A sentence on how the p-values of a family were computed; `drawn` has the resamples of each sampled pair."""
+    """Return a sentence on how the p-values of a family were computed.
+
+    `drawn` contains the number of resamples of each pair whose p was sampled.
+    """
     numbers = [count(drawn.max(), "resample")] if drawn.size else []
     if numbers and drawn.min() < drawn.max():
         numbers = [f"{drawn.min():,} to {numbers[0]}"]
@@ -680,14 +714,16 @@ def _method_line(only: Comparison | None, num_pairs: int, drawn: np.ndarray, met
 
 
 _MOST_NAMED, _MOST_OPEN = 3, 0.2
-"""Most undecided pairs that a warning names; share of pairs that may stay undecided with the proposed resamples."""
+"""`_MOST_NAMED`: a warning names at most this many undecided pairs. `_MOST_OPEN`: with the number of resamples that a
+warning proposes, this share of the undecided pairs may stay undecided."""
 
 
 def _unsettled(pairs: Comparisons, num_pairs: int, needed: np.ndarray, settings: Settings) -> str | None:
-    """A warning if infinitely many resamples could give other decisions; it proposes resamples that decide most pairs.
+    """Return a warning if infinitely many resamples could give other decisions; else None.
 
-    `pairs` are the undecided pairs of `num_pairs` pairs. `needed` is the number of resamples that should decide each
-    pair, if at most `MOST_RESAMPLES` suffice.
+    The warning proposes a number of resamples that decides most pairs. `pairs` are the undecided pairs of `num_pairs`
+    pairs. `needed` has, for each undecided pair, the number of resamples that should decide it; pairs that need more
+    than `MOST_RESAMPLES` are not in it.
     """
     if (num_open := len(pairs)) == 0:
         return None
@@ -725,10 +761,10 @@ MEANINGS: dict[Marking, str] = {
 
 
 def paper_table(report: ReportRecord, sections: Sequence[Section]) -> Table:
-    """The table of a paper: systems by metrics, the best score of each metric in bold, and marks for significance.
+    """Return the table of a paper: systems as rows, metrics as columns, and marks for significance at the scores.
 
-    Systems are sorted by the first metric, and marks come from the first test. With letters as marks, each score has
-    the letters of its system for this metric.
+    The best score of each metric is bold. Systems are sorted by the first metric. Marks come from the first test. If
+    the marks are letters, a score has the letters that its system has by this metric.
     """
     settings, marking = report.settings, _marking(sections, report.settings)
     names, columns = [system.name for system in sections[0].systems], list[dict[str, ScoreCell]]()
@@ -755,9 +791,10 @@ def paper_table(report: ReportRecord, sections: Sequence[Section]) -> Table:
 
 
 def tasks_table(sections: Sequence[Section], most: int) -> Table:
-    """The scores of all sections: a row for each task, a column for each of the first section's best systems.
+    """Return a table of the scores of all sections: a row for each task, a column for each system.
 
-    The name of the score is omitted if all tasks have the same score.
+    The systems are the best `most` systems of the first section. The name of the score (such as exact_match) is left
+    out if all tasks have the same kind of score.
     """
     names = [system.name for system in sections[0].systems[:most]]
     tasks = [section.title for section in sections]
@@ -787,7 +824,7 @@ def _marking(sections: Sequence[Section], settings: Settings) -> Marking:
 
 
 def _marks(section: Section, marking: Marking) -> dict[str, str]:
-    """The marks of each system that has marks."""
+    """Dict from each system that has marks to its marks."""
     family = section.families[0]
     if marking == "letters":
         return {one.name: one.letters or "" for one in section.systems}

@@ -17,7 +17,7 @@ from sigjax.report.words import count
 
 
 def _named(signs: str, names: str) -> dict[str, str]:
-    """Sign -> its LaTeX name."""
+    """Dict from each of the signs to its LaTeX name."""
     return dict(zip(signs, names.split(), strict=True))
 
 
@@ -48,7 +48,7 @@ SYMBOLS = {
     **{sign: f"$^{{{plain}}}$" for sign, plain in zip("⁰⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0456789+-n", strict=True)},
     **{sign: f"$_{{{plain}}}$" for sign, plain in zip("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-", strict=True)},
 }
-"""Characters that LaTeX would interpret, or that pdflatex does not know -> LaTeX that prints them."""
+"""Dict from characters that LaTeX would interpret, or that pdflatex does not know, to LaTeX that prints them."""
 _LETTERS = frozenset("ĂăĄąĆćČčĎďĐđĘęĚěĞğİıĲĳĹĺĽľŁłŃńŇňŊŋŐőŒœŔŕŘřŚśŞşŠšŢţŤťŮůŰűŸŹźŻżŽž")
 """Letters of the encoding T1 that are not in Latin-1."""
 _ACCENTS = {
@@ -58,7 +58,7 @@ _ACCENTS = {
 _BELOW = "dckb"
 _OVER_MATHEMATICS = _named("`'^~=u.\"v", "grave acute hat tilde bar breve dot ddot check")
 _ONLY_T1 = re.compile(r"[«»ÐÞðþĄąĐđĘęŊŋ]|\\(?:k\{|quotesinglbase|quotedblbase|guilsingl)")
-"""LaTeX source and characters that the usual fonts of pdflatex can print only in the encoding T1."""
+"""A pattern of characters and LaTeX source that the usual fonts of pdflatex can print only in the encoding T1."""
 _WIDTHS = {
     character: points
     for points, characters in (
@@ -85,28 +85,29 @@ _WIDTHS = {
     )
     for character in characters
 }
-"""Widths in points of characters of Computer Modern, at 10 pt."""
+"""Dict from a character to its width in points, in Computer Modern at 10 pt."""
 _WIDEST, _LETTER = 11.2, 5.3
-"""Widths in points: of other characters (at most), and of a letter of a code such as U+6570."""
+"""In points: `_WIDEST` is an upper bound on the width of other characters, and `_LETTER` is the width of a letter in a
+code such as U+6570."""
 BOLD = 1.16
-"""Largest factor by which bold text is wider than normal text."""
+"""Bold text is at most this many times as wide as normal text."""
 
 
 def escape_latex(text: str) -> str:
-    r"""The text, escaped so that LaTeX prints it literally.
+    r"""Escape the text so that LaTeX prints it literally.
 
     >>> print(escape_latex("50% naïve, α−β ḱ"), escape_latex("x--y 数"))
     50\% naïve, $\alpha$$-$$\beta$ \'{k} x-{}-y 数
     """
     clusters = re.findall("[^\u0300-\u036f][\u0300-\u036f]*|.", normalize("NFC", visible(text)), re.DOTALL)
     escaped = "".join(map(_printed, clusters))
-    escaped = re.sub("-(?=-)|,(?=,)|'(?=')", r"\g<0>{}", escaped)  # two would become a dash or a quotation mark
-    return re.sub(r"^(?=[\[*])", "{}", escaped)  # LaTeX would read these as an option of the row's end
+    escaped = re.sub("-(?=-)|,(?=,)|'(?=')", r"\g<0>{}", escaped)  # LaTeX joins two of them
+    return re.sub(r"^(?=[\[*])", "{}", escaped)  # after the end of a row, LaTeX would read these as an option
 
 
 @lru_cache(maxsize=4096)
 def _printed(cluster: str) -> str:
-    """A character, with its accents, for LaTeX; unchanged if pdflatex does not know it."""
+    """Return LaTeX that prints a character with its accents; unchanged if pdflatex does not know the character."""
     if cluster in SYMBOLS or (len(cluster) == 1 and is_latin(cluster)):
         return SYMBOLS.get(cluster, cluster)
     if len(cluster) == 1 and category(cluster) == "Zs":
@@ -127,7 +128,7 @@ def _printed(cluster: str) -> str:
 
 
 def is_latin(source: str) -> bool:
-    """Whether pdflatex knows all characters of a source."""
+    """Whether pdflatex knows all characters of a LaTeX source."""
     return source.isascii() or not any(map(_is_foreign, source))
 
 
@@ -136,7 +137,7 @@ def _is_foreign(character: str) -> bool:
 
 
 def fonts(source: str) -> str:
-    """The line that loads the font encoding which a source needs for its characters; empty if it needs none."""
+    """Return a line that loads the font encoding T1 if the characters of a LaTeX source need it; else an empty text."""
     return r" \usepackage[T1]{fontenc}" if _ONLY_T1.search(source) else ""
 
 
@@ -144,10 +145,11 @@ _NAMED = 5
 
 
 def declared(source: str, names: Iterable[str]) -> list[str]:
-    """Lines before a source with characters that pdflatex does not know, and a warning about them.
+    """Return lines to put before a LaTeX source with characters that pdflatex does not know; they include a warning.
 
-    pdflatex prints the code of such a character, unless a package declares it; lualatex and xelatex print the character
-    if their font has it. `names` are the names of systems and metrics, which may contain the characters.
+    With these lines, pdflatex prints the code of such a character, unless a package declares the character. lualatex
+    and xelatex print the character if their font has it. `names` are the names of systems and metrics, in which the
+    characters may occur.
     """
     if is_latin(source):
         return []
@@ -166,7 +168,7 @@ def declared(source: str, names: Iterable[str]) -> list[str]:
 
 
 def width(text: str) -> float:
-    """Width of a text in points, rather too large than too small, in Computer Modern at 10 pt."""
+    """Return an upper estimate of the width of a text in points, in Computer Modern at 10 pt."""
     return sum(map(_width, normalize("NFC", text)))
 
 

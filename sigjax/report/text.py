@@ -35,22 +35,23 @@ WHOLE = sys.maxsize
 """The width of files: sentences are broken at `WIDTH_OF_SENTENCES`, and rows of tables are never broken."""
 WIDTH_OF_SENTENCES = 100
 MAX_NUMBERS = 8
-"""Most systems whose p-values fit side by side on a terminal."""
+"""On a terminal, the p-values of at most this many systems fit side by side."""
 GAP = "  "
 MIN_NAME = 12
 MAX_GRID_NAME = 30
 BOLD, DIM, GREEN, YELLOW = "1", "2", "1;32", "1;33"
 MAX_LINES = 3
-"""Most lines of a name in a table; the rest of the name is cut."""
+"""A name in a table has at most this many lines. The rest of the name is cut."""
 MAX_TOGETHER = 12
-"""Most systems for which the scores by several metrics are shown in one table."""
+"""The scores by several metrics are shown in one table if there are at most this many systems."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """Lines of text, and sentences, which are broken into lines of `width` at the end. Tables may be `room` wide.
+    """A page of text. Its sentences are broken into lines of `width` characters when the page is finished.
 
-    A line is a text, its style, and whether it is a sentence. A `short` page has p-values in the form for screens.
+    `room` is the largest width of a table. An entry of `lines` is a text, its style, and whether it is a sentence. A
+    `short` page has p-values in the form for screens.
     """
 
     width: int
@@ -60,11 +61,11 @@ class Page:
     lines: list[tuple[str, str, bool]] = field(default_factory=list)
 
     def add(self, line: str = "", style: str = "") -> None:
-        """Add a line, which is not broken."""
+        """Add a line that must not be broken."""
         self.lines.append((line, style, False))
 
     def sentence(self, line: str, style: str = "") -> None:
-        """Add a sentence, to be broken into lines that fit; a word longer than a line is not broken."""
+        """Add a sentence, which `__str__` breaks into lines that fit. Only words longer than a line do not fit."""
         self.lines.append((words.without_digits(line) if self.short else line, style, True))
 
     def gap(self) -> None:
@@ -73,7 +74,7 @@ class Page:
             self.add()
 
     def __str__(self) -> str:
-        """Return the text of the page; control characters in sentences become visible."""
+        """Return the text of the page. Control characters in sentences become visible."""
         parts: list[str] = []
         for text, style, is_sentence in self.lines:
             lines = words.filled(visible(text).split(" "), self.width, gap=" ") if is_sentence else [text]
@@ -81,12 +82,12 @@ class Page:
         return "\n".join(line.rstrip() for line in parts) + "\n"
 
     def styled(self, text: str, style: str) -> str:
-        """The text with the escapes of a style, if the page has colours."""
+        """Return the text with the escape codes of a style if the page has colours; else the text alone."""
         return f"\x1b[{style}m{text}\x1b[0m" if self.color else text
 
 
 _SHOWN_NOTES = ("noise", "discoveries", "wins")
-"""The codes of notes that a screen shows, too."""
+"""The codes of the notes that are shown even on a screen without --verbose."""
 
 
 def to_text(
@@ -97,10 +98,12 @@ def to_text(
     verbose: bool = False,
     more: str = "--verbose or -o FILE",
 ) -> str:
-    """The report in lines of at most `width` characters (by default the terminal's width; without one, no limit).
+    """Return the report in lines of at most `width` characters.
 
-    `verbose` adds all pairs, letters, standard errors, the method, notes and the signature. Without it, a line explains
-    how to get `more`.
+    By default, this is the width of the terminal. If there is no terminal, lines of tables have any width.
+
+    `verbose` adds all pairs, letters, standard errors, the method, notes and the signature. Otherwise a line says that
+    `more` (an option or a method) shows all of this.
     """
 
     def draw(page: Page) -> None:
@@ -136,9 +139,9 @@ def to_text(
 
 
 def columns() -> int | None:
-    """The width of stdout in characters: from `COLUMNS` (even if stdout is a pipe) or the terminal; None if unknown.
+    """Return the width of stdout in characters; None if it is unknown. All code that prints text uses this function.
 
-    All code that prints text uses this function.
+    The width comes from the environment variable `COLUMNS` (even if stdout is a pipe), else from the terminal.
     """
     given = os.environ.get("COLUMNS", "")
     if is_terminal(sys.stdout) or (given.isdecimal() and int(given) > 0):
@@ -154,9 +157,9 @@ def rendered(
     sentences: int = WIDTH_OF_SENTENCES,
     short: bool | None = None,
 ) -> str:
-    """The text that `draw` adds to a page with these widths. The defaults are the widths of stdout, or of files.
+    """Return the text that `draw` adds to a page of this `width`; by default the width of stdout, or of files.
 
-    Pages for files have all digits of p-values, unless they are `short`.
+    `sentences` is the largest width of sentences. Pages for files have all digits of p-values, unless they are `short`.
     """
     room = width or columns() or WHOLE
     page = Page(sentences if room == WHOLE else room, room, color, room < WHOLE if short is None else short)
@@ -174,13 +177,13 @@ def _section(page: Page, section: Section, *, verbose: bool) -> None:
     if verbose and section.key:
         page.sentence(section.key)
     for family in section.families:
-        # In a one-sided test, p is for one order of the two systems; only the grid shows this order.
+        # In a one-sided test, p is for one order of the two systems. Of all tables, only the grid shows this order.
         if verbose or (family.layout == "grid" and family.settings.alternative != "two-sided"):
             _family(page, family)
 
 
 def _draw_systems(page: Page, section: Section, *, verbose: bool) -> list[str]:
-    """Draw the table of a metric, with headers of one line; return the headers that are shown."""
+    """Draw the table of a metric, with headers of one line. Return the headers of the columns that are shown."""
     table = section.table if verbose else section.table.without(section.table.details)
     header = [_JOINT.sub(r"joint \1", title).removesuffix(", each pair alone") for title in table.header]
     in_best = [row for row, one in enumerate(section.systems) if one.in_top_group]
@@ -195,12 +198,13 @@ def _draw_systems(page: Page, section: Section, *, verbose: bool) -> list[str]:
 
 
 _SHOWN_SYSTEMS, _LEAST_HIDDEN = 20, 5
-"""Number of systems of a long board that a screen shows before the last system; and fewest systems that are hidden."""
+"""If a table has many systems, a screen shows the first `_SHOWN_SYSTEMS` systems and the last system. The systems in
+between are hidden only if there are at least `_LEAST_HIDDEN` of them."""
 _JOINT = re.compile(r"^(\S+ interval), joint \(.*\)$")
 
 
 def _conclusions(page: Page, sections: Sequence[Section]) -> None:
-    """Draw the results of each metric and the warnings about undecided pairs, without repetition."""
+    """Draw the results of each metric, and the warnings about undecided pairs, each sentence once."""
     styled = dict.fromkeys(named_headlines(sections), BOLD)
     for section in sections:
         metric = f"{section.title}: " if len(sections) > 1 else ""
@@ -224,10 +228,13 @@ _NOT_EQUAL = (
 def _legend(
     page: Page, sections: Sequence[Section], columns: Collection[str] = (), *, every_pair: bool = False
 ) -> None:
-    """Draw the meaning of the shown columns and of p, and the confidence of ranks, without repetition."""
+    """Draw the meaning of the shown columns and of p, and the confidence of ranks, each sentence once.
+
+    `columns` are the headers of the columns that are shown. `every_pair`: whether all pairs are shown.
+    """
     cells = [cell for section in sections for row in section.table.rows for cell in row]
     is_marked = every_pair or any(isinstance(cell, words.PText) and cell.endswith("?") for cell in cells)
-    # The intervals of scores are dropped before the intervals of deltas.
+    # If any interval is shown, the intervals of deltas are, because the intervals of scores are dropped first.
     has_deltas = any(title.endswith("interval") for title in columns)
     families = [family for section in sections for family in section.families if family.only is None]
     lines: list[tuple[str, str]] = []
@@ -250,9 +257,9 @@ def _legend(
 
 
 def _draw_together(page: Page, sections: Sequence[Section], measured: Mapping[str, str]) -> bool:
-    """Draw several metrics of few systems in one table; return whether they fit.
+    """Draw several metrics of few systems in one table, if they fit; return whether they fit.
 
-    `measured`: metric -> title with its task.
+    `measured` is a dict from a metric to its title, which names its task.
     """
     if len(sections) < 2 or len(sections[0].systems) > MAX_TOGETHER:
         return False
@@ -271,7 +278,7 @@ def _draw_together(page: Page, sections: Sequence[Section], measured: Mapping[st
     if not one_test or families[0].settings.alternative != "two-sided":
         return False
     table, dropped = metrics_table(sections), []
-    # drop the intervals of all metrics, not only of some
+    # If the names do not fit, drop the intervals of all metrics, not only of some metrics.
     if width_of_names(page.room, table) < _longest_name(table):
         table, dropped = table.without(table.optional), [table.header[i] for i in table.optional]
     if width_of_names(page.room, table) < MIN_NAME:
@@ -291,10 +298,13 @@ def _draw_together(page: Page, sections: Sequence[Section], measured: Mapping[st
 
 
 def _tasks(page: Page, sections: list[Section], *, verbose: bool) -> list[Section]:
-    """Draw a suite and the scores of its tasks; returns the sections that are left to draw (none unless verbose)."""
+    """Draw a suite (a mean over tasks) and the scores of its tasks. Return the sections that are left to draw.
+
+    No section is left unless `verbose`.
+    """
     _section(page, sections[0], verbose=verbose)
     every, longest = len(sections[0].systems), max(cell_len(visible(section.title)) for section in sections)
-    most = max(2, (page.room - min(longest, MAX_GRID_NAME)) // 8)  # 8 characters: a score and its gap
+    most = max(2, (page.room - min(longest, MAX_GRID_NAME)) // 8)  # a score and its gap take 8 characters
     names = [visible(one.name) for one in sections[0].systems]
     if min(longest, MAX_GRID_NAME) + sum(max(cell_len(name), 6) + len(GAP) for name in names) <= min(page.room, 120):
         page.sentence("Scores of all tasks")
@@ -308,14 +318,13 @@ def _tasks(page: Page, sections: list[Section], *, verbose: bool) -> list[Sectio
 
 
 def draw_table(page: Page, table: Table, dropped: Sequence[str] = (), *, most: int = WHOLE) -> Sequence[str]:
-    """Draw a table without the columns titled as in `dropped`. Names share the room that the numbers leave.
+    """Draw a table; return the titles of all columns that are left out.
 
-    Returns the titles of all columns that are left out.
+    `dropped` are the titles of columns that the table no longer has; they count as left out. `most` is the largest
+    width of a column of names, in characters. Columns of names get the width that the other columns leave.
 
-    `most` is the largest width of a column of names, in characters.
-
-    If the table is too wide, optional columns are dropped until the names fit. If necessary, the part that all names
-    share is omitted. Then names are broken into lines, and finally cut.
+    If the table is too wide, optional columns are dropped until the names fit. If this is not enough, the beginning and
+    the end that all names have in common are left out. Then names are broken into lines, and finally cut.
     """
     if page.short:
         shown = [[cell.short if isinstance(cell, words.PText) else cell for cell in row] for row in table.rows]
@@ -323,7 +332,7 @@ def draw_table(page: Page, table: Table, dropped: Sequence[str] = (), *, most: i
     ends = words.shared_ends([row[i] for row in table.rows for i in table.names])
     titles = max((cell_len(table.header[i]) for i in table.names), default=0)
     needed = max(titles, _longest_name(table) - sum(map(cell_len, ends)))
-    # with several columns of names, names are broken sooner
+    # If there are several columns of names, names may be broken before optional columns are dropped.
     needed = min(needed, most if len(table.names) == 1 else MIN_NAME)
     dropped = list(dropped)
     while table.optional and width_of_names(page.room, table) < needed:
@@ -347,7 +356,7 @@ def draw_table(page: Page, table: Table, dropped: Sequence[str] = (), *, most: i
 
 
 def _full_title(title: str) -> str:
-    """The title of a column, complete if the columns beside it, which would explain it, are dropped."""
+    """Return the title of a column for a text in which no other columns explain it: a short title is completed."""
     first, joint, _ = title.partition(", ")
     is_of_deltas = joint or first.startswith("joint ")
     return f"{first} of {'deltas' if is_of_deltas else 'scores'}" if first.endswith(" interval") else title
@@ -358,7 +367,10 @@ def _longest_name(table: Table) -> int:
 
 
 def width_of_names(room: int, table: Table) -> int:
-    """Width of each column of names, so that a row fits into `room`. If there are no names, the remaining width."""
+    """Return the width of each column of names with which a row fits into `room`.
+
+    If there are no columns of names, return the width that is left.
+    """
     parts = zip(*_headings(table), *table.rows, strict=True)
     numbers = [cells for i, cells in enumerate(parts) if i not in table.names]
     taken = sum(cell_len(_right(cells)[0]) + len(GAP) for cells in numbers)
@@ -366,7 +378,10 @@ def width_of_names(room: int, table: Table) -> int:
 
 
 def table_lines(table: Table, width_of_names: int) -> list[str]:
-    """The lines of a table; names are broken into lines of this width, or of `MIN_NAME`, and cut after `MAX_LINES`."""
+    """Return the lines of a table. Names are broken into lines of this width and cut after `MAX_LINES` lines.
+
+    The width is at least `MIN_NAME`.
+    """
     names, width = list(dict.fromkeys(row[i] for row in table.rows for i in table.names)), max(MIN_NAME, width_of_names)
     short = dict(zip(names, words.short_names(names, MAX_LINES * width), strict=True))
     rows: list[tuple[str, ...]] = []
@@ -384,7 +399,7 @@ def table_lines(table: Table, width_of_names: int) -> list[str]:
 
 
 def _headings(table: Table) -> list[tuple[str, ...]]:
-    """The lines of the header, aligned at the bottom: titles are broken after commas."""
+    """Return the lines of the header. Titles are broken after commas, and aligned at the bottom."""
     cells = [cell.replace(", ", ",\n").split("\n") for cell in table.header]
     most = max(map(len, cells), default=1)
     return list(zip(*([""] * (most - len(lines)) + lines for lines in cells), strict=True))

@@ -13,11 +13,11 @@ from sigjax.readers.options import listing, quote
 from sigjax.records import Comparisons, Hint, InputError, ReportRecord, Settings
 
 _FREE = ("seed", "resamples", "budget", "memory")
-"""Settings that may differ between reports, because they change only the precision of the same p-value."""
+"""Settings that may differ between the reports, because they only change how precisely the same p-value is computed."""
 
 
 def together(reports: Sequence[tuple[str, ReportRecord]]) -> dict[str, Any]:
-    """The fields of one report with the metrics of several reports; each report has a name for messages.
+    """Return the fields of one report with the metrics of several reports. Messages use the name of each report.
 
     Raises:
         InputError: the reports have different systems, instances, units or settings, or two reports have the same
@@ -51,7 +51,7 @@ def together(reports: Sequence[tuple[str, ReportRecord]]) -> dict[str, Any]:
 
 
 def _refuse_other(first_name: str, first: ReportRecord, name: str, report: ReportRecord) -> None:
-    """Refuse reports whose numbers do not fit into one table."""
+    """Raise an error if the numbers of a report do not belong into one table with those of the first report."""
     known, own = ({each.name for each in one.systems} for one in (first, report))
     if known != own:
         lacks, more = sorted(known - own), sorted(own - known)
@@ -97,7 +97,7 @@ def _refuse_other(first_name: str, first: ReportRecord, name: str, report: Repor
 
 
 def _refuse_other_sides(first_name: str, first: ReportRecord, name: str, report: ReportRecord) -> None:
-    """Refuse one-sided tests of the opposite direction: B minus A, if the first report has A minus B."""
+    """Raise an error for one-sided tests of the opposite direction: B minus A, if the first report has A minus B."""
     known = {(pair.a, pair.b) for pair in first.comparisons}
     for pair in report.comparisons:
         if (pair.a, pair.b) not in known:
@@ -109,12 +109,12 @@ def _refuse_other_sides(first_name: str, first: ReportRecord, name: str, report:
 
 
 def _plain(settings: Settings) -> dict[str, str]:
-    """The settings that must be equal, as texts."""
+    """Return the settings that must be the same in all reports, as a dict from names to texts."""
     kept = {each.name: getattr(settings, each.name) for each in fields(settings) if each.name not in _FREE}
     return {key: ", ".join(value) if isinstance(value, tuple) else str(value) for key, value in kept.items()}
 
 
 def _strata(report: ReportRecord) -> str:
-    """A text with the number of strata for standard errors and intervals."""
+    """Return a text with the number of strata that standard errors and intervals use."""
     found = re.search(r"\|strata:(\d+)\|", report.signature)
     return "None" if found is None else found[1]

@@ -1,6 +1,7 @@
 """Texts for numbers, options and names, as people see them.
 
-A table has the same number of decimals everywhere. No p-value misleads. No two names look alike after they are cut.
+All numbers of a table have the same number of decimals. The text of a p-value is never on the other side of its
+threshold than the p-value. Different names stay different when they are cut.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ METHODS = {
 ALTERNATIVES = {"two-sided": "two-sided", "greater": "one-sided (greater)", "less": "one-sided (less)"}
 DASH = "–"
 SMALLEST_SHOWN = 1e-300
-"""Below this, a double loses digits; only log10 of the p-value is accurate."""
+"""Below this number, a double loses digits, so p-values are shown from their log10, which is accurate."""
 SMALLEST_ON_SCREEN = 1e-4
-"""Smaller p-values appear without digits on a screen: the assumptions of a test fail long before."""
+"""Smaller p-values are shown as "<0.0001" on a screen: the assumptions of tests are never exact enough for such p."""
 _TITLES = {"exact_match": "EM", "mqm": "MQM", **CLASS_METRICS}
-"""Titles of scores with names from files, and of metrics that are made for the classes of the data."""
+"""Dict from names to titles, for scores whose names come from files, and for metrics that are made from classes."""
 
 
 def metric_title(name: str) -> str:
-    """The name of a metric as in papers; if it has a task, after the task's name. Unknown names stay the same.
+    """Return the name of a metric as in papers. The name of a task may stand before it. Unknown names stay the same.
 
     >>> [metric_title(name) for name in ("bleu", "f0.5", "ndcg@10", "gsm8k: exact_match", "my score")]
     ['BLEU', 'F0.5', 'nDCG@10', 'gsm8k: EM', 'my score']
@@ -43,28 +44,28 @@ def metric_title(name: str) -> str:
 
 
 def is_warning(note: str) -> bool:
-    """Whether people must read the note before any number."""
+    """Whether the note is a warning, which people must read before any number."""
     return note.startswith("warning: ")
 
 
 def count(number: int, noun: str) -> str:
-    """A number and its noun: 1 pair, 12,000 pairs."""
+    """Return a number and its noun as text: 1 pair, 12,000 pairs."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 IDENTICAL = "identical on every instance"
 """The beginning of the note about systems with identical results."""
 LOWER, HIGHER = "; lower is better", "; higher is better"
-"""The end of a metric's caption if lower is better, and if higher is better."""
+"""The caption of a metric may end with one of these texts, which says whether lower or higher scores are better."""
 
 
 def joined(items: Sequence[str]) -> str:
-    """The items as one text, with commas, and "and" before the last item."""
+    """Return the items as one text, with commas, and "and" before the last item."""
     return " and ".join(filter(None, (", ".join(items[:-1]), items[-1])))
 
 
 def first_of(names: Sequence[str], most: int) -> str:
-    """A text with the first names, and the number of further names."""
+    """Return a text with the first `most` names, and the number of further names."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
@@ -73,10 +74,11 @@ BEST = "Best: "
 
 
 def best_sentence(best: str, near: str, worse: Sequence[str], *, beaten: int | None, unsure: int = 0) -> str:
-    """A sentence: the best systems, the systems not significantly worse, and the number of worse systems (or its name).
+    """Return sentences on the best systems, the systems that are not significantly worse, and the worse systems.
 
-    `beaten` is the number of worse systems that the best system beats (None if unknown). `unsure` is the number of
-    these whose result may change with more resamples.
+    A single worse system is named; several are counted. `best` and `near` are lists of systems, as texts. `beaten` is
+    the number of worse systems that the best system beats (None if unknown). `unsure` is how many of these results may
+    change with more resamples.
 
     >>> print(best_sentence("a (0.9)", "b (0.8)", ["c (0.2)"], beaten=1))
     Best: a (0.9). Not significantly worse: b (0.8). c (0.2) is significantly worse.
@@ -95,12 +97,14 @@ def best_sentence(best: str, near: str, worse: Sequence[str], *, beaten: int | N
 
 
 def percent(level: float) -> str:
-    """A level as people write it, such as 99.9%."""
+    """Return a level as people write it, such as 99.9%."""
     return f"{100 * level:g}%"
 
 
 def interval_heading(settings: Settings, joint_pairs: Sequence[int | None]) -> str:
-    """The kind of the intervals of some deltas, by their `joint_pairs`: for a single pair, or simultaneous.
+    """Return words for the kind of the intervals of some deltas: for each pair alone, or simultaneous ("joint").
+
+    `joint_pairs` has for each delta the number of pairs whose intervals are simultaneous.
 
     >>> interval_heading(Settings(), [3, 3, 3]), interval_heading(Settings(), [1, 1])
     ('95% interval, joint (3 pairs)', '95% interval, each pair alone')
@@ -114,12 +118,12 @@ def interval_heading(settings: Settings, joint_pairs: Sequence[int | None]) -> s
 
 
 def is_significant(comparison: Comparison) -> bool:
-    """Whether the adjusted p-value is below the threshold."""
+    """Whether the adjusted p-value is below alpha, the significance level of the comparison."""
     return comparison.p_adjusted < comparison.settings.alpha
 
 
 def number_spec(values: Iterable[float | None]) -> str:
-    """The format that suits all numbers of a table.
+    """Return a format that suits all numbers of a table.
 
     >>> number_spec([0.8123, 0.01]), number_spec([31.2, None]), number_spec([0.00031])
     ('z.4f', 'z.2f', 'z.6f')
@@ -135,17 +139,17 @@ def number_spec(values: Iterable[float | None]) -> str:
 
 
 def format_number(value: float | None, spec: str) -> str:
-    """The number, or a dash if there is none."""
+    """Return the number as text, or a dash if there is no number."""
     return DASH if value is None else format(value, spec)
 
 
 def format_interval(interval: Interval | None, spec: str) -> str:
-    """`[low, high]`, or a dash if there is none."""
+    """Return an interval as the text `[low, high]`, or a dash if there is no interval."""
     return DASH if interval is None else f"[{format(interval.low, spec)}, {format(interval.high, spec)}]"
 
 
 def format_ranks(ranks: tuple[int, int] | None) -> str:
-    """An interval of ranks such as 1–3; a single number if it holds only one rank."""
+    """Return an interval of ranks as text, such as 1–3; a single number if the interval contains only one rank."""
     return DASH if ranks is None else DASH.join(map(str, dict.fromkeys(ranks)))
 
 
@@ -156,7 +160,7 @@ class PText(str):
 
     @property
     def short(self) -> str:
-        """The form for screens: without powers of ten; if the p-value is tiny, without digits.
+        """The form for screens: without powers of ten. A p-value below 0.0001 has no digits.
 
         >>> [PText(text).short for text in ("0.043*", "5.21e-4*", "2.1e-24*", "<1e-300", "3e-412*?", "2e-9 (raw)", "1")]
         ['0.043*', '0.000521*', '<0.0001*', '<0.0001', '<0.0001*?', '<0.0001 (raw)', '1']
@@ -169,7 +173,7 @@ class PText(str):
 
 
 def without_digits(sentence: str) -> str:
-    """A sentence in the form for screens: with its p-values as `PText.short`.
+    """Return a sentence with its p-values in the form for screens (`PText.short`).
 
     >>> without_digits("A is better (p = 2.1e-24, adjusted p = 6.3e-4); p < 1e-300; p = 0.043.")
     'A is better (p < 0.0001, adjusted p = 0.00063); p < 0.0001; p = 0.043.'
@@ -180,10 +184,10 @@ def without_digits(sentence: str) -> str:
 
 
 def format_p(p: float, *, log10_p: float | None = None, digits: int = 2, threshold: float | None = None) -> PText:
-    """A p-value in a few significant digits.
+    """Return a p-value as text, with a few significant digits.
 
-    `log10_p` is used if `p` is too small for a double (minus infinity means that it is unknown, too). Digits are added
-    until the text lies on the same side of the `threshold` as `p`.
+    `log10_p` is used if `p` is too small for a double; if `log10_p` is minus infinity, it is also unknown. Digits are
+    added until the text lies on the same side of the `threshold` as `p`.
 
     >>> [format_p(p) for p in (1.0, 0.9997, 0.0431, 0.00121, 1e-12)]
     ['1', '>0.99', '0.043', '0.0012', '1e-12']
@@ -203,7 +207,7 @@ def format_p(p: float, *, log10_p: float | None = None, digits: int = 2, thresho
 
 
 def p_is(shown: str) -> str:
-    """A p-value in a sentence.
+    """Return a p-value as it stands in a sentence. `shown` is the text of the p-value.
 
     >>> p_is("0.043"), p_is(">0.99"), p_is("<1e-300")
     ('p = 0.043', 'p > 0.99', 'p < 1e-300')
@@ -212,14 +216,14 @@ def p_is(shown: str) -> str:
 
 
 def _scientific(log10: float, digits: int) -> str:
-    """A power of ten with a mantissa as short as `digits` allow."""
+    """Return the number 10^`log10` in scientific notation, with at most this many significant `digits`."""
     exponent = math.floor(log10)
     mantissa = f"{10 ** (log10 - exponent):.{digits - 1}f}".rstrip("0").rstrip(".")
     return f"1e{exponent + 1}" if mantissa == "10" else f"{mantissa}e{exponent}"
 
 
 def size_text(instances: int, runs: tuple[int, int] | None) -> str:
-    """The number of instances, and the number of runs (the fewest and the most of an instance), in words.
+    """Return the number of instances in words. `runs` are the smallest and the largest number of runs of an instance.
 
     >>> size_text(90, None), size_text(90, (5, 5)), size_text(90, (1, 5))
     ('90 instances', '90 instances with 5 runs', '90 instances with up to 5 runs')
@@ -231,26 +235,29 @@ def size_text(instances: int, runs: tuple[int, int] | None) -> str:
 
 
 def format_raw_p(comparison: Comparison) -> PText:
-    """The p-value of the pair before adjustment."""
+    """Return the p-value of the pair before adjustment, as text."""
     alpha = comparison.settings.alpha
     return format_p(comparison.p_value, log10_p=comparison.log10_p, digits=3, threshold=alpha)
 
 
 def format_adjusted_p(comparison: Comparison, *, digits: int = 2) -> PText:
-    """The adjusted p-value, with a star if it is significant, and a question mark if more resamples could change it."""
+    """Return the adjusted p-value as text, with a star if it is significant.
+
+    A question mark follows if more resamples could change this decision.
+    """
     log10_p, alpha = comparison.log10_p_adjusted, comparison.settings.alpha
     text = format_p(comparison.p_adjusted, log10_p=log10_p, digits=digits, threshold=alpha)
     return PText(f"{text}{'*' * is_significant(comparison)}{'?' * (comparison.decided is False)}")
 
 
 def format_p_interval(interval: Interval) -> str:
-    """The Monte Carlo interval of a p-value, or the bounds of an exact p-value, as a text; the low end may be 0."""
+    """Return as text the Monte Carlo interval of a p-value, or the bounds of an exact p-value. The low end may be 0."""
     low, high = (format_p(end, digits=3) if end else "0" for end in interval)
     return f"[{low}, {high}]"
 
 
 def p_interval_label(comparison: Comparison) -> str:
-    """The kind of the interval of a p-value."""
+    """Return words for the kind of the interval of a p-value."""
     if comparison.method == "tilted":
         return f"{percent(comparison.settings.confidence_level)} interval of p (approximate)"
     if comparison.method != "montecarlo":
@@ -260,12 +267,14 @@ def p_interval_label(comparison: Comparison) -> str:
 
 
 def left_out(noun: str, drawn: int, systems: int, *, every_pair: str) -> str:
-    """A sentence about the systems that a grid or a figure leaves out, and where to find them."""
+    """Return a sentence about the systems that a grid or a figure leaves out, and where to find these systems."""
     return f"The {noun} shows the first {drawn} of {systems} systems; {every_pair} every pair."
 
 
 def shared_ends(names: Sequence[str]) -> tuple[str, str]:
-    """The beginning and the end that all names share, cut at a sign between words; empty for a single name.
+    """Return the beginning and the end that all names have in common; both are empty for a single name.
+
+    They are cut at a sign between words, such as a hyphen.
 
     >>> shared_ends(["mini-v1.0_glm@x", "mini-v1.1_gpt@x"]), shared_ends(["crf", "crf-big"])
     (('mini-v1.', '@x'), ('', ''))
@@ -279,14 +288,15 @@ def shared_ends(names: Sequence[str]) -> tuple[str, str]:
 
 
 def _to_sign(text: str) -> str:
-    """The text up to its last sign."""
+    """Return the text up to its last sign (a character that is no letter or digit)."""
     return text[: max((i for i, character in enumerate(text, 1) if not character.isalnum()), default=0)]
 
 
 def short_names(names: Sequence[str], width: int) -> list[str]:
-    """Shorten names to `width` characters so that they stay different: whole, without shared parts, cut, or numbered.
+    """Shorten names to `width` characters so that they stay different.
 
-    The names are `visible`. Numbers are row numbers, from 1.
+    The first way that works is taken: whole names, names without their common parts, cut names, names that are cut and
+    numbered. The numbers are row numbers, from 1. Control characters of the names must be visible already.
 
     >>> short_names(["crf", "transformer-big-seed-3"], 12)
     ['crf', 'transf…eed-3']
@@ -309,11 +319,11 @@ def short_names(names: Sequence[str], width: int) -> list[str]:
 
 
 _BREAKS = (r"\s", r"[^\w./]|_", r"[^\w.]|_", r"[\W_]")
-"""Signs after which a name may be broken; if it is still too long, the next group of signs, too."""
+"""Patterns of signs after which a name may be broken. The next pattern is tried if a part is still too long."""
 
 
 def wrapped_name(name: str, width: int) -> list[str]:
-    """A name in lines of `width` characters, broken after spaces, else after other signs, and last after full stops.
+    """Break a name into lines of `width` characters: after spaces, else after other signs, else after full stops.
 
     >>> wrapped_name("claude-opus-4-5-20251101", 12)
     ['claude-opus-', '4-5-20251101']
@@ -331,7 +341,7 @@ def wrapped_name(name: str, width: int) -> list[str]:
 
 
 def middle_cut(text: str, width: int) -> str:
-    """Text cut in the middle to `width` characters, so that names with a common beginning stay different."""
+    """Cut a text to `width` characters in the middle, so that names with a common beginning stay different."""
     from rich.cells import cell_len, set_cell_size  # importing rich takes long
 
     if cell_len(text) <= width:
@@ -344,7 +354,10 @@ def middle_cut(text: str, width: int) -> str:
 
 
 def filled(words: Iterable[str], width: int, *, gap: str) -> list[str]:
-    """Join parts into lines of this width. A blank at the end of a line does not count, and no part is broken."""
+    """Join parts into lines of this width; no part is broken. A blank at the end of a line is not counted.
+
+    `gap` stands between the parts.
+    """
     from rich.cells import cell_len  # importing rich takes long
 
     lines: list[str] = []

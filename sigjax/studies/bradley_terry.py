@@ -367,7 +367,8 @@ def _check_finite(
             )
     if options.ties == "half" or not tied.any():
         return
-    # With ties, scores are finite only if some cycle of systems has more wins than ties. It is a negative cycle here.
+    # With ties, scores are finite only if some cycle of systems has more wins than ties. In this graph, a win has the
+    # length -2 and a tie the length 2, so such a cycle has a negative length.
     try:
         bellman_ford(csr_array(np.where(won > 0.0, -2.0, 2.0 * (tied > 0.0))), indices=0)
     except NegativeCycleError:

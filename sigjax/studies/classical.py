@@ -106,7 +106,7 @@ def all_tests(
 
 
 def _is_proportion(evaluation: EvaluationRecord) -> bool:
-    """Whether there are two statistics, which can be the number of right items and the number of all items."""
+    """Whether the evaluation has two statistics that can be the number of right items and the number of all items."""
     stats = evaluation.stats
     if stats.dtype.kind != "i" or stats.shape[2] != 2:
         return False

@@ -210,7 +210,7 @@ class Items(Result):
 
     @property
     def mis_keyed(self) -> tuple[ItemStatistics, ...]:
-        """The suspects whose adjusted p is below 1 - level."""
+        """Those of `suspects` whose adjusted p is below 1 - `confidence_level`."""
         alpha = round(1.0 - self.confidence_level, 12)
         return tuple(one for one in self.suspects if one.p_adjusted is not None and one.p_adjusted < alpha)
 

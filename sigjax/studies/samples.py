@@ -165,7 +165,7 @@ class SamplesOptions:
 
 
 SampleResults = Sequence[Any]
-"""Results of `one_sample` or of `unpaired`."""
+"""A sequence of results, either of `one_sample` or of `unpaired`."""
 _MOST_NOTES, MOST_NAMED = 6, 3
 
 

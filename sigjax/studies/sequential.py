@@ -244,9 +244,9 @@ class Monitor(Result):
 
     @property
     def _open(self) -> np.ndarray:
-        """Mask `[pair]` of the open pairs, which are the pairs that are not settled.
+        """Mask `[pair]` of the open pairs. For the goal "pairs", these are the pairs that are not settled.
 
-        For the goal best, a pair is open while both its systems are left, and more than `keep` systems are left.
+        For the goal "best", a pair is open while both its systems are left, and more than `keep` systems are left.
         """
         left = self._dropped_at == 0
         return (self._state.settled_at == 0) & left[self._members].all(axis=1) & (left.sum() > self.keep)
@@ -456,7 +456,7 @@ class Monitor(Result):
     ) -> tuple[list[int], int]:
         """Take units `[unit, pair]` for the pairs `chosen`; return the settled pairs, and how many units were taken.
 
-        If `until` is given, stop after the unit at which the needed systems differ from `until`.
+        If `until` is given, stop after the first unit with which `needed` is no longer equal to `until`.
         """
         state, settled, floor = self._state, list[int](), -math.log(self.alpha)
         path, after = log_e_values(differences, self._effects, self._evidence[:, chosen], binary=self.binary)
@@ -472,7 +472,7 @@ class Monitor(Result):
                 units = state.units[now] + t + 1
                 state.log_e[now], state.peak[now] = path[t, new], peaks[t, new]
                 scaled = log_e_values(differences[: t + 1, new], self._effects, self._evidence[:, now])[1][2]
-                # E is evidence for the sign of the scaled sum; the plain sum may have another sign.
+                # E is evidence for the sign of the sum of scaled differences. The sum of differences may have another.
                 agree = np.abs(totals[t, new]) > _ROUNDING * units * sizes[t, new]
                 agree &= np.sign(scaled) == np.sign(totals[t, new])
                 state.settled_at[now], state.sign[now] = units, np.where(agree, np.sign(scaled), 0.0)

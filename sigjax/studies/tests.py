@@ -261,9 +261,9 @@ _ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 def two_sample_t(a: np.ndarray, b: np.ndarray, alternative: Alternative) -> ClassicalTest | InapplicableTest:
     r"""Two-sample t test with equal variances: $t = (\bar a - \bar b) / \sqrt{(s_a^2 + s_b^2) / n}$.
 
-    It has 2n - 2 degrees of freedom.
+    It has 2n - 2 degrees of freedom. $s_a$ and $s_b$ are the standard deviations (ddof = 1) of the two systems.
 
-    `a` and `b` are `[unit]`, of the same units. Same as `scipy.stats.ttest_ind`. Reference: Yeh (2000), section 2.1.
+    `a` and `b` are `[unit]`, of the same n units. Same as `scipy.stats.ttest_ind`. Reference: Yeh (2000), section 2.1.
 
     >>> round(two_sample_t(np.array([2, 4, 6]), np.array([1, 2, 3]), "two-sided").p_value, 4)
     0.1963
@@ -285,7 +285,9 @@ def binomial_z(
 ) -> ClassicalTest | InapplicableTest:
     r"""The z test of two proportions with the pooled variance, $z = (x_1 - x_2) / \sqrt{x (1 - x) (1/n_1 + 1/n_2)}$.
 
-    Same as `statsmodels.stats.proportion.proportions_ztest`. Reference: Yeh (2000), section 2.1.
+    $x_1$ and $x_2$ are the proportions of successes of the two systems, $n_1$ and $n_2$ their `trials`, and x is the
+    proportion of successes of both systems together. Same as `statsmodels.stats.proportion.proportions_ztest`.
+    Reference: Yeh (2000), section 2.1.
 
     >>> test = binomial_z((47, 25), (95, 39), "two-sided")
     >>> round(test.statistic**2, 2)
