@@ -12,7 +12,6 @@ has decisions, ranks and neighbours.
 from __future__ import annotations
 
 import os
-import shlex
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
-from sigjax.formats.doctor import typed_value
+from sigjax.formats.doctor import shell_command
 from sigjax.multiple.discoveries import RealDifferences, real_differences
 from sigjax.readers.options import ReadOptions, given_name, quote, suggest
 from sigjax.records import Device, EvaluationRecord, Hint, InputError, Note, Settings, SystemScore
@@ -214,11 +213,8 @@ class BoardOfRecord(Result):
         """The command that checks the JSON of the board against its files; empty if the board keeps no pairs."""
         if self.report is None:
             return ""
-        words = ["sigjax", "verify", "board.json", *self.keys.get("files", ())]
-        for name in ReadOptions.__dataclass_fields__:
-            if (value := self.keys.get(name, False)) is not False:
-                words += [f"--{name.replace('_', '-')}", *typed_value(value)]
-        return shlex.join(words)
+        options = {name: self.keys[name] for name in ReadOptions.__dataclass_fields__ if name in self.keys}
+        return shell_command(["verify", "board.json", *self.keys.get("files", ())], options)
 
     def plot(self, kind: str | None = None, *, metric: str | None = None) -> Figure:
         """A figure of the board (extra `plot`).
