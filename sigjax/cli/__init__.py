@@ -93,11 +93,11 @@ EXAMPLES: Mapping[str, Mapping[str, str]] = {
     "research association": {"one label per line": "sigjax research association a.labels gold.labels"},
     "info": {"what is installed, and is there a GPU?": "sigjax info"},
 }
-"""Command -> title of an example -> the example."""
+"""For each command, a dict from the title of an example to the command line of this example."""
 
 
 class Help:
-    """Help formatter for cyclopts."""
+    """Draws the pages of `--help`, in place of the formatter of cyclopts."""
 
     def __init__(self, app: App, tokens: Sequence[str]) -> None:
         self.everything = ALL in tokens
@@ -105,7 +105,7 @@ class Help:
         self.hidden = 0
 
     def __call__(self, console: Console, options: ConsoleOptions, panel: HelpPanel) -> None:
-        """Draw the options of one heading."""
+        """Draw the options under one heading."""
         from cyclopts.help import DefaultFormatter  # the import loads rich
 
         entries = panel.entries
@@ -133,13 +133,13 @@ class Help:
             console.print("\n".join(["Examples:", *examples, ""]), highlight=False, markup=False, soft_wrap=True)
 
     def more(self) -> str | None:
-        """A line on how to see the options that are not shown; None if all are shown."""
+        """Return a line that says how to see the options that are not shown; None if all are shown."""
         options = f"{self.hidden} more option{'s' if self.hidden > 1 else ''}"
         return f"{options}: sigjax {self.command} {ALL}" if self.hidden else None
 
 
 def _plainly(entry: HelpEntry) -> HelpEntry:
-    """An entry without the values that shells suggest, since any text is allowed."""
+    """Return an entry of a help page without the values that a shell suggests, because any text is allowed."""
     metavar = getattr(entry, "metavar", None)
     return entry if metavar is None else entry.copy(metavar=metavar.replace("CHOICE|STR", "STR"))
 
@@ -190,11 +190,14 @@ COMMANDS = {
     "extract": ("Setup", "compare:extract", "Save the statistics of files once (.npz), for every later command."),
     "info": ("Setup", "info:info", "Show versions and devices, and why no GPU is used."),
 }
-"""Command -> its heading, module, function, and the first line of its help, for the page of all commands."""
+"""For each command on the page of all commands: (heading, "module:function", first line of its help)."""
 
 
 def flush() -> None:
-    """Write the rest of stdout. If its reader has ended (such as `| head`), drop the rest and all later output."""
+    """Write the rest of stdout.
+
+    If its reader has ended (as `head` may in `| head`), drop the rest and all later output.
+    """
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -205,9 +208,9 @@ def flush() -> None:
 
 
 def app(tokens: Sequence[str] = ()) -> App:
-    """The cyclopts application with the command that the arguments choose.
+    """Make the cyclopts application with the command that `tokens` choose.
 
-    If the arguments choose no command, it has the help lines of all commands.
+    If `tokens` choose no command, the application has the help lines of all commands.
     """
     headings = list(dict.fromkeys(heading for heading, _, _ in COMMANDS.values()))
     groups = {heading: Group(heading, sort_key=index) for index, heading in enumerate(headings)}
@@ -261,8 +264,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _open_streams() -> None:
     """Open all three standard streams, even if the caller has closed some (`2>&-`).
 
-    Otherwise the first opened files would get the file descriptors 0 to 2, and libraries that write to stderr would
-    write into such a file. A closed stdout stays None, and commands that need it refuse.
+    Otherwise the first files that sigjax opens would get the file descriptors 0 to 2, and libraries that write to
+    stderr would write into such a file. A closed stdout stays None; commands that need it raise an error.
     """
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
@@ -283,8 +286,8 @@ def _warn(message: Warning | str, *_: object, **__: object) -> None:
 
 def _run(tokens: list[str], *, debug: bool) -> int:
     for index, (before, token) in enumerate(zip(["", *tokens], tokens, strict=False)):
-        # As a file, `-` means standard input. After an option other than -i, `-` is the option's value, and is refused
-        # later.
+        # In the place of a file, `-` means standard input. After an option other than -i, `-` is the value of this
+        # option, and raises an error later.
         if token == "-" and (before in ("-i", "--input") or not before.startswith("-")):
             tokens[index] = "/dev/stdin"
     if tokens[:1] and tokens[0] in FLAGS and tokens[1:2] and tokens[1] in COMMANDS:

@@ -23,12 +23,12 @@ from sigjax.run.shards import DEFAULTS, Shard, merge_shards, read_shard
 
 _NUMBER = re.compile(r"(\d{1,9})/(\d{1,9})", re.ASCII)
 _OF_SHARD = re.compile(r" ('--(shard|output)=[^']*'|(--shard|--output|-o)[ =]('[^']*'|[^\s'])+)")
-"""Pattern of the arguments of a command that choose the shard and its file."""
+"""Pattern of the arguments on a command line that choose a shard and its output file."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShardOptions:
-    """Which part of the work to do."""
+    """The option `--shard`, which chooses the part of the work to do."""
 
     shard: str | None = option(
         None,
@@ -39,7 +39,7 @@ class ShardOptions:
     )
 
     def number(self) -> tuple[int, int] | None:
-        """K and N, if given."""
+        """Return (K, N) of `--shard K/N`: part K of N parts. Return None without `--shard`."""
         if self.shard is None:
             return None
         match = _NUMBER.fullmatch(self.shard)
@@ -51,7 +51,7 @@ class ShardOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SaveOptions:
-    """Where to save statistics."""
+    """The options of `extract` for the file to write."""
 
     output: Path = required("The file to write.", group="Main options")
     quiet: bool = same(WriteOptions, "quiet")
@@ -74,7 +74,7 @@ def compare(paths: Files, inputs: Inputs, options: CompareOptions, output: Outpu
 
 
 def run(evaluations: Sequence[EvaluationRecord], options: CompareOptions, output: Output) -> None:
-    """Compare, show the progress and write the report."""
+    """Compare the systems and write the report; show the progress and the log messages."""
     from sigjax.comparison import compare  # `--help` does not need this import
 
     with _log_to_stderr():
@@ -129,7 +129,10 @@ def merge(paths: Files, output: Output) -> None:
 
 
 def _made_of(name: str, shard: Shard) -> tuple[Files, Inputs, dict[str, Any]]:
-    """The data files of a shard, the options to read them, and the settings; a shard without these is refused."""
+    """Return the data files that a shard was made of, the options to read them, and the settings of the comparison.
+
+    Raise an error if the shard's file does not contain them.
+    """
     kept: dict[str, Any] = {**DEFAULTS, **shard.identity}
     kept["test"] = kept["tests"]
     settings = {name: kept[name] for name in values(Settings())}
@@ -147,7 +150,7 @@ def _made_of(name: str, shard: Shard) -> tuple[Files, Inputs, dict[str, Any]]:
 
 
 def _may_be(value: Any, annotation: Any) -> bool:
-    """Whether a JSON value may be the value of an option with this type."""
+    """Whether a value from a JSON file has a type that the option with this `annotation` allows."""
     members = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
     kinds = {get_origin(member) or member for member in members}
     if isinstance(value, dict):
@@ -177,7 +180,7 @@ def _merge_statistics(paths: Files, output: Output) -> None:
 
 @contextmanager
 def _log_to_stderr() -> Iterator[None]:
-    """Show log messages of a run on stderr, such as the checkpoint that it continues from."""
+    """Show the log messages of a run on stderr, for example which checkpoint it continues from."""
     log, handler = logging.getLogger("sigjax"), logging.Handler()
     handler.emit = lambda record: print(visible(record.getMessage()), file=sys.stderr)
     log.addHandler(handler)

@@ -1,4 +1,4 @@
-"""Messages for a command that fails or is interrupted: one line with the reason. Imported only in these cases."""
+"""Messages for a command that fails or is interrupted: one line with the reason. Imported only after a failure."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ OTHER_OPTIONS = {
     **{f"--{name}": f"--correction {name}" for name in CORRECTIONS if name != "none"},
     **{f"--{name}": f"--format {name}" for name in ("json", "csv", "html", "latex", "markdown")},
 }
-"""Options of other programs -> the options or words of sigjax."""
+"""Dict from an option of another program to the option or words of sigjax that mean the same."""
 
 
 def failure(error: Exception, tokens: Sequence[str]) -> tuple[str, int]:
-    """The line with the reason of a failure, and the exit code. `tokens` is the command as typed."""
+    """Return the line that gives the reason of a failure, and the exit code; `tokens` is the command as typed."""
     if isinstance(error, UnknownOptionError):
         text = _unknown_option(error, tokens)
     elif isinstance(error, MissingArgumentError) and error.argument and not error.argument.tokens and not error.keyword:
@@ -42,7 +42,7 @@ def failure(error: Exception, tokens: Sequence[str]) -> tuple[str, int]:
 
 
 def _unwritten(error: CoercionError) -> str:
-    """The message for a format that the command does not write; it names commands that write the format."""
+    """Return the message for a format that the command cannot write. The message names the commands that write it."""
     name = error.token.value if error.token else ""
     return f"{error} ({name} is {WRITTEN_BY})" if name in OUTPUTS else str(error)
 
@@ -61,7 +61,10 @@ def _unknown_option(error: UnknownOptionError, tokens: Sequence[str]) -> str:
 
 
 def _as_name(name: str, tokens: Sequence[str]) -> str:
-    """Advice if a text looks like an option: how to give it as the value of the option before it, if possible."""
+    """Return advice if `name` looks like an option: how to give it as the value of the option before it.
+
+    Return an empty text if no option comes before it.
+    """
     before = [token for token in tokens[: tokens.index(name) if name in tokens else 0] if token.startswith("-")]
     if not name.startswith("-") or not before:
         return ""
@@ -70,7 +73,10 @@ def _as_name(name: str, tokens: Sequence[str]) -> str:
 
 
 def interrupted(tokens: Sequence[str]) -> str:
-    """The message for an interrupted command (`tokens`, as typed): the results that were kept, and how to continue."""
+    """Return the message for an interrupted command: which results were kept, and how to continue.
+
+    `tokens` is the command as typed.
+    """
     text = "interrupted"
     if not tokens or tokens[0] not in ("compare", "demo"):
         return text

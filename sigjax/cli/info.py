@@ -1,4 +1,4 @@
-"""Commands for a start: `info` (what is installed), `help`, `doctor` (how files are read), `demo`."""
+"""Commands for first steps: `info` (what is installed), `help`, `doctor` (how files are read), and `demo`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def explain(*words: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class PrintOptions(WriteOptions):
-    """The files to which `doctor` writes."""
+    """The options of `doctor` for its output files."""
 
     format: Literal["text", "json"] | None = same(WriteOptions, "format")  # pyright: ignore[reportIncompatibleVariableOverride]
     formats = ("text", "json")
@@ -81,7 +81,7 @@ _flag = attrgetter("flag")
 
 @dataclass(frozen=True, kw_only=True)
 class Examples:
-    """Where to write the example files."""
+    """The option of `demo` for the folder of the example files."""
 
     write: Path | None = option(
         None, "Write example files and a README of commands to this folder, and compare nothing.", group="Main options"

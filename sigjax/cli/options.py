@@ -1,7 +1,8 @@
 """Parts that all commands share: options as flags, input files, and output formats (`OUTPUTS`).
 
-Flags, with their help, are made from records of options. Files are checked before the work. The format of an output is
-the user's choice, or follows from the file's ending. Modules that render or draw are imported only if they are needed.
+Flags, with their help, are made from the dataclasses of options ("records" below). The names of files are checked
+before a command computes anything. The format of an output is the user's choice, or follows from the file's ending.
+Modules that render or draw are imported only if they are needed.
 """
 
 from __future__ import annotations
@@ -39,29 +40,27 @@ if TYPE_CHECKING:
 
 SHORT = {"input": "-i", "metric": "-m", "output": "-o", "quiet": "-q"}
 ONE_EACH = {"output"}
-"""Options that take exactly one file, so that input files may follow on the command line."""
+"""Names of options whose flag takes exactly one file each time, so that input files may follow on the command line."""
 RARE: set[str] = set()
 """The flags that only `--help-all` shows."""
 HIDDEN = {"read", "progress", "executor", "shards"}
-"""Options that only Python has. On the command line, progress is drawn unless --quiet is given; all commands read files
-with the same flags (`Inputs`); and shards have their own commands."""
+"""Options that only Python has. On the command line, progress is drawn unless --quiet is given. All commands read files
+with the same flags (`Inputs`). Shards have their own commands."""
 Command = Callable[..., int | None]
-"""A command returns its exit code; None means 0."""
+"""The function of a command. It returns the exit code; None means 0."""
 _PANELS = {name: Group(name, sort_key=index) for index, name in enumerate(get_args(options.Group))}
 _POWER = re.compile(r"\d{1,20}(\.\d{1,20})?[eE]\+?\d{1,2}", re.ASCII)
-"""A number such as 2.5e6."""
+"""Pattern of a number with an exponent, such as 2.5e6."""
 _BROKEN = re.compile(r"(?<=\S)\n *(?=\S)")
 """Pattern of a line break within a paragraph of a docstring. Such breaks are removed, since help has another width."""
 _FILES = "A table; one file per system; or the gold files, with the files of the systems after -i; - is stdin."
 
 
 def flags(*records: type, files: str = _FILES) -> Callable[[Command], Command]:
-    """Let a command take the options of records as flags.
+    """Make flags of the options of some records, and pass their values to a command.
 
-    The command is called with the files (if it takes files), and then with the records.
-
-    If several records have the same option, the declaration in the first record counts. `files` is the help text for
-    the files.
+    The command is called with the input files (if it takes files), and then with the records. If several records have
+    the same option, the first record gets its value. `files` is the help text for the input files.
     """
     owners = {name: record for record in reversed(records) for name in options_of(record) if name not in HIDDEN}
 
@@ -104,7 +103,7 @@ def _flag(record: type, name: str) -> inspect.Parameter:
 
 
 def _type_of(name: str, annotation: Any, suggests: tuple[str, ...]) -> tuple[Any, dict[str, Any]]:
-    """The type of an option as written on a command line, and how to read it."""
+    """Return the type of an option on the command line, and arguments of cyclopts that say how to read its value."""
     members = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
     if suggests and str in members:
         return Literal[suggests] | str | None, {"show_choices": False}
@@ -128,7 +127,7 @@ def _type_of(name: str, annotation: Any, suggests: tuple[str, ...]) -> tuple[Any
 
 
 def _whole(annotation: Any, tokens: Sequence[Any]) -> Any:
-    """Convert the text of a whole number; 1e5 means 100000, and 1.9 is refused, not rounded."""
+    """Convert the text of a whole number. 1e5 means 100000; 1.9 raises an error, because nothing is rounded."""
     text, words = tokens[0].value, [word for each in get_args(annotation) for word in get_args(each)]
     if text in words:
         return text
@@ -155,13 +154,13 @@ def _named_columns(_: Any, tokens: Sequence[Any]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class OutputFormat:
-    """A format of results: the endings of its files, and its `short` name.
+    """A format of results: the possible endings of its files, and its `short` name.
 
-    `pieces` yields the text of a report, from the report, the options of `Output.options`, and the file (None for the
-    terminal); a text that grows with the number of pairs comes in several pieces. A markup language has a `dialect` (of
-    report/markup.py) instead of `pieces`. `within` names a more general format: if the user chooses this format, files
-    may also have the endings of the general format. All commands can write the format, unless it is only for reports
-    (`of_reports`).
+    `pieces` is a function of a report, the options of `Output.options`, and the file (None for the terminal). It yields
+    the text of the report in pieces, because the text may be long if there are many pairs. A markup language has a
+    `dialect` (a name in report/markup.py) instead of `pieces`. `within` names a more general format, whose file endings
+    are allowed, too, if the user chooses this format. Only commands that write reports have the formats with
+    `of_reports`; all commands have the other formats.
     """
 
     endings: tuple[str, ...]
@@ -173,7 +172,7 @@ class OutputFormat:
 
 
 def _room(module: str) -> Any:
-    """A module of `sigjax.report`, imported when a report is written."""
+    """Import a module of `sigjax.report`, only when a report is written."""
     return import_module(f"sigjax.report.{module}")
 
 
@@ -202,10 +201,10 @@ OUTPUTS = {
     ),
     "bibtex": OutputFormat((".bib",), lambda report, *_: [report.to_bibtex()], short="bib", of_reports=True),
 }
-"""Each format by its name. If several endings match a file, the longest ending decides."""
+"""Dict from a name to the format. If a file name matches several endings, the longest ending decides."""
 WRITTEN_BY = "written by compare, merge, show and demo"
 REPORTS, STUDIES = tuple(OUTPUTS), tuple(name for name, each in OUTPUTS.items() if not each.of_reports)
-"""The formats of reports, and the formats of all results."""
+"""Names of formats. `REPORTS`: all formats, for reports. `STUDIES`: the formats for the results of studies."""
 if TYPE_CHECKING:
     OfReport = OfStudies = str
 else:
@@ -220,7 +219,7 @@ def _dialect(of: OutputFormat) -> Dialect | None:
 
 
 def _report_pieces(of: OutputFormat) -> Callable[[Report, Mapping[str, Any], Path | None], Iterable[str]]:
-    """The function that writes a report in a format."""
+    """Return the function that turns a report into the text of a format (see `OutputFormat.pieces`)."""
     if (dialect := _dialect(of)) is not None:
         return lambda report, *_: [_room("markup").render(report, dialect)]
     assert of.pieces is not None
@@ -228,7 +227,9 @@ def _report_pieces(of: OutputFormat) -> Callable[[Report, Mapping[str, Any], Pat
 
 
 def outputs(format: str | None, paths: Sequence[Path], known: Collection[str]) -> list[tuple[str, Path | None]]:
-    """The format of each file: the user's choice, or else the format of its ending; None is the terminal.
+    """Return (format, file) for each output file; (format, None) for the terminal if there are no files.
+
+    The format is the user's choice, or else follows from the file's ending.
 
     >>> outputs(None, [Path("a.json"), Path("a.tex"), Path("a.systems.csv")], OUTPUTS)
     [('json', PosixPath('a.json')), ('latex', PosixPath('a.tex')), ('systems-csv', PosixPath('a.systems.csv'))]
@@ -238,7 +239,11 @@ def outputs(format: str | None, paths: Sequence[Path], known: Collection[str]) -
 
 
 def _format_of(path: Path, chosen: str | None, known: Collection[str]) -> str:
-    """The format of a file by its ending; a file without an ending, such as /dev/stdout, may have any format."""
+    """Return the format of a file: the `chosen` format, or else the format of its ending.
+
+    Raise an error if the two differ, or if the command cannot write the format. A file without an ending, such as
+    /dev/stdout, may have any format.
+    """
     name = path.name.lower()
     endings = {end: format for format, each in OUTPUTS.items() for end in each.endings}
     longest = max((end for end in endings if name.endswith(end)), key=len, default="")
@@ -261,7 +266,7 @@ FIGURE_ENDINGS = (".png", ".pdf", ".svg")
 
 
 def named_figure(path: Path) -> FigureKind:
-    """The kind of a figure: the name of its file before the ending, or the last part of this name.
+    """Return the kind of a figure, which is the last part of its file name before the ending.
 
     >>> [named_figure(Path(name)) for name in ("forest.pdf", "paper/deltas.forest.svg")]
     ['forest', 'forest']
@@ -282,7 +287,7 @@ def named_figure(path: Path) -> FigureKind:
 
 
 def write_figure(figure: Any, path: Path) -> None:
-    """Write a matplotlib figure, in the format of the file's ending."""
+    """Write a matplotlib figure to a file; the ending of the file gives the format."""
     try:
         with replacing(path) as file:
             figure.savefig(file, dpi=300, format=path.suffix.removeprefix(".") or "png")
@@ -299,7 +304,7 @@ _PLAIN_SIGNS = str.maketrans({**dict(zip("─–…·•†‡", "--~.*+-", stri
 
 @dataclass(frozen=True, kw_only=True)
 class WriteOptions:
-    """Where to write results."""
+    """The options that say where and how to write results."""
 
     format: str | None = option(
         None, "How to write the report [default: by the ending of -o, else text].", group="Main options"
@@ -311,27 +316,27 @@ class WriteOptions:
     formats: ClassVar[Sequence[str]] = STUDIES
 
     def files(self) -> list[tuple[str, Path | None]]:
-        """The format of each file, see `outputs`."""
+        """Return the format of each output file, as `outputs` does."""
         return outputs(self.format, self.output, self.formats)
 
     def check(self) -> None:
-        """Refuse wrong file names, before the work."""
+        """Raise an error for wrong names of output files, before the command computes anything."""
         self.files()
 
     def close(self, headlines: Callable[[], Iterable[str]], figures: Sequence[Path] = ()) -> None:
-        """Print the names of the written files on stderr, after the headline if stdout does not show the result."""
+        """Print the names of the written files on stderr; if the result went to files, print its headlines first."""
         files = [path for _, path in self.files() if path is not None]
         say_written(headlines if files else tuple, [*files, *figures], quiet=self.quiet)
 
 
 def say_written(headlines: Callable[[], Iterable[str]], written: Sequence[Path], *, quiet: bool) -> None:
-    """Print on stderr, at the end of a command that writes files, the headlines and the names of the files."""
+    """Print headlines and the names of written files on stderr, at the end of a command that writes files."""
     if written and not (quiet or any(map(_is_stdout, written))):
         print(*map(visible, [*headlines(), f"Written: {', '.join(map(str, written))}"]), sep="\n", file=sys.stderr)
 
 
 def caption(evaluation: EvaluationRecord) -> str:
-    """The content of an evaluation in words, such as "BLEU on 557 instances, 12 systems"."""
+    """Say in words what an evaluation contains, such as "BLEU on 557 instances, 12 systems"."""
     from sigjax.report.words import count, metric_title, size_text
 
     size, systems = size_text(*evaluation.size), count(len(evaluation.systems), "system")
@@ -347,7 +352,7 @@ def _is_stdout(path: Path) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Output(WriteOptions):
-    """Where to write a report, and its figures."""
+    """The options that say where to write a report and its figures."""
 
     format: OfReport | None = same(WriteOptions, "format")
     figure: Sequence[Path] = option(
@@ -379,20 +384,25 @@ class Output(WriteOptions):
     formats = REPORTS
 
     def files(self) -> list[tuple[str, Path | None]]:
-        """The format of each file.
+        """Return the format of each output file, as `outputs` does.
 
-        For a methods paragraph, the citations are written to another file beside it (.methods.bib).
+        If a paragraph on methods is written, its citations are written to a second file beside it, with the ending
+        .bib.
         """
         return [*WriteOptions.files(self), *(("bibtex", path) for path in self.cited())]
 
     def cited(self) -> list[Path]:
-        """The files with the citations of methods paragraphs."""
+        """Return the files for the citations of paragraphs on methods."""
         named = self.format == "methods"
         methods = [each for each in self.output if each.suffix and (named or each.name.endswith(".methods.tex"))]
         return [path for each in methods if (path := each.with_suffix(".bib")) not in self.output]
 
     def check(self) -> None:
-        """Before the work, refuse files that cannot be written, unknown figures, and pairs that do not exist."""
+        """Raise an error for wrong options of output, before the command computes anything.
+
+        Wrong are names of files and figures without a known kind or format, and options without the file that they are
+        for.
+        """
         for path in self.figure:
             from sigjax.report.panels import empty_figure
 
@@ -409,7 +419,7 @@ class Output(WriteOptions):
         super().check()
 
     def options(self, format: str, path: Path | None) -> dict[str, Any]:
-        """Further arguments that a format needs, besides the report and its file."""
+        """Return the further arguments that a format needs, besides the report and its file."""
         if format == "latex":
             return {"caption": self.caption, "label": self.label}
         if format == "appendix":
@@ -442,7 +452,8 @@ class Output(WriteOptions):
 
 _MOST_HEADLINES = 3
 _LATEX, _WARNED = ("latex", "appendix", "methods"), "% warning: "
-"""Formats that begin with a comment if pdflatex cannot print some characters; and the start of this comment."""
+"""`_LATEX`: formats whose text begins with a comment if pdflatex cannot print some characters. `_WARNED`: how this
+comment begins."""
 
 
 def _headlines(report: Report) -> Iterator[str]:
@@ -457,7 +468,7 @@ def _headlines(report: Report) -> Iterator[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Results(WriteOptions):
-    """Where to write results other than a `Report`."""
+    """The options that say where to write results other than a `Report`."""
 
     format: OfStudies | None = same(WriteOptions, "format")
 
@@ -478,7 +489,7 @@ class Results(WriteOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """Where to write the figure of a study."""
+    """The option for the figure file of a study."""
 
     figure: Path | None = option(
         None, "Draw a figure to this file, too (.png, .pdf, .svg; needs matplotlib).", group="Output"
@@ -487,7 +498,7 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class Figures:
-    """Where to write the figures of a board."""
+    """The option for the figure files of a board (a leaderboard, as `sigjax board` makes it)."""
 
     figure: Sequence[Path] = option(
         (),
@@ -498,7 +509,7 @@ class Figures:
 
     @staticmethod
     def kind(path: Path) -> str | None:
-        """The kind of figure in the name of a file; None if the name has no kind."""
+        """Return the kind of figure that a file name ends with (before its ending); None if there is none."""
         from sigjax.report.plots import FIGURES
 
         name = path.stem.rpartition(".")[2]
@@ -506,9 +517,10 @@ class Figures:
 
 
 def check_outputs(read: Sequence[str | Path], *records: object) -> None:
-    """Refuse, before the work, files that cannot be written, or that would overwrite an input or each other.
+    """Raise an error if an output file cannot be written, or would overwrite an input or another output.
 
-    `records` are options; `output`, `figure` and `checkpoint` among them are the files that the command writes.
+    This check runs before the command computes anything. `records` are the records of options; their fields `output`,
+    `figure` and `checkpoint` name the files that the command writes.
     """
     inputs = [path for path in (given_name(str(file))[1] for file in read) if os.path.exists(path)]
     earlier: list[tuple[str, Path]] = []
@@ -538,7 +550,7 @@ def _written(records: Sequence[object]) -> Iterator[tuple[str, Path]]:
 
 
 def text_width(*, to_file: bool = False) -> int:
-    """The width of text: the columns of stdout if the text goes there, else 80."""
+    """Return the number of columns for text: of the terminal if the text goes to stdout, else 80."""
     from sigjax.report.text import columns
 
     return (None if to_file else columns()) or _COLUMNS
@@ -567,7 +579,7 @@ def _write_pieces(pieces: Iterable[str], format: str, output: Path | None) -> No
 
 
 def _plain(text: str, encoding: str) -> str:
-    """Text with plain signs in place of signs that an encoding does not have."""
+    """Replace signs such as dashes and bullets by ASCII signs, if the encoding does not have all signs of the text."""
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
@@ -576,7 +588,7 @@ def _plain(text: str, encoding: str) -> str:
 
 
 def text_options(*, to_file: bool) -> dict[str, Any]:
-    """Width and colour of text: as for stdout if the text goes there. In files, nothing is cut."""
+    """Return the options `width` and `color` for text on stdout, or for text in a file, which is never cut."""
     from sigjax.report.text import WHOLE
 
     on_terminal = not to_file and is_terminal(sys.stdout)
@@ -591,7 +603,7 @@ Files = Sequence[Path]
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs(ReadOptions):
-    """The options of `read`, which all commands share."""
+    """The options of `read`, which all commands that read data share."""
 
     input: Sequence[Path] = same(ReadOptions, "input")
     metric: Sequence[str] = same(ReadOptions, "metric", (), suggests=(*METRICS, *CLASS_METRICS))
@@ -600,17 +612,16 @@ class Inputs(ReadOptions):
     def evaluations(
         self, paths: Files, *, tasks: bool = False, single: bool = False, folds: bool = False, sliced: bool = False
     ) -> list[EvaluationRecord]:
-        """Read the files, once for each metric.
+        """Read the files, and return one evaluation per metric (and task).
 
-        `tasks`, `single` and `folds` tell whether the command accepts several tasks, a single system, and folds.
-
-        With `sliced`, tasks without the field of `strata` are left out.
+        `tasks`, `single` and `folds` say whether the command accepts several tasks, a single system, and
+        cross-validation folds. With `sliced`, tasks that lack the field of `strata` are left out.
         """
         given = tuple(paths)
         return read_data(given, self, metrics=self.metric, tasks=tasks, single=single, folds=folds, sliced=sliced)
 
     def check(self, paths: Files, *written: Any) -> None:
-        """Refuse files that cannot be written, or that would overwrite inputs (including labels and reports)."""
+        """Raise an error if an output file cannot be written, or would overwrite an input (also labels and reports)."""
         named = (getattr(record, name, None) for record in written for name in ("extend", "groups"))
         parameters = split_parameters(self.reader or "")[1].values()
         more = [self.cluster, self.strata, *chain.from_iterable(parameters), *named]

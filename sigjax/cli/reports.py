@@ -18,12 +18,12 @@ from sigjax.studies.changes import verify as run_verify
 DIFFERENT = 3
 """The exit code of `verify` if something differs."""
 CODES = {None: 0, "no worse": 0, "worse": 3, "cannot tell": 4}
-"""The exit code of `diff` for each verdict."""
+"""Dict from the verdict of `diff` to its exit code; None means that no margin was given."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class QuietOption:
-    """Whether to draw progress."""
+    """The option `--quiet`, which turns off progress bars."""
 
     quiet: bool = option(False, "Draw no progress bars.", group="Output")
 

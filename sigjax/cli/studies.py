@@ -28,18 +28,22 @@ def _single(evaluations: Sequence[EvaluationRecord]) -> EvaluationRecord:
 
 
 def _systems(inputs: Inputs, paths: Files) -> EvaluationRecord | dict[str, EvaluationRecord]:
-    """Read the systems, for studies that need only one system."""
+    """Read the systems, for a study that can also use a single system."""
     alone = inputs.missing == "error" and _by_file(inputs, paths)
     return alone or _single(inputs.evaluations(paths, single=True))
 
 
 def _samples(inputs: Inputs, paths: Files) -> EvaluationRecord | dict[str, EvaluationRecord]:
-    """Read the systems of one table, or of gold files and system files; or of one file per system, each separately."""
+    """Read the systems for a study of samples.
+
+    They are in one table, in gold files and system files, or in one file per system. In the last case, each file is
+    read separately, because their instances may differ.
+    """
     return _by_file(inputs, paths) or _single(_growing(inputs, paths, single=True))
 
 
 def _growing(inputs: Inputs, paths: Files, *, single: bool = False) -> list[EvaluationRecord]:
-    """Read results in which some systems may have more instances than other systems."""
+    """Read results that are still growing: some systems may have more instances than other systems."""
     if not single:
         STUDIES["monitor"].load("refuse_zero")(inputs.missing)
     missing = "pairwise" if inputs.missing == "error" else inputs.missing
@@ -47,7 +51,10 @@ def _growing(inputs: Inputs, paths: Files, *, single: bool = False) -> list[Eval
 
 
 def _by_file(inputs: Inputs, paths: Files) -> dict[str, EvaluationRecord]:
-    """Read several files with one system each, whose instances may differ; empty if there are gold files."""
+    """Read several files with one system each, separately, because their instances may differ.
+
+    Empty if there are gold files.
+    """
     files = [*paths, *inputs.input]
     if len(files) < 2 or (paths and inputs.input):
         return {}
@@ -127,7 +134,7 @@ def _board(paths: Files, options: Any, results: Results, figures: Figures) -> No
 
 
 def _drawing(study: StudySpec) -> Callable[[Files, Inputs, Any, Results, Figure], int]:
-    """The steps of a study on files: read the files, compute, write and draw."""
+    """Return the function of a command that reads files, runs the study, writes the result, and draws its figure."""
 
     def draw(paths: Files, inputs: Inputs, options: Any, results: Results, figure: Figure) -> int:
         named = "strata"
@@ -154,12 +161,12 @@ def _drawing(study: StudySpec) -> Callable[[Files, Inputs, Any, Results, Figure]
 
 
 _HARMLESS = ("seed", "device", "progress")
-"""Options that have no effect on the power without files, because this power is computed exactly."""
+"""Names of options that do not change the power without files, because this power is computed exactly."""
 _SUPPOSED = (("metric", ("accuracy",)), ("test", ("permutation",)))
 
 
 def _planned(paths: Files, inputs: Inputs, planned: Any, options: Any, results: Results, figure: Figure) -> None:
-    """The power for right-or-wrong answers, without files."""
+    """Write the power for right-or-wrong answers that is computed without files, from planned numbers."""
     if paths or inputs.input:
         raise InputError("--disagree and --accuracy are for no files: power measures the disagreement in files")
     known = (*options_of(STUDIES["power"].load("PlannedPowerOptions")), *_HARMLESS)
@@ -192,14 +199,13 @@ _COMMANDS: dict[str, tuple[Callable[..., int | None], tuple[type, ...], tuple[ty
     "board": (_board, (), (Results, Figures)),
     "power": (_power, (Inputs,), ("PlannedOptions", Results, Figure)),
 }
-"""Study -> a command with its own way of reading or writing, its options before the study's options, and its options
-after them. A command from the study's own file is listed by name, because the file is imported only when the command is
-called.
-"""
+"""For some studies, a tuple (function of the command, records of options before the options of the study, records of
+options after them). These commands read or write in their own way. A record from the study's own file is listed by its
+name, because the file is imported only when the command is called."""
 
 
 def command(name: str) -> Command:
-    """The command of a study, with its flags."""
+    """Make the command of a study, with its flags."""
     study = STUDIES[name]
 
     draw = _drawing(study)
@@ -222,7 +228,7 @@ for each in STUDIES:
 
 
 def __getattr__(name: str) -> Command:
-    """The command of a study that is defined beside `research`."""
+    """Make the command of the study `name`, which other modules find as an attribute of this module."""
     if name not in STUDIES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return command(name)

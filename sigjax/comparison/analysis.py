@@ -93,12 +93,12 @@ class Subset:
 
     Attributes:
         whole: the evaluation.
-        systems: indices of the systems of the subset.
-        members: `[pair, 2]` indices into `systems`; the first system with itself if there is no pair.
+        systems: indices of the systems of the subset in the evaluation.
+        members: `[pair, 2]` indices into `systems`; if there is no pair, the first system is paired with itself.
         pairs: `[pair]` indices into all pairs of the evaluation.
-        scored: indices into `systems` of the systems whose instances are exactly these.
-        settings: the settings, with the budget of the subset.
-        instances: one bit per instance; None for all instances.
+        scored: indices into `systems` of the systems that have results for exactly these instances.
+        settings: the settings, with the subset's share of the budget.
+        instances: a bit mask of the instances, packed into bytes; None for all instances.
         number: the index of the subset.
     """
 
@@ -139,7 +139,7 @@ def analyse(
 def analyse_pairs(
     evaluations: Sequence[EvaluationRecord], settings: Settings, context: Context, *, of_suite: bool = False
 ) -> tuple[list[Columns], list[dict[Test, Comparisons]]]:
-    """`analyse` without ranks: the systems of each metric, and its pairs by test."""
+    """`analyse` without ranks. Return two lists with an item per metric: its systems, and a dict from test to pairs."""
     subsets, problems = list[list[Subset]](), list[Problem | None]()
     for evaluation in evaluations:
         with named_errors([evaluation], settings):
@@ -170,7 +170,7 @@ def analyse_pairs(
 
 
 def complete_subsets(evaluation: EvaluationRecord, settings: Settings) -> list[Subset]:
-    """The subsets of an evaluation: subsets with pairs first, in the order of the pairs.
+    """Divide an evaluation into subsets: first the subsets with pairs, in the order of the pairs.
 
     >>> from sigjax import Evaluation
     >>> numbers = {"A": {"x": 1, "y": 0}, "B": {"x": 0, "y": 1}, "C": {"y": 1}}
@@ -213,7 +213,7 @@ def common(evaluation: EvaluationRecord, a: str, b: str) -> EvaluationRecord:
 
 
 def _on(evaluation: EvaluationRecord, systems: list[int], instances: np.ndarray) -> EvaluationRecord:
-    """The evaluation of some systems on the instances at these indices, which all of them have."""
+    """The evaluation of some systems on the instances at these indices, for which all of them have results."""
     labels = {
         name: tuple(values[i] for i in instances.tolist())
         for name in ("ids", "clusters", "strata", "runs")
@@ -229,7 +229,10 @@ def _drawn_together(
     settings: Settings,
     context: Context,
 ) -> dict[str, np.ndarray]:
-    """Bootstrap scores of the metrics of these problems, drawn together if possible."""
+    """Draw bootstrap scores of several metrics together; return a dict: metric -> scores `[system, resample]`.
+
+    It contains only metrics that can be drawn together.
+    """
     each = [problem for problem, plan in zip(problems, plans, strict=True) if problem and draws_jointly(problem, plan)]
     shared = [problem for problem in each if isinstance(problem, SumsProblem)]
     if len(shared) < 2:
@@ -240,9 +243,9 @@ def _drawn_together(
 
 
 def bounds_of_others(tested: Sequence[Sequence[Tested]], subsets: Sequence[Sequence[Subset]]) -> np.ndarray:
-    """Bounds `[other, 2]` of the permutation p-values of a family's other pairs, while its subsets are tested in turn.
+    """Bounds `[other, 2]` of the permutation p-values of a family's pairs outside the subset that is tested next.
 
-    `tested` has the subsets before the current subset. The p-values of later subsets have the bounds 0 and 1.
+    `tested` has the results of earlier subsets. The p-values of later subsets have the bounds 0 and 1.
     """
     before = [pairs for of_metric in tested for pairs, _ in of_metric]
     every = [subset for of_metric in subsets for subset in of_metric]
@@ -261,10 +264,10 @@ def _test(
     joint: int,
     plan: BootstrapPlan | NotEligible | None,
 ) -> Tested:
-    """Run the tests of a subset; refuse a checkpoint of another run.
+    """Run the tests of a subset; raise `InputError` if the checkpoint is of another run.
 
-    `problem` is given if the subset is the whole evaluation, and `drawn` has its bootstrap scores, if any. `settings`
-    are the settings of the report. `joint` is the number of deltas whose intervals are simultaneous.
+    `problem` is given if the subset is the whole evaluation. The other arguments are as in `run_tests`, and `settings`
+    are the settings of the report.
     """
     evaluation, is_whole = subset.evaluation, problem is not None
     with named_errors([evaluation], subset.settings):
@@ -287,7 +290,8 @@ def _test(
     systems = systems.with_columns(
         {
             "standard_error_unclustered": Column.unless_nan(of_systems),
-            # Order by shifted scores: unshifted scores may be too large to tell apart. Subsets have different shifts.
+            # Sort by shifted scores, because unshifted scores may be too large to tell apart. Scores of different
+            # subsets have different shifts, so unshifted scores are used for them.
             "order": Column(np.array(hypotheses.scores) if is_whole else scores),
         }
     ).at(subset.scored)
@@ -306,11 +310,11 @@ def run_tests(
     joint: int = 1,
     plan: BootstrapPlan | NotEligible | None = None,
 ) -> Tested:
-    """Run the requested tests: the pairs by test, and the systems.
+    """Run the requested tests; return a dict from each test to its table of pairs, and the table of systems.
 
-    `plan` is the plan of the bootstrap without sampling, if it is made already. `drawn` are bootstrap scores `[system,
+    `plan` is the plan of the bootstrap without sampling, if it is already made. `drawn` are bootstrap scores `[system,
     resample]`, if they were drawn together with other metrics. `others` `[other, 2]` are bounds of the p-values of
-    other metrics in the same family. The intervals of `joint` deltas, including deltas of other problems, are
+    other pairs in the same family. The intervals of `joint` deltas, including deltas of other problems, are
     simultaneous.
     """
     settings, pairs = problem.settings, dict[Test, Comparisons]()
@@ -373,7 +377,7 @@ def rests_on_draws(pairs: Comparisons, systems: Columns, settings: Settings) -> 
 def _together(
     evaluation: EvaluationRecord, subsets: Sequence[Subset], tested: Sequence[Tested], settings: Settings
 ) -> Tested:
-    """The pairs of an evaluation by each test, and its systems, in the order of the data."""
+    """Join the results of an evaluation's subsets: a dict from test to pairs, and the systems, in the data's order."""
     if len(tested) == 1:
         return tested[0]
     tables, pairs = [pairs for pairs, _ in tested if pairs], dict[Test, Comparisons]()
@@ -391,7 +395,7 @@ def _adjust(
     settings: Settings,
     context: Context,
 ) -> list[dict[Test, Comparisons]]:
-    """The pairs of each evaluation by test, adjusted within their families."""
+    """Return for each evaluation a dict from test to its table of pairs, adjusted within their families."""
     adjusted: list[dict[Test, Comparisons]] = [{} for _ in tables]
     apart = settings.family == "metric" or len(tables) == 1
     for family in [[number] for number in range(len(tables))] if apart else [list(range(len(tables)))]:
@@ -414,9 +418,9 @@ def _adjust(
 
 
 def _ranked(evaluation: EvaluationRecord, systems: Columns, pairs: Comparisons, settings: Settings) -> Columns:
-    """The systems of one metric, best first, with ranks and letters from the decisions on all pairs.
+    """Return the systems of one metric, best first, with ranks and letters from the decisions on all pairs.
 
-    Ties keep their order.
+    Systems with equal scores keep their order.
     """
     sign = -1.0 if evaluation.metric.higher_is_better else 1.0
     systems = systems.at(np.argsort(sign * systems.column("order").values, kind="stable"))
@@ -469,7 +473,7 @@ def _errors(evaluation: EvaluationRecord, members: np.ndarray, design: Design) -
 
 
 def _sums(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray]:
-    """Statistics `[system, unit, stat]` and strata `[unit]`; units are sorted by stratum."""
+    """Return the statistics `[system, unit, stat]` and the strata `[unit]`, with units sorted by stratum."""
     unit, strata = units_of_instances(evaluation)
     stats = evaluation.stats
     values = np.zeros((stats.shape[0], len(strata), stats.shape[2]))
@@ -478,7 +482,7 @@ def _sums(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _within(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray]:
-    """Statistics `[system, output, stat]`, with each output's id as its stratum `[output]`.
+    """Return the statistics `[system, output, stat]` and the strata `[output]`. Outputs with the same id are a stratum.
 
     Outputs are sorted by id.
     """
@@ -541,7 +545,7 @@ def run_variances(evaluation: EvaluationRecord) -> RunVariances | None:
         return None
 
     def mean_squares(values: np.ndarray, strata: np.ndarray, weights: np.ndarray | float) -> tuple[float, float]:
-        """Weighted sums of squared influences: mean over scores of systems, and half the mean over deltas of pairs."""
+        """Return weighted sums of squared influences: the mean over all scores, and half the mean over all deltas."""
         moves, _ = delta_method_influences(values, strata, metric.score)
         own, apart = (float((np.square(each) * weights).sum()) for each in (moves, moves - moves.mean(axis=0)))
         return count**2 * own / num_systems, count**2 * apart / max(num_systems - 1, 1)

@@ -1,8 +1,8 @@
-"""The checks of `compare`, which refuse input with one-line messages; and an estimate of the work.
+"""The checks of `compare`, and an estimate of the work.
 
-Before the tests, `compare` refuses options that contradict each other, evaluations that do not fit together, and more
-pairs than fit into memory. It logs a warning about long work. During the tests, errors become messages that name the
-metric and the systems.
+To refuse input means to raise `InputError`, with a one-line message. Before the tests, `compare` refuses options that
+contradict each other, evaluations that do not fit together, and more pairs than fit into memory. It logs a warning
+about long work. During the tests, errors become messages that name the metric and the systems.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from sigjax.testing.problem import (
 )
 
 _frame = attrgetter("systems", "num_instances", "ids", "clusters", "strata", "runs", "unit")
-"""Properties that all evaluations of one comparison must share."""
+"""A function that returns the properties that must be equal in all evaluations of a comparison."""
 
 
 def check_together(settings: Settings) -> None:
@@ -67,7 +67,7 @@ def _check_design(settings: Settings) -> None:
 
 
 def _check_resampled(settings: Settings) -> None:
-    """Refuse options under which pairs do not share their resamples."""
+    """Refuse options that do not fit a correction by resampling (maxt), which needs all pairs on the same resamples."""
     name = f"correction {settings.correction}"
     if settings.tests != ("permutation",):
         raise InputError(f"{name} belongs to the permutation test; ask for no other test with it")
@@ -128,7 +128,7 @@ def check_evaluations(evaluations: Sequence[EvaluationRecord], settings: Setting
 
 
 def baseline_of(systems: Sequence[str], settings: Settings) -> str | None:
-    """The name of the baseline; "1" is the first system."""
+    """The name of the baseline system; "1" stands for the first system. Refuse an unknown name."""
     baseline = settings.baseline
     if baseline == "1" and baseline in systems[1:]:
         raise InputError(
@@ -155,7 +155,7 @@ def _check_sample(metric: str, settings: Settings) -> None:
 
 
 def _check_responses(evaluation: EvaluationRecord, settings: Settings) -> None:
-    """Refuse options that draw or group responses."""
+    """Refuse options that draw or group instances, because responses are no sample."""
     for is_asked, what, instead in (
         ("bootstrap" in settings.tests, "the bootstrap", "use the permutation test"),
         (settings.leaderboard, "the leaderboard", "leave it out"),
@@ -224,7 +224,7 @@ def check_complete(evaluations: Sequence[EvaluationRecord], settings: Settings, 
 
 @contextmanager
 def named_errors(evaluations: Sequence[EvaluationRecord], settings: Settings) -> Iterator[None]:
-    """Turn errors of tests into messages; they name the metric if several metrics are tested together."""
+    """A context that turns errors of tests into messages, which name the metric and the systems."""
     systems, metric = evaluations[0].systems, evaluations[0].metric
     try:
         yield
@@ -261,13 +261,14 @@ def check_units(num_units: int, what: str, remedy: str = "") -> None:
 
 
 _WORTH_A_LINE = 60.0
-"""Seconds of work above which a warning is logged."""
+"""A warning is logged for more seconds of work than this."""
 _SMALL = 2.0**-8
-"""GiB of columns that are always allowed."""
+"""Tables up to this size in GiB are always allowed, however small the setting `memory` is."""
 _SIMPLEST = costs.LINE + 50 * costs.LINE_VALUE
 """The cost of an exact test of a pair with right-or-wrong answers."""
 _MOST_SYSTEMS, _MOST_INSTANCES = 20_000, 4_096
-"""Largest sizes for which equal problems are counted, which takes seconds."""
+"""Up to these numbers of systems and instances, different problems are counted (see `num_problems`). This takes some
+seconds."""
 
 
 def check_workload(evaluations: Sequence[EvaluationRecord], settings: Settings, *, warns: bool) -> None:
@@ -298,7 +299,10 @@ def check_workload(evaluations: Sequence[EvaluationRecord], settings: Settings, 
 
 
 def work(evaluation: EvaluationRecord, pairs: int, settings: Settings) -> tuple[Cost, bool]:
-    """The approximate cost of the pairs by one metric, with bytes of their columns; and whether resamples are drawn."""
+    """Return the approximate cost of the pairs by one metric, and whether bootstrap resamples are drawn.
+
+    The cost includes the memory of the pairs' columns in the tables.
+    """
     swaps, draws = "permutation" in settings.tests, draws_intervals(evaluation.metric, settings)
     draws |= "bootstrap" in settings.tests
     moved = evaluation.stats.shape[1] if in_closed_form(evaluation.metric, settings) else 0

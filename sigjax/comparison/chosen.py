@@ -23,15 +23,16 @@ from sigjax.testing.tests import problem_of
 from sigjax.testing.winner import SKEWED, winner_interval
 
 _MOST_SYSTEMS, _DRAWS = 100, 4096
-"""Most systems for which the interval is computed, and draws for it: some milliseconds."""
+"""The interval is computed for at most `_MOST_SYSTEMS` systems, from `_DRAWS` draws. This takes some milliseconds."""
 _FEW_UNITS, _ROUNDING = 30, 2.0**-40
-"""Fewest units, and the relative error of a mean."""
+"""`_FEW_UNITS`: the interval needs at least this many units. `_ROUNDING`: the relative rounding error of a mean."""
 
 
 def best_of_many(evaluation: EvaluationRecord, settings: Settings) -> Iterator[str]:
-    """The interval of the best score that also counts its choice, where simulations show that it holds the score.
+    """Yield the note on the best system: the interval of its score, corrected because it was chosen as the best.
 
-    That is for means of one number per unit that are right or wrong answers, or are not skewed, with defaults.
+    The note is given only in cases for which simulations show that the interval is right: for means of one number per
+    unit, if numbers are right or wrong answers or are not skewed, and if the options have their defaults.
     """
     plain = all(getattr(evaluation, name) is None for name in ("clusters", "strata", "runs", "present", "weights"))
     count, number = evaluation.stats.shape[:2]
@@ -46,7 +47,7 @@ def best_of_many(evaluation: EvaluationRecord, settings: Settings) -> Iterator[s
     influence = (values - scores[:, None]) / math.sqrt(number * (number - 1.0))
     errors = np.sqrt((influence**2).sum(axis=1))
     if (sizes != 1.0).any() or (np.abs(scores - scores[best]) <= limit).sum() > 1 or not (errors > limit).all():
-        return  # no mean, more than one best system, or no errors
+        return  # the score is no mean of one number per unit, several systems are best, or some score does not vary
     if not answers and np.abs(skewness(influence, errors)).max() > SKEWED:
         return
     alone = replace(evaluation, systems=evaluation.systems[best : best + 1], stats=evaluation.stats[best : best + 1])

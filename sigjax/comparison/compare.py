@@ -70,12 +70,12 @@ _SHORT = {
 _ALWAYS = {"method", "resamples", "seed", "alternative", "correction", "interval", "confidence_level"}
 """Settings that signatures name even if they have their default values."""
 _COUNTED_BY = ("sacrebleu", "trec_eval")
-"""Programs that name a metric and its options in notes with these codes."""
+"""Programs that have names for metrics and options. Notes on these names have the program as their code."""
 _TAKEN = {
     *("metric", *_COUNTED_BY, "tasks", "cap", "systems", "units", "instances", "runs", "strata", "missing", "sigjax"),
     *_SHORT.values(),
 }
-"""Words that signatures use, so that no setting may have them as its name."""
+"""Words that signatures use for other things, so that no setting may have such a name."""
 _BEFORE_DATA = ("test", "method", "n", "cap", "seed", "alt", "null", "ties")
 _AFTER_DATA = ("baseline", "correction", "family", "leaderboard", "interval", "level", "design")
 
@@ -142,7 +142,7 @@ def _written(settings: Settings) -> dict[str, Any]:
 def distributions_of(
     evaluations: Sequence[EvaluationRecord], settings: Settings
 ) -> Callable[[str, str, str, Test], Distribution | None]:
-    """A function that computes the distribution of a pair's delta in bins, from metric, a, b and test.
+    """Return a function of a metric, systems a and b, and a test, which computes the distribution of delta in bins.
 
     The function returns None for the bootstrap of one unit, of responses or of trained models, and for swaps of a
     studentized delta. It raises InputError if the metric is NaN or infinite on a resample. Bootstrap scores of all
@@ -261,7 +261,7 @@ def settle(settings: Settings, evaluations: Sequence[EvaluationRecord], options:
 def _shard_file(
     evaluations: Sequence[EvaluationRecord], settings: Settings, options: CompareOptions
 ) -> ShardFile | None:
-    """The known part of a run: from its checkpoint, an earlier report, or shards that an executor makes."""
+    """The tallies with which a run starts: from its checkpoint, an earlier report, or shards that an executor makes."""
     if options.checkpoint is None and options.extend is None and options.executor is None:
         return None
     if options.executor is None:
@@ -277,7 +277,7 @@ def _begun(
     path: StrPath | None,
     **of: Any,
 ) -> ShardFile:
-    """A shard in a file (by default of all resamples), which begins with the tallies of the extended report, if any."""
+    """A new shard in a file, by default of all resamples. It starts with the tallies of a report that is extended."""
     shard, earlier = Shard(identity_of(evaluations, settings), **of), dict[Key, Tally]()
     if options.extend is not None:
         names = evaluations[0].systems
@@ -318,7 +318,7 @@ def make_shard(
     device: Device = "auto",
     earlier: Mapping[Key, Tally] | None = None,
 ) -> Shard:
-    """The task that an executor runs: make shard `index` of `count` (counted from 1); settings must be complete."""
+    """Make shard `index` of `count` (counted from 1); an executor runs this function. Settings must be complete."""
     file = ShardFile(Shard(identity_of(evaluations, settings), index, count), earlier=earlier, keeps=True)
     return _made(evaluations, settings, device, file)
 

@@ -42,19 +42,20 @@ from sigjax.testing.special import scipy_special, t_quantile, t_tail
 from sigjax.testing.tilted import least_cost
 
 _NAMED = 10
-"""Most pairs that a note names; the report has all pairs."""
+"""A note names at most this many pairs; the report has all pairs."""
 _TASKS = 4
-"""Most tasks that a note names."""
+"""A note names at most this many tasks."""
 _ROUNDING, _LOOKED_AT = 2.0**-20, 1000
-"""Relative size below which differences count as rounding; most pairs that are checked for it."""
+"""`_ROUNDING`: differences below this relative size count as rounding. `_LOOKED_AT`: at most this many pairs are
+checked for it."""
 _MODELS = 0.001
-"""If p of the F test is below this, the runs probably are trained models."""
+"""If p of the F test in `_varies_by_run` is below this, the runs probably are trained models."""
 _FEW_LABELS = 20
-"""Fewest human labels with which intervals of `ppi` keep their level in simulations (benchmarks/README.md)."""
+"""Intervals of `ppi` keep their level in simulations from this many human labels on (benchmarks/README.md)."""
 _FEW_UNITS, _FEW_DIFFERENCES = 30, 5
 _FEW_DEGREES = 10.0
 _FEW_TASKS = 3
-"""Fewest tasks for which a note counts on how many a system is better."""
+"""From this many tasks on, a note counts on how many tasks a system is better."""
 
 
 Rule = Callable[[EvaluationRecord, Settings, Mapping[Test, Comparisons], Columns], Iterable[str]]
@@ -71,9 +72,9 @@ def notes_of(
     *,
     of_suite: bool,
 ) -> tuple[str, ...]:
-    """The notes of a report, each once.
+    """Return the notes of a report without repetition.
 
-    If several tasks have the same note, it appears once with the names of the tasks.
+    If several tasks have the same note, it appears once, with the names of the tasks.
     """
     groups, named, notes = pairs.groups(), systems.column("metric"), list[tuple[str, list[str]]]()
     for number, evaluation in enumerate(evaluations):
@@ -184,7 +185,7 @@ def _apart(evaluation: EvaluationRecord, common: np.ndarray, baseline: str | Non
 
 
 def _judges(evaluation: EvaluationRecord, settings: Settings, *_: object) -> Iterator[str]:
-    """How well the judge of `ppi` agrees with people; a warning if the judge favours some systems."""
+    """How well the judge of the metric `ppi` agrees with people; a warning if the judge favours some systems."""
     metric = evaluation.metric.name
     if metric != "ppi" or evaluation.metric.stat_names != METRICS["ppi"].stat_names:
         return
@@ -256,7 +257,7 @@ def _measures(sums: np.ndarray, *, is_label: bool) -> dict[str, np.ndarray]:
 
 
 def error_differences(evaluation: EvaluationRecord) -> Iterator[tuple[str, str, float, float]]:
-    r"""How far the judge favours one system of each pair with common labels: (a, b, mean difference, p).
+    r"""For each pair with common labels, yield how far the judge favours one system: (a, b, mean difference, p).
 
     On instances that are labelled for both systems, the judge's score is $f = \alpha_s + \beta y + \epsilon$ for a
     human label y and system s: the judge may have another scale than people. The mean difference is $\alpha_a -
@@ -293,7 +294,10 @@ def error_differences(evaluation: EvaluationRecord) -> Iterator[tuple[str, str, 
 
 
 def _labels(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Mask of labelled instances, labels, and the judge's scores (0 elsewhere), `[system, instance]`; and the units."""
+    """Return four arrays: a mask of labelled instances, the labels, the judge's scores, and the unit of each instance.
+
+    The first three are `[system, instance]`. Scores and labels are 0 for instances without a label.
+    """
     labelled, human, judge = np.moveaxis(evaluation.stats, -1, 0)[[0, 2, 3]].astype(float)
     return labelled > 0, human, judge, units_of_instances(replace(evaluation, present=None))[0]
 
@@ -372,7 +376,7 @@ def _noise(evaluation: EvaluationRecord, settings: Settings, *_: object) -> list
 def _no_precision(
     evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], systems: Columns
 ) -> list[str]:
-    """No standard errors and intervals, if there is only one unit."""
+    """A note that there are no standard errors and intervals, if there is only one unit."""
     del settings
     if min(_units_of(pairs, systems)) > 1:
         return []
@@ -394,7 +398,10 @@ def _lone_units(evaluation: EvaluationRecord, settings: Settings, *_: object) ->
 
 
 def _lone(evaluation: EvaluationRecord) -> list[str]:
-    """The strata with one unit, which never vary in draws within strata; empty if there is one unit in all."""
+    """The strata with only one unit, which never vary if units are drawn within strata.
+
+    The list is empty if there is only one unit in all.
+    """
     unit, strata = units_of_instances(evaluation)
     alone = (np.bincount(strata) == 1)[strata[unit]] & (len(strata) > 1)
     labels = evaluation.strata or ()
@@ -404,7 +411,7 @@ def _lone(evaluation: EvaluationRecord) -> list[str]:
 def _without_bootstrap_ranks(
     evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], systems: Columns
 ) -> list[str]:
-    """No bootstrap ranks, if keeping all replicates would take too much memory."""
+    """A note that there are no bootstrap ranks, if all replicates would take too much memory."""
     num_systems, is_known = len(evaluation.systems), systems.column("bootstrap_ranks").distinct()
     if not settings.leaderboard or is_known or max(_units_of(pairs, systems)) == 1:
         return []
@@ -422,9 +429,9 @@ def _reach(
     *,
     of_suite: bool,
 ) -> list[str]:
-    """Warnings if significance is impossible with these resamples, or with these units or runs (of the first family).
+    """Warnings if significance is impossible, because there are too few resamples, units or runs.
 
-    The notes are about the whole report, and appear once. `groups` has the pairs of the report by metric and test.
+    The notes are about the whole report, and appear once. `groups` is a dict from (metric, test) to pairs.
     """
     notes, families = list[str](), [list(evaluations)]
     if settings.family != "report":
@@ -503,7 +510,7 @@ def _needed(p_values: np.ndarray, is_sampled: np.ndarray, drawn: int, settings: 
         needed = math.floor(times / settings.alpha * (1.0 + 1e-12))
         if needed <= drawn:
             return drawn
-        drawn = needed  # with a smaller least p-value, fewer exact p-values are below it
+        drawn = needed  # check again: if the least sampled p-value is smaller, fewer exact p-values are below it
 
 
 def too_few_units(num_units: int, num_hypotheses: int, settings: Settings) -> list[str]:
@@ -589,7 +596,7 @@ def _units_by_t(*tables: Columns) -> list[tuple[int, float]]:
 
 
 def _best_of_many(evaluation: EvaluationRecord, settings: Settings, *_: object) -> Iterable[str]:
-    """The interval of the best score, which also counts its choice; of two systems, the interval of delta says more."""
+    """See `best_of_many`. There is no such note on two systems, because the interval of delta says more."""
     return best_of_many(evaluation, settings) if len(evaluation.systems) > 2 else ()
 
 
@@ -624,7 +631,7 @@ def _contradictions(
         ends, joint, p_value, p_adjusted = of_test.arrays("interval", "joint_pairs", "p_value", "p_adjusted")
         above = (ends[:, 0] > 0.0) & (settings.alternative != "less")
         below = (ends[:, 1] < 0.0) & (settings.alternative != "greater")
-        # a single interval beside an adjusted p-value is not a contradiction
+        # an interval that is not simultaneous may exclude 0 although the adjusted p-value is not significant
         agrees = (joint > 1) | (p_adjusted == p_value)
         rows = np.flatnonzero((above | below) & agrees & (p_adjusted >= settings.alpha))
         if not rows.size:
@@ -680,7 +687,7 @@ def _few_units(by_t: Sequence[tuple[int, float]]) -> list[str]:
 
 
 def _zero_length(pairs: Columns, systems: Columns) -> list[str]:
-    """How many systems and pairs have an interval of zero width."""
+    """A note on how many systems and pairs have an interval of zero width."""
     whom = _counted(pairs, systems, lambda errors, ends: (ends[:, 0] == ends[:, 1]) & (errors == 0.0))
     if not whom:
         return []
@@ -688,7 +695,7 @@ def _zero_length(pairs: Columns, systems: Columns) -> list[str]:
 
 
 def _missing(settings: Settings, pairs: Columns, systems: Columns) -> list[str]:
-    """How many systems and pairs have no interval, and why."""
+    """A note on how many systems and pairs have no interval, and why."""
     whom = _counted(pairs, systems, lambda errors, ends: np.isnan(ends[:, 0]) & ~np.isnan(errors))
     if not whom:
         return []
@@ -704,7 +711,10 @@ def _counted(pairs: Columns, systems: Columns, holds: Callable[[np.ndarray, np.n
 
 
 def _discoveries(settings: Settings, groups: Mapping[tuple[str, Test], Comparisons]) -> Iterator[str]:
-    """Lower bounds on the real differences of each family of the permutation test, if they say more than the stars."""
+    """Yield the lower bounds on real differences of each family of the permutation test.
+
+    There is no note if the bounds say no more than the number of significant differences.
+    """
     familywise = CORRECTIONS[settings.correction].bounds == "familywise"
     for found in real_differences(groups, settings):
         if found.significant < 2 or (familywise and found.real_of_all == found.significant):

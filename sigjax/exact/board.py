@@ -1,15 +1,17 @@
 r"""A board: pairs of systems that share their difference rows, so that one matrix product tests all pairs exactly.
 
-Pairs share their distinct difference rows v. Let C `[pair, row]` be the numbers of units with each row, and w a
-frequency. Then `C @ log|cos(w.v)|` is the logarithm of the modulus of every pair's characteristic function. Under a
-tilt theta it is `C @ log|cos(w.v) + i tanh(theta.v) sin(w.v)|`, and the angle is `C @ arctan(tanh(theta.v) tan(w.v))`
-plus a known part of a turn. So logarithms and arctangents are computed only once per row and frequency of the board.
-`Board` holds rows and counts. `characteristic` makes these tables, `tails` the tail probabilities, and `board_tests`
-the p-values.
+A difference row v holds the difference of the two systems on a unit, with one number for each axis. Pairs share their
+distinct difference rows. Let C `[pair, row]` be the number of units with each row, and w a frequency. Then `C @
+log|cos(w.v)|` is the logarithm of the modulus of each pair's characteristic function. Under a tilt theta (see
+`distributions`) this logarithm is `C @ log|cos(w.v) + i tanh(theta.v) sin(w.v)|`. The angle of the characteristic
+function is `C @ arctan(tanh(theta.v) tan(w.v))` plus a known part of a turn. So logarithms and arctangents are computed
+only once per row and frequency of the board. `Board` holds rows and counts. `characteristic` computes the logarithms
+and angles, `tails` the tail probabilities, and `board_tests` the p-values.
 
-**Which pairs.** A board takes pairs that differ in one statistic, or in two statistics of few values. If the score is
-monotone in each statistic, the extreme sums lie beyond an edge. The distribution of delta is symmetric. So every
-p-value is a tail $P(\Delta \ge t)$ or $P(\Delta > t)$ with $t \ge 0$, twice such a tail, or 1 minus one.
+**Which pairs.** A board contains pairs that differ in one statistic, or in two statistics with few different values. If
+the score is monotone in each statistic, the extreme sums are the sums beyond an edge. The distribution of delta is
+symmetric. So every p-value is a tail $P(\Delta \ge t)$ or $P(\Delta > t)$ with $t \ge 0$, twice such a tail, or 1 minus
+one.
 
 References: Zmigrod, Vieira and Cotterell (2022). Tails by tilted transforms: Peres, Lee and Keich (2020), "Exactly
 computing the tail of the Poisson-binomial distribution" (ShiftConvolve, arXiv 2004.07429). Exact tests on a GPU:
@@ -27,25 +29,27 @@ from sigjax.run import costs
 from sigjax.run.costs import Cost
 
 _MOST_CODES = 2**13
-"""Most possible difference rows of a board."""
+"""A board is made only if at most this many different rows are possible."""
 _TOGETHER = 2**17
-"""Most differences that are counted at a time, to stay in the cache."""
+"""At most this many differences are counted at a time, so that they stay in the cache."""
 _MOST_PARTS = 2.0**50
-"""Largest product of the parts of a turn and the largest sum: below this, integers are exact in float64."""
+"""An angle is computed as an integer number of parts of a turn. This is the limit for the number of parts times the
+largest sum; below it, float64 holds all these integers exactly."""
 
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """Pairs that share their distinct difference rows."""
+    """Pairs of systems that share their distinct difference rows (see the text of the module)."""
 
     rows: np.ndarray
-    """`[row, axis]` int64: distinct nonzero differences; a row stands for itself and its negative."""
+    """`[row, axis]` int64: distinct nonzero difference rows. A row stands for itself and its negative."""
     counts: np.ndarray
-    """`[pair, row]` int32: number of units with this difference."""
+    """`[pair, row]` int32: number of units on which the pair has this difference row."""
     observed: np.ndarray
-    """`[pair, axis]` int64: observed sums of the differences."""
+    """`[pair, axis]` int64: the sum of the pair's differences over all units, as observed."""
     basis: np.ndarray
-    """`[axis, stat]` int64: S @ basis are the differences of the statistics."""
+    """`[axis, stat]` int64: if S `[axis]` is the sum of the difference rows, S @ basis is the difference of each
+    statistic."""
 
     @property
     def axes(self) -> int:
@@ -53,11 +57,11 @@ class Board:
         return self.rows.shape[1]
 
     def subset(self, pairs: np.ndarray) -> "Board":
-        """The board of some of the pairs."""
+        """Return the board of the pairs with the indices `pairs`."""
         return replace(self, counts=self.counts[pairs], observed=self.observed[pairs])
 
     def without_unused_rows(self) -> "Board":
-        """The board without rows that no pair has."""
+        """Return the board without the rows that have count 0 for every pair."""
         some = self.counts.any(axis=0)
         return replace(self, rows=self.rows[some], counts=self.counts[:, some])
 
@@ -69,7 +73,7 @@ class Board:
 def make_board(values: np.ndarray, pairs: np.ndarray) -> Board | None:
     """Make the board of some pairs `[pair, 2]`, from the statistics `[system, unit, stat]` (int64) of all systems.
 
-    None if more than two statistics differ, or if they have too many values.
+    Returns None if more than two statistics differ, or if these statistics have too many different values.
 
     >>> answers = np.array([[[1], [1], [0]], [[0], [1], [4]], [[0], [3], [0]]])
     >>> board = make_board(answers, np.array([[0, 1], [0, 2]]))
@@ -110,10 +114,13 @@ def make_board(values: np.ndarray, pairs: np.ndarray) -> Board | None:
 
 
 def eligible_pairs(board: Board) -> np.ndarray:
-    """Mask `[pair]` of pairs that the board can test; with two axes, a pair's rows must span a plane."""
+    """Return a mask `[pair]` of the pairs that the board can test.
+
+    With two axes, a pair is excluded if all its difference rows are multiples of one row.
+    """
     num_signs, reach = board.counts.sum(axis=1), board.counts @ np.abs(board.rows)
     deviation: np.ndarray = np.sqrt(board.counts @ board.rows.astype(np.float64) ** 2)
-    # Angles are integers (parts of a turn), which must be exact in float64.
+    # Angles are integer numbers of parts of a turn. They must be exact in float64.
     box = math.prod((2.0 * DEVIATIONS * deviation.max(axis=0, initial=0.0) + 16.0).tolist())
     parts: np.ndarray = box * (num_signs + reach.sum(axis=1))
     held: np.ndarray = (num_signs > 0) & (parts < _MOST_PARTS)
@@ -133,7 +140,7 @@ class Tails(NamedTuple):
 
 
 def pair_cost(board: Board, units: int, *, monotone: bool = True) -> Cost:
-    """The cost to test one pair on its board, with `units` differences to count."""
+    """Return the cost of testing one pair on its board, with `units` units whose differences are counted."""
     deviation = np.sqrt((board.counts @ board.rows.astype(np.float64) ** 2).max(axis=0))
     widths = DEVIATIONS * deviation
     counted = (costs.BOARD_LINE if board.axes == 1 else costs.BOARD_PLANE) + costs.BOARD_UNIT * units
@@ -143,17 +150,18 @@ def pair_cost(board: Board, units: int, *, monotone: bool = True) -> Cost:
 
 
 _FEW_WAVES = 200
-"""Typical number of significant frequencies for a single pair with one axis."""
+"""Typical number of significant frequencies of a single pair with one axis."""
 _MOST_LONG = 0.1
-"""Most seconds for a pair in long doubles."""
+"""With long doubles, a common grid is used only if it takes less than this many seconds per pair."""
 
 
 def grid_is_faster(board: Board, deviation: np.ndarray, frequencies: int, tilts: int, real: Any) -> bool:
-    """Whether pairs with two axes are faster on a common grid than one by one (`planes`).
+    """Whether it is faster to test pairs with two axes on a common grid than to test them one by one (`planes`).
 
-    If most differences are common to all pairs and tilts are small, few frequencies are significant: 300 pairs by F1 of
-    2,000 units take 0.3 s instead of 4.6 s. If each pair has other differences (sums of clusters), or p is tiny, nearly
-    all frequencies are significant: 10 such pairs take 5.2 s instead of 0.17 s.
+    If most differences are common to all pairs and tilts are small, few frequencies are significant. For example, with
+    a common grid, 300 pairs compared by F1 on 2,000 units take 0.3 s instead of 4.6 s. If each pair has other
+    differences (such as sums of clusters), or p is tiny, nearly all frequencies are significant. Then a common grid is
+    slower: 10 such pairs take 5.2 s instead of 0.17 s.
     """
     count, terms = len(board), frequencies * (len(board.rows) * tilts + len(board))
     if real == np.longdouble:
@@ -167,6 +175,6 @@ def grid_is_faster(board: Board, deviation: np.ndarray, frequencies: int, tilts:
 
 
 def shared_line_is_faster(pairs: int, rows: int, frequencies: int) -> bool:
-    """Whether pairs with one axis and the same tilt are faster together than each with its own frequencies."""
+    """Whether pairs with one axis and the same tilt are tested faster together than one by one."""
     own = costs.OWN_LINE + costs.SHARED_WAVE * (_FEW_WAVES * rows)
     return (costs.SHARED_WAVE * (frequencies * (rows + pairs))).seconds < (own * pairs).seconds

@@ -1,8 +1,8 @@
 """Correctly rounded p-values of all pairs of a board, from tail probabilities of delta.
 
 The distribution of delta is symmetric. So every p-value is a tail P(delta >= t) or P(delta > t) with t >= 0, twice such
-a tail, or 1 minus one. If the error of float64 leaves the last digit open, the pair is computed again with long
-doubles, if the machine has them.
+a tail, or 1 minus one. If the error bound of float64 does not determine the last digit of p, the pair is computed again
+with long doubles (if the machine has such numbers).
 """
 
 import math
@@ -20,11 +20,12 @@ from sigjax.exact.tails import WIDE, grid_tails, line_tails, plane_tails
 from sigjax.resample.extreme import Extreme
 
 TailsOf = Callable[[np.ndarray, np.ndarray, bool], Tails]
-"""(pairs [tail], thresholds [tail] >= 0, whether delta must be strictly above) -> tail probabilities."""
+"""Function that returns tail probabilities `[tail]`. Its arguments are the pairs `[tail]` (indices), the thresholds
+`[tail]` of delta (>= 0), and whether delta must be above the threshold (True) or at least the threshold (False)."""
 
 
 def p_values_of_tails(criterion: Extreme, tails: TailsOf) -> Tails:
-    """P-values of all pairs, from tail probabilities of delta."""
+    """Return log p-values `[pair]` and bounds on their relative errors, from tail probabilities of delta."""
     parts = [_tail_or_complement(criterion, tails, beyond=False)]
     if criterion.mid_p:
         parts.append(_tail_or_complement(criterion, tails, beyond=True))
@@ -37,7 +38,7 @@ def p_values_of_tails(criterion: Extreme, tails: TailsOf) -> Tails:
         log_p = np.where(whole == 0.0, small, np.where(whole == 1.0, np.log1p(signed), np.log(whole + signed)))
         errors = np.array([part.tail.log_p + np.log(part.tail.error) for part in parts])
         error = np.exp(np.logaddexp.reduce(errors) + math.log(share) - log_p)
-        # If p is near 1, log p is about minus the complement, so it has the relative error of the complement.
+        # If p is near 1, log p is about p - 1. So log p has the relative error of 1 - p.
         rounded = 32.0 * float(np.finfo(log_p.dtype).eps) * np.where(whole == 1.0, np.abs(log_p), 1.0)
         error = (1.001 * error + rounded).astype(np.float64)
     # If all tails are known without error and p is 1, p is exactly 1.
@@ -46,7 +47,7 @@ def p_values_of_tails(criterion: Extreme, tails: TailsOf) -> Tails:
 
 
 class _TailOrComplement(NamedTuple):
-    """A probability for each pair, written as `whole + sign * tail`: a tail, or 1 minus a tail."""
+    """A probability of each pair, written as `whole + sign * tail`, because it is either a tail or 1 minus a tail."""
 
     whole: np.ndarray
     sign: np.ndarray
@@ -54,10 +55,10 @@ class _TailOrComplement(NamedTuple):
 
 
 def _tail_or_complement(criterion: Extreme, tails: TailsOf, *, beyond: bool) -> _TailOrComplement:
-    """The probability of extreme outcomes; if `beyond`, of outcomes that are more extreme than observed."""
+    """Return the probability of outcomes at least as extreme as observed, or more extreme than observed if `beyond`."""
     count, two_sided = len(criterion.observed), criterion.alternative == "two-sided"
     edge = np.asarray(criterion.beyond if beyond else criterion.least)
-    # By symmetry, P(delta >= edge) = 1 - P(delta > -edge), so a negative edge is replaced by its complement.
+    # By symmetry, P(delta >= edge) = 1 - P(delta > -edge). If the edge is negative, the right-hand side is computed.
     rest = edge < 0.0
     if two_sided:
         rest = np.zeros(count, bool) if beyond else edge <= 0.0
@@ -83,16 +84,16 @@ def board_p_values(
     *,
     monotone: bool = True,
 ) -> tuple[np.ndarray, Tails]:
-    """P-values `[3, pair]` as in `round_p_values` (NaN if the last digit is open), and their logarithms.
+    """Return p-values `[3, pair]` as `round_p_values` does, and the unrounded `Tails` (log p and error bounds).
 
-    `delta_of` returns, for some of the pairs, the function from S to the difference of scores. `device` is a platform
-    of JAX, or None for NumPy.
+    A p-value is NaN if its last digit remains uncertain. `delta_of` takes indices of pairs, and returns a function that
+    maps sums S of these pairs to differences of scores. `device` is a platform of JAX, or None for NumPy.
     """
     num_signs = board.counts.sum(axis=1)
     tail_function = (line_tails if board.axes == 1 else plane_tails) if monotone else grid_tails
     found = _p_values_by(tail_function, board, delta_of, criterion, device, np.float64)
     columns = round_p_values(*found, num_signs)
-    # Long doubles help if rounding errors are too large; wider windows help if the mass outside them is too large.
+    # Long doubles help if rounding errors are too large. Wider windows help if the probability outside is too large.
     near, of_wide = found.error < NEARLY_ROUNDED, partial(plane_tails, deviations=WIDE)
     far = ~near & np.isfinite(found.log_p) if tail_function is plane_tails else np.zeros(len(near), bool)
     for tails, which in ((tail_function, near), (of_wide, far)) if monotone and _IS_LONG else ():
@@ -114,20 +115,20 @@ def _of_subset(delta_of: Callable[[np.ndarray], Delta], which: np.ndarray, some:
 
 
 def pair_p(lattice: Lattice, delta: Delta, criterion: Extreme, *, monotone: bool) -> PValue | UncertainP:
-    """The p-value of one pair, computed as a board with one pair.
+    """Return the p-value of one pair, which is computed as a board with one pair.
 
     >>> lattice = Lattice(np.array([[1]]), np.array([3]), np.array([3]), np.array([[1]]))
     >>> pair_p(lattice, lambda s: s, Extreme(np.array([3.0]), np.full(1, 1e-9), "greater"), monotone=True)[0]
     0.125
     """
     board, delta = _by_statistics(lattice, delta)
-    monotone &= (board.basis != 0).sum() == board.axes  # monotone in each statistic, not only on each axis
+    monotone &= (board.basis != 0).sum() == board.axes  # in each statistic, not only on each axis
     columns, found = board_p_values(board, lambda _: delta, criterion, monotone=monotone)
     return rounded_p_value(columns, float(found.log_p[0]), float(found.error[0]))
 
 
 def long_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue | None:
-    """The p-value of one pair with a monotone score, by long doubles; None if the last digit stays open."""
+    """Return the p-value of one pair with a monotone score, by long doubles; None if the last digit stays uncertain."""
     if not _IS_LONG:
         return None
     board, delta = _by_statistics(lattice, delta)
@@ -138,7 +139,7 @@ def long_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue | None:
 
 
 def _by_statistics(lattice: Lattice, delta: Delta) -> tuple[Board, Delta]:
-    """The board of one pair; if two statistics vary, its axes are these statistics."""
+    """Return a board of one pair, and delta as a function on its axes; if two statistics vary, they are the axes."""
     rows, counts, observed, basis = lattice.rows, lattice.multiplicity, lattice.observed, lattice.basis
     varying = np.flatnonzero(basis.any(axis=0))
     if lattice.axes == 1 or len(varying) > 2:
@@ -159,7 +160,8 @@ def _by_statistics(lattice: Lattice, delta: Delta) -> tuple[Board, Delta]:
 _IS_LONG = bool(np.finfo(np.longdouble).eps < 1e-18)
 """Whether long doubles have more digits than doubles."""
 NEARLY_ROUNDED = 1e-10
-"""If the relative error is below this and a digit is still open, more digits are needed, not another tilt."""
+"""If the relative error is below this and the last digit is still uncertain, another tilt would not help: p must be
+computed with more digits."""
 
 
 def _p_values_by(

@@ -2,15 +2,17 @@ r"""The exact bootstrap distribution, without sampling, for sums of one integer 
 
 A bootstrap resample draws from each stratum, with replacement, as many units as the stratum has. The resampled sum X*
 is a constant plus a step times K, where K is a sum of independent draws of small integers k >= 0 (`draw_lattice`).
-Equal numbers in a stratum are one row; strata without variation are part of the constant.
+Equal numbers in a stratum are stored as one row with a count. Strata without variation are part of the constant.
 
 Stratum h has $N_h$ units, $c_{hv}$ of them with the value v. The characteristic function of the sum is $\prod_h (\sum_v
-c_{hv} / N_h\, e^{iwv})^{N_h}$. One inverse FFT on a window gives the distribution, from which p-values and quantiles
-follow. An FFT has an absolute error of about 1e-16, which is too large for small probabilities. So tails are computed
-under an exponential tilt that moves the mean of the sum to the edge of the tail.
+c_{hv} / N_h\, e^{iwv})^{N_h}$. One inverse FFT on a window (a range of values around the mean) gives the distribution,
+from which p-values and quantiles follow. An FFT has an absolute error of about 1e-16, which is too large for small
+probabilities. So tails are computed under a tilt: the draws get other probabilities, so that the mean of the sum moves
+to the edge of the tail.
 
-References: Davison and Hinkley (1988), "Saddlepoint approximations in resampling methods" (the same tilt; here nothing
-is approximated); Clark and Warr (2021), "Bootstrapping through discrete convolutional methods" (arXiv 2107.08019).
+References: Davison and Hinkley (1988), "Saddlepoint approximations in resampling methods" (the same tilt, but the
+results here are not approximations); Clark and Warr (2021), "Bootstrapping through discrete convolutional methods"
+(arXiv 2107.08019).
 """
 
 from __future__ import annotations
@@ -27,33 +29,35 @@ from sigjax.records import Alternative, Variant
 WINDOW_LOSS = 1e-17
 """Bound on the probability outside the window of a distribution."""
 _NEGLIGIBLE = -60.0
-"""Log modulus below which the characteristic function is set to 0; on any grid the total error is below 1e-17."""
+"""The characteristic function is set to 0 at frequencies where the logarithm of its modulus is below this. On any grid,
+the total error of this is below 1e-17."""
 _BLOCK = 2**16
-"""Most terms of the characteristic function computed at a time, to stay in the cache."""
+"""At most this many terms of the characteristic function are computed at a time, so that they stay in the cache."""
 
 
 class DrawLattice(NamedTuple):
-    """The bootstrap sum X* = offset + scale K, where K is the sum of all draws, from 0 to `top`."""
+    """The bootstrap sum X* = offset + scale K, where K is the sum of all draws, an integer from 0 to `top`."""
 
     values: np.ndarray
-    """`[row]` int64: distinct k = (x - smallest x of the stratum) / scale, ascending from 0 within each stratum."""
+    """`[row]` int64: the distinct values k = (x - smallest x of the stratum) / scale of the units' numbers x. They
+    ascend from 0 within each stratum."""
     counts: np.ndarray
-    """`[row]` int64: number of units of the stratum with this value."""
+    """`[row]` int64: number of units of the row's stratum with the row's value."""
     strata: np.ndarray
-    """`[row]` int64: ascending codes 0, 1, ... of strata; strata without variation are left out."""
+    """`[row]` int64: code of the row's stratum (0, 1, ..., ascending). Strata without variation have no rows."""
     offset: int
     """The smallest value of X*."""
     scale: int
-    """Greatest common divisor of all differences within strata; 1 if there are none."""
+    """Greatest common divisor of all differences within strata; 1 if no number differs within its stratum."""
 
     @property
     def starts(self) -> np.ndarray:
-        """First row of each stratum, `[stratum]`."""
+        """The index of the first row of each stratum, `[stratum]`."""
         return np.flatnonzero(self.values == 0)
 
     @property
     def sizes(self) -> np.ndarray:
-        """Number of units (and so of draws) of each stratum, `[stratum]`."""
+        """The number of units of each stratum `[stratum]`, which is also the number of draws from it."""
         return np.add.reduceat(self.counts, self.starts) if self.counts.size else self.counts
 
     @property
@@ -68,12 +72,12 @@ class DrawLattice(NamedTuple):
 
     @property
     def total(self) -> int:
-        """The value of X* in the data, which is also its mean."""
+        """The sum of the original sample, which is also the mean of X*."""
         return self.offset + self.scale * int((self.counts * self.values).sum())
 
     def mirrored(self) -> DrawLattice:
-        """The lattice of -X*, whose upper tail is the lower tail of X*."""
-        # Reversed and negated, rows ascend again; strata are numbered from the other end.
+        """Return the lattice of -X*. Its upper tail is the lower tail of X*."""
+        # Negated values ascend if the rows are reversed. Then the strata are in reverse order, too.
         values = (self.tops[self.strata] - self.values)[::-1]
         strata = len(self.sizes) - 1 - self.strata[::-1]
         return DrawLattice(values, self.counts[::-1], strata, -(self.offset + self.scale * self.top), self.scale)
@@ -104,28 +108,32 @@ def draw_lattice(values: np.ndarray, strata: np.ndarray) -> DrawLattice:
 
 
 class Tilt(NamedTuple):
-    """A tilt: draws with probabilities proportional to c_v exp(theta v) in each stratum; theta = 0 is the bootstrap."""
+    """The distribution of draws under a tilt theta.
+
+    A draw from a stratum has the value v with a probability proportional to c_v exp(theta v), where c_v is the number
+    of units with this value. So theta = 0 is the bootstrap.
+    """
 
     theta: float
     chances: np.ndarray
-    """`[row]`: probability of the row's value in one draw."""
+    """`[row]`: probability that a draw from the row's stratum has the row's value."""
     mean: float
-    """Mean of K."""
+    """Mean of K under the tilt."""
     variance: float
-    """Variance of K."""
+    """Variance of K under the tilt."""
     centres: np.ndarray
-    """`[stratum]` int64: the mean of one draw, rounded to an integer."""
+    """`[stratum]` int64: the mean of one draw from the stratum, rounded to an integer."""
 
 
 def tilt(lattice: DrawLattice, theta: float = 0.0) -> Tilt:
-    """The probabilities and moments under the tilt `theta`; the lattice must have rows.
+    """Compute the probabilities and moments under the tilt `theta`. The lattice must have at least one row.
 
     >>> lattice = draw_lattice(np.array([0, 0, 1]), np.zeros(3, int))
     >>> tilt(lattice, np.log(2.0)).chances
     array([0.5, 0.5])
     """
     sizes, starts, strata = lattice.sizes, lattice.starts, lattice.strata
-    # Values are measured from the end that the tilt favours, so that no exponential overflows.
+    # Subtract the value at the end that the tilt favours. Then no exponent is positive, and no exponential overflows.
     favoured = lattice.tops if theta > 0 else np.zeros_like(sizes)
     weights = lattice.counts * np.exp(theta * (lattice.values - favoured[strata]))
     chances = weights / np.add.reduceat(weights, starts)[strata]
@@ -138,8 +146,9 @@ def tilt(lattice: DrawLattice, theta: float = 0.0) -> Tilt:
 def standard_error(lattice: DrawLattice) -> float:
     r"""Bootstrap standard error of X*: $\sqrt{\sum_h N_h \sigma_h^2}$.
 
-    Stratum h has $N_h$ units and the population variance $\sigma_h^2$. The result is the limit of the resamples'
-    standard deviation (ddof = 1) for infinitely many resamples. Reference: Efron and Tibshirani (1993), chapter 5.
+    Stratum h has $N_h$ units and the population variance $\sigma_h^2$. The result is the limit of the standard
+    deviation (ddof = 1) of the resampled sums for infinitely many resamples. Reference: Efron and Tibshirani (1993),
+    chapter 5.
 
     >>> standard_error(draw_lattice(np.array([1, 5, 1, 5]), np.zeros(4, int)))
     4.0
@@ -148,8 +157,13 @@ def standard_error(lattice: DrawLattice) -> float:
 
 
 def tilt_to(lattice: DrawLattice, mean: int) -> Tilt:
-    """The tilt theta >= 0 under which K has the mean `mean`, by bisection; approximate if `mean` is at an end."""
-    # At the upper theta, the mean is within 1 of the top: each draw falls short by at most R n exp(-theta).
+    """Find the tilt theta >= 0 under which K has the mean `mean`, by bisection.
+
+    If `mean` is the largest value of K, no finite tilt has this mean exactly. Then the result is a tilt whose mean is
+    close to it.
+    """
+    # At the upper end of the search, the mean of K is within 1 of `top`: with n units and a range R of one draw, the
+    # mean of each draw is at most R n exp(-theta) below its largest value.
     units = int(lattice.sizes.sum())
     low, high = 0.0, 2.0 * math.log(units) + math.log(int(lattice.tops.max())) + 1.0
     for _ in range(60):
@@ -159,22 +173,24 @@ def tilt_to(lattice: DrawLattice, mean: int) -> Tilt:
 
 
 def log_moment(lattice: DrawLattice, tilted: Tilt, edge: int) -> float:
-    """The logarithm of E exp(theta (K - edge)) under the bootstrap.
+    """Return the logarithm of E exp(theta (K - edge)) under the bootstrap, where theta is the tilt of `tilted`.
 
-    Terms are measured from the centres of the draws. So they are as small as the result, and few digits cancel.
+    The centre of a draw is subtracted from its values. So terms are as small as the result, and few digits cancel.
     """
     sizes, starts, theta = lattice.sizes, lattice.starts, tilted.theta
     chances = lattice.counts / sizes[lattice.strata]
     exponents = theta * (lattice.values - tilted.centres[lattice.strata])
     excess = np.add.reduceat(chances * np.expm1(exponents), starts)
     direct = np.log(np.add.reduceat(chances * np.exp(exponents), starts))
-    # log1p is accurate for weak tilts, the plain logarithm for strong tilts.
+    # For weak tilts, log1p is accurate. For strong tilts, the plain logarithm is accurate.
     log_moments = np.where(excess > -0.5, np.log1p(np.maximum(excess, -0.5)), direct)
     return float(sizes @ log_moments) - theta * (edge - int(sizes @ tilted.centres))
 
 
 def window(lattice: DrawLattice, tilted: Tilt) -> tuple[int, int]:
-    """First and last value of K in the window: a range around the mean, or all values if these are fewer.
+    """Return the first and the last value of K in the window.
+
+    The window is a range around the mean, or the range of all values of K if this range is smaller.
 
     Bernstein's inequality: P(|K - mean| >= x) <= 2 exp(-x^2 / (2 V + 2/3 R x)), where V is the variance of K and R is
     the range of one draw. The half-width is the x for which this bound is WINDOW_LOSS.
@@ -186,7 +202,7 @@ def window(lattice: DrawLattice, tilted: Tilt) -> tuple[int, int]:
 
 
 def grid_length(lattice: DrawLattice, tilted: Tilt) -> int:
-    """Length of the FFT: the smallest fast length that holds the window (prime factors 2, 3 and 5)."""
+    """Return the length of the FFT: the smallest length with prime factors 2, 3 and 5 that holds the window."""
     import scipy.fft  # pyright: ignore[reportMissingTypeStubs]
 
     first, last = window(lattice, tilted)
@@ -195,11 +211,11 @@ def grid_length(lattice: DrawLattice, tilted: Tilt) -> int:
 
 
 def significant_frequencies(lattice: DrawLattice, tilted: Tilt, length: int) -> np.ndarray:
-    """Frequencies from 0 to `length // 2` at which the characteristic function may exceed exp(-60).
+    """Return the frequencies from 0 to `length // 2` at which the characteristic function may exceed exp(-60).
 
-    They are selected by an FFT of the distribution of one draw. Its error of 1e-16 is too large to compute the power N
-    from it, but small enough for this selection. Usually few frequencies remain, because the sum of many draws is
-    smooth.
+    They are selected by an FFT of the distribution of one draw. Its error of 1e-16 is small enough for this selection.
+    (But it is too large to compute the characteristic function of the sum, a power of the result.) Usually few
+    frequencies remain, because the sum of many draws is smooth.
     """
     log_size = np.zeros(length // 2 + 1)
     for rows, size in _by_stratum(lattice):
@@ -211,11 +227,13 @@ def significant_frequencies(lattice: DrawLattice, tilted: Tilt, length: int) -> 
 def log_characteristic(
     lattice: DrawLattice, tilted: Tilt, frequencies: np.ndarray, length: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Log modulus and angle of E exp(iw(K - centres)) at the frequencies w = 2 pi / length times `[frequency]`.
+    """Return the log modulus and the angle `[frequency]` of the characteristic function E exp(iw(K - C)).
 
-    Let z = 1 + a + ib be the characteristic function of one draw, so |z|^2 = 1 + 2a + a^2 + b^2. Draws are measured
-    from the integer nearest to their mean. Then b^2 is at most about as large as -2a, and few digits cancel. The power
-    N of z becomes a multiple of its logarithm.
+    C is the sum of the centres of all draws. The frequencies w are 2 pi / length times `frequencies` (integers).
+
+    Let z = 1 + a + ib be the characteristic function of one draw minus its centre, so |z|^2 = 1 + 2a + a^2 + b^2.
+    Because the centre is near the mean, b^2 is at most about as large as -2a, and few digits cancel. With N draws, the
+    log modulus and the angle of z are multiplied by N.
     """
     log_size, angle = np.zeros(len(frequencies)), np.zeros(len(frequencies))
     for (rows, size), centre in zip(_by_stratum(lattice), tilted.centres, strict=True):
@@ -223,42 +241,43 @@ def log_characteristic(
         block = max(1, _BLOCK // len(values))
         for start in range(0, len(frequencies), block):
             here = slice(start, start + block)
-            # Angles are reduced modulo a turn as integers, to between -1/2 and 1/2 turn, so that small angles keep
-            # their digits.
+            # Angles are integers in units of 1 / length of a turn. They are reduced to between -1/2 and 1/2 turn, so
+            # that small angles keep their digits.
             turn = (frequencies[here, None] * values + length // 2) % length - length // 2
             sine, cosine = np.sin(turn * (math.pi / length)), np.cos(turn * (math.pi / length))
             a, b = -2.0 * (sine * sine @ chances), 2.0 * (sine * cosine @ chances)
-            with np.errstate(divide="ignore"):  # if z = 0, its logarithm is -inf and its power is 0
+            with np.errstate(divide="ignore"):  # if z = 0, its logarithm is -inf
                 log_size[here] += 0.5 * size * np.log1p(np.maximum(2.0 * a + a * a + b * b, -1.0))
             angle[here] += size * np.arctan2(b, 1.0 + a)
     return log_size, angle
 
 
 def _by_stratum(lattice: DrawLattice) -> list[tuple[slice, int]]:
-    """The rows (a slice) and the number of draws of each stratum."""
+    """Return the rows (a slice) and the number of draws of each stratum."""
     ends = [*lattice.starts.tolist(), len(lattice.values)]
     return [(slice(*rows), size) for rows, size in zip(pairwise(ends), lattice.sizes.tolist(), strict=True)]
 
 
 _QUANTILE_TOLERANCE = 1e-12
 _ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
-"""Relative rounding error of a few dozen operations; error bounds are multiples of it."""
+"""Relative rounding error of a few dozen operations. Error bounds are multiples of this number."""
 
 
 class SumDistribution(NamedTuple):
-    """Probabilities of X* = first, first + step, first + 2 step, ..."""
+    """The probabilities that X* is first, first + step, first + 2 step, ..."""
 
     first: int
     probabilities: np.ndarray
-    """`[value]` probabilities; all values left out together have a probability below 1e-17. Impossible values have
-    rounding noise around 0, also below 0: setting only negative noise to 0 would add up to a bias."""
+    """`[value]`: the probabilities. The probability of all values that are left out is below 1e-17 in total. The
+    numbers for impossible values are rounding errors, positive or negative. (If negative numbers were set to 0, the
+    errors would no longer cancel in sums.)"""
     step: int
 
 
 def sum_distribution(lattice: DrawLattice, theta: float = 0.0) -> SumDistribution:
-    """The distribution of X* on a window around its mean; draws are tilted by `theta` (per step of the lattice).
+    """Compute the distribution of X* on a window around its mean, with draws tilted by `theta` (see `Tilt`).
 
-    The absolute error of a probability is a few rounding errors times the square root of the number of units.
+    The absolute error of a probability is a few units of roundoff times the square root of the number of units.
 
     >>> first, probabilities, step = sum_distribution(draw_lattice(np.array([1, 3]), np.array([0, 0])))
     >>> first, probabilities.round(12), step
@@ -271,10 +290,10 @@ def sum_distribution(lattice: DrawLattice, theta: float = 0.0) -> SumDistributio
 
 
 def quantile(of_sum: SumDistribution, q: float) -> int:
-    """The q-quantile: the smallest x with P(X* <= x) >= q, for q in (0, 1), without interpolation.
+    """Return the q-quantile, without interpolation: the smallest x with P(X* <= x) >= q, for q in (0, 1).
 
-    In small samples, q is often exactly a cumulative sum. Then rounding must not move the result to the next value. The
-    tolerance of 1e-12 is well above rounding errors and far below any probability that matters.
+    In small samples, q is often exactly a cumulative probability. So a tolerance of 1e-12 prevents that rounding moves
+    the result to the next value. It is well above rounding errors and far below any probability that matters.
 
     >>> quantile(SumDistribution(first=2, probabilities=np.array([0.25, 0.5, 0.25]), step=2), 0.75)
     4
@@ -284,7 +303,7 @@ def quantile(of_sum: SumDistribution, q: float) -> int:
 
 
 def below(of_sum: SumDistribution, x: int) -> float:
-    """P(X* < x) + P(X* = x) / 2 (mid-rank), for a possible value x of X*.
+    """Return P(X* < x) + P(X* = x) / 2 (mid-rank), for a possible value x of X*.
 
     >>> below(SumDistribution(first=2, probabilities=np.array([0.25, 0.5, 0.25]), step=2), 4)
     0.5
@@ -294,13 +313,13 @@ def below(of_sum: SumDistribution, x: int) -> float:
 
 
 def tail(lattice: DrawLattice, edge: int) -> tuple[float, float]:
-    """The natural logarithm of P(X* >= edge), and a bound on the relative error of this probability.
+    """Return the natural logarithm of P(X* >= edge), and a bound on the relative error of this probability.
 
     The logarithm is -inf if X* cannot reach the edge. For P(X* <= edge), use `lattice.mirrored()` and -edge.
 
-    P(K >= k) is E exp(theta (K - k)) times the sum over j >= 0 of exp(-theta j) P_theta(K = k + j). Undoing the tilt
-    adds rounding errors: z sqrt(N) of them for a tilt of z = sqrt(-2 log p) standard deviations, and the rounding of
-    the exponent.
+    P(K >= k) is E exp(theta (K - k)) times the sum over j >= 0 of exp(-theta j) P_theta(K = k + j), where P_theta is
+    the probability under the tilt theta. The first factor adds rounding errors: about z sqrt(N) units of roundoff for N
+    units and a tilt of z = sqrt(-2 log p) standard deviations, and the rounding error of log p.
 
     >>> coin = draw_lattice(np.repeat([0, 1], 500), np.zeros(1000, int))
     >>> round(tail(coin, 1000)[0] / math.log(2.0), 9)
@@ -312,7 +331,7 @@ def tail(lattice: DrawLattice, edge: int) -> tuple[float, float]:
     if steps > lattice.top:
         return -math.inf, 0.0
     if edge <= lattice.total:
-        # The tail is more than about half, so its complement is more accurate.
+        # The probability of the tail is more than about 1/2, so 1 minus this probability is more accurate.
         log_rest, error_bound = tail(lattice.mirrored(), 1 - edge)
         missing = math.exp(log_rest)
         return math.log1p(-missing), _ROUNDING + error_bound * missing / (1.0 - missing)
@@ -327,11 +346,12 @@ def tail(lattice: DrawLattice, edge: int) -> tuple[float, float]:
 
 
 def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternative, variant: Variant) -> PValue:
-    r"""The exact p-value of the bootstrap test, the limit for infinitely many resamples; ties count as extreme.
+    r"""Return the exact p-value of the bootstrap test, the limit for infinitely many resamples; ties are extreme.
 
-    X* is a positive multiple of the bootstrap replicate $\delta^*$, and x, the observed sum, is the same multiple of
-    the observed $\delta$. Two-sided, a resample is extreme if $|X^* - x| \ge |x|$. One-sided, the null replicate is
-    $X^* - x$ (shift) or $x - X^*$ (flip). It is extreme if it is $\ge x$ (greater) or $\le x$ (less).
+    X* is a positive multiple of the bootstrap replicate $\delta^*$. The observed sum x is the same multiple of the
+    observed $\delta$. For a two-sided test, a resample is extreme if $|X^* - x| \ge |x|$. For a one-sided test, the
+    replicate under the null hypothesis is $X^* - x$ (shift) or $x - X^*$ (flip). It is extreme if it is $\ge x$
+    (greater) or $\le x$ (less).
 
     >>> lattice = draw_lattice(np.array([-1, 1, 1]), np.zeros(3, int))
     >>> round(bootstrap_p(lattice, 1, "greater", "flip")[0] * 27, 9)
@@ -339,7 +359,7 @@ def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternativ
     """
     x = observed_sum
     if alternative == "two-sided":
-        # Computed with x >= 0, so that exchanging the systems gives the same p to the last bit.
+        # Compute p for x >= 0, so that p is the same to the last bit if the systems are exchanged.
         return _two_tails_p(lattice if x >= 0 else lattice.mirrored(), 0, 2 * abs(x))
     edge = 2 * x if variant == "shift" else 0
     upper = (alternative == "greater") == (variant == "shift")
@@ -347,7 +367,7 @@ def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternativ
 
 
 def _two_tails_p(lattice: DrawLattice, low: int, high: int) -> PValue:
-    """P(X* <= low or X* >= high), for low <= high."""
+    """Return the p-value P(X* <= low or X* >= high), for low <= high."""
     if low == high:
         return 1.0, 0.0, 0.0
     (below, *errors), (above, error) = tail(lattice.mirrored(), -low), tail(lattice, high)
@@ -367,23 +387,23 @@ def _exact_p(log_p: float, error_bound: float) -> PValue:
 
 
 def _weighted_sum(lattice: DrawLattice, probabilities: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-    """The sum of weights times probabilities, and a bound on its rounding error.
+    """Return the sum of `weights` times `probabilities`, and a bound on the rounding error of this sum.
 
-    Where the characteristic function is not negligible, its relative rounding error is a few times sqrt(N) roundings,
-    for N units. By Parseval's theorem and the Cauchy-Schwarz inequality, the error of the sum is at most this relative
-    error times the 2-norm of the probabilities times the 2-norm of the weights.
+    If the characteristic function is not negligible, its relative rounding error is a few units of roundoff times
+    sqrt(N), for N units. By Parseval's theorem and the Cauchy-Schwarz inequality, the error of the sum is at most this
+    relative error times the 2-norm of the probabilities times the 2-norm of the weights.
     """
     norms = float(np.linalg.norm(probabilities) * np.linalg.norm(weights))
     return float(weights @ probabilities), _ROUNDING * math.sqrt(int(lattice.sizes.sum())) * norms
 
 
 def _lattice_value(lattice: DrawLattice, edge: int) -> int:
-    """The smallest value of K with X* >= edge."""
+    """Return the smallest value of K for which X* >= edge."""
     return -((lattice.offset - edge) // lattice.scale)
 
 
 def _probabilities(lattice: DrawLattice, tilted: Tilt) -> tuple[int, np.ndarray]:
-    """The first value of K in the window, and the probabilities of first, first + 1, ... under the tilt."""
+    """Return the first value of K in the window, and the probabilities of first, first + 1, ... under the tilt."""
     first, last = window(lattice, tilted)
     length = grid_length(lattice, tilted)
     frequencies = significant_frequencies(lattice, tilted, length)
@@ -392,6 +412,6 @@ def _probabilities(lattice: DrawLattice, tilted: Tilt) -> tuple[int, np.ndarray]
     angle += frequencies * shift % length * (2.0 * math.pi / length)
     size = np.exp(log_size)
     spectrum = np.zeros(length // 2 + 1, np.complex128)
-    # irfft has the opposite sign in its exponent. Probabilities are real, so take the conjugate.
+    # The inverse FFT has the opposite sign in its exponent. Because probabilities are real, it needs the conjugate.
     spectrum[frequencies] = size * (np.cos(angle) - 1j * np.sin(angle))
     return first, np.fft.irfft(spectrum, length)[: last - first + 1]

@@ -1,18 +1,22 @@
 r"""Characteristic functions of all pairs of a board, at the significant frequencies.
 
-K = (S + sum of the rows) / 2 is a sum over rows of v times Binomial(c_v, pi_v). Its characteristic function is the
-product over rows of $(e^{ix} (\cos x + i \tanh(\theta v) \sin x))^{c_v}$, where x is half of the angle w.v. Log modulus
-and angle are sums over rows. So they are two matrix products: the counts of the pairs times tables of the board. The
-angles x are multiples of a part of a turn, which are added as integers, so no digits are lost.
+S is the random-sign sum of the difference rows v of a pair, which differ on c_v units each (see `distributions`). K =
+(S + sum of the rows) / 2 is a sum over rows of v times Binomial(c_v, pi_v). Its characteristic function is the product
+over rows of $(e^{ix} (\cos x + i \tanh(\theta v) \sin x))^{c_v}$, where w is the frequency, x the half angle w.v / 2,
+and $\theta$ the tilt. Log modulus and angle are sums over rows. So they are two matrix products: the counts of the
+pairs times tables of the board. The half angles x are integer multiples of a small angle. They are added as integers,
+so no digits are lost.
 
 **Errors** are worst cases, in multiples of the unit roundoff u (`unit`). Elementary functions of NumPy, and of XLA on
-CPU and GPU, are assumed to err by at most 4 units in the last place (8 u), as their manuals promise. A sum of n terms
-of one sign, in any order, has a relative error below n u / (1 - n u) (Higham 2002, section 4.2). Integers are exact.
+CPU and GPU, are assumed to have errors of at most 4 units in the last place (8 u), as their manuals promise. A sum of n
+terms of one sign, in any order, has a relative error below n u / (1 - n u) (Higham 2002, section 4.2). Integers are
+exact.
 
-**Few frequencies are significant.** Frequencies at which the function is negligible are left out. On a grid of nine
-standard deviations, some 30 frequencies per axis remain, however many units there are. The selection uses a bound: by
-$\log(1 - x) \le -x$, the modulus is at most $\exp(-\sum c_v \pi_v (1 - \pi_v) (1 - \cos w v))$. With the smallest
-counts $c_v$ of any pair in a group, the bound holds for all pairs of the group.
+**Few frequencies are significant.** Frequencies at which the characteristic function is negligible are left out. On a
+grid of nine standard deviations, some 30 frequencies per axis remain, however many units there are. The selection uses
+a bound: because $\log(1 - y) \le -y$, the modulus is at most $\exp(-\sum c_v \pi_v (1 - \pi_v) (1 - \cos w v))$. Pairs
+are tested in groups. If c_v is the smallest count of the row in any pair of a group, the bound holds for all pairs of
+the group.
 """
 
 import math
@@ -24,19 +28,21 @@ import numpy as np
 from sigjax.exact.distributions import MOST_HALF_LOGIT, centred_modulo, line_frequencies, sum_exponents
 
 NEGLIGIBLE, LONG_NEGLIGIBLE = 36.0, 40.0
-"""Frequencies are left out if the modulus is below exp(-36) = 2e-16 for all pairs; exp(-40) for long doubles."""
+"""Frequencies are left out if the modulus of all pairs is below exp(-`NEGLIGIBLE`) = 2e-16. For long doubles, the limit
+is exp(-`LONG_NEGLIGIBLE`) = 4e-18."""
 PI = np.longdouble("3.14159265358979323846264338327950288")
 Real = type[np.floating[Any]]
-"""Type of the numbers: float64, or long doubles on the host for pairs whose last digit float64 leaves open."""
+"""Type of the numbers: float64, or long double. Long doubles are used on the host, for pairs whose last digit is
+uncertain with float64."""
 
 
 def unit(real: Any) -> float:
-    """The unit roundoff: the largest relative error of one rounding."""
+    """Return the unit roundoff of the type `real`: the largest relative error of one rounding."""
     return 0.5 * float(np.finfo(real).eps)
 
 
 def pi(real: Any) -> Any:
-    """The number pi in this type."""
+    """Return the number pi in the type `real`."""
     return PI if real == np.longdouble else math.pi
 
 
@@ -45,25 +51,26 @@ class Frequencies:
     """The significant frequencies of a grid."""
 
     lengths: tuple[int, ...]
-    """Length of the grid on each axis, in steps of K."""
+    """Number of values of K on each axis of the grid."""
     number: np.ndarray
-    """`[axis, frequency]` int64: periods per length of the axis; on the last axis from 0 to half of the length."""
+    """`[axis, frequency]` int64: the frequency as a number of periods per length of the axis. On the last axis, this
+    number is from 0 to half of the length."""
     left_out: float
-    """Bound on the sum of the modulus over the frequencies left out, divided by the number of all frequencies."""
+    """Bound on the sum of the moduli at the frequencies that are left out, divided by the number of all frequencies."""
 
     @property
     def whole(self) -> int:
-        """The number of parts of a half turn, chosen so that all half angles are multiples of a part."""
+        """The number of parts into which a half turn is divided, so that all half angles are multiples of a part."""
         return math.lcm(*self.lengths)
 
     @property
     def weights(self) -> np.ndarray:
-        """`[frequency]`: 2 if the frequency also stands for its mirror image, else 1."""
+        """`[frequency]`: 2 if the frequency also stands for its opposite (which is not in the list), else 1."""
         return np.where(2 * self.number[-1] % self.lengths[-1] == 0, 1.0, 2.0)
 
     @property
     def shifts(self) -> np.ndarray:
-        """`[axis, frequency]`: the half angle of one step of K, in parts of a half turn."""
+        """`[axis, frequency]`: the angle (in parts of a half turn) by which the phase changes if K grows by 1."""
         return 2 * self.whole // np.array(self.lengths)[:, None] * self.number
 
     def __len__(self) -> int:
@@ -74,7 +81,11 @@ class Frequencies:
 def find_frequencies(
     rows: np.ndarray, weight: np.ndarray, lengths: tuple[int, ...], negligible: float = NEGLIGIBLE
 ) -> Frequencies:
-    """The significant frequencies; each pair has at least the `weight` `[row]`, which is c_v pi_v (1 - pi_v)."""
+    """Find the significant frequencies of a grid with these `lengths`.
+
+    `weight` `[row]` is a lower bound on c_v pi_v (1 - pi_v) for every pair. A frequency is significant if the bound on
+    the modulus (see the module's text) is above exp(-negligible).
+    """
     if len(lengths) == 1:
         number = line_frequencies(rows, weight, lengths[0], negligible)[None]
         return Frequencies(lengths, number, math.exp(-negligible))
@@ -88,18 +99,18 @@ def find_frequencies(
 
 
 class Angles(NamedTuple):
-    """The half angles x of rows at frequencies, `[row, frequency]` each."""
+    """The half angles x of rows at frequencies; the arrays are `[row, frequency]`."""
 
     phases: np.ndarray
-    """Angles in parts of a half turn; integers, stored as float64."""
+    """The half angles in parts of a half turn: integers, stored as floats."""
     sine: np.ndarray
     cosine: np.ndarray
     error: float
-    """Bound on relative errors of sine and cosine, in units of roundoff."""
+    """Bound on the relative errors of `sine` and `cosine`, in multiples of the unit roundoff."""
 
 
 def find_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, known: Angles | None = None) -> Angles:
-    """The half angles of rows at frequencies; if `known` (from `all_angles`) is given, they are looked up there."""
+    """Compute the half angles of rows at frequencies, or look them up in `known` (from `all_angles`) if it is given."""
     whole = frequencies.whole
     turns = np.sum([rows[:, axis, None] * (each // 2) for axis, each in enumerate(frequencies.shifts)], axis=0) % whole
     if known is None:
@@ -108,9 +119,10 @@ def find_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, known: A
 
 
 def all_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, *, precise: bool = False) -> Angles | None:
-    """A table of all possible half angles, in order; None if it would be larger than rows times frequencies.
+    """Make a table of all possible half angles, indexed by their number of parts; None if it would be too large.
 
-    If `precise`, sines and cosines are computed with long doubles and rounded once.
+    The table is too large if it has as many angles as rows times frequencies. If `precise`, sines and cosines are
+    computed with long doubles and rounded once.
     """
     whole = frequencies.whole
     if whole >= len(rows) * len(frequencies):
@@ -131,14 +143,14 @@ def _angles_at(turns: np.ndarray, whole: int, by: Real, real: Real) -> Angles:
 
 
 _FINE_ANGLES = 512
-"""Number of angles in the fine one of two tables."""
+"""Number of angles in the fine table of `_sines`."""
 
 
 def _sines(number: np.ndarray, whole: int) -> np.ndarray:
-    """Sines of `number` / `whole` quarter turns (at most one quarter turn), as long doubles.
+    """Return the sines of `number` / `whole` quarter turns, as long doubles; the angles are at most a quarter turn.
 
-    They come from a coarse and a fine table by the addition theorem. Both of its terms are positive, so nothing
-    cancels.
+    An angle is the sum of a coarse angle and a fine angle, whose sines and cosines are looked up in two tables. The
+    addition theorem gives the sine of the sum. Both terms of the theorem are positive, so nothing cancels.
     """
     coarse, fine = np.divmod(number, _FINE_ANGLES)
     part = PI / (2 * whole)
@@ -147,23 +159,28 @@ def _sines(number: np.ndarray, whole: int) -> np.ndarray:
 
 
 ROUNDED_ERROR = 2.0
-"""Bound (in units of u) on the relative error of a number that is computed with more digits and rounded once."""
+"""Bound (in multiples of u) on the relative error of a number that is computed with more digits and rounded once."""
 _SINE_ERROR, _LONG_SINE_ERROR, _FUNCTION_ERROR = 11.0, 26.0, 48.0
-"""Bounds (in units of u) on relative errors: of sine and cosine of x, a rounded multiple of pi; of sine and cosine from
-two tables; and of the characteristic function if the tables are exact.
+"""Bounds (in multiples of u) on relative errors. `_SINE_ERROR` is for sine and cosine of x, where x is a rounded
+multiple of pi. `_LONG_SINE_ERROR` is for sines from the tables of `_sines`. `_FUNCTION_ERROR` is for the characteristic
+function, if its tables are exact.
 
-The function computes cosine and sine of an angle y from t = tan(y / 2), as (1 - t^2) / (1 + t^2) and 2 t / (1 + t^2). A
+The cosine and the sine of an angle y are computed from t = tan(y / 2), as (1 - t^2) / (1 + t^2) and 2 t / (1 + t^2). A
 relative error e of t changes y by e sin y.
 """
 
 
 class CharacteristicTables(NamedTuple):
-    """Tables of log modulus and angle for one tilt, to be multiplied with the counts of pairs."""
+    """Tables of log modulus and angle of each row for one tilt.
+
+    Multiplied with the counts of the pairs, they give the log modulus and the angle of each pair.
+    """
 
     logs: np.ndarray
-    """`[row, frequency]`: log modulus."""
+    """`[row, frequency]`: log modulus of a unit with this row."""
     angles: np.ndarray
-    """`[row, frequency]`: the part of the angle that comes from the tilt; `[row, 0]` without a tilt."""
+    """`[row, frequency]`: the part of the angle that is due to the tilt. Without a tilt, the table is empty: `[row,
+    0]`."""
     error: np.floating[Any]
     """Bound on the relative errors of sums over rows of `logs`."""
     angles_error: np.floating[Any]
@@ -171,11 +188,12 @@ class CharacteristicTables(NamedTuple):
 
 
 def characteristic_tables(rows: np.ndarray, theta: np.ndarray, found: Angles) -> CharacteristicTables:
-    """The tables under a tilt `theta` `[axis]`, from the half angles `found`.
+    """Compute the tables under a tilt `theta` `[axis]`, from the half angles `found`.
 
-    Errors: 1 / cosh^2 has a relative error of 20 u + 2 |theta.v| u, and tanh of 9 u. For y up to 1/2, log(1 - y) at
-    most doubles the relative error of y and adds 8 u. For larger y, 1 - y is computed as a sum of squares. An
-    arctangent has at most the relative error of its argument.
+    Errors: the relative error of 1 / cosh(theta.v)^2 is 20 u + 2 |theta.v| u, and the relative error of tanh(theta.v)
+    is 9 u. The squared modulus is 1 - y with y = (sin x / cosh(theta.v))^2. For y up to 1/2, log(1 - y) has at most
+    twice the relative error of y, plus 8 u. For larger y, 1 - y is computed as a sum of squares. An arctangent has at
+    most the relative error of its argument.
     """
     real = found.sine.dtype
     half_logits = rows.astype(np.longdouble) @ theta.astype(np.longdouble)
@@ -208,7 +226,7 @@ _FEW_BITS = 2.0**24
 
 
 def log_moments(half_logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Log cosh(theta.v) `[row]`, split into numbers with few bits (their sums are exact) and remainders."""
+    """Return log cosh(theta.v) `[row]` as two arrays: numbers with few bits, whose sums are exact, and remainders."""
     size = np.abs(half_logits.astype(np.longdouble))
     small = np.log1p(2.0 * np.sinh(0.5 * np.minimum(size, 1.0)) ** 2)
     found = np.where(size < 1.0, small, size + (np.log1p(np.exp(-2.0 * size)) - np.log(size.dtype.type(2.0))))
@@ -217,10 +235,14 @@ def log_moments(half_logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def characteristic_functions(xp: Any, counts: Any, shift: Any, tables: Any, whole: int) -> tuple[Any, Any, Any, Any]:
-    """Characteristic functions `[pair, frequency]`: real part, imaginary part, modulus, bound on the relative error.
+    """Compute the characteristic functions of pairs.
 
-    `shift` `[pair, frequency]` (in parts of a half turn) is subtracted from the angle. `tables` are the fields of
-    `CharacteristicTables` (logs, error, angles, angles_error) and the phases of `Angles`.
+    Returns four arrays `[pair, frequency]`: the real part, the imaginary part, the modulus, and a bound on the relative
+    error.
+
+    `shift` `[pair, frequency]` (in parts of a half turn) is subtracted from the angle. `tables` contains the fields of
+    `CharacteristicTables` (logs, error, angles, angles_error) and the field `phases` of `Angles`. `whole` is the number
+    of parts of a half turn.
     """
     logs, logs_error, angles, angles_error, phases = tables
     exponent = counts @ logs
@@ -228,7 +250,7 @@ def characteristic_functions(xp: Any, counts: Any, shift: Any, tables: Any, whol
     turns = turns - 2.0 * whole * xp.round(turns / (2.0 * whole))
     angle = turns * (pi(counts.dtype) / whole)
     size, own = xp.exp(exponent), unit(counts.dtype)
-    # Below exp(-800), the function is 0.
+    # The exponent is limited in the error bound, because exp(-800) is 0 in float64.
     error = own * _FUNCTION_ERROR + logs_error * xp.minimum(abs(exponent), 800.0)
     if angles.shape[1]:
         angle = angle + counts @ angles

@@ -1,14 +1,17 @@
 """Exact distributions of exchanges: of outputs within units, and of units between two samples.
 
-**Outputs exchanged within units.** Two systems have 2 R outputs for a unit. Under the null hypothesis, every set of R
-of them is equally likely to be the first system's. `exchange_distribution` counts the sums of a unit output by output,
-and convolves the units one by one. All terms are positive, so small probabilities are as precise as large ones. The
-sums of several statistics are coded as one integer, with one digit per statistic. `chosen_sums` lists every choice of R
-runs of a single unit. So sums may have any size and number of statistics, and the score may be any function of them.
+**Outputs exchanged within units.** Two systems were run R times each, so they have 2 R outputs for a unit. Under the
+null hypothesis, every set of R of these outputs is equally likely to be the outputs of the first system.
+`exchange_distribution` computes the distribution of the sum of a random set for each unit, output by output, and
+convolves these distributions unit by unit. All terms are positive, so small probabilities are as precise as large ones.
+The sums of several statistics are coded as one integer, with one digit per statistic. `chosen_sums` lists every choice
+of R runs of a single unit. For such a list, sums may have any size and number of statistics, and the score may be any
+function of them.
 
 **Two samples of units.** Under the null hypothesis, every set of units of the right size is equally likely to be the
-first sample. The distribution of its sum is built unit by unit on a grid (number of units chosen, their sum). If there
-are only two values, it is hypergeometric, as in Fisher's exact test.
+first sample. The distribution of the sum of this sample is built unit by unit on a grid with two axes: the number of
+chosen units, and their sum. If there are only two values, the distribution is hypergeometric, as in Fisher's exact
+test.
 
 References: Pitman (1937), "Significance tests which may be applied to samples from any populations"; Streitberg and
 Roehmel (1986), "Exact distributions for permutation and rank tests" (the shift algorithm).
@@ -27,10 +30,10 @@ from sigjax.run import costs
 from sigjax.run.costs import Cost
 
 _MOST_CHOICES = 1_000_000
-"""Most choices that are listed: enough for 11 runs per system."""
+"""Choices are listed only if there are at most this many: enough for 11 runs per system."""
 _LARGEST_KEY = 2**62
 _MOST_OF_UNIT = 2**14
-"""Most distinct sums of one unit."""
+"""The exact test is not used if a unit has more distinct sums than this."""
 
 
 class Choices(NamedTuple):
@@ -41,7 +44,9 @@ class Choices(NamedTuple):
 
 
 def find_choices(size: int, of: int, num_stats: int, what: str = "runs") -> Choices | NotEligible:
-    """The number and the cost of all choices of `size` out of `of` things; a refusal calls the things `what`.
+    """Return the number of choices of `size` out of `of` things, and the cost of listing them.
+
+    If there are too many choices, the reason says so; `what` is the word for the things in this reason.
 
     >>> find_choices(4, 8, 1).number, find_choices(11, 22, 1).number
     (70, 705432)
@@ -55,14 +60,14 @@ def find_choices(size: int, of: int, num_stats: int, what: str = "runs") -> Choi
 
 
 def chosen_sums(runs: np.ndarray, size: int) -> np.ndarray:
-    """The sums `[choice, stat]` of every choice of `size` rows of `runs` `[run, stat]`, the runs of both systems.
+    """Return the sum `[choice, stat]` of every choice of `size` rows of `runs` `[run, stat]`, the runs of both systems.
 
     >>> chosen_sums(np.array([[1], [2], [10], [20]]), 2).ravel()
     array([ 3, 11, 12, 21, 22, 30])
     """
     sums, none = {0: np.zeros((1, runs.shape[1]), runs.dtype)}, np.zeros((0, runs.shape[1]), runs.dtype)
     for index, run in enumerate(runs):
-        # Keep only partial choices that the remaining runs can complete.
+        # Keep only partial choices that can be completed with the remaining runs.
         least, most = max(0, size - (len(runs) - index - 1)), min(size, index + 1)
         sums = {
             chosen: np.concatenate([sums.get(chosen, none), sums.get(chosen - 1, none) + run])
@@ -75,29 +80,36 @@ _EPSILON = float(np.finfo(np.float64).eps)
 
 
 class Patterns(NamedTuple):
-    """The exchangeable outputs of two systems, and the cost of the distribution of their sums."""
+    """The outputs that two systems may exchange, prepared for `exchange_distribution`.
+
+    The values of an output are coded as integer numbers of steps above the smallest output of its unit.
+    """
 
     pooled: np.ndarray
-    """`[output, axis]` int64: outputs of both systems, unit by unit, in steps from the smallest output of the unit."""
+    """`[output, axis]` int64: outputs of both systems, unit by unit, in steps above the smallest output of the unit."""
     sizes: np.ndarray
-    """`[unit]`: outputs per system."""
+    """`[unit]`: number of outputs per system."""
     varying: np.ndarray
-    """`[axis]`: the statistics that vary within units; exchanges do not change any other statistic."""
+    """`[axis]`: indices of the statistics that vary within units. Exchanges change only the sums of these
+    statistics."""
     step: np.ndarray
-    """`[axis]` int64: size of a step, in fixed point."""
+    """`[axis]` int64: size of a step, in the fixed point of the outputs."""
     low: np.ndarray
-    """`[unit, axis]` int64: smallest sum of a unit, in steps."""
+    """`[unit, axis]` int64: smallest possible sum of half of the unit's outputs, in steps."""
     lowest: np.ndarray
-    """`[axis]` int64: smallest total sum, in fixed point."""
+    """`[axis]` int64: smallest possible sum of the first system over all units, in fixed point."""
     reach: np.ndarray
-    """`[axis]` int64: steps from the smallest sum to the largest."""
+    """`[axis]` int64: number of steps from the smallest possible sum over all units to the largest."""
     on_grid: bool
-    """Whether to hold a grid of all integers up to the largest sum, or only a list of the attained sums."""
+    """Whether `exchange_distribution` keeps probabilities for all integers up to the largest sum (True), or only a list
+    of the possible sums (False)."""
     cost: Cost
 
 
 def find_patterns(a: np.ndarray, b: np.ndarray, sizes: np.ndarray) -> Patterns | NotEligible:
-    """Plan the exchanges of outputs `[output, stat]` (int64) of two systems; `sizes` `[unit]` are outputs per system.
+    """Plan the exchanges of outputs `[output, stat]` (int64) of systems `a` and `b`.
+
+    `sizes` `[unit]` are the numbers of outputs per system; the outputs of a unit are adjacent.
 
     >>> patterns = find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2]))
     >>> patterns.pooled.ravel(), patterns.step, patterns.lowest, patterns.reach
@@ -132,7 +144,10 @@ def find_patterns(a: np.ndarray, b: np.ndarray, sizes: np.ndarray) -> Patterns |
 
 
 def _cost_to_count(pooled: np.ndarray, sizes: np.ndarray, num_sums: np.ndarray) -> Cost:
-    """The cost to find the `num_sums` `[unit]` distinct sums; units with equal outputs are counted once."""
+    """Return the cost of finding the distinct sums of all units; units with equal outputs are computed only once.
+
+    `num_sums` `[unit]` are bounds on the numbers of distinct sums.
+    """
     values, cost = math.prod(int(each) + 1 for each in pooled.max(axis=0)), Cost()
     for size in np.unique(sizes).tolist():
         kinds = min(int((sizes == size).sum()), math.comb(values + 2 * size - 1, 2 * size))
@@ -142,12 +157,12 @@ def _cost_to_count(pooled: np.ndarray, sizes: np.ndarray, num_sums: np.ndarray) 
 
 
 def _ends(pooled: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The smallest and the largest sum of half of the outputs of each unit, `[unit, axis]` each."""
+    """Return the smallest and the largest sum of half of the outputs of each unit, as two arrays `[unit, axis]`."""
     low, high = (np.zeros((len(sizes), pooled.shape[1]), np.int64) for _ in range(2))
     of_output = np.repeat(sizes, 2 * sizes)
     for size in np.unique(sizes).tolist():
         units = sizes == size
-        # If no output varies there are no columns, and reshape could not infer the number of units from -1.
+        # If no output varies, there are no columns. Then reshape could not infer the number of units from -1.
         shape = int(units.sum()), 2 * size, pooled.shape[1]
         alike = np.sort(pooled[of_output == size].reshape(shape), axis=1)
         low[units], high[units] = alike[:, :size].sum(axis=1), alike[:, size:].sum(axis=1)
@@ -155,9 +170,10 @@ def _ends(pooled: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def exchange_distribution(patterns: Patterns) -> tuple[np.ndarray, np.ndarray, float]:
-    """The sums of the first system `[value, axis]` (int64, in fixed point), and their probabilities `[value]`.
+    """Return the possible sums of the first system and their probabilities under the null hypothesis.
 
-    The third result is a bound on the relative error of a probability.
+    Returns three results: the sums `[value, axis]` (int64, in fixed point), their probabilities `[value]`, and a bound
+    on the relative error of a probability.
 
     >>> patterns = find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2]))
     >>> sums, chances, _ = exchange_distribution(patterns)
@@ -184,7 +200,7 @@ def exchange_distribution(patterns: Patterns) -> tuple[np.ndarray, np.ndarray, f
 
 
 def _unit_sums(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct sums of a random half of these integers, ascending, and their probabilities."""
+    """Return the distinct sums of a random half of the integers `keys`, ascending, and their probabilities."""
     size, radix = len(keys) // 2, len(keys) + 1
     sums, counts = np.zeros(1, np.int64), np.ones(1)
     for key in (keys * radix + 1).tolist():  # the last digit counts the chosen outputs
@@ -199,7 +215,10 @@ def _unit_sums(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _convolve_on_grid(
     values: np.ndarray, chances: np.ndarray, shifts: np.ndarray, shift_chances: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The distribution of the sum of two random integers; the first is held on a grid of all values from 0 on."""
+    """Return the distribution of the sum of two random integers: its values and their probabilities.
+
+    The values of the first integer, and of the sum, are all integers from 0 on.
+    """
     joined = np.zeros(len(values) + int(shifts[-1]))
     for shift, chance in zip(shifts.tolist(), shift_chances.tolist(), strict=True):
         joined[shift : shift + len(values)] += chance * chances
@@ -209,37 +228,39 @@ def _convolve_on_grid(
 def _convolve_lists(
     values: np.ndarray, chances: np.ndarray, shifts: np.ndarray, shift_chances: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The distribution of the sum of two random integers, as a list of attained values."""
+    """Return the distribution of the sum of two random integers: all possible values, and their probabilities."""
     sums, inverse = np.unique((values[:, None] + shifts).ravel(), return_inverse=True)
     return sums, np.bincount(inverse, (chances[:, None] * shift_chances).ravel())
 
 
 _MOST_TERMS = 5e8
-"""Most additions on a grid, which take a second or two."""
+"""A grid is used only if it needs at most this many additions, which take a second or two."""
 _MOST_NUMBERS = 2**24
-"""Most numbers of a grid."""
+"""A grid is used only if it has at most this many numbers."""
 _UNDERFLOW = math.log(1e-280)
-"""Logarithm below which probabilities on a grid are lost to underflow."""
+"""If the logarithm of a probability on a grid is below this, the probability may be inaccurate because of underflow."""
 _FEW_BITS = 50
-"""Up to 2^50 choices, a double holds the exact number."""
+"""If there are at most 2^50 choices, a double holds their exact number."""
 
 
 class SampleDistribution(NamedTuple):
-    """The distribution of a sum."""
+    """The distribution of the sum of a random sample of integers."""
 
     sums: np.ndarray
     """`[value]` int64: the values of the sum."""
     log_chances: np.ndarray
     """`[value]`: logarithms of the probabilities."""
     choices: int | None
-    """Number of choices; None if there are more than 2^50."""
+    """Number of equally likely choices; None if there are more than 2^50."""
     error: float
     """Bound on the relative error of a probability."""
     least: float
-    """Log probabilities below this are inaccurate because of underflow."""
+    """Log probabilities below this may be inaccurate because of underflow."""
 
     def tail(self, hit: np.ndarray) -> PValue | None:
-        """The probability of the values with `hit` `[value]` (at least one); None if it is too small to be accurate.
+        """Return the probability of the values marked in `hit` `[value]`; None if it is too small to be accurate.
+
+        At least one value must be marked.
 
         >>> sums = sample_distribution(np.array([1, 2, 3, 5]), 2)
         >>> sums.tail(sums.sums >= 6)[0]
@@ -248,7 +269,7 @@ class SampleDistribution(NamedTuple):
         log_p = _log_sum(self.log_chances[hit])
         if log_p < self.least:
             return None
-        if log_p > math.log(0.5):  # the complement is smaller, so it is more accurate
+        if log_p > math.log(0.5):  # 1 - p is smaller, so it is more accurate
             log_p = math.log1p(-math.exp(_log_sum(self.log_chances[~hit]))) if not hit.all() else 0.0
         if self.choices is not None:
             p_value = round(math.exp(log_p) * self.choices) / self.choices
@@ -257,7 +278,9 @@ class SampleDistribution(NamedTuple):
 
 
 def sample_distribution(values: np.ndarray, size: int) -> SampleDistribution | NotEligible:
-    """The distribution of the sum of `size` integers, chosen at random from `values` `[unit]`; 0 < size < units.
+    """Compute the distribution of the sum of `size` integers that are chosen at random from `values` `[unit]`.
+
+    `size` is at least 1 and less than the number of units.
 
     >>> sums = sample_distribution(np.array([1, 1, 2, 4]), 2)
     >>> sums.sums, (6 * np.exp(sums.log_chances)).round(12)
@@ -268,7 +291,7 @@ def sample_distribution(values: np.ndarray, size: int) -> SampleDistribution | N
     steps = np.sort((values - lowest) // scale)
     if steps[-1] <= 1:
         sums, logs = _hypergeometric(int(steps.sum()), units, small)
-        # Logarithms of ratios are added up, starting from the likeliest value.
+        # Errors: logarithms of ratios of probabilities are added up, starting from the likeliest value.
         error, least = _EPSILON * (4.0 * units + float(np.abs(logs).max())), -math.inf
     else:
         numbers = (small + 1.0) * float(steps[-small:].sum() + 1)
@@ -277,7 +300,7 @@ def sample_distribution(values: np.ndarray, size: int) -> SampleDistribution | N
         sums, logs = _shift_algorithm(steps, small)
         error, least = _EPSILON * (4.0 * units + 4.0), _UNDERFLOW
     sums = sums * scale + small * lowest
-    if small < size:  # the chosen sum is the total minus the sum of the rest
+    if small < size:  # the wanted sum is the total minus the sum of the other units
         sums = int(values.sum()) - sums
     log_choices = math.lgamma(units + 1) - math.lgamma(size + 1) - math.lgamma(units - size + 1)
     choices = math.comb(units, size) if log_choices < _FEW_BITS * math.log(2.0) else None
@@ -285,7 +308,10 @@ def sample_distribution(values: np.ndarray, size: int) -> SampleDistribution | N
 
 
 def _hypergeometric(ones: int, units: int, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of ones in a random choice, and the logarithms of their probabilities."""
+    """Return the possible numbers of ones in a random choice of `size` units, and their log probabilities.
+
+    `ones` of the `units` units have the value 1, the others the value 0.
+    """
     sums = np.arange(max(0, size - (units - ones)), min(ones, size) + 1)
     k = sums[:-1].astype(np.float64)
     ratios = np.log((ones - k) * (size - k)) - np.log((k + 1.0) * (units - ones - size + k + 1.0))
@@ -295,7 +321,7 @@ def _hypergeometric(ones: int, units: int, size: int) -> tuple[np.ndarray, np.nd
 
 
 def _shift_algorithm(steps: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The attainable sums of `size` of the steps, ascending, and the logarithms of their probabilities."""
+    """Return the possible sums of `size` of the integers `steps`, ascending, and their log probabilities."""
     share, width = size / len(steps), int(steps[-size:].sum()) + 1
     grid = np.zeros((size + 1, width))
     grid[0, 0], reach = 1.0, 1
@@ -311,6 +337,6 @@ def _shift_algorithm(steps: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarr
 
 
 def _log_sum(logs: np.ndarray) -> float:
-    """Logarithm of the sum of exp(logs)."""
+    """Return the logarithm of the sum of exp(logs)."""
     largest = float(logs.max())
     return largest + math.log(float(np.exp(logs - largest).sum()))

@@ -1,21 +1,23 @@
 r"""Exact p-values, correctly rounded to ten significant digits, so that all machines report the same bytes.
 
-FFTs, matrix products and logarithms differ in their last digits between machines, devices and versions. So p and log10
-p are rounded by Ziv's strategy, as in libraries of elementary functions. A bound on the error of p gives an interval.
-If both ends of the interval round to the same number, this number is reported (`round_p_values`). If not (for about one
-pair in a hundred), the pair is computed again: with long doubles and then, on a small grid, with as many digits as
-needed (`reference_p`). If this takes too long, the middle of the interval is rounded (`nearest_p`); then the last digit
-may be wrong, and `error_bound` says so.
+The last digits of FFTs, matrix products and logarithms depend on the machine, the device and the versions of libraries.
+So p and log10 p are rounded by Ziv's strategy, as in libraries of elementary functions. A bound on the error of p gives
+an interval. If both ends of the interval round to the same number, this number is reported (`round_p_values`). If not
+(for about one pair in a hundred), the pair is computed again: with long doubles and then, on a small grid, with as many
+digits as needed (`reference_p`). If this takes too long, the middle of the interval is rounded (`nearest_p`). Then the
+last digit may be wrong, and the error bound of the p-value includes this.
 
-The error bounds are worst cases in `characteristic` and `tails`. In `planes` and for sign tests they are estimates; in
+The error bounds in `characteristic` and `tails` are worst cases. In `planes` and for sign tests, they are estimates. In
 36 checked cases, the true error was below a fiftieth of the estimate.
 
 **More digits.** `reference_p` tilts the sum as in `distributions`. It computes the characteristic function and the
-roots of unity with integers, which stand for multiples of $2^{-bits}$. Let each point s count 0, 1/2 (mid-p) or 1
-times, with the weight $\exp(-\theta s)$, and let $\hat W$ be the transform of these weighted counts. Then $p =
-M(\theta)\, L^{-1} \sum_f \varphi_\theta(f) \hat W(f)$ over the few frequencies f where $\varphi$ is above $e^{-bits /
-2}$. Along the last axis, points that count form runs, and their weights are geometric series; so only the ends of runs
-are computed. If there are as many bits as signs, p is exact: an integer number of outcomes.
+roots of unity with integers, which stand for multiples of $2^{-bits}$. Let each possible sum (point) s count 0, 1/2
+(mid-p) or 1 times, with the weight $\exp(-\theta s)$, and let $\hat W$ be the transform of these weighted counts. Then
+$p = M(\theta)\, L^{-1} \sum_f \varphi_\theta(f) \hat W(f)$, where L is the number of grid points and $\varphi_\theta$
+the characteristic function under the tilt $\theta$. The sum is over the few frequencies f where $\varphi_\theta$ is
+above $e^{-bits / 2}$. Along the last axis, neighbouring points with equal counts form runs. Their weights are geometric
+series, so only the ends of runs are computed. If there are about as many bits as signs, p is an exact number of
+outcomes.
 
 Reference: Ziv (1991), "Fast evaluation of elementary mathematical functions with correctly rounded last bit".
 """
@@ -32,42 +34,44 @@ from sigjax.exact.lattice import Lattice, hull
 
 DIGITS = 10
 _BOUND_DIGITS = 6
-"""Significant digits of bounds."""
+"""Number of significant digits to which bounds of p are rounded."""
 MOST_EXACT_SIGNS = 50
-"""Up to this many signs, p times 2^num_signs is an integer that a double can hold."""
+"""If there are at most this many signs, p times 2^num_signs is an integer that a double can hold."""
 _MOST_OUTCOMES = 2.0**38
-"""If fewer half outcomes than this are extreme, and there are few signs, p is reported as an exact quotient.
+"""If fewer half outcomes than this are extreme, and there are few signs, p is reported as an exact quotient. (A half
+outcome stands for half of the probability of one sign vector. With mid-p, a tie counts as one half outcome.)
 
-It is the number of extreme half outcomes divided by the number of all. A relative error of p of 1e-13 is small enough
-to determine this number."""
+p is the number of extreme half outcomes divided by the number of all half outcomes. A relative error of 1e-13 in p is
+small enough to determine the number of extreme half outcomes."""
 _TENS = np.array([10.0**power for power in range(23)])
 """Powers of ten that doubles hold exactly."""
 _LOG_TEN = 2.3025851249694824, np.longdouble("-3.1975436737857008545815635792399e-8")
-"""Log 10, split into a number with few bits and the rest."""
+"""The natural logarithm of 10, split into a number with few bits and the rest."""
 _TILTED = -30.0
-"""Log p below which `reference_p` uses a tilt."""
+"""`reference_p` uses a tilt if log p is below this."""
 _FIRST_BITS = 112
 _BLOCK = 2**18
-"""Most points that are scored at a time."""
+"""At most this many points are scored at a time."""
 
 
 PValue = tuple[float, ...]
-"""A reported p-value: p; log10 p, accurate also if p is below the smallest double; and a bound on the relative error of
-p (0 if p is an exact number of outcomes). If only bounds of p are known, p is the upper bound, and the lower bound
-comes last."""
+"""A reported p-value, as three or four numbers. The first is p. The second is log10 p, which is accurate even if p is
+below the smallest double. The third is a bound on the relative error of p (0 if p is an exact number of outcomes). If
+only bounds of p are known, the first number is the upper bound, and the fourth is the lower bound."""
 
 
 def round_p_values(log_p: np.ndarray, error: np.ndarray, num_signs: np.ndarray) -> np.ndarray:
-    """Round p-values `[pair]`, given their logarithms and bounds on the errors; with few signs, to exact outcomes.
+    """Round p-values `[pair]`, given their logarithms `log_p` and bounds `error` on their relative errors.
 
-    Returns: `[3, pair]`: the three numbers of `PValue`; NaN if the error allows several roundings.
+    Returns `[3, pair]`: the three numbers of `PValue`, or NaN if the error allows several results of rounding. If a
+    pair has few signs (`num_signs` `[pair]`), p is not rounded to digits, but to an exact number of outcomes.
 
     >>> round_p_values(np.log([0.25, 1 / 3]), np.full(2, 1e-14), np.array([5, 100]))[:2]
     array([[ 0.25      ,  0.33333333],
            [-0.60205999, -0.47712125]])
     """
     unit, ten = float(np.finfo(log_p.dtype).eps), log_p.dtype.type(_LOG_TEN[0]) + log_p.dtype.type(_LOG_TEN[1])
-    own = unit * (32.0 + np.abs(log_p).astype(np.float64))  # roundings of exp and of the logarithms
+    own = unit * (32.0 + np.abs(log_p).astype(np.float64))  # rounding errors of exp and of the logarithms
     with np.errstate(invalid="ignore"):
         p_value, certain = _decimals(log_p, error + own)
         size = -log_p / ten
@@ -89,14 +93,18 @@ def round_p_values(log_p: np.ndarray, error: np.ndarray, num_signs: np.ndarray) 
 
 
 def _half_unit_error(p_value: np.ndarray) -> np.ndarray:
-    """Half a unit of the last digit, relative to p; near the smallest double, an upper bound on this."""
+    """Return half a unit of the last digit, relative to p; if p is near the smallest double, an upper bound on this."""
     exponent = np.floor(np.log10(np.maximum(p_value, 1e-300)))
     unit = 10.0 ** (np.where(p_value < 1.0, exponent, -1.0) - DIGITS + 1.0)
     return np.where(p_value > 1e-290, 0.5 * unit / np.maximum(p_value, 1e-300), 0.5 * 10.0 ** (1.0 - DIGITS))
 
 
 def _decimals(log_x: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Round exp(log_x) to `DIGITS` digits, and say whether all numbers within the relative `error` round the same."""
+    """Round x = exp(log_x) to `DIGITS` significant digits.
+
+    Returns two arrays: the rounded numbers, and whether all numbers within the relative `error` of x have the same
+    rounded number.
+    """
     exponent = np.floor(log_x.astype(np.float64) / math.log(10.0))
     scale = DIGITS - 1 - exponent
     usual = np.abs(scale) < len(_TENS)
@@ -116,29 +124,29 @@ def _decimals(log_x: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def round_outwards(low: float, high: float) -> tuple[float, float]:
-    """Bounds rounded outwards to few digits: they remain bounds, and are the same on all machines.
+    """Round a lower bound down and an upper bound up to few digits, so that they are the same on all machines.
 
     >>> round_outwards(0.12345678, 0.12345678)
     (0.123456, 0.123457)
     """
     down, up = (Context(prec=_BOUND_DIGITS, rounding=rounding) for rounding in (ROUND_FLOOR, ROUND_CEILING))
-    # 1e-12 covers the differences between machines.
+    # The factors 1 -+ 1e-12 cover the differences between machines.
     return float(down.create_decimal(low * (1.0 - 1e-12))), min(float(up.create_decimal(high * (1.0 + 1e-12))), 1.0)
 
 
 _MOST_POINTS = 2.0**15
-"""Up to this many grid points, `reference_p` takes a few seconds at most."""
+"""With at most this many grid points, `reference_p` takes a few seconds at most."""
 
 
 def has_small_grid(lattice: Lattice, log_p: float) -> bool:
-    """Whether `reference_p` of this pair takes a few seconds at most."""
+    """Whether `reference_p` takes a few seconds at most for the pair of this lattice."""
     spread = math.sqrt(2.0 * (-log_p + 0.5 * _FIRST_BITS))
     sides = np.minimum(lattice.reach + 1.0, lattice.deviation * spread + 1.0)
     return float(np.prod(sides)) <= _MOST_POINTS
 
 
 def nearest_p(log_p: float, error: float) -> PValue:
-    """The p-value rounded to ten digits; the last digit may be wrong. `error` bounds the relative error of p.
+    """Return the p-value rounded to ten digits; the last digit may be wrong. `error` bounds the relative error of p.
 
     >>> nearest_p(math.log(1 / 3), 1e-12)[:2]
     (0.3333333333, -0.4771212547)
@@ -149,11 +157,12 @@ def nearest_p(log_p: float, error: float) -> PValue:
 
 
 def reference_p(lattice: Lattice, score: Any, criterion: Any, log_p: float) -> PValue:
-    """The correctly rounded p-value of one pair with one or two axes; `log_p` is its approximate logarithm.
+    """Return the correctly rounded p-value of one pair with one or two axes; `log_p` is its approximate logarithm.
 
-    `score` maps values of S `[1, ...]` on each axis to differences of scores; `criterion` says which are extreme.
+    `score` maps values of S `[1, ...]` on each axis to differences of scores. `criterion` defines which differences are
+    extreme.
     """
-    bits, rest = _FIRST_BITS, log_p > math.log(0.5)  # if p is near 1, compute the complement
+    bits, rest = _FIRST_BITS, log_p > math.log(0.5)  # if p is near 1, compute 1 - p
     needed = -math.log(max(-math.expm1(log_p), 1e-300)) if rest else -log_p
     while True:
         with localcontext(Context(prec=int(0.302 * bits + needed / 2.3) + 40, Emin=-(10**9), Emax=10**9)):
@@ -164,12 +173,13 @@ def reference_p(lattice: Lattice, score: Any, criterion: Any, log_p: float) -> P
 
 
 class _ExtremePoints(NamedTuple):
-    """The points of a box around 0, and how often each counts: 0, 1 (half, for mid-p) or 2 (once)."""
+    """The points (values of S) of a box around 0, and how often each point counts in p."""
 
     values: tuple[np.ndarray, np.ndarray]
     """Values of S on each axis."""
     times: np.ndarray
-    """`[first, second]` int8: twice the number of times that a point counts."""
+    """`[first, second]` int8: twice the number of times that a point counts: 0 (not extreme), 1 (a tie in mid-p) or
+    2."""
     outside: float
     """Bound on the probability outside the box."""
 
@@ -177,7 +187,7 @@ class _ExtremePoints(NamedTuple):
 def _p_with_bits(
     lattice: Lattice, score: Any, criterion: Any, needed: float, bits: int, *, rest: bool
 ) -> PValue | None:
-    """The p-value computed with `bits` bits; None if more bits are needed to round p."""
+    """Compute the p-value with `bits` bits, and round it; None if more bits are needed to round it."""
     plane = lattice if lattice.axes == 2 else with_zero_axis(lattice)
     points = _extreme_points(lattice, plane, score, criterion, needed + 0.5 * bits, rest=rest)
     if points.times.any():
@@ -202,7 +212,7 @@ _MOST_DIGITS = 400
 
 
 def p_of_outcomes(number: int, num_signs: int) -> PValue:
-    """The p-value of a `number` of half outcomes: number / 2^(num_signs + 1).
+    """Return the p-value for a `number` of half outcomes: number / 2^(num_signs + 1).
 
     >>> p_of_outcomes(3, 10)[0], p_of_outcomes(3, 100)[0]
     (0.00146484375, 1.183291358e-30)
@@ -215,7 +225,7 @@ def p_of_outcomes(number: int, num_signs: int) -> PValue:
 
 
 def _rounded_interval(ends: tuple[Decimal, Decimal], num_signs: int) -> PValue | None:
-    """The number to which both ends of the interval round; None if the ends round to different numbers."""
+    """Return the number to which both ends of an interval for p are rounded; None if they give different numbers."""
     if num_signs <= MOST_EXACT_SIGNS and round(ends[0] * 2 ** (num_signs + 1)) < _MOST_OUTCOMES:
         p_value = float(ends[0])
         return (p_value, math.log10(p_value), 0.0) if ends[0] == ends[1] else None
@@ -229,7 +239,7 @@ def _rounded_interval(ends: tuple[Decimal, Decimal], num_signs: int) -> PValue |
 
 
 def with_zero_axis(lattice: Lattice) -> Lattice:
-    """A lattice with one axis, written as a lattice with two axes; S is 0 on the first axis."""
+    """Return a lattice with one axis as a lattice with two axes, on which S is 0 on the first axis."""
     rows = np.concatenate([0 * lattice.rows, lattice.rows], axis=1)
     return Lattice(rows, lattice.multiplicity, np.append(0, lattice.observed), np.eye(2, dtype=np.int64))
 
@@ -237,9 +247,9 @@ def with_zero_axis(lattice: Lattice) -> Lattice:
 def _extreme_points(
     lattice: Lattice, plane: Lattice, score: Any, criterion: Any, exponent: float, *, rest: bool
 ) -> _ExtremePoints:
-    """The extreme points in a box; the probability outside the box is below exp(-exponent) on each side.
+    """Find the extreme points in a box, outside which the probability is below exp(-exponent) on each side.
 
-    If `rest`, the points that are not extreme.
+    If `rest`, find the points that are not extreme. `plane` is the lattice written with two axes.
     """
     reach = plane.reach
     half = np.minimum(reach, np.ceil(plane.deviation * math.sqrt(2.0 * exponent)).astype(np.int64) // 2 * 2 + reach % 2)
@@ -265,16 +275,16 @@ def _extreme_points(
 
 
 def _probability(lattice: Lattice, points: _ExtremePoints, bits: int) -> tuple[Decimal, Decimal]:
-    """The sum of probabilities over points, times how often each point counts, and a bound on its error."""
+    """Return the sum of the points' probabilities times their counts, and a bound on the error of this sum."""
     (first, second), times = points.values, points.times
     theta, best = _tilt(lattice, points)
-    if theta.any():  # under the tilt, the likelier of a point and its mirror image stands for both
+    if theta.any():  # the likelier of a point and its mirror image is counted for both
         level = theta[0] * first[:, None] + theta[1] * second
         times = np.where(level > 0.0, times + times[::-1, ::-1], np.where(level == 0.0, times, 0)).astype(np.int8)
     rows, multiplicity = lattice.rows, lattice.multiplicity
     total, spread = multiplicity @ rows, math.sqrt(float(bits))
     mean = (multiplicity * np.tanh(rows @ theta)) @ rows
-    # The window: the tilted sum is outside of it with a probability below 2 exp(-bits / 2) on each axis.
+    # Find the window: under the tilt, S is outside it with a probability below 2 exp(-bits / 2) on each axis.
     low = np.maximum(
         np.floor((mean - spread * lattice.deviation + total) / 2).astype(np.int64), (total - lattice.reach) // 2
     )
@@ -286,7 +296,7 @@ def _probability(lattice: Lattice, points: _ExtremePoints, bits: int) -> tuple[D
     held = tuple((span >= least) & (span <= most) for span, least, most in zip(spans, low, high, strict=True))
     inner = times[held[0]][:, held[1]]
     columns, places = spans[1][held[1]] - low[1], spans[0][held[0]] - low[0]
-    # Log weights, relative to the weight of the likeliest point.
+    # Logarithms of the weights, after division by the weight of the likeliest point.
     weight = -(theta[0] * (first - best[0]))[:, None] - theta[1] * (second - best[1])
     largest = float(np.where(times > 0, weight, -np.inf).max())
     of_inner = weight[held[0]][:, held[1]]
@@ -301,7 +311,8 @@ def _probability(lattice: Lattice, points: _ExtremePoints, bits: int) -> tuple[D
     scale = moment
     for each, least, point in zip(z, low, star, strict=True):
         scale /= each ** (int(least) + point)
-    # Error of a probability: roundings for each sign and for products with roots, and the frequencies left out.
+    # The error of a probability has two parts: rounding errors, for each sign and for products with roots of unity; and
+    # the frequencies that are left out.
     each_error = math.exp(-0.5 * bits) + 2.0**-bits * (64.0 * lattice.num_signs + 64.0)
     outside = 8.0 * math.exp(-0.5 * bits) * (4.0 if (high - low < lattice.reach).any() else 0.0)
     error = Decimal(summed * each_error + outside) * Decimal(largest).exp() + (lengths[0] + 16) * Decimal(2) ** (
@@ -311,7 +322,10 @@ def _probability(lattice: Lattice, points: _ExtremePoints, bits: int) -> tuple[D
 
 
 def _tilt(lattice: Lattice, points: _ExtremePoints) -> tuple[np.ndarray, np.ndarray]:
-    """A tilt whose mean is the likeliest of the points, and this point; no tilt if the points are not rare."""
+    """Return the likeliest of the points, and the tilt `[axis]` under which S has this point as its mean.
+
+    The tilt comes first. If the points are not rare, the tilt is 0, and the second result is the middle of the box.
+    """
     (first, second), (row, column) = points.values, np.nonzero(points.times)
     some = np.stack([first[row], second[column]]).astype(np.float64)
     theta, best = np.zeros(2), np.zeros(2)
@@ -340,7 +354,7 @@ def _transformed(
     lengths: tuple[int, ...],
     bits: int,
 ) -> Decimal:
-    """The sum over points of count times weight times tilted probability; `star` has the weight 1."""
+    """Return the sum over points of count times weight times tilted probability; the point `star` has the weight 1."""
     chances = [each / (1 + each) for each in odds]
     weight = lattice.multiplicity * np.array([float(each * (1 - each)) for each in chances])
     every = np.arange(-(lengths[0] // 2), lengths[0] - lengths[0] // 2), np.arange(lengths[1] // 2 + 1)
@@ -359,7 +373,7 @@ def _transformed(
         )
     for axis in (0, 1):
         phi = phi.times(roots[axis].at(-frequencies[axis] * int(low[axis])), bits)
-    # Weights may be large along one axis and small along the other, so more bits are needed.
+    # Weights may be large along one axis and small along the other axis, so their product needs more bits.
     wide = bits + 16
     if lengths[0] > 1:
         wide += math.ceil(sum(abs(math.log2(float(each))) * length for each, length in zip(z, lengths, strict=True)))
@@ -373,7 +387,7 @@ def _transformed(
     left = np.concatenate([turn.re, -turn.im], axis=1), np.concatenate([turn.im, turn.re], axis=1)
     spectrum = _Complex(*(_product(part, both, most) >> bits for part in left))
     real = phi.re * spectrum.re[chosen] - phi.im * spectrum.im[chosen]
-    # A frequency also stands for its mirror image.
+    # A frequency also stands for its opposite, which is not in the list.
     twice = np.where(2 * frequencies[1] % lengths[1] == 0, 1, 2).astype(object)
     return Decimal(int((real * twice).sum())) / (math.prod(lengths) << 2 * bits)
 
@@ -386,16 +400,16 @@ class _Complex(NamedTuple):
 
     @classmethod
     def real(cls, number: int, count: int) -> "_Complex":
-        """An array of `count` times the same real number."""
+        """Return an array with `count` equal real numbers."""
         return cls(np.full(count, number, object), np.zeros(count, int).astype(object))
 
     def times(self, other: "_Complex", bits: int) -> "_Complex":
-        """The product, elementwise."""
+        """Return the elementwise product."""
         real = self.re * other.re - self.im * other.im
         return _Complex(real >> bits, self.re * other.im + self.im * other.re >> bits)
 
     def power(self, count: int, bits: int) -> "_Complex":
-        """The power with exponent `count`, by repeated squaring."""
+        """Return the power with exponent `count`, computed by repeated squaring."""
         found, square = None, self
         while count:
             if count & 1:
@@ -406,14 +420,14 @@ class _Complex(NamedTuple):
         return found
 
     def at(self, index: np.ndarray) -> "_Complex":
-        """The numbers at these indices of a table; indices are taken modulo its length."""
+        """Return the numbers at these indices; the indices are taken modulo the number of elements."""
         index = np.asarray(index) % len(self.re)
         return _Complex(self.re[index], self.im[index])
 
 
 @lru_cache(maxsize=64)
 def _roots(length: int, bits: int) -> _Complex:
-    """A table of the roots of unity exp(2 pi i j / length)."""
+    """Return the roots of unity exp(2 pi i j / length) for j = 0, 1, ..., in fixed point with `bits` bits."""
     inner = bits + 16 + 2 * length.bit_length()
     angle = 2 * _pi(inner) // length
     cosine, sine, term, k = 0, 0, 1 << inner, 0
@@ -432,7 +446,7 @@ def _roots(length: int, bits: int) -> _Complex:
 
 
 def _pi(bits: int) -> int:
-    """Pi in fixed point, by Machin's formula."""
+    """Return pi in fixed point with `bits` bits, by Machin's formula."""
 
     def arctan(inverse: int) -> int:
         total = term = (1 << bits + 16) // inverse
@@ -449,10 +463,12 @@ def _pi(bits: int) -> int:
 def _runs(
     times: np.ndarray, columns: np.ndarray, z: Decimal, star: int, frequencies: np.ndarray, length: int, bits: int
 ) -> _Complex:
-    """The transform `[row, frequency]` of each row of points; a point at a place has its count times z^(star - place).
+    """Return the transform `[row, frequency]` of the weights of each row of points.
 
-    The terms of all places from 0 to an end are a geometric series. So a run of points with equal counts is the
-    difference of two such series.
+    The weight of a point at a place is its count (in `times`) times z^(star - place).
+
+    The terms of all places from 0 to an end are a geometric series. So the sum over a run of points with equal counts
+    is the difference of two such series.
     """
     edge = np.zeros((len(times), times.shape[1] + 1), int)
     edge[:, :-1] = times
@@ -463,12 +479,12 @@ def _runs(
     one, roots = 1 << spare, _roots(length, spare)
     step, turn = int(one / z), roots.at(-frequencies)
     re, im = one - (step * turn.re >> spare), -(step * turn.im >> spare)
-    still = (re == 0) & (im == 0)  # no tilt, and frequency 0
+    still = (re == 0) & (im == 0)  # without a tilt, at frequency 0
     square = np.where(still, 1, re * re + im * im)
     inverse = _Complex((re << 2 * spare) // square, (-im << 2 * spare) // square)
     weights = np.array([int(z ** (star - end) * one) for end in ends.tolist()], object)[:, None]
     turn = roots.at(-np.outer(ends, frequencies))
-    # Without the constant 1 / (1 - r) of the series, which cancels in differences.
+    # The constant term 1 / (1 - r) of the series with ratio r is left out, because it cancels in differences.
     series = _Complex(-(weights * turn.re >> spare), -(weights * turn.im >> spare)).times(inverse, spare)
     series.re[:, still], series.im[:, still] = ends.astype(object)[:, None] * one, 0
     sizes, found = edge[row, column].astype(object)[:, None], _Complex.real(0, len(times) * len(frequencies))
@@ -479,7 +495,7 @@ def _runs(
 
 
 def _product(left: np.ndarray, right: np.ndarray, bits: int) -> np.ndarray:
-    """The matrix product of integers with `bits` bits, from exact products of their parts in floats."""
+    """Return the matrix product of integers with `bits` bits, from exact products of their parts in floats."""
     size = (53 - len(right).bit_length()) // 2
     count = bits // size + 1
 

@@ -1,25 +1,29 @@
-"""Distributions of the random-sign sum S: by characteristic functions (tilted for small tails) or by convolution.
+"""Distributions of the random-sign sum S, by characteristic functions (tilted for small tails) or by convolution.
 
-**Tilts.** The random signs get unequal probabilities, so that the mean of the sum lies in the tail of interest. Under
-the tilt theta, P_theta(S = s) = exp(theta.s) P(S = s) / M(theta). Here M(theta) = E exp(theta.S) is the product of
-cosh(theta.v) over units. So P(S = s) = exp(log M(theta) - theta.s) P_theta(S = s). If the mean of S under P_theta is
-near s, P_theta(S = s) is not small and can be computed accurately. Reference: Daniels (1954), "Saddlepoint
+S is the sum of the difference rows v of all units, each with a random sign; c_v is the number of units with the row v.
+
+**Tilts.** A tilt gives the random signs unequal probabilities, so that the mean of the sum lies in the tail of
+interest. Under the tilt theta, P_theta(S = s) = exp(theta.s) P(S = s) / M(theta). Here M(theta) = E exp(theta.S) is the
+product of cosh(theta.v) over units. So P(S = s) = exp(log M(theta) - theta.s) P_theta(S = s). If the mean of S under
+P_theta is near s, P_theta(S = s) is not small and can be computed accurately. Reference: Daniels (1954), "Saddlepoint
 approximations in statistics".
 
 **Characteristic functions.** K = (S + sum of all rows) / 2 is the sum over rows v of v times Binomial(c_v, pi_v). Its
 characteristic function is the product over rows of (1 - pi_v + pi_v e^{iw.v})^{c_v}. Without a tilt, pi_v = 1/2; with a
 tilt, pi_v = 1 / (1 + exp(-2 theta.v)). One inverse FFT gives the probabilities: the exact test of Zmigrod, Vieira and
 Cotterell (2022), without their recursion over sentences. A bound saves most of the work. Since log(1 - x) <= -x, the
-modulus of the function is at most exp(-sum of c_v pi_v (1 - pi_v) (1 - cos w.v)). This exponent is one matrix product
-for all frequencies. The function itself is computed only where it is not negligible.
+modulus of the characteristic function is at most exp(-sum of c_v pi_v (1 - pi_v) (1 - cos w.v)). The exponents for all
+frequencies are one matrix product. The characteristic function itself is computed only at frequencies at which this
+bound is not negligible.
 
-**Convolution**: Algorithms 3 and 4 of Zmigrod et al. give the whole distribution of K = (S + reach) / 2. A unit with
-row v adds max(v, 0) to K for one sign and max(-v, 0) for the other, on each axis. `dp_null` (Algorithm 3) adds one unit
-after another. Two axes are packed into one (Kronecker substitution): the point (k0, k1) has the index k0 (reach_1 + 1)
-+ k1, so the first sign of a unit lies a constant v0 (reach_1 + 1) + v1 above the second. K stays in its range for all
-signs, so an index never leaves the array. `tree_null` (Algorithm 4) multiplies polynomials (x^max(v, 0) + x^max(-v, 0))
-/ 2, with two variables for two axes. It multiplies them in pairs by FFT, then the products in pairs, and so on up to
-the root. The product of equal units is a power, computed by squaring; this is the halving in the paper.
+**Convolution.** Algorithms 3 and 4 of Zmigrod et al. compute the whole distribution of K = (S + reach) / 2, where
+`reach` is the largest value of S. On each axis, a unit with row v adds max(v, 0) to K if its sign is +, and max(-v, 0)
+if its sign is -. `dp_null` (Algorithm 3) adds one unit after another. Two axes are packed into one (Kronecker
+substitution): the point (k0, k1) has the index k0 (reach_1 + 1) + k1. So if a sign changes from - to +, the index
+changes by the constant v0 (reach_1 + 1) + v1. K stays in its range for all signs, so an index never leaves the array.
+`tree_null` (Algorithm 4) multiplies polynomials (x^max(v, 0) + x^max(-v, 0)) / 2, with two variables for two axes. It
+multiplies pairs of polynomials by FFT, then pairs of these products, and so on, up to the root of the tree. For equal
+units, the product is a power, which is computed by repeated squaring. (The paper calls this halving.)
 """
 
 import math
@@ -32,36 +36,42 @@ from numpy.typing import NDArray
 from sigjax.exact.lattice import Lattice
 
 _MOST_TILT = 18.0
-"""Largest tilt: beyond it, even the sign of the smallest difference is certain in float64."""
+"""Largest tilt, in multiples of 1 / (smallest difference). For larger tilts, even the sign of the smallest difference
+is certain in float64."""
 _CLOSE = 1e-6
-"""Tolerance of the mean under a tilt, in standard deviations."""
+"""Newton's method for a tilt ends if the mean of S differs from the wanted mean by less than this many standard
+deviations."""
 _MOST_STEPS = 200
 _GAIN = 1e-3
-"""The search ends if a step gains less than this in the exponent. Any tilt is valid; some are only more efficient."""
+"""The search for a tilt ends if a step increases the large-deviation rate by less than this. An approximate tilt
+suffices, because every tilt gives correct probabilities."""
 _PULLS = np.geomspace(0.05, 4.0, 24)
-"""Candidates for u in Chernoff's bound, relative to the best u for a normal distribution."""
+"""Candidates for the parameter u of Chernoff's bound (see `windows`), relative to the best u for a normal
+distribution."""
 
 
 def log_moment(steps: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-    """Log E exp(theta.S) `[...]`, from theta.v `[..., row]`."""
+    """Return log E exp(theta.S) `[...]`, from theta.v `[..., row]` (`steps`) and the units per row (`multiplicity`)."""
     size = np.abs(steps)
-    # log cosh: for small arguments, the large form loses digits, and a million units may add up such errors.
+    # Use two formulas for log cosh, because the formula for large arguments loses digits for small arguments. These
+    # errors would add up over a million units.
     small = np.log1p(2.0 * np.sinh(0.5 * np.minimum(size, 1.0)) ** 2)
     large = size + np.log1p(np.exp(-2.0 * size)) - math.log(2.0)
     return (multiplicity * np.where(size < 1.0, small, large)).sum(axis=-1)
 
 
 def line_tilts(steps: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """The theta >= 0 `[pair]` at which the mean of S, the sum of c_v v tanh(theta v), is `mean`, by Newton's method.
+    """Find the theta >= 0 `[pair]` under which the mean of S is `mean` `[pair]`, by Newton's method.
 
-    `steps` v and their `multiplicity` c (0 for padding) are `[pair, row]`. The mean is concave in theta, so Newton's
-    steps never pass the solution. By Jensen's inequality the mean is at most reach tanh(theta (sum of c_v v^2) /
-    reach). The theta at which this bound equals `mean` is the start.
+    `steps` v and their `multiplicity` c_v (0 for padding) are `[pair, row]`. The mean of S is the sum of c_v v
+    tanh(theta v). It is concave in theta, so Newton's steps never go beyond the solution. By Jensen's inequality, the
+    mean is at most reach tanh(theta (sum of c_v v^2) / reach). The search starts at the theta for which this bound
+    equals `mean`.
     """
     smallest = np.where(multiplicity > 0, steps, np.inf).min(axis=1)
     weight = multiplicity * steps.astype(np.float64)
     reach, squares = weight.sum(axis=1), (weight * steps).sum(axis=1)
-    with np.errstate(divide="ignore"):  # the mean may be at the end of the range
+    with np.errstate(divide="ignore"):  # `mean` may be the reach
         theta = np.minimum(np.arctanh(np.minimum(mean / reach, 1.0)) * reach / squares, _MOST_TILT / smallest)
     for _ in range(_MOST_STEPS):
         mean_signs = np.tanh(theta[:, None] * steps)
@@ -74,10 +84,11 @@ def line_tilts(steps: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) ->
 
 
 def plane_tilt(rows: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """The theta `[axis]` at which the mean of S is near `mean`, by Newton's method on theta.mean - log M(theta).
+    """Find a theta `[axis]` under which the mean of S is near `mean` `[axis]`, by Newton's method.
 
-    The maximum of this concave function is the large-deviation rate of P(S = mean). If `mean` is on the boundary of the
-    possible values, the maximum is at infinity; then the search stops when a step gains too little.
+    Such a theta maximizes theta.mean - log M(theta), a concave function. Its maximum is the large-deviation rate of P(S
+    = mean). If `mean` is on the boundary of the possible values, the maximum is at infinity. Then the search stops when
+    a step increases the function by too little.
     """
 
     def rate(theta: np.ndarray) -> float:
@@ -91,7 +102,7 @@ def plane_tilt(rows: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) -> 
         curvature = covariance(rows, multiplicity, theta)
         curvature += 1e-9 * float(np.trace(curvature)) * np.eye(len(mean)) + 1e-300 * np.eye(len(mean))
         step = np.linalg.solve(curvature, gradient)
-        # No theta.v changes by more than 1 in a step, because farther away the quadratic model is poor.
+        # Limit the step so that no theta.v changes by more than 1, because the quadratic model is poor farther away.
         step /= max(1.0, float(np.abs(rows @ step).max()))
         while (now := rate(theta + step)) < reached:
             step *= 0.5
@@ -104,16 +115,17 @@ def plane_tilt(rows: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) -> 
 
 
 def covariance(rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray) -> NDArray[np.float64]:
-    """Covariance `[axis, axis]` of S under the tilt theta."""
+    """Return the covariance `[axis, axis]` of S under the tilt theta."""
     decay = np.exp(-2.0 * np.abs(rows @ theta))
     return (rows * (multiplicity * 4.0 * decay / (1.0 + decay) ** 2)[:, None]).T @ rows
 
 
 def windows(rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, exponent: float) -> np.ndarray:
-    """Half-widths `[axis, side]` of a window around the tilted mean; on each side less than exp(-exponent) is outside.
+    """Return half-widths `[axis, side]` of a window around the mean of S under the tilt theta.
 
-    Chernoff's bound is P(S >= m + x) <= M(theta + u) / M(theta) exp(-u (m + x)) for every u > 0. It is solved for x at
-    several u, and the smallest x is taken.
+    On each side of each axis, the probability outside the window is at most exp(-exponent). This follows from
+    Chernoff's bound P(S >= m + x) <= M(theta + u) / M(theta) exp(-u (m + x)) for every u > 0, where m is the mean. For
+    several u, the x is computed at which this bound is exp(-exponent). The smallest x is the half-width.
     """
     base, half_logits = log_moment(rows @ theta, multiplicity), rows @ theta
     mean, variance = (multiplicity * np.tanh(half_logits)) @ rows, np.diag(covariance(rows, multiplicity, theta))
@@ -128,19 +140,21 @@ def windows(rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, expon
 
 
 def dp_null(lattice: Lattice) -> np.ndarray:
-    """P(S = 2k - reach) for every k (float64), one unit after another: `[reach_0 + 1]`, `[..., reach_1 + 1]` or `[]`.
+    """Return P(S = 2k - reach) for every k (float64), computed by adding one unit after another (Algorithm 3).
 
         F_n(k) = (F_{n-1}(k) + F_{n-1}(k - d_n)) / 2
 
-    Only positive numbers are added, so small probabilities keep their digits until they underflow: with n units, a
-    computed P is off by at most n eps P + n 2^-1022, where eps = 2^-52.
+    Here F_n is the distribution after n units, and d_n the difference on the nth unit. The result has the shape
+    `[reach_0 + 1]` for one axis, `[reach_0 + 1, reach_1 + 1]` for two axes, and `[]` for no axis. Only positive numbers
+    are added, so small probabilities keep their digits until they underflow. With n units, the error of a probability P
+    is at most n eps P + n 2^-1022, where eps = 2^-52.
 
     >>> one = np.ones(1, np.int64)
     >>> dp_null(Lattice(np.array([[1], [2]]), np.array([2, 1]), observed=4 * one, basis=one[:, None]))
     array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
     """
     shape = tuple((lattice.reach + 1).tolist())
-    # The two signs of a row change the index by `moves`; call the sign with the larger index the first.
+    # The two signs of a row give indices that differ by `moves`. Start from the smaller index of each row.
     strides = np.array([math.prod(shape[axis + 1 :]) for axis in range(len(shape))], np.int64)
     moves = lattice.rows @ strides
     below = np.maximum(-np.sign(moves)[:, None] * lattice.rows, 0) @ strides
@@ -157,16 +171,17 @@ def dp_null(lattice: Lattice) -> np.ndarray:
 
 
 def dp_cost(lattice: Lattice) -> int:
-    """Number of additions in `dp_null`: units times points of the grid."""
+    """Return the number of additions in `dp_null`: the number of units times the number of points of the grid."""
     return int(lattice.multiplicity.sum()) * math.prod((lattice.reach + 1).tolist())
 
 
 def tree_null(lattice: Lattice) -> np.ndarray:
-    """The null distribution by FFT products of ever larger groups of units.
+    """Return P(S = 2k - reach) for every k, by FFT products of larger and larger groups of units (Algorithm 4).
 
-    The error is absolute (`tree_error`): probabilities far below 1e-16 are noise, and negative results are set to 0. A
-    result with P numbers takes O(P log^2 P) time at most. For N units of size at most G on one axis, P is at most GN +
-    1. Units of equal size take O(GN log GN log N), as in the paper.
+    The result has the same shape as that of `dp_null`. `tree_error` bounds its absolute errors: probabilities far below
+    1e-16 are only rounding errors, and negative results are set to 0. If the result has P numbers, the time is at most
+    O(P log^2 P). For N units with differences of at most G on one axis, P is at most GN + 1. If all these differences
+    have the same size, the time is O(GN log GN log N), as in the paper.
 
     >>> one = np.ones(1, np.int64)
     >>> tree_null(Lattice(np.array([[1], [2]]), np.array([2, 1]), observed=4 * one, basis=one[:, None])).round(9)
@@ -178,26 +193,31 @@ def tree_null(lattice: Lattice) -> np.ndarray:
 
 
 def tree_cost(lattice: Lattice) -> int:
-    """Number of operations in `tree_null`: n log2 n for each product of n coefficients, padding included."""
+    """Return the number of operations in `tree_null`: n log2 n for each product of n coefficients, with padding."""
     return int(_tree_cost_and_error(lattice.rows, lattice.multiplicity)[0]) if len(lattice.rows) else 0
 
 
 def tree_error(lattice: Lattice) -> float:
-    """Bound on the sum of all absolute errors of `tree_null`, and so on the absolute error of any p-value from it.
+    """Return a bound on the sum of all absolute errors of `tree_null`.
 
         12 eps sqrt(n) log2(n) for each product of n coefficients, added to the bounds of its two factors
 
-    A transform of n numbers has a relative error of at most 3.5 eps log2(n) in the 2-norm (Higham 2002, Theorem 24.2).
-    A product takes three transforms. The factor sqrt(n) converts to the 1-norm. In the 1-norm, an error does not grow
-    on its way to the root, because it is only multiplied with distributions. This is the worst case, without any
-    cancellation. In practice, the sum of errors is thousands of times smaller, and single probabilities are off by a
-    few eps.
+    This is also a bound on the absolute error of any p-value that is computed from `tree_null`. A transform of n
+    numbers has a relative error of at most 3.5 eps log2(n) in the 2-norm (Higham 2002, Theorem 24.2). A product needs
+    three transforms. The factor sqrt(n) converts the bound to the 1-norm. In the 1-norm, an error does not grow in
+    later products, because it is only multiplied with distributions. The bound assumes the worst case, in which no
+    errors cancel. In practice, the sum of errors is thousands of times smaller, and the error of a single probability
+    is a few eps.
     """
     return EPSILON * 12.0 * _tree_cost_and_error(lattice.rows, lattice.multiplicity)[1] if len(lattice.rows) else 0.0
 
 
 def _convolution(rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """The polynomial of some units: a product of two halves; for one row, a power of one unit's polynomial."""
+    """Return the polynomial of all units of these `rows`.
+
+    It is the product of the polynomials of two halves of the rows. For a single row, it is a power of one unit's
+    polynomial.
+    """
     if len(rows) == 1:
         (row,), count = rows, int(counts[0])
         heads: NDArray[np.int64] = np.arange(count + 1)[:, None]
@@ -216,7 +236,7 @@ def _halves(size: int) -> tuple[slice, slice]:
 
 
 def _binomial(count: int) -> np.ndarray:
-    """The binomial probabilities of 0, ..., count with p = 1/2, by squaring."""
+    """Return the binomial probabilities of 0, ..., count with p = 1/2, by repeated squaring."""
     if count == 1:
         return np.array([0.5, 0.5])
     whole = 2 * (count // 2) + 1
@@ -225,7 +245,11 @@ def _binomial(count: int) -> np.ndarray:
 
 
 def _tree_cost_and_error(rows: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
-    """The sums of n log2(n) over the products of `_convolution`, and of sqrt(n) log2(n) over the whole tree."""
+    """Return two sums over the FFT products of `_convolution`: of n log2(n), and of sqrt(n) log2(n).
+
+    A square is computed once, but its factor has errors twice. So the second sum counts the products in the factor
+    twice.
+    """
     if len(rows) > 1:
         size = math.prod(_fft_lengths(rows, counts))
         (cost, error), other = (_tree_cost_and_error(rows[part], counts[part]) for part in _halves(len(rows) // 2))
@@ -240,12 +264,12 @@ def _tree_cost_and_error(rows: np.ndarray, counts: np.ndarray) -> tuple[float, f
 
 
 def _fft_lengths(rows: np.ndarray, counts: np.ndarray) -> list[int]:
-    """`[axis]`: lengths of the FFTs for a product."""
+    """Return the lengths `[axis]` of the FFTs for the product that contains all units of these `rows`."""
     return [fft_length(int(reach) + 1) for reach in counts @ np.abs(rows)]
 
 
 MOST_HALF_LOGIT = 300.0
-"""Largest theta.v: beyond it a sign is certain, and cosh would overflow."""
+"""Larger values of theta.v are replaced by this, because then a sign is certain, and cosh would overflow."""
 
 
 def characteristic(
@@ -256,20 +280,22 @@ def characteristic(
     frequencies: np.ndarray,
     lengths: tuple[int, ...],
 ) -> np.ndarray:
-    """The conjugate of E exp(i w.(K - first)) `[..., frequency]`, for one or several sums.
+    """Return the conjugate of the characteristic function E exp(i w.(K - first)), for one or several sums S.
 
-    irfft has the opposite sign in its exponent. Probabilities are real, so the conjugate is what it needs.
+    The result is `[..., frequency]`. It is the conjugate because the inverse FFT has the opposite sign in its exponent,
+    and probabilities are real.
 
-    `rows` are v `[..., row, axis]` (int64), `multiplicity` `[..., row]` (0 for padding). `half_logits` are theta.v,
-    half of the log odds of a sign (None without a tilt). `first` `[..., axis]` is the first value of K. `frequencies`
-    `[axis, frequency]` (float64) are turns per step of K, times the length of the axis. `lengths` are the lengths of
-    the axes.
+    `rows` are v `[..., row, axis]` (int64), with the counts `multiplicity` `[..., row]` (0 for padding). `half_logits`
+    `[..., row]` are theta.v, half of the log odds of the sign of a unit; None means no tilt. `first` `[..., axis]` is
+    the first value of K on the grid. `frequencies` `[axis, frequency]` (float64) are whole numbers of turns per length
+    of the axis. `lengths` are the lengths of the axes.
     """
-    # Angles are fractions of a turn with a common denominator. Their numerators are reduced exactly, as integers.
+    # Angles are fractions of a turn with the common denominator `whole`. Their numerators are integers, which are
+    # reduced exactly.
     whole = math.lcm(*lengths)
 
     def turns(steps: np.ndarray) -> np.ndarray:
-        """Angles `[..., frequency]` of steps `[..., axis]`, in parts of a turn."""
+        """Return the angles `[..., frequency]` of `steps` `[..., axis]` of K, in units of 1 / whole of a turn."""
         parts = [
             (steps[..., axis] % length).astype(np.float64)[..., None] * (each * float(whole // length))
             for axis, (length, each) in enumerate(zip(lengths, frequencies, strict=True))
@@ -278,7 +304,8 @@ def characteristic(
 
     half_turn = turns(rows) * (math.pi / whole)
     count, tangent = multiplicity[..., None].astype(np.float64), np.tan(half_turn)
-    # x is half of the angle: 1 - pi + pi e^{2ix} = e^{ix} (cos x + i tanh(theta.v) sin x), and here cos x >= 0.
+    # Let x be half of the angle w.v. Then 1 - pi_v + pi_v e^{2ix} = e^{ix} (cos x + i tanh(theta.v) sin x), with cos x
+    # >= 0.
     square = tangent * tangent
     square /= 1.0 + square
     angle = (count * half_turn).sum(axis=-2) - turns(first) * (2.0 * math.pi / whole)
@@ -291,59 +318,65 @@ def characteristic(
 
 
 def centred_modulo(number: Any, whole: int) -> np.ndarray:
-    """Integers (as float64, below 2^53) modulo `whole`, between -whole / 2 and whole / 2."""
+    """Return integers (float64, below 2^53) modulo `whole`, as numbers between -whole / 2 and whole / 2."""
     return number - whole * np.rint(number / whole)
 
 
 MANY_SIGNS = 200
-"""From this many signs on, the characteristic function is near exp(-num_signs / 4) at most frequencies."""
+"""With at least this many signs, the characteristic function is near exp(-num_signs / 4) at most frequencies, so
+computing it takes less time per term."""
 DEVIATIONS = 9.0
-"""Half-width of the window in standard deviations of S."""
+"""Half-width of the usual window around the mean, in standard deviations of S."""
 EPSILON = float(np.finfo(np.float64).eps)
 _NEGLIGIBLE = 42.0
-"""Frequencies where the characteristic function is below exp(-42) = 6e-19 are left out."""
+"""Frequencies at which the characteristic function is below exp(-42) = 6e-19 are left out."""
 _STRIDE_GROWTH = 1.0
-"""With two axes, frequencies are first searched on a grid; the bound's root changes by at most this between points."""
+"""With two axes, frequencies are first searched on a coarse grid. Its spacing is such that the square root of the
+exponent (see `_significant_frequencies`) changes by at most this much between two points."""
 _WEIGHT_AT_FIRST = 256.0
-"""Weight of the rows that are used first; it suffices to make most frequencies negligible."""
+"""The search of `line_frequencies` first uses only some rows, with about this total weight. They suffice to show that
+most frequencies are negligible."""
 _ON_ONE_THREAD, _FEWEST = 2**18, 32
-"""Most terms of a product that BLAS should compute on one thread (waking others takes longer); fewest rows per part."""
+"""A matrix product is computed in parts of at most `_ON_ONE_THREAD` terms, because BLAS computes such a part on one
+thread, and waking other threads takes longer. It is not divided if a part would have fewer than `_FEWEST` rows."""
 _BLOCK = 2**15
-"""Most terms computed at a time, to stay in the cache."""
+"""At most this many terms are computed at a time, so that they stay in the cache."""
 
 
 def grid_lengths(lattice: Lattice) -> tuple[int, ...]:
-    """Lengths (in steps of 2 of S) of a grid that holds a window of 9 standard deviations, or all values of S.
+    """Return the lengths of a grid that holds a window of 9 standard deviations on each side, or all values of S.
 
-    By Hoeffding's inequality, the probability outside the window is at most 2 exp(-9^2 / 2) = 6e-18 per axis. This
-    holds under any tilt, because each term keeps its range [-v, v].
+    A length is a number of grid points, and S differs by 2 between neighbouring points. By Hoeffding's inequality, the
+    probability outside the window is at most 2 exp(-9^2 / 2) = 6e-18 per axis. This holds under any tilt, because each
+    term keeps its range [-v, v].
     """
     return tuple(map(fft_length, grid_values(lattice.reach, lattice.deviation).tolist()))
 
 
 def grid_values(reach: np.ndarray, deviation: np.ndarray) -> np.ndarray:
-    """Number of values that the grid must hold, for each reach and standard deviation of S."""
+    """Return the number of values that the grid must hold, for each reach (largest value) and deviation of S."""
     return np.minimum(reach, np.ceil(DEVIATIONS * deviation)).astype(np.int64) + 1
 
 
 def window_mass(reach: np.ndarray, length: int) -> np.ndarray:
-    """Bound on the probability outside a grid with one axis, for each reach of S."""
+    """Return a bound on the probability outside a grid with one axis, for each largest value (`reach`) of S."""
     return np.where(length > reach, 0.0, 2.0 * math.exp(-(DEVIATIONS**2) / 2))
 
 
 def grid_probabilities(
     rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, first: np.ndarray, lengths: tuple[int, ...]
 ) -> np.ndarray:
-    """P_theta(K = first + k) `[k]` on a grid with these `lengths`; `theta` and `first` are `[axis]`.
+    """Return P_theta(K = first + k) for each point k of a grid with these `lengths`.
 
-    K is taken modulo the lengths. The probabilities have rounding noise, see `rounding_error`.
+    `theta` and `first` are `[axis]`. K is taken modulo the lengths. `rounding_error` bounds the rounding errors of the
+    probabilities.
 
     >>> rows, multiplicity = np.array([[1], [2]]), np.array([2, 1])
     >>> grid_probabilities(rows, multiplicity, np.zeros(1), np.zeros(1, int), (6,))[:5].round(12)
     array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
     """
     frequencies, held = significant_spectrum(rows, multiplicity, theta, first, lengths)
-    # Hold only the needed part of the last axis, which saves most of the FFT along the first axis.
+    # Use only the needed part of the last axis. This saves most of the FFT along the first axis.
     spectrum = np.zeros((*lengths[:-1], int(frequencies[-1].max()) + 1), np.complex128)
     spectrum[tuple(frequencies)] = held
     return np.fft.irfft(spectrum if len(lengths) == 1 else np.fft.ifft(spectrum, axis=0), lengths[-1])
@@ -352,9 +385,10 @@ def grid_probabilities(
 def significant_spectrum(
     rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, first: np.ndarray, lengths: tuple[int, ...]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The significant frequencies `[axis, frequency]`, ascending, and the characteristic function at these frequencies.
+    """Return the significant frequencies, and the (conjugate) characteristic function at these frequencies.
 
-    Its inverse FFT is `grid_probabilities`. Frequencies are integers; on the last axis from 0 to length / 2.
+    The frequencies `[axis, frequency]` are integers in ascending order, on the last axis from 0 to length / 2. The
+    function `[frequency]` is `characteristic`. Its inverse FFT is `grid_probabilities`.
     """
     half_logits = rows @ theta
     frequencies = _significant_frequencies(rows, multiplicity, half_logits, lengths)
@@ -366,18 +400,18 @@ def significant_spectrum(
 
 
 def rounding_error(num_signs: Any, lengths: tuple[int, ...]) -> Any:
-    """Bound on the rounding error of the probabilities, in the 2-norm and relative to their own 2-norm.
+    """Return a bound on the 2-norm of rounding errors in `grid_probabilities`, relative to the 2-norm of the result.
 
-    It has two parts. The FFT has an error below a few epsilon for each doubling of its length (Higham 2002, theorem
-    24.2). The characteristic function is a sum of logarithms and angles over signs; at significant frequencies, its
-    rounding errors grow like the square root of the number of signs.
+    The bound has two parts. The error of the FFT is below a few epsilon for each doubling of its length (Higham 2002,
+    theorem 24.2). The characteristic function is computed from sums of logarithms and angles over signs. At significant
+    frequencies, its rounding errors grow like the square root of the number of signs.
     """
     return EPSILON * (4.0 * math.log2(math.prod(lengths)) + 4.0 * np.sqrt(num_signs) + 16.0)
 
 
 @lru_cache(2**12)
 def fft_length(values: int) -> int:
-    """A fast FFT length of at least `values`: even, and a power of two times 1, 9/8, 5/4 or 3/2."""
+    """Return a fast FFT length of at least `values`: an even number that is a power of two times 1, 9/8, 5/4 or 3/2."""
     power = 2 ** max(1, (values - 1).bit_length())
     lengths = (9 * power // 16, 5 * power // 8, 3 * power // 4, power)
     return next(length for length in lengths if length >= values and length % 2 == 0)
@@ -386,11 +420,13 @@ def fft_length(values: int) -> int:
 def _significant_frequencies(
     rows: np.ndarray, multiplicity: np.ndarray, half_logits: np.ndarray, lengths: tuple[int, ...]
 ) -> np.ndarray:
-    """The frequencies `[axis, frequency]`, in the half spectrum, at which the bound on the function is not negligible.
+    """Return the frequencies `[axis, frequency]` at which the characteristic function may be not negligible.
 
-    The square root of the exponent is the 2-norm of a vector over rows, proportional to the sines of the half angles.
-    So between frequencies it changes by at most a known slope, and more rows never make it smaller. Therefore it is
-    first computed on a coarse grid, and then only at frequencies that may be significant.
+    Only one half of the spectrum is searched, because the other half is its mirror image. The modulus is at most
+    exp(-e), where the exponent e is computed by `sum_exponents`. The square root of e is the 2-norm of a vector over
+    rows that is proportional to the sines of the half angles w.v / 2. So its slope (the change per frequency) is
+    bounded. Therefore e is first computed on a coarse grid of frequencies, and then only at frequencies that may be
+    significant.
     """
     half = lengths[-1] // 2 + 1
     weight = multiplicity / (4.0 * np.cosh(np.minimum(np.abs(half_logits), MOST_HALF_LOGIT)) ** 2)
@@ -411,16 +447,17 @@ def _significant_frequencies(
 
 
 def line_frequencies(rows: np.ndarray, weight: np.ndarray, length: int, negligible: float) -> np.ndarray:
-    """The significant frequencies `[frequency]` on one axis: the bound is above exp(-negligible).
+    """Return the significant frequencies `[frequency]` on one axis, in the lower half of the spectrum.
 
-    `weight` is c_v pi_v (1 - pi_v). The search is as in `_significant_frequencies`, first with some of the rows. A
-    frequency is written as a multiple of a stride plus an offset, and this multiple as a sum of two parts, so that both
-    steps are one matrix product.
+    At these frequencies, the bound on the modulus is above exp(-negligible). `weight` `[row]` is c_v pi_v (1 - pi_v).
+    The search has two steps, as in `_significant_frequencies`. The first step uses only some of the rows, which is
+    valid because each row can only increase the exponent. A frequency is written as a multiple of a stride plus an
+    offset, and this multiple as a sum of two parts. So each step is one matrix product.
     """
     half, every = length // 2 + 1, max(1, int(weight.sum() / _WEIGHT_AT_FIRST))
     some, light = rows[::every], weight[::every]
     slope = math.sqrt(0.5 * float(light @ some[:, 0].astype(np.float64) ** 2)) * 2.0 * math.pi / length
-    # At most frequencies, the cosines nearly cancel, so the exponent is about the total weight.
+    # At most frequencies, the cosines nearly cancel in the sum over rows, so the exponent is about the total weight.
     root = math.sqrt(negligible)
     spare = max(0.75 * math.sqrt(light.sum()) - root, 0.0)
     reach = int(min(spare / max(slope, 1e-300), half)) or math.isqrt(half) // 2
@@ -436,9 +473,10 @@ def line_frequencies(rows: np.ndarray, weight: np.ndarray, length: int, negligib
 
 
 def sum_exponents(rows: np.ndarray, weight: np.ndarray, lengths: tuple[int, ...], frequencies: Any) -> np.ndarray:
-    """The sum over rows of weight times 1 - cos(w.v), for each frequency on one axis with each frequency on the other.
+    """Return the sum over rows of weight times (1 - cos w.v): the exponent of the bound on the modulus.
 
-    cos(x + y) = cos x cos y - sin x sin y makes it one matrix product.
+    The result `[first, second]` is for each frequency on the first axis with each frequency on the second axis. Because
+    cos(x + y) = cos x cos y - sin x sin y, it is one matrix product.
     """
     left, right = (
         centred_modulo(np.outer(rows[:, axis] % length, each.astype(np.float64)), length) * (2.0 * math.pi / length)

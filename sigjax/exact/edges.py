@@ -1,8 +1,11 @@
 """The edge of the extreme region along the second of two axes, for each place (grid value) on the first axis.
 
-The points that are not extreme form a convex set. So its edge can be bracketed by lines. Between two places with known
-crossings, it lies above the line through these crossings. It lies below the lines through crossings on either side,
-extended. At most places both bounds give the same grid point, so that no score must be computed.
+At each place on the first axis, the points (values of S) on the second axis are extreme from some value on. This value
+is the edge. The points that are not extreme form a convex set, so lines give bounds for the edge. Suppose that at some
+places the exact crossing is known, at which the score equals the threshold. Between two neighbouring crossings, the
+edge is at least the line through both of them. It is at most the extended line through the two next crossings on the
+left, and likewise on the right. At nearly all places, these bounds are the same grid point, so no score needs to be
+computed.
 """
 
 from collections.abc import Callable
@@ -16,43 +19,51 @@ from sigjax.run.context import ahead
 
 DeltaOfPairs = Callable[[np.ndarray], Delta]
 _SCORED_AT_ONCE = 2**15
-"""Most values of S that are scored at a time, to stay in the cache."""
+"""At most this many values of S are scored at a time, so that they stay in the cache."""
 _SPACING = 16
-"""Edges are searched for at every 16th place; lines between these give all or nearly all other edges."""
+"""If there are many places, edges are searched only at every 16th place (node). Lines through the crossings at these
+places give all or nearly all other edges."""
 _MOST_SEARCHED = 2**11
-"""Up to this many places, the edge is searched for at every place."""
+"""If there are at most this many places, the edge is searched at every place."""
 _BRACKET = 2.0**-22
-"""Half-width, in places, of the interval in which the score is shown to cross the threshold."""
+"""Half-width, in places, of the interval around a crossing. The score is computed at both ends, to check that it
+crosses the threshold between them."""
 _LINE_ERROR = 2.0**-16
-"""A safe bound on the error, in places, of lines through such crossings."""
+"""A safe bound on the error, in places, of the lines through crossings."""
 _MARGIN = 128.0
-"""Lines are used only at this distance from values where S is clipped."""
+"""Lines are used only at places that are at least this far from values at which S is clipped."""
 
 
 def is_extreme(deltas: np.ndarray, thresholds: np.ndarray, *, strict: bool) -> np.ndarray:
-    """Whether deltas are at least the thresholds; if `strict`, above the thresholds."""
+    """Whether deltas are at least the thresholds or, if `strict`, above the thresholds."""
     return deltas > thresholds if strict else deltas >= thresholds
 
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """The places of a grid, in sheared coordinates."""
+    """The places (grid points) of each pair's window, in sheared coordinates.
+
+    The shear adds a multiple of the first axis to the second axis, so that the two axes are less correlated.
+    """
 
     lengths: tuple[int, ...]
     start: np.ndarray
-    """`[pair, axis]`: the first values of S; values are 2 apart."""
+    """`[pair, axis]`: the first value of S on each axis; S differs by 2 between neighbouring places."""
     reach: np.ndarray
-    """`[pair, axis]`: the largest possible S before the shear; larger values are clipped."""
+    """`[pair, axis]`: the largest possible value of S before the shear. Larger values are clipped to it."""
     shear: np.ndarray
-    """`[axis, axis]`: sheared values are S @ shear; the first axis does not change."""
+    """`[axis, axis]`: sheared values are S @ shear. The shear does not change the first axis."""
 
     def axis_values(self, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """All values of S on the first axis `[pair, place]`, and the first value on the second axis `[pair, 1]`."""
+        """Return all values of S on the first axis `[pair, place]`, and its least value on the second `[pair, 1]`."""
         low = self.start[some]
         return low[:, :1] + 2 * np.arange(self.lengths[0]), low[:, 1:]
 
     def unclipped(self, some: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Mask `[pair, value]` of values of S that are not clipped, and whose neighbours are not clipped."""
+        """Return a mask `[pair, value]` of the values (`first`, `second`) of S that are not clipped.
+
+        On the second axis, values within `_MARGIN` of clipped values are excluded, too.
+        """
         sign = self.shear[1, 1]
         one, other = self.reach[some].T[:, :, None]
         return (np.abs(first) <= one) & (np.abs(sign * (second - self.shear[0, 1] * first)) <= other - _MARGIN)
@@ -61,7 +72,7 @@ class Window:
 def find_edges(
     window: Window, delta_of: DeltaOfPairs, thresholds: np.ndarray, workers: int, *, strict: bool
 ) -> np.ndarray:
-    """The first extreme place on the second axis, for each place on the first axis, `[pair, place]`."""
+    """Return the edge `[pair, place]`: the first extreme place on the second axis, for each place on the first axis."""
     batch = max(1, _SCORED_AT_ONCE // window.lengths[0])
     parts = [np.arange(begin, min(begin + batch, len(thresholds))) for begin in range(0, len(thresholds), batch)]
     of_some = partial(_edges, window, delta_of, thresholds[:, None], strict)
@@ -75,7 +86,7 @@ def _edges(
     strict: bool,  # noqa: FBT001
     some: np.ndarray,
 ) -> np.ndarray:
-    """The edges of some pairs."""
+    """Return the edges `[pair, place]` of some of the pairs."""
     (width, height), (values, low) = window.lengths, window.axis_values(some)
     is_met, delta = partial(is_extreme, thresholds=thresholds[some], strict=strict), delta_of(some)
     spacing = _SPACING if values.size > _MOST_SEARCHED else 1
@@ -85,7 +96,7 @@ def _edges(
     def at(place: np.ndarray) -> np.ndarray:
         return delta(nodes, low + 2 * place)
 
-    # Crossings beyond the window are needed, too, for lines.
+    # Lines also need crossings that lie beyond the window.
     more = 0 if spacing == 1 else height
     under, over = np.full(nodes.shape, -1 - more), np.full(nodes.shape, height + more)
     while (over - under).max() > 1:
@@ -117,17 +128,21 @@ def _edges(
 def _edges_between(
     window: Window, node_places: np.ndarray, crossed: np.ndarray, known: np.ndarray, never: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The edges `[pair, place]` by lines through the crossings at `node_places`, and which edges these leave open."""
+    """Return the edges `[pair, place]` that lines through crossings give, and a mask of edges that remain uncertain.
+
+    `crossed` `[pair, node]` are the crossings at `node_places`; `known` marks crossings that were checked, and `never`
+    places without an extreme point. An edge is uncertain if its bounds differ.
+    """
     width, height = window.lengths
     places = np.arange(width)
     left = np.minimum(places // _SPACING, len(node_places) - 2)
     slopes, both = np.diff(crossed, axis=1) / np.diff(node_places), known[:, 1:] & known[:, :-1]
-    # Slopes of the lines through the two next points on either side, if these are known.
+    # Slopes of the lines through the two next crossings on the left, and on the right, if these crossings are known.
     before = np.pad(np.where(both, slopes, np.inf)[:, :-1], ((0, 0), (1, 0)), constant_values=np.inf)
     after = np.pad(np.where(both, slopes, -np.inf)[:, 1:], ((0, 0), (0, 1)), constant_values=-np.inf)
     on, short = places - node_places[left], node_places[left + 1] - places
     least = crossed[:, left] + on * slopes[:, left]
-    with np.errstate(invalid="ignore"):  # 0 times infinity: no step along an unknown line
+    with np.errstate(invalid="ignore"):  # 0 times infinity is NaN, which fmin ignores
         most = np.fmin(crossed[:, left] + on * before[:, left], crossed[:, left + 1] - short * after[:, left])
     ends = least - _LINE_ERROR, np.nan_to_num(most, nan=np.inf) + _LINE_ERROR
     edge, last = (np.clip(np.ceil(each), 0, height).astype(np.int64) for each in ends)

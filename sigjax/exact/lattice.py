@@ -1,11 +1,15 @@
 """Reduce the statistics of two systems to the smallest problem with the same null distribution.
 
-Swapping a unit exchanges its two outputs. So a* + b* never changes, and a* - b* is the sum over units of e_i D_i, with
-D_i = s_a,i - s_b,i and a random sign e_i = +1 or -1. Columns of D that are zero (such as gold sizes) drop out. The
-other columns are written in a basis of the lattice (all integer combinations) of the rows. One column is divided by its
-greatest common divisor. Proportional columns need only one coordinate. Correlated columns get less correlated
-coordinates, so that the box around their sum is smaller. If one or two axes remain, the null distribution of any score
-is computed without sampling.
+Let a* and b* be the sums of the statistics of the two systems after random swaps. Swapping a unit i exchanges its
+statistics s_a,i and s_b,i. So a* + b* never changes, and a* - b* is the sum over units of e_i D_i, with D_i = s_a,i -
+s_b,i and a random sign e_i = +1 or -1.
+
+Columns of D that are zero (such as gold sizes) are left out. The rows of D generate a lattice: the set of all their
+integer combinations. Each row is written as coordinates in a basis of this lattice, with one axis for each basis
+vector. If there is only one column, this divides it by its greatest common divisor. Proportional columns need only one
+axis. If columns are correlated, the basis is chosen so that the coordinates are less correlated. Then the box that
+contains the likely sums is smaller. If one or two axes suffice, the null distribution of any score is computed without
+sampling.
 """
 
 from dataclasses import dataclass
@@ -16,34 +20,37 @@ from numpy.typing import NDArray
 
 MOST_AXES = 2
 _MOST_NAMES = 4
-"""Most statistics named in a reason; text metrics have many."""
+"""A reason names at most this many statistics, because text metrics have many of them."""
 _LARGEST_KEY = 2**62
 _LARGEST_SUM = 2.0**53
 _NO_OVERFLOW = 2**30
-"""Products of numbers below this cannot overflow; larger numbers become Python integers."""
+"""Products of numbers below this cannot overflow. Larger numbers are converted to Python integers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Lattice:
-    """The random-sign sum S: the sum over rows v of v times c_v random signs, where c_v is the multiplicity."""
+    """The difference rows v of a pair, with their multiplicities c_v: the parameters of the distribution of S.
+
+    The random-sign sum S is the sum over rows v of v times the sum of c_v random signs.
+    """
 
     rows: np.ndarray
-    """`[row, axis]` int64: distinct nonzero differences; a row stands for itself and its negative; 0 to 2 axes."""
+    """`[row, axis]` int64: distinct nonzero differences, with 0 to 2 axes. A row stands for itself and its negative."""
     multiplicity: np.ndarray
     """`[row]` int64: number of units with this difference."""
     observed: np.ndarray
-    """`[axis]` int64: the value of S in the data."""
+    """`[axis]` int64: the value of S without swaps."""
     basis: np.ndarray
-    """`[axis, stat]` int64: S @ basis are the differences of the statistics."""
+    """`[axis, stat]` int64: S @ basis is the difference a* - b* of each statistic."""
 
     @cached_property
     def reach(self) -> np.ndarray:
-        """`[axis]` int64: the largest value of S on each axis; all values of S have the same parity."""
+        """`[axis]` int64: the largest value of S on each axis. All values of S on an axis have the same parity."""
         return self.multiplicity @ np.abs(self.rows)
 
     @cached_property
     def num_signs(self) -> int:
-        """Number of units that differ, each with a random sign."""
+        """Number of units on which the systems differ. Each of them has a random sign."""
         return int(self.multiplicity.sum())
 
     @cached_property
@@ -53,7 +60,7 @@ class Lattice:
 
     @property
     def axes(self) -> int:
-        """Number of axes: 0 for identical systems."""
+        """Number of axes; it is 0 for identical systems."""
         return self.rows.shape[1]
 
 
@@ -76,13 +83,13 @@ def pair_lattice(a: np.ndarray, b: np.ndarray, stat_names: tuple[str, ...]) -> L
     >>> lattice.rows.tolist(), lattice.multiplicity.tolist(), lattice.observed.tolist(), lattice.basis.tolist()
     ([[1], [4]], [1, 1], [-3], [[1, 0]])
     """
-    # The long axis comes last, because passes along a short axis are many times slower.
+    # The unit axis, which is long, comes last, because operations along a short last axis are many times slower.
     columns = np.ascontiguousarray((a - b).T)
     varying = np.flatnonzero(columns.any(axis=1))
     columns = columns[varying]
     columns = columns[:, columns.any(axis=0)]
     rows, multiplicity = _distinct_rows(columns.T)
-    # The sum of all differences is in the lattice, too; its coordinates are the observed S.
+    # The sum of all differences is also in the lattice. Its coordinates are the observed S.
     try:
         written = coordinates(np.vstack([rows, columns.sum(axis=1)]), np.append(multiplicity, 0))
     except OverflowError:
@@ -101,7 +108,10 @@ def pair_lattice(a: np.ndarray, b: np.ndarray, stat_names: tuple[str, ...]) -> L
 
 
 def _distinct_rows(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct rows up to their sign (first nonzero number positive), ascending, and how often each occurs."""
+    """Return the distinct rows, ascending, and how often each row occurs; a row and its negative count as equal.
+
+    The sign of a row is chosen so that its first nonzero number is positive.
+    """
     if differences.shape[1] == 1:
         values, counts = np.unique(np.abs(differences[:, 0]), return_counts=True)
         return values[:, None], counts
@@ -114,16 +124,16 @@ def _distinct_rows(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if np.prod(np.array(spans, object)) >= _LARGEST_KEY:
         values, counts = np.unique(rows, axis=0, return_counts=True)
         return values, counts
-    # Sorting one integer per row is far faster.
+    # Encode each row as one integer, because sorting integers is much faster.
     keys, counts = np.unique(np.ravel_multi_index(tuple((rows - low).T), spans), return_counts=True)
     return np.stack(np.unravel_index(keys, spans), axis=1) + low, counts
 
 
 def coordinates(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Coordinates `[row, axis]` and basis `[axis, stat]` (int64) such that rows `[row, stat]` = coordinates @ basis.
+    """Write rows `[row, stat]` as coordinates `[row, axis]` @ basis `[axis, stat]` (int64); return both factors.
 
-    None if more than `MOST_AXES` axes are needed. With two axes, rows with large `weights` `[row]` (integers) get short
-    coordinates.
+    Returns None if more than `MOST_AXES` axes are needed. With two axes, the basis is chosen so that the coordinates
+    are small numbers, above all for rows with large `weights` `[row]` (integers).
 
     >>> values, basis = coordinates(np.array([[2, 4], [6, 12], [10, 20]]), np.ones(3, int))
     >>> values.tolist(), basis.tolist()
@@ -150,7 +160,10 @@ def coordinates(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _echelon(rows: np.ndarray) -> list[np.ndarray] | None:
-    """A basis of the lattice in echelon form, by Euclid's algorithm on all rows at once; None if it is too large."""
+    """Return a basis of the lattice in echelon form; None if it needs more than `MOST_AXES` rows.
+
+    Euclid's algorithm is applied to all rows at once, column by column.
+    """
     basis: list[np.ndarray] = []
     for column in range(rows.shape[1]):
         while (nonzero := np.flatnonzero(rows[:, column])).size > 1:
@@ -168,7 +181,11 @@ def _echelon(rows: np.ndarray) -> list[np.ndarray] | None:
 
 
 def _lagrange_reduced(axes: np.ndarray, basis: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lagrange's reduction: the coordinates with the smallest product of weighted lengths, and their basis."""
+    """Reduce two axes by Lagrange's algorithm; return the new coordinates and their basis.
+
+    An axis has the weighted length sqrt(sum of weights times squared coordinates). The result has the smallest product
+    of the two lengths.
+    """
     first, second = axes.T.astype(object)
     weights = weights.astype(object)
     of_first, of_second = basis.astype(object)
@@ -184,10 +201,11 @@ def _lagrange_reduced(axes: np.ndarray, basis: np.ndarray, weights: np.ndarray) 
 
 
 def plane_axes(lattice: Lattice, half: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Values `[first]` and `[second]` of S in a box with half-widths `half` around 0, and a mask of possible points.
+    """Return the values of S on each axis of a box around 0, and a mask of the possible points of the box.
 
-    The mask `[first, second]` is the convex hull of the possible values of S. The first axis starts at 0 or 1, because
-    the other half are mirror images.
+    Returns three arrays: the values `[first]`, the values `[second]`, and the mask `[first, second]`. `half` `[axis]`
+    are the half-widths of the box. The mask marks the points in the convex hull of the possible values of S. The first
+    axis starts at 0 or 1, because points with negative first values are mirror images.
     """
     widest, highest = int(half[0]), int(half[1])
     first, second = np.arange(widest % 2, widest + 1, 2), np.arange(-highest, highest + 1, 2)
@@ -196,10 +214,10 @@ def plane_axes(lattice: Lattice, half: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def hull(lattice: Lattice, first: NDArray[np.int64]) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest value of S on the second axis, for each value `[first]` on the first axis.
+    """Return the lowest and the highest value of S on the second axis, for each value `[first]` on the first axis.
 
-    The convex hull of the possible values is a polygon whose sides are the rows. Its upper edge has the rows in the
-    order of falling slope.
+    These are the limits of the convex hull of the possible values. The hull is a polygon whose sides are parallel to
+    the rows. Along its upper edge, the rows come in the order of decreasing slope.
     """
     upright = lattice.rows[:, 0] == 0
     sides = (2 * lattice.rows * np.sign(lattice.rows[:, :1]) * lattice.multiplicity[:, None])[~upright]
@@ -209,5 +227,5 @@ def hull(lattice: Lattice, first: NDArray[np.int64]) -> tuple[np.ndarray, np.nda
     lift = int(np.abs(lattice.rows[upright, 1]) @ lattice.multiplicity[upright])
     highest = np.interp(first, corners[:, 0], corners[:, 1]) + lift
     lowest = -np.interp(-first, corners[:, 0], corners[:, 1]) - lift
-    spare = 1e-9 * float(lattice.reach[1])  # allow for rounding of the slopes
+    spare = 1e-9 * float(lattice.reach[1])  # for rounding errors of the slopes
     return lowest - spare, highest + spare

@@ -1,20 +1,23 @@
 """The exact p-value of a pair: the probability of all sums whose difference of scores is as extreme as observed.
 
-The score is evaluated on every possible value of the random-sign sum S. So the metric need not be linear or monotone.
-Exchanging the systems turns S into -S and delta into -delta, so half of the values suffice (`p_value_of_sets`).
+Most functions here evaluate the score on every possible value of the random-sign sum S (see `distributions`). So the
+metric need not be linear or monotone. Exchanging the systems turns S into -S and delta into -delta, so half of the
+values suffice (`p_value_of_sets`).
 
 **Bounds.** If the score is monotone in S, a sum is extreme if it is beyond an edge. Then the p-value is a tail
-probability P(S >= edge), or 1 minus a tail probability. Real numbers, and decimals too fine for a grid, are rounded:
-d_i = h (k_i + r_i) with a step h, an integer k_i and a remainder r_i. So S = h (S_k + R). S_k is the sum of e_i k_i;
-its distribution on a grid is exact. R is the sum of e_i r_i; it is small. Take a tilt theta that makes the edge y
-likely, and let `mean` be the mean of R under this tilt. R is rarely outside mean -+ x. Hoeffding's inequality gives
+probability P(S >= edge), or 1 minus a tail probability. If the differences d_i of the units are real numbers, or
+decimals too fine for a grid, they are rounded: d_i = h (k_i + r_i) with a step h, an integer k_i and a remainder r_i.
+Let e_i be the random signs, S_k the sum of e_i k_i, and R the sum of e_i r_i. Then S = h (S_k + R), where R is small.
+The distribution of S_k is computed exactly on a grid. Take a tilt theta that makes the edge y likely, and let `mean` be
+the mean of R under this tilt. R is rarely outside mean -+ x. Let M(theta) = E exp(theta S) and M_k(theta) = E exp(theta
+S_k). Hoeffding's inequality gives
 
     P(S >= y, R > mean + x)                  <= M(theta) exp(-theta y) exp(-x^2 / (2 sum r_i^2))
     P(h (S_k + mean - x) >= y, R < mean - x) <= M_k(theta h) exp(-theta (y - h mean + h x)) exp(-x^2 / (2 sum r_i^2))
 
 So P(S >= y) is at least P(h (S_k + mean - x) >= y) minus the second bound, and at most P(h (S_k + mean + x) >= y) plus
-the first bound. The differences are rounded to the nearest multiple. This gives bounds that are narrower by the square
-root of the number of units than rounding all differences up or down.
+the first bound. Because differences are rounded to the nearest multiple of h, the bounds are narrower than if all
+differences were rounded up or down, by a factor of about the square root of the number of units.
 
 **Few units.** `sign_sums` lists the sums of all 2^n sign vectors, for any number of statistics and any score.
 `count_tail` counts sign vectors on one axis by meeting in the middle: it sorts the sums of one half of the units, and
@@ -50,21 +53,21 @@ from sigjax.resample.extreme import Extreme, size
 from sigjax.run.costs import LISTED_DELTA, Cost
 
 BOUNDS_WIDTH = 0.01
-"""Bounds count as exact if (upper - lower) / upper is at most this."""
+"""Bounds are accepted as an exact test if (upper - lower) / upper is at most this."""
 _AIMED_WIDTH = 0.6 * BOUNDS_WIDTH
-"""The width of the bounds for which the step h is chosen."""
+"""The step h is chosen so that the expected width of the bounds is this."""
 _REMAINDER_EXPONENT = math.log(1e4 / BOUNDS_WIDTH) + 8.0
-"""x is chosen so that the last factor above is exp(-this). exp(-8) allows for the gap between Chernoff's bound and the
-probability."""
+"""x (see the module's text) is chosen so that exp(-x^2 / (2 sum r_i^2)) = exp(-`_REMAINDER_EXPONENT`). The term 8
+allows for Chernoff's bound, which is larger than the probability."""
 DifferenceOfScores = Callable[[np.ndarray], np.ndarray]
-"""Values of S `[value]` -> differences of scores `[value]`."""
+"""Function from values of S `[value]` to differences of scores `[value]`."""
 Tail = Callable[[float], "TailBounds"]
-"""Function: edge > 0 -> bounds on P(S >= edge)."""
+"""Function from an edge > 0 to bounds on P(S >= edge)."""
 _CHECKED_POINTS = 1025
-"""Number of values of S at which the score is checked to be monotone."""
+"""Number of values of S at which `extreme_edges` checks that the score is monotone."""
 _SMALLEST = 1e-300
 _POINTS_AT_ONCE = 65
-"""Number of values of S that a search evaluates at once."""
+"""Number of values of S at which `_first_true` evaluates its condition at once."""
 
 
 class TailBounds(NamedTuple):
@@ -75,18 +78,19 @@ class TailBounds(NamedTuple):
 
 
 def choose_step(lattice: Lattice, edge: float) -> tuple[float, int]:
-    """The coarsest step h with narrow enough bounds on P(S >= edge), and the number of values on its grid."""
+    """Return the coarsest step h with narrow enough bounds on P(S >= edge), and the number of values on its grid."""
     steps, multiplicity = lattice.rows[:, 0].astype(np.float64), lattice.multiplicity
     deviation = math.sqrt(float((steps**2) @ multiplicity))
     theta = _tilt_to(steps, multiplicity, edge)
-    # Assume uniform rounding errors. The log tail falls by theta per unit of S, or by 1 / deviation if theta is 0.
+    # Assume that rounding errors are uniform, and that the log of P(S >= edge) falls by theta + 1 / deviation if the
+    # edge grows by 1.
     slack = math.sqrt(2.0 * _REMAINDER_EXPONENT * lattice.num_signs / 12.0)
     step = _AIMED_WIDTH / (2.0 * slack * (theta + 1.0 / deviation))
     return step, fft_length(int(min(DEVIATIONS * deviation, lattice.reach[0]) / step) + 2)
 
 
 def bound_tail(lattice: Lattice, edge: float, step: float) -> TailBounds:
-    """Bounds on P(S >= edge) for edge > 0, from differences rounded to multiples of a step.
+    """Return bounds on P(S >= edge) for edge > 0, from differences rounded to multiples of `step`.
 
     >>> lattice = few_units(np.array([[314159], [271828], [141421], [173205]]), np.zeros((4, 1), int))
     >>> low, high = bound_tail(lattice, 600_000.0, choose_step(lattice, 600_000.0)[0])
@@ -113,22 +117,23 @@ def bound_tail(lattice: Lattice, edge: float, step: float) -> TailBounds:
 
 
 def _tilt_to(steps: np.ndarray, multiplicity: np.ndarray, edge: float) -> float:
-    """The tilt under which the mean of S is `edge`."""
+    """Return the tilt under which the mean of S is `edge`."""
     largest = float(steps.max())
     mean = min(edge, float(steps @ multiplicity))
     return float(line_tilts(steps[None] / largest, multiplicity[None], np.array([mean / largest]))[0]) / largest
 
 
 def _grid_tails(lattice: Lattice, low: float, high: float) -> list[tuple[float, float]]:
-    """Log P(S_k >= edge) and the log of its error, for two edges close to each other.
+    """Return log P(S_k >= edge) and the logarithm of its error bound, for each of two edges `low` and `high`.
 
-    `low` is moved down, and `high` up, by more than its rounding. Tilted probabilities of S_k = first + 2k are a
-    Fourier sum over few frequencies. Multiplied by the weights exp(-2 theta k), the terms of each frequency are a
-    geometric series in k.
+    S_k is the sum of a lattice of integers (see the module's text). The edges must be close to each other, because they
+    share one tilt. `low` is moved down, and `high` up, by more than its rounding error. Tilted probabilities of S_k =
+    first + 2j are a Fourier sum over few frequencies. Multiplied by the weights exp(-2 theta j), the terms of each
+    frequency are a geometric series in j.
     """
     steps, multiplicity, reach = lattice.rows[None, :, 0], lattice.multiplicity[None], int(lattice.reach[0])
     parity, (length,) = reach % 2, grid_lengths(lattice)
-    # 1e-12 covers the rounding errors of the edges.
+    # The relative shift by 1e-12 covers the rounding errors of the edges.
     nudged = (edge + sign * 1e-12 * (abs(edge) + 1.0) for edge, sign in ((low, -1.0), (high, 1.0)))
     edges = [parity + 2 * max(math.ceil((edge - parity) / 2.0), 0) for edge in nudged]
     first = min(edges[0], reach)
@@ -136,9 +141,10 @@ def _grid_tails(lattice: Lattice, low: float, high: float) -> list[tuple[float, 
     begins = np.array([(first + reach) // 2])
     (frequencies,), spectrum = significant_spectrum(lattice.rows, lattice.multiplicity, theta, begins, (length,))
     tilt, moment = 2.0 * float(theta[0]), float(log_moment(theta * steps, multiplicity)[0])
-    both = np.where(2 * frequencies % length == 0, 1.0, 2.0)  # a frequency also stands for its mirror image
+    both = np.where(2 * frequencies % length == 0, 1.0, 2.0)  # a frequency also stands for its opposite
     size = math.sqrt(float((both * np.abs(spectrum) ** 2).sum()) / length)
-    # The grid is periodic, so values beyond the reach, or beyond one period, would be sums below the edge.
+    # The grid is periodic. So the tail ends at the reach, or after one period: the points after it are sums below the
+    # edge.
     end = ((reach if length > reach else min(reach, first + length)) - first) // 2 + 1
 
     def exponents(k: int) -> np.ndarray:
@@ -152,7 +158,7 @@ def _grid_tails(lattice: Lattice, low: float, high: float) -> list[tuple[float, 
         series = np.exp(exponents(begin)) * _geometric(exponents(1), exponents(count), count)
         mass = float((both * (spectrum * series).real).sum()) / length
         norm = math.exp(-tilt * begin) * math.sqrt(_geometric(np.float64(-2.0 * tilt), -2.0 * tilt * count, count))
-        # Undoing the tilt subtracts two large numbers.
+        # The logarithm of M(theta) exp(-theta S_k) is a difference of two large numbers, so it has a rounding error.
         noise = max(mass, 0.0) * 4e-16 * (abs(moment) + 0.5 * tilt * first)
         noise += float(rounding_error(lattice.num_signs, (length,))) * size * norm + float(
             window_mass(lattice.reach, length)[0]
@@ -164,13 +170,13 @@ def _grid_tails(lattice: Lattice, low: float, high: float) -> list[tuple[float, 
 
 
 def _geometric(step: Any, whole: Any, count: int) -> Any:
-    """The sum of exp(step k) over k = 0, ..., count - 1; `whole` is step times count, up to whole turns."""
+    """Return the sum of exp(step k) over k = 0, ..., count - 1; `whole` is step times count, up to whole turns."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(step == 0.0, count, np.expm1(whole) / np.expm1(step))
 
 
 def _rounded_lattice(sizes: np.ndarray, multiplicity: np.ndarray) -> Lattice:
-    """The lattice of the rounded differences that are not 0; the remainder R contains the others."""
+    """Return the lattice of the rounded differences, without differences that are rounded to 0."""
     steps, inverse = np.unique(sizes, return_inverse=True)
     counts = np.bincount(inverse, weights=multiplicity).astype(np.int64)
     steps, counts = steps[steps > 0], counts[steps > 0]
@@ -178,10 +184,10 @@ def _rounded_lattice(sizes: np.ndarray, multiplicity: np.ndarray) -> Lattice:
 
 
 def extreme_edges(lattice: Lattice, score: DifferenceOfScores, criterion: Extreme) -> tuple[float, float] | None:
-    """The smallest extreme sum, and the smallest sum that is more extreme than observed; S takes integer values.
+    """Return the smallest extreme sum, and the smallest sum that is more extreme than observed; S is an integer.
 
-    Sums are oriented so that larger sums are more extreme. `criterion` is for one pair. None if the score is not
-    monotone in S.
+    The sign of S is chosen so that larger sums are more extreme. `criterion` is for one pair. Returns None if the score
+    is not monotone in S.
     """
     tolerance, alternative = float(criterion.tolerance[0]), criterion.alternative
     reach = float(lattice.reach[0])
@@ -192,7 +198,7 @@ def extreme_edges(lattice: Lattice, score: DifferenceOfScores, criterion: Extrem
     sign = 1.0 if upward else -1.0
 
     def size_at(sums: np.ndarray) -> np.ndarray:
-        """How extreme the difference of scores is; it increases with the sum."""
+        """Return how extreme the difference of scores is (see `size`). It increases with the sum."""
         mirrored = -sign if alternative == "less" else sign
         return np.asarray(size(score(mirrored * sums), alternative))
 
@@ -204,7 +210,7 @@ def extreme_edges(lattice: Lattice, score: DifferenceOfScores, criterion: Extrem
 
 
 def threshold_p(edges: tuple[float, float], tail: Tail, alternative: Alternative, *, mid_p: bool) -> TailBounds:
-    """Bounds on the p-value, from the `edges` of `extreme_edges`."""
+    """Return bounds on the p-value, from the `edges` that `extreme_edges` returned."""
     whole = _p_from_edge(edges[0], tail, alternative)
     if not mid_p:
         return whole
@@ -226,12 +232,12 @@ def _p_from_edge(edge: float, tail: Tail, alternative: Alternative) -> TailBound
 
 
 def _log_complement(log_p: float) -> float:
-    """log(1 - p)."""
+    """Return log(1 - p)."""
     return math.log1p(-math.exp(log_p)) if log_p < 0.0 else -math.inf
 
 
 def _first_true(holds: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> float:
-    """The smallest integer from `low` to `high` for which a monotone condition holds; high + 1 if there is none."""
+    """Return the smallest integer from `low` to `high` for which a monotone condition holds; high + 1 if none does."""
     high += 1.0
     while high - low > 0.5:
         points = np.floor(np.linspace(low, high - 1.0, _POINTS_AT_ONCE))
@@ -245,15 +251,17 @@ def _first_true(holds: Callable[[np.ndarray], np.ndarray], low: float, high: flo
 
 
 MOST_LISTED_SIGNS = 20
-"""Most units for which all sign vectors are listed: 2^19 sums and their mirror images."""
+"""All sign vectors are listed only for at most this many units: 2^19 sums and their mirror images."""
 MOST_SPLIT_SIGNS = 44
-"""Most units for meeting in the middle: each half has 2^22 sums, 32 MiB."""
+"""Meeting in the middle is used only for at most this many units. Then each half has 2^22 sums (32 MiB)."""
 MOST_EXTREME = 2**16
 _MOST_POINTS = 2**22
 
 
 def few_units(a: np.ndarray, b: np.ndarray) -> Lattice | None:
-    """The lattice of the units on which two systems `[unit, stat]` (int64) differ, one row per unit; None if too many.
+    """Return the lattice of the units on which systems `a` and `b` differ, one row per unit; None if too many differ.
+
+    `a` and `b` are the statistics `[unit, stat]` (int64) of the two systems.
 
     >>> few_units(np.array([[3, 1], [2, 2]]), np.array([[1, 4], [2, 2]])).rows
     array([[ 2, -3]])
@@ -265,7 +273,7 @@ def few_units(a: np.ndarray, b: np.ndarray) -> Lattice | None:
 
 
 def sign_sums(lattice: Lattice) -> np.ndarray:
-    """The sums `[outcome, stat]` of all sign vectors whose first sign is +; all other sums are mirror images.
+    """Return the sums `[outcome, stat]` of all sign vectors whose first sign is +; other sums are mirror images.
 
     >>> sign_sums(few_units(np.array([[3], [5], [9]]), np.zeros((3, 1), int))).ravel()
     array([-11,  -1,   7,  17])
@@ -277,7 +285,7 @@ def sign_sums(lattice: Lattice) -> np.ndarray:
 
 
 def count_tail(lattice: Lattice, edge: int) -> int:
-    """The number of the 2^num_signs sign vectors with S >= edge, on one axis.
+    """Return how many of the 2^num_signs sign vectors have S >= edge, on one axis.
 
     >>> count_tail(few_units(np.array([[3], [5], [9]]), np.zeros((3, 1), int)), 7)
     3
@@ -285,14 +293,15 @@ def count_tail(lattice: Lattice, edge: int) -> int:
     steps = np.repeat(lattice.rows[:, 0], lattice.multiplicity)
     half = lattice.num_signs // 2
     one, other = _sums(steps[:half]), _sums(steps[half:])
-    # Look up in ascending order, which goes through memory instead of jumping.
+    # Look up the sums in ascending order, because this reads memory from start to end instead of jumping.
     return int((len(one) - np.searchsorted(np.sort(one), edge - np.sort(other)[::-1])).sum())
 
 
 def count_small_tail(lattice: Lattice, edge: int) -> int | None:
-    """`count_tail` for any number of units and an edge near the reach, so that few units have a minus sign.
+    """Return the same number as `count_tail`, for any number of units, if few sign vectors are in the tail.
 
-    None if more than `MOST_EXTREME` sign vectors are in the tail.
+    The edge must be near the reach (the largest sum), so that few units have a minus sign. Returns None if more than
+    `MOST_EXTREME` sign vectors are in the tail.
 
     >>> one = np.ones(1, int)
     >>> lattice = Lattice(np.arange(1, 101)[:, None], np.ones(100, int), one, one[None])
@@ -302,7 +311,7 @@ def count_small_tail(lattice: Lattice, edge: int) -> int | None:
     spare, sums = (int(lattice.reach[0]) - edge) // 2, np.zeros(1, np.int64)
     steps = np.sort(np.repeat(lattice.rows[:, 0], lattice.multiplicity))
     if steps[: MOST_EXTREME.bit_length()].sum() <= spare:
-        return None  # too many: every subset of these units may have minus signs
+        return None  # too many sign vectors: every subset of these units may have minus signs
     for step in steps.tolist():
         if step > spare or len(sums) > MOST_EXTREME:
             break
@@ -311,7 +320,7 @@ def count_small_tail(lattice: Lattice, edge: int) -> int | None:
 
 
 def _sums(steps: np.ndarray) -> np.ndarray:
-    """The sums of all sign vectors `[2^units]` int64."""
+    """Return the sums of all sign vectors, `[2^units]` int64."""
     sums = np.zeros(1, np.int64)
     for step in steps:
         sums = np.concatenate([sums - step, sums + step])
@@ -319,16 +328,17 @@ def _sums(steps: np.ndarray) -> np.ndarray:
 
 
 def listing_cost(lattice: Lattice) -> Cost:
-    """The cost to list and score all values of S; infinite if there are too many."""
+    """Return the cost of listing and scoring all values of S; infinite if there are too many values."""
     points = min(_grid_points(lattice), _num_sign_vectors(lattice))
     return LISTED_DELTA * (points if points <= _MOST_POINTS else math.inf)
 
 
 def sign_distribution(lattice: Lattice) -> tuple[np.ndarray, np.ndarray]:
-    """Values of S `[value, axis]` (int64) and their probabilities `[value]`, with a total error near 1e-10.
+    """Return the values of S `[value, axis]` (int64) and their probabilities `[value]`, with a total error near 1e-10.
 
-    They come from all sign vectors, or from the characteristic function on a grid, whichever has fewer values. The grid
-    omits values beyond 9 standard deviations, and probabilities as small as rounding errors.
+    They are computed from all sign vectors, or by the characteristic function on a grid, whichever has fewer values.
+    With a grid, values beyond 9 standard deviations, and values with probabilities as small as rounding errors, are
+    left out.
 
     >>> lattice = Lattice(np.array([[1]]), np.array([3]), np.array([3]), np.array([[1]]))
     >>> values, chances = sign_distribution(lattice)
@@ -358,20 +368,21 @@ def _num_sign_vectors(lattice: Lattice) -> float:
 
 
 Delta = Callable[..., np.ndarray]
-"""Function: values of S on each axis (broadcastable, [pair, ...]) -> differences of scores [pair, ...]."""
+"""Function from values of S on each axis (arrays [pair, ...] that broadcast) to differences of scores [pair, ...]."""
 SetProbability = Callable[[np.ndarray, np.ndarray], "LogProbability"]
-"""Function: (mask [pair, value] of values in a set, mask of values whose mirror image is in it) -> its probability."""
+"""Function that returns the probability of a set of values of S, from two masks [pair, value]: of the values that are
+in the set, and of the values whose mirror images are in the set."""
 
 
 class LogProbability(NamedTuple):
-    """Natural logarithms `[pair]` of a probability (-inf for an empty set) and of a bound on its error."""
+    """Natural logarithms `[pair]` of a probability (-inf for an empty set) and of a bound on its absolute error."""
 
     log_p: np.ndarray
     log_error: np.ndarray
 
 
 class UncertainP(NamedTuple):
-    """A p-value whose last digit is not certain."""
+    """A p-value whose last digit is not certain: its natural logarithm, and a bound on its relative error."""
 
     log_p: float
     error_bound: float
@@ -380,12 +391,12 @@ class UncertainP(NamedTuple):
 def p_of_distribution(
     lattice: Lattice, probabilities: np.ndarray, error: Callable[[float], float], delta: Delta, criterion: Extreme
 ) -> PValue | UncertainP:
-    """Exact p-value from the probabilities P(S = 2k - reach) of all possible values, for one or two axes.
+    """Return the exact p-value from the probabilities P(S = 2k - reach) for all k, for one or two axes.
 
     `error` maps a sum of probabilities to a bound on its absolute error.
     """
     reach = lattice.reach
-    # Only possible values are scored: rounding may give others a probability, but their score may not be a number.
+    # Score only possible values of S. Rounding errors may give other values a probability, but their score may be NaN.
     if lattice.axes == 1:
         values = np.arange(int(reach[0]) % 2, int(reach[0]) + 1, 2)[:, None]
     else:
@@ -404,7 +415,7 @@ def p_of_distribution(
 
 
 def p_of_probabilities(delta: np.ndarray, chances: np.ndarray, error: float, criterion: Extreme) -> PValue:
-    """Exact p-value of one pair from all differences of scores `[value]` and their probabilities `[value]`.
+    """Return the p-value of one pair, from all differences of scores `[value]` and their probabilities `[value]`.
 
     `error` is a bound on the relative error of a probability.
     """
@@ -419,14 +430,14 @@ def p_of_probabilities(delta: np.ndarray, chances: np.ndarray, error: float, cri
 
 
 def signs_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue:
-    """Exact p-value from all sign vectors, for few units."""
+    """Return the exact p-value, computed from all sign vectors; for few units."""
     return outcomes_p(delta(*sign_sums(lattice).T[:, None]), criterion, lattice.num_signs)
 
 
 def outcomes_p(delta: np.ndarray, criterion: Extreme, num_signs: int) -> PValue:
-    """Exact p-value from the differences of scores `[1, outcome]` of all sign vectors whose first sign is +.
+    """Return the p-value from the differences of scores `[1, outcome]` of all sign vectors whose first sign is +.
 
-    It is an integer number of outcomes, or of half outcomes for mid-p.
+    It is an integer number of outcomes (or half outcomes, for mid-p) divided by the number of all sign vectors.
     """
 
     def mass(hit: np.ndarray, mirrored: np.ndarray) -> LogProbability:
@@ -438,7 +449,7 @@ def outcomes_p(delta: np.ndarray, criterion: Extreme, num_signs: int) -> PValue:
 
 
 def bounded_p(bounds: TailBounds) -> PValue:
-    """Report the upper bound as the p-value, and the lower bound last; both are rounded outwards."""
+    """Return the upper bound as the p-value, with the lower bound as the last number; both are rounded outwards."""
     width = -math.expm1(bounds.log_low - bounds.log_high)
     low, high = round_outwards(math.exp(bounds.log_low), math.exp(bounds.log_high))
     if high < _SMALLEST:  # below the range of doubles, only the logarithm is informative
@@ -448,11 +459,17 @@ def bounded_p(bounds: TailBounds) -> PValue:
 
 
 OutcomeSets = dict[Literal["extreme", "rest", "ties"], tuple[np.ndarray, np.ndarray]]
-"""Name -> masks `[pair, value]` of values and of mirror images: extreme values, the rest, and (for mid-p) ties."""
+"""Dict from the name of a set of outcomes to two masks `[pair, value]`: of the values in the set, and of the values
+whose mirror images are in the set. "extreme" contains the extreme outcomes, "rest" all others, and "ties" (only for
+mid-p) the ties."""
 
 
 def outcome_sets(delta: np.ndarray, criterion: Extreme, *, valid: Any = True, mirrored: Any = True) -> OutcomeSets:
-    """Classify differences of scores `[pair, value]`; `mirrored` marks values that differ from their mirror image."""
+    """Classify differences of scores `[pair, value]`.
+
+    `valid` marks the values of S that are possible. `mirrored` marks the possible values that stand also for their
+    mirror image.
+    """
     met = criterion.met(delta)
     image = met if criterion.alternative == "two-sided" else criterion.met(-delta)
     sets: OutcomeSets = {"extreme": (met & valid, image & mirrored), "rest": (~met & valid, ~image & mirrored)}
@@ -463,22 +480,25 @@ def outcome_sets(delta: np.ndarray, criterion: Extreme, *, valid: Any = True, mi
 
 
 def p_value_of_sets(mass: SetProbability, sets: OutcomeSets, num_signs: int) -> PValue | UncertainP:
-    """The p-value of a pair, from the sets of outcomes and the function that gives their probabilities."""
+    """Return the p-value of a pair, from its sets of outcomes and a function that computes their probabilities."""
     log_p, error = _log_mass(mass, sets)
     return rounded_p_value(round_p_values(log_p, error, np.array([num_signs])), float(log_p[0]), float(error[0]))
 
 
 def rounded_p_value(known: np.ndarray, log_p: float, error: float) -> PValue | UncertainP:
-    """The p-value of the single pair in `known` (from `round_p_values`); `UncertainP` if the last digit is open."""
+    """Return the p-value of the only pair in `known`, the result of `round_p_values`.
+
+    Returns `UncertainP` (with `log_p` and `error`) if the last digit is uncertain.
+    """
     return UncertainP(log_p, error) if math.isnan(known[0, 0]) else tuple(known[:, 0].tolist())
 
 
 @np.errstate(divide="ignore")  # empty sets
 def _log_mass(mass: SetProbability, sets: OutcomeSets) -> tuple[np.ndarray, np.ndarray]:
-    """Logarithms of p-values `[pair]`, and bounds on the relative errors of p."""
+    """Return log p-values `[pair]`, and bounds on the relative errors of the p-values."""
     log_p, log_error = mass(*sets["extreme"])
     if (likely := np.asarray(log_p > math.log(0.5))).any():
-        # If p is near 1, the complement is small, so it is more accurate.
+        # If p is near 1, 1 - p is small, so it is more accurate.
         hit, image = sets["rest"]
         rest = mass(hit & likely[:, None], image & likely[:, None])
         log_p = np.where(likely, np.log1p(-np.exp(np.minimum(rest.log_p, 0.0))), log_p)

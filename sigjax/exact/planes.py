@@ -1,13 +1,19 @@
 """The exact p-value of a single pair with two axes, for any score.
 
-The score is evaluated on the points of a box around 0. The probability outside the box is negligible. S is symmetric,
-so half of the plane suffices. A point counts twice if its mirror image is also in the set. Under a tilt, the likelier
-of a point and its mirror image stands for both.
+The score is evaluated on the points (values of the random-sign sum S) of a box around 0. The probability outside the
+box is negligible. The points whose probabilities are added up are called the set: for example, the extreme points. The
+distribution of S is symmetric: a point and its mirror image -s have the same probability. So half of the plane
+suffices, and a point counts twice if its mirror image is also in the set. Under a tilt, a point and its mirror image
+have different probabilities. Then the likelier point of the two is counted for both.
 
-One tilt usually gives the probability of a set. If its error is too large, another tilt is added, whose mean is at the
-point with the largest error. Each tilt gives the probabilities in a window around its mean; their relative error grows
-towards the origin. Points outside all windows count as error. Their probability is bounded by Chernoff's bound P(S = s)
-<= M(theta) exp(-theta.s), or by the mass outside the window times the largest of these factors.
+One tilt usually suffices to compute the probability of a set. Each tilt gives the probabilities of the points in a
+window around its mean. The relative errors of these probabilities grow towards the origin. Each point uses the tilt
+with the smallest error bound. If the total error is too large, another tilt is added, whose mean is the point with the
+largest error bound.
+
+Points outside all windows count as error. Chernoff's bound for their probability is P(S = s) <= M(theta) exp(-theta.s).
+Another bound for all of them is the tilted probability outside the window times the largest factor M(theta)
+exp(-theta.s). The smaller bound is used.
 """
 
 import math
@@ -34,31 +40,31 @@ from sigjax.exact.null import Delta, LogProbability, OutcomeSets, UncertainP, ou
 from sigjax.resample.extreme import Extreme
 
 _OUTSIDE_BOX = 30.0
-"""The probability outside the box is below exp(-30) = 1e-13 times the p-value."""
+"""The box is so large that the probability outside it is below exp(-30) = 1e-13 times the p-value."""
 _LARGEST_FIRST_RATE = 40.0
-"""The first box is large enough for p-values above exp(-50)."""
+"""The size of the first box is for p-values above exp(-50). If p is smaller, a larger box follows."""
 _BLOCK = 2**15
-"""Most points of a plane that are scored or added at a time, to stay in the cache."""
+"""At most this many points are scored or added at a time, so that they stay in the cache."""
 _WINDOW = 41.0
-"""The probability outside a window is below exp(-41) = 2e-18 on each side."""
+"""A window is so large that the probability outside it is below exp(-41) = 2e-18 on each side."""
 _ACCURACY = 1e-11
-"""If the relative error is larger, another tilt is added."""
+"""If the relative error of the probability of a set is larger than this, another tilt is added."""
 _MOST_TILTS = 12
 _SEARCHES = 8
 _LARGEST_EXPONENT = 600.0
-"""Largest exponent of a weight; larger weights might overflow."""
+"""Largest log weight of a point. Larger log weights are replaced by it, because exp might overflow."""
 _RATE_WITHOUT_TILT = 2.0
-"""If the rate is smaller (p above about 0.1), no tilt is needed."""
+"""If the large-deviation rate of all extreme points is lower than this (p above about 0.1), no tilt is needed."""
 
 
 class Plane(NamedTuple):
-    """The points of half a box around 0."""
+    """The points (values of S) of half a box around 0; `_oriented` makes planes of whole boxes."""
 
     lattice: Lattice
     first: np.ndarray
-    """`[first]` int64: every second value, from 0 or 1 on."""
+    """`[first]` int64: values of S on the first axis: every second integer, from 0 or 1 on."""
     second: np.ndarray
-    """`[second]` int64: every second value, from minus to plus the half-width."""
+    """`[second]` int64: values of S on the second axis: every second integer, from minus to plus the half-width."""
     inside: np.ndarray
     """`[first, second]` bool: whether the point is a possible value of S."""
     log_outside: float
@@ -66,22 +72,23 @@ class Plane(NamedTuple):
 
 
 class TiltedPlane(NamedTuple):
-    """A plane under one tilt: probabilities in a window, and Chernoff's bound elsewhere."""
+    """One tilt of a plane: the probabilities in a window, and bounds for the errors in it and for points outside it."""
 
     theta: np.ndarray
-    """`[axis]` the tilt."""
+    """`[axis]`: the tilt."""
     log_moment: float
     probability: np.ndarray = np.zeros((0, 0))
-    """P_theta(S = s) in the window."""
+    """`[first, second]`: P_theta(S = s) for the points s of the window; empty if only Chernoff's bound is used."""
     begin: tuple[int, int] = (0, 0)
-    """The position in the window of the first point of the plane."""
+    """The indices in the window, on both axes, of the first point of the plane; they may be negative."""
     noise: float = 1.0
-    """Bound on the 2-norm of the rounding errors of the probabilities."""
+    """Bound on the 2-norm of the rounding errors of `probability`."""
     outside: float = 1.0
-    """Bound on the probability outside the window, which the periodic FFT also adds inside the window."""
+    """Bound on the tilted probability outside the window. Because the FFT is periodic, this probability is also added
+    to points in the window."""
 
     def overlap(self, block: Sequence[slice]) -> tuple[tuple[slice, ...], np.ndarray]:
-        """The part of a block of the plane that is in the window, and the probabilities of its points."""
+        """Return the part of a block of the plane that is in the window, and the probabilities of its points."""
         here: list[slice] = []
         there: list[slice] = []
         for part, begin, length in zip(block, self.begin, self.probability.shape, strict=True):
@@ -93,8 +100,9 @@ class TiltedPlane(NamedTuple):
 
 
 def plane_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue | UncertainP:
-    """Exact p-value of a pair with two axes."""
-    # Choose the first box by the p-value that the observed sum suggests.
+    """Return the exact p-value of a pair with two axes."""
+    # Choose the first box for a p-value of about exp(-rate), where `rate` is the large-deviation rate of the observed
+    # sum.
     theta = plane_tilt(lattice.rows, lattice.multiplicity, lattice.observed.astype(np.float64))
     rate = float(theta @ lattice.observed - log_moment(lattice.rows @ theta, lattice.multiplicity))
     exponent = _OUTSIDE_BOX + min(rate, _LARGEST_FIRST_RATE) + 10.0
@@ -104,7 +112,7 @@ def plane_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue | Unce
         if sets is not None:
             found = p_value_of_sets(partial(_set_probability, plane), sets, lattice.num_signs)
             log_p = found.log_p if isinstance(found, UncertainP) else found[1] * math.log(10.0)
-            # If p is near 1, the complement must be accurate.
+            # If p is near 1, 1 - p must be accurate.
             needed = _OUTSIDE_BOX - (log_p if log_p < math.log(0.5) else math.log(max(-math.expm1(log_p), 1e-300)))
             if plane.log_outside < -needed:
                 return found
@@ -112,7 +120,7 @@ def plane_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue | Unce
 
 
 def _make_plane(lattice: Lattice, exponent: float) -> Plane:
-    """A box with a probability below exp(-exponent) outside on each side, or the box of all possible values."""
+    """Make a box outside which the probability is below exp(-exponent) on each side; at most, all possible values."""
     reach = lattice.reach
     widest = windows(lattice.rows, lattice.multiplicity, np.zeros(2), exponent).max(axis=1)
     half = np.minimum(reach, np.ceil(widest).astype(np.int64) // 2 * 2 + reach % 2)
@@ -122,7 +130,7 @@ def _make_plane(lattice: Lattice, exponent: float) -> Plane:
 
 
 def _extreme_sets(plane: Plane, delta: Delta, criterion: Extreme) -> OutcomeSets | None:
-    """Masks of the extreme points in the box; None if there are none."""
+    """Return masks of the extreme points (and of the other sets) in the box; None if no point is extreme."""
     height, width = len(plane.first), len(plane.second)
     both, at_all = criterion._replace(alternative="two-sided"), False
     blocks: list[OutcomeSets] = []
@@ -132,7 +140,7 @@ def _extreme_sets(plane: Plane, delta: Delta, criterion: Extreme) -> OutcomeSets
         first, inside = plane.first[block, None], plane.inside[block]
         if inside.all():
             deltas = delta(first[None], plane.second[None, None])[0]
-        else:  # score only possible values: elsewhere a score may not be a number
+        else:  # score only possible values, because other scores may be NaN
             deltas, at = np.full(inside.shape, np.nan), np.nonzero(inside)
             deltas[at] = delta(first[None, at[0], 0], plane.second[None, at[1]])[0]
         blocks.append(outcome_sets(deltas, criterion, valid=inside, mirrored=inside & (first > 0)))
@@ -146,7 +154,10 @@ def _extreme_sets(plane: Plane, delta: Delta, criterion: Extreme) -> OutcomeSets
 
 
 def _set_probability(plane: Plane, extreme: np.ndarray, mirrored: np.ndarray) -> LogProbability:
-    """The probability of a set of points and of a set of mirror images; tilts are added until the error is small."""
+    """Return the probability of the points in `extreme` and of the mirror images of the points in `mirrored`.
+
+    Tilts are added until the error is small.
+    """
     counts, lattice = extreme.view(np.int8) + mirrored.view(np.int8), plane.lattice
     if not counts.any():
         return LogProbability(np.array([-math.inf]), np.array([plane.log_outside]))
@@ -159,7 +170,7 @@ def _set_probability(plane: Plane, extreme: np.ndarray, mirrored: np.ndarray) ->
     while len(tilts) < _MOST_TILTS and not log_error < log_p + math.log(_ACCURACY):
         mean = _worst_point(plane, tilts, counts)
         theta = plane_tilt(lattice.rows, lattice.multiplicity, mean)
-        # If Chernoff's bound alone shows that the points are negligible, their probabilities are not needed.
+        # If Chernoff's bound shows that all points together are negligible, their probabilities are not needed.
         moment = float(log_moment(lattice.rows @ theta, lattice.multiplicity))
         most = moment - float(theta @ mean) + math.log(count)
         negligible = most < log_p + math.log(0.1 * _ACCURACY)
@@ -169,7 +180,10 @@ def _set_probability(plane: Plane, extreme: np.ndarray, mirrored: np.ndarray) ->
 
 
 def _oriented(plane: Plane, counts: np.ndarray, theta: np.ndarray) -> tuple[Plane, np.ndarray]:
-    """The whole plane, and its counts after a point that is less likely under the tilt is moved to its mirror image."""
+    """Return the whole plane, and for each of its points how often it counts.
+
+    For a point that is less likely under the tilt than its mirror image, the count is moved to the mirror image.
+    """
     front = counts * (theta[0] * plane.first[:, None] >= -theta[1] * plane.second)
     back = (counts - front)[::-1, ::-1]
     if plane.first[0] == 0:
@@ -180,16 +194,17 @@ def _oriented(plane: Plane, counts: np.ndarray, theta: np.ndarray) -> tuple[Plan
 
 
 def _points_at(plane: Plane, position: Any) -> np.ndarray:
-    """The points `[axis, ...]` at positions in the flattened plane."""
+    """Return the points `[axis, ...]` at these positions of the flattened plane."""
     row, column = np.divmod(position, len(plane.second))
     return np.stack([plane.first[row], plane.second[column]]).astype(np.float64)
 
 
 def _dominating_point(plane: Plane, extreme_points: np.ndarray) -> tuple[np.ndarray, int]:
-    """The first tilt, and the position of its mean: the extreme point with the lowest large-deviation rate.
+    """Return the first tilt, and the position of its mean: the extreme point with the lowest large-deviation rate.
 
-    The rate is approximated by a quadratic function around the last point, until the point no longer changes. If the
-    lowest rate is near 0, the tilt is 0.
+    The search starts at 0. In each step, the rate is approximated by a quadratic function around the last point, and
+    the extreme point with the lowest value of this function is the next point. The search ends when the point no longer
+    changes. If the lowest rate is near 0, the tilt is 0.
     """
     lattice, theta, found, mean = plane.lattice, np.zeros(2), -1, np.zeros(2)
     for _ in range(_SEARCHES):
@@ -209,7 +224,10 @@ def _dominating_point(plane: Plane, extreme_points: np.ndarray) -> tuple[np.ndar
 def _candidates(
     plane: Plane, extreme_points: np.ndarray, mean: np.ndarray, theta: np.ndarray, inverse: np.ndarray
 ) -> np.ndarray:
-    """Candidates for the minimum of the quadratic rate: in each row, the extreme points next to the row's minimum."""
+    """Return the positions of candidates for the extreme point with the lowest quadratic rate.
+
+    In each row of the plane, these are the extreme points nearest to the point with the row's lowest rate.
+    """
     if not inverse[1, 1] > 0.0:
         return extreme_points
     width = len(plane.second)
@@ -220,7 +238,7 @@ def _candidates(
 
 
 def _tilted_plane(plane: Plane, theta: np.ndarray) -> TiltedPlane:
-    """Compute the probabilities in a window around the tilted mean."""
+    """Compute the probabilities in a window around the mean of S under the tilt theta."""
     lattice, half_logits = plane.lattice, plane.lattice.rows @ theta
     mean, total = (lattice.multiplicity * np.tanh(half_logits)) @ lattice.rows, lattice.multiplicity @ lattice.rows
     below, above = windows(lattice.rows, lattice.multiplicity, theta, _WINDOW).T
@@ -228,13 +246,13 @@ def _tilted_plane(plane: Plane, theta: np.ndarray) -> TiltedPlane:
     highest = np.minimum(np.ceil((mean + above + total) / 2).astype(np.int64), (total + lattice.reach) // 2)
     lengths = tuple(fft_length(int(count)) for count in highest - lowest + 1)
     probability = grid_probabilities(lattice.rows, lattice.multiplicity, theta, lowest, lengths)
-    # Undoing the tilt subtracts large numbers.
+    # The exponent of the factor M(theta) exp(-theta.s) is a difference of large numbers, so it has a rounding error.
     noise = float(rounding_error(lattice.num_signs, lengths)) + EPSILON * 2.0 * float(np.abs(theta) @ lattice.reach)
     return TiltedPlane(
         theta,
         float(log_moment(half_logits, lattice.multiplicity)),
         probability,
-        # Neighbours in the plane are also neighbours on the grid.
+        # S differs by 2 between neighbours, both in the plane and in the window. So one offset for each axis suffices.
         begin=tuple((np.array([plane.first[0], plane.second[0]]) + total) // 2 - lowest),
         noise=min(noise * float(np.linalg.norm(probability)), 0.5),
         outside=2.0 * np.count_nonzero(highest - lowest < lattice.reach) * math.exp(-_WINDOW),
@@ -242,9 +260,13 @@ def _tilted_plane(plane: Plane, theta: np.ndarray) -> TiltedPlane:
 
 
 def _combine_tilts(plane: Plane, tilts: Sequence[TiltedPlane], counts: np.ndarray, scale: float) -> tuple[float, float]:
-    """Log probability of the points, and log of its error bound; each point uses the tilt with its smallest bound."""
+    """Return the log probability of the points, and the logarithm of the error bound of this probability.
+
+    Each point uses the tilt with the smallest error bound for the point. `counts` say how often a point counts. Weights
+    are divided by exp(scale), so that they do not overflow.
+    """
     total = squares = 0.0
-    inside, outside, bounded = np.zeros((3, len(tilts)))  # largest weights inside and outside, sum of weights outside
+    inside, outside, bounded = np.zeros((3, len(tilts)))  # weights by tilt: largest inside, largest and sum outside
     for block in _blocks(counts):
         best = None if len(tilts) == 1 else _log_error_bounds(plane, tilts, block).argmin(axis=0)
         for which, tilted in enumerate(tilts):
@@ -259,13 +281,14 @@ def _combine_tilts(plane: Plane, tilts: Sequence[TiltedPlane], counts: np.ndarra
                 held[...] = 0.0
             outside[which], bounded[which] = max(outside[which], weight.max()), bounded[which] + weight.sum()
     mass = np.array([tilted.outside for tilted in tilts])
-    # Rounding errors by the Cauchy-Schwarz inequality. The FFT is periodic: mass outside also falls into the window.
+    # The first term bounds the rounding errors by the Cauchy-Schwarz inequality. Because the FFT is periodic, the
+    # probability outside a window is also added to points in the window.
     error = math.sqrt(len(tilts) * squares) + float((np.minimum(bounded, mass * outside) + mass * inside).sum())
     return float(np.log(max(total, 0.0)) + scale), float(np.log(error) + scale)
 
 
 def _worst_point(plane: Plane, tilts: Sequence[TiltedPlane], counts: np.ndarray) -> np.ndarray:
-    """The point `[axis]` with the largest error bound."""
+    """Return the counted point `[axis]` whose error bound (by its best tilt) is the largest."""
     found: list[tuple[float, float, float]] = []
     for block in _blocks(counts):
         level = np.where(counts[block] > 0, _log_error_bounds(plane, tilts, block).min(axis=0), -np.inf)
@@ -276,7 +299,7 @@ def _worst_point(plane: Plane, tilts: Sequence[TiltedPlane], counts: np.ndarray)
 
 
 def _log_error_bounds(plane: Plane, tilts: Sequence[TiltedPlane], block: tuple[slice, slice]) -> np.ndarray:
-    """Log error bounds `[tilt, row, column]` for the points of a block."""
+    """Return log error bounds `[tilt, row, column]` for the probabilities of the points of a block."""
     levels = np.stack([_log_weight(plane, tilted, block) for tilted in tilts])
     for level, tilted in zip(levels, tilts, strict=True):
         level[tilted.overlap(block)[0]] += math.log(tilted.noise + tilted.outside)
@@ -284,13 +307,13 @@ def _log_error_bounds(plane: Plane, tilts: Sequence[TiltedPlane], block: tuple[s
 
 
 def _log_weight(plane: Plane, tilted: TiltedPlane, block: tuple[slice, slice]) -> np.ndarray:
-    """Log weights, log(M(theta) exp(-theta.s)), for the points s of a block."""
+    """Return the log weights log(M(theta) exp(-theta.s)) of the points s of a block."""
     first, second = plane.first[block[0]], plane.second[block[1]]
     return (tilted.log_moment - tilted.theta[0] * first)[:, None] - tilted.theta[1] * second
 
 
 def _blocks(counts: np.ndarray) -> Iterator[tuple[slice, slice]]:
-    """Blocks that cover all points with a nonzero count, each small enough for the cache."""
+    """Yield blocks that cover all points with a nonzero count; each block is small enough for the cache."""
     height, width = counts.shape
     rows = max(1, _BLOCK // width)
     for start in range(0, height, rows):

@@ -1,6 +1,7 @@
-"""Plans of exact tests, made before any computation: the algorithm for a pair, its cost, and the reason.
+"""Plans of exact tests. A plan says which algorithm tests a pair, what it costs, and why it was chosen.
 
-Costs come from the table in `run.costs`. `plan_pairs` makes plans, `planned_p` carries them out.
+`plan_pairs` makes plans before any test is computed, `planned_p` carries them out. Costs (time and memory) are
+estimated from the table in `run.costs`.
 """
 
 from __future__ import annotations
@@ -50,29 +51,29 @@ from sigjax.run import costs
 from sigjax.run.costs import Cost, gib_of
 
 _SECONDS_BEFORE_BOUNDS = 1.0
-"""Most nominal seconds for an exact value; if it takes longer, bounds are allowed."""
+"""If an exact value would take more seconds than this by the table of costs, bounds are allowed instead."""
 _BOX_EXPONENT = 80.0
-"""The cost with two axes assumes a box with this exponent (a p-value near 1e-20)."""
+"""With two axes, the cost is estimated for a box with this exponent, as for a p-value near 1e-20."""
 _LARGEST_STEP = 2**40
-"""Larger differences would not be exact in the arithmetic of a grid."""
+"""Characteristic functions are not used for larger differences, because their angles would not be exact."""
 _FEW_SIGNS = 16
-"""Up to this many units, counting sign vectors (0.2 ms) is faster than the Fourier sum (0.5 ms)."""
+"""For at most this many units, counting sign vectors (0.2 ms) is faster than the Fourier sum (0.5 ms)."""
 SMALLEST_DP = 1e-280
-"""Below this, the dynamic program loses probabilities to underflow."""
+"""If p is below this, the dynamic program cannot be used, because some of its probabilities underflow."""
 
 Pair = tuple[int, int]
 """(a, b): indices of two systems."""
 
 
 class Scoring(NamedTuple):
-    """The score of a pair as a function of its sums, and which sums are extreme."""
+    """The difference of scores of a pair as a function of S, and which differences are extreme."""
 
     delta: Delta
-    """Function from S to the difference of scores."""
+    """Function from values of S to differences of scores."""
     criterion: Extreme
     """Which differences are extreme."""
     monotone: bool
-    """Whether the score is a ratio of sums, which `exact.tails` needs."""
+    """Whether the score is a ratio of sums, as the tests in `exact.tails` assume."""
 
 
 PairTest = Callable[[Lattice, Scoring], PValue | UncertainP | NotEligible]
@@ -85,7 +86,7 @@ class Plan:
     lattice: Lattice
     cost: Cost
     reason: str
-    """Why this method is used; {} stands for the statistics that differ."""
+    """Why this method is used. The text contains {}, which is replaced by the statistics that differ."""
     test: PairTest
     method: Literal["exact", "dp", "tree"] = "exact"
 
@@ -102,7 +103,8 @@ def plan_pairs(
     """Make a plan for each pair, from the statistics `[system, unit, stat]` (int64) of all systems.
 
     `method` is "dp", "tree", or any other name for the fastest algorithm. `rounded` says that the statistics are
-    rounded reals, so that their lattice is meaningless. `num_bytes` is the memory that may be used.
+    rounded real numbers. Then the differences are multiples of a tiny step, so that a grid of their values would be far
+    too large. `num_bytes` is the memory that may be used.
     """
     plans: dict[Pair, Plan | NotEligible] = {}
     for a, b in pairs:
@@ -111,7 +113,7 @@ def plan_pairs(
             plan = plan_pair(plan, method, rounded=rounded, num_bytes=num_bytes)
         if method not in ("dp", "tree") and not (isinstance(plan, Plan) and plan.lattice.axes < 2):
             few = few_units(values[a], values[b])
-            signs = few and _plan_signs(few)  # if few units differ, listing all signs may be cheapest
+            signs = few and _plan_signs(few)  # with few units, listing all signs may be cheapest
             cheaper = signs and (isinstance(plan, NotEligible) or signs.cost.seconds < plan.cost.seconds)
             plan = signs if signs and cheaper and signs.cost.num_bytes <= num_bytes else plan
         plans[a, b] = plan
@@ -119,7 +121,10 @@ def plan_pairs(
 
 
 def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float) -> Plan | NotEligible:
-    """The fastest plan that fits into memory; on one axis, bounds if exact values take too much time or memory."""
+    """Return the fastest plan that fits into memory, or the reason why there is none.
+
+    With one axis, bounds of p are allowed if an exact value takes too much time or memory.
+    """
     named = method in ("dp", "tree")
     if lattice.axes == 0:
         return Plan(lattice, Cost(), "no unit differs", _identical)
@@ -142,7 +147,7 @@ def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float)
 
 
 def _characteristic_cost(lattice: Lattice, length: float) -> Cost:
-    """The cost of the characteristic function."""
+    """Return the cost of computing the characteristic function at `length` frequencies."""
     return (costs.TERM if lattice.num_signs < MANY_SIGNS else costs.TERM_OF_MANY) * (length * len(lattice.rows))
 
 
@@ -162,7 +167,7 @@ def _plan_line(lattice: Lattice) -> Plan:
 def _plan_halves(lattice: Lattice) -> list[Plan]:
     if lattice.num_signs > MOST_SPLIT_SIGNS:
         return []
-    sums = 2 ** (lattice.num_signs // 2 + 1)  # sums to sort and to look up
+    sums = 2 ** (lattice.num_signs // 2 + 1)  # number of sums to sort and to look up
     test = partial(_by_count, count_tail)
     return [Plan(lattice, costs.LISTED + costs.LISTED_SUM * sums, "few units differ{}", test)]
 
@@ -188,7 +193,7 @@ def _plan_bounds(lattice: Lattice) -> Plan:
 
 
 def _plan_signs(lattice: Lattice) -> Plan:
-    numbers = lattice.axes * math.ldexp(0.5, lattice.num_signs)  # outcomes times statistics
+    numbers = lattice.axes * math.ldexp(0.5, lattice.num_signs)  # number of outcomes times number of statistics
     return Plan(lattice, costs.SIGNS + costs.SIGNS_STATISTIC * numbers, "few units differ{}", _by_signs)
 
 
@@ -200,7 +205,7 @@ def _plan_plane(lattice: Lattice) -> Plan:
 
 
 def _plan_dynamic_program(lattice: Lattice) -> Plan:
-    """Algorithm 3 of Zmigrod et al.; it holds the probabilities of all possible sums."""
+    """Plan the dynamic program (Algorithm 3 of Zmigrod et al.), which keeps the probabilities of all possible sums."""
 
     def test(lattice: Lattice, scoring: Scoring) -> PValue | UncertainP | NotEligible:
         found = p_of_distribution(lattice, dp_null(lattice), lambda p: lattice.num_signs * EPSILON * p, *scoring[:2])
@@ -213,7 +218,7 @@ def _plan_dynamic_program(lattice: Lattice) -> Plan:
 
 
 def _plan_tree(lattice: Lattice) -> Plan:
-    """Algorithm 4 of Zmigrod et al.; it holds the probabilities of all possible sums."""
+    """Plan the tree (Algorithm 4 of Zmigrod et al.), which keeps the probabilities of all possible sums."""
 
     def test(lattice: Lattice, scoring: Scoring) -> PValue | UncertainP:
         return p_of_distribution(lattice, tree_null(lattice), lambda _: tree_error(lattice), *scoring[:2])
@@ -227,11 +232,14 @@ def _num_points(lattice: Lattice) -> float:
 
 
 NOT_KNOWN: PValue = (math.nan, math.nan, math.nan)
-"""The p-value if there is no exact test."""
+"""Result of a test if there is no exact p-value: NaN three times."""
 
 
 def planned_p(plan: Plan, scoring: Scoring, stat_names: tuple[str, ...]) -> tuple[PValue, str]:
-    """Carry out a plan: the p-value and the reason; NaN and the reason if the error may exceed 1% of p."""
+    """Carry out a plan. Returns the p-value, and the reason for the method.
+
+    If the test fails, or its error may exceed 1% of p, the p-value is NaN, and the reason says why.
+    """
     found = plan.test(plan.lattice, scoring)
     if isinstance(found, NotEligible):
         return NOT_KNOWN, found.reason
@@ -245,7 +253,10 @@ def planned_p(plan: Plan, scoring: Scoring, stat_names: tuple[str, ...]) -> tupl
 
 
 def _reason(plan: Plan, stat_names: tuple[str, ...]) -> str:
-    """The reason with the statistics that differ; if there are more than axes, they are linearly related."""
+    """Return the plan's reason, with the names of the statistics that differ.
+
+    If more statistics differ than there are axes, the reason says that they are linearly related.
+    """
     lattice = plan.lattice
     varying = np.flatnonzero(lattice.basis[lattice.rows.any(axis=0)].any(axis=0))
     related = ": linearly related" if varying.size > lattice.axes else ""
@@ -262,9 +273,10 @@ def _by_signs(lattice: Lattice, scoring: Scoring) -> PValue:
 
 
 def _by_characteristic_function(lattice: Lattice, scoring: Scoring) -> PValue | UncertainP:
-    """The p-value by characteristic functions: as a board with one pair, or else by several tilts (`planes`).
+    """Return the p-value by characteristic functions: on a board with one pair, or else by several tilts (`planes`).
 
-    If the last digit is still open, long doubles are tried.
+    With few units on one axis, sign vectors are counted instead, which is faster. If the last digit is still uncertain,
+    long doubles are tried.
     """
     ordered = scoring.monotone or lattice.axes == 1
     if lattice.axes == 1 and lattice.num_signs <= _FEW_SIGNS:
@@ -283,7 +295,7 @@ def _by_characteristic_function(lattice: Lattice, scoring: Scoring) -> PValue | 
 
 
 def _on_second_axis(delta: Delta) -> Delta:
-    """Turn a score on one axis into a score on two axes, for sums that are 0 on the first axis."""
+    """Turn a function of S on one axis into a function of S on two axes, for sums that are 0 on the first axis."""
 
     def of_second(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         return delta(first + second)
@@ -294,7 +306,7 @@ def _on_second_axis(delta: Delta) -> Delta:
 def _by_count(
     count: Callable[[Lattice, int], int | None], lattice: Lattice, scoring: Scoring
 ) -> PValue | UncertainP | NotEligible:
-    """The p-value from the number of sign vectors in the tail."""
+    """Return the p-value of a monotone score, from the number of sign vectors in the tail (by `count`)."""
     edges = _edges_of_tail(lattice, scoring)
     if isinstance(edges, NotEligible):
         return edges
@@ -314,7 +326,7 @@ def _by_count(
 
 
 def _by_tail(lattice: Lattice, scoring: Scoring, tail: Tail) -> PValue | NotEligible:
-    """Bounds on the p-value of a monotone score, from bounds on the tail."""
+    """Return bounds on the p-value of a monotone score, from bounds on the tail probability."""
     edges = _edges_of_tail(lattice, scoring)
     if isinstance(edges, NotEligible):
         return edges
@@ -322,7 +334,7 @@ def _by_tail(lattice: Lattice, scoring: Scoring, tail: Tail) -> PValue | NotElig
 
 
 def _edges_of_tail(lattice: Lattice, scoring: Scoring) -> tuple[float, float] | NotEligible:
-    """The edges of a monotone score (see `extreme_edges`), or why there are none."""
+    """Return the edges of a monotone score (see `extreme_edges`), or the reason why the score has none."""
     delta, criterion, _ = scoring
     found = extreme_edges(lattice, lambda sums: delta(sums[None])[0], criterion)
     return found or NotEligible("the score is not monotone in the statistic that differs")

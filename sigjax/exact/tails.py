@@ -1,27 +1,30 @@
-r"""Tail probabilities of all pairs of a board: geometric series from an edge on, under tilts that pairs share.
+r"""Tail probabilities of all pairs of a board, from geometric series that start at an edge, under shared tilts.
 
-**Tilts.** Any tilt is valid. Pairs take their tilts from a net with a spacing of about half a standard deviation, so
-that the tilted mean is near the edge of the extreme values. Pairs with the same tilt and similar standard deviations
-are computed together.
+**Tilts.** Every tilt gives correct probabilities, but the errors are smallest if the mean of the sum S under the tilt
+is near the edge of the extreme values. So each pair uses the best tilt from a net, whose spacing moves the mean by
+about half a standard deviation. Pairs with the same tilt and similar standard deviations are computed together.
 
 **One axis.** The extreme values are S >= edge, and $P(S \ge s) = M(\theta) e^{-\theta s} \sum_f \varphi(f) W(f)$, where
-$\varphi(f)$ is the characteristic function at frequency f of L. W(f) is a geometric series in $\exp(-2 \theta - 2 \pi i
-f / L)$, so neither an FFT nor a grid is needed.
+M is the moment-generating function (see `distributions`) and $\varphi(f)$ is the characteristic function at the
+frequency f of L frequencies. The weight W(f) is a geometric series in $\exp(-2 \theta - 2 \pi i f / L)$, so neither an
+FFT nor a grid is needed.
 
 **Two axes.** For each value of the first axis, the extreme values begin at an edge on the second axis (`edges`). The
-weights beyond the edge are a geometric series again; a table holds the series for each place of the edge. A matrix DFT
-along the first axis then gives the transform W of the extreme region.
+weights beyond the edge are again a geometric series. A table contains the sum of the series for each possible place of
+the edge. A DFT along the first axis, as a matrix product, then gives the transform W of the extreme region.
 
-**Any score.** If there is no edge, the score is evaluated on all points of a grid (`grid_tails`). One inverse FFT gives
-the probabilities (`jnp.fft` on a device).
+**Any score.** If the score is not monotone, there is no edge. Then the score is evaluated on all points of a grid
+(`grid_tails`). One inverse FFT gives the probabilities (`jnp.fft` on a device).
 
-**Errors** are worst cases; `characteristic` has the model. Under any tilt, the probability outside the window is below
-$2 e^{-81/2}$ per axis (Hoeffding). Its weights are bounded by `_log_outside`; if they are large, a wider window is
-taken (`board_tests`). Rounding errors are bounded for each frequency: the relative error of $\varphi(f)$ times
-$|\varphi(f) W(f)|$, and the error of W(f) times $|\varphi(f)|$. A sum of n terms errs by at most n u times the sum of
-the moduli. An FFT of n numbers errs by at most 7 u log2(n) times the 2-norm (Higham 2002, section 4.2 and theorem
-24.2). If the errors leave a digit open, the pair is computed again (`digits`). If a common grid is slower than separate
-grids (`board.grid_is_faster`), pairs get no number here, and `planes` tests them.
+**Errors** are worst cases, with the assumptions in `characteristic`; u is the unit roundoff. Under any tilt, the
+probability outside the window is below $2 e^{-81/2}$ per axis (Hoeffding's inequality). The weights of points outside
+are bounded by `_log_outside`. If these weights are large, a wider window is used (`board_tests`). Rounding errors are
+bounded for each frequency: the relative error of $\varphi(f)$ times $|\varphi(f) W(f)|$, and the error of W(f) times
+$|\varphi(f)|$. The error of a sum of n terms is at most n u times the sum of their moduli. The error of an FFT of n
+numbers is at most 7 u log2(n) times their 2-norm (Higham 2002, section 4.2 and theorem 24.2).
+
+If the last digit remains uncertain because of these errors, the pair is computed again (`digits`). If a common grid is
+slower than separate grids (`board.grid_is_faster`), the result for a pair is NaN, and `planes` tests it.
 """
 
 import math
@@ -58,20 +61,22 @@ from sigjax.run.backend import compiled
 from sigjax.run.context import ahead, num_cores
 
 _SIZE_RATIO = 1.25
-"""Standard deviations within a group differ by less than this factor."""
+"""Pairs are tested in groups. Standard deviations of S within a group differ by less than this factor."""
 _OUTSIDE = 2.0 * math.exp(-(DEVIATIONS**2) / 2.0)
 WIDE = 11.0
-"""Half-width of wider windows, for pairs with a strongly curved edge, which have large weights outside."""
+"""Half-width of wider windows, in standard deviations. They are for pairs with a strongly curved edge, because extreme
+points outside the usual window have large weights."""
 _TERMS = 2**18
-"""Most complex numbers of a batch in memory at a time."""
+"""A batch of pairs has at most this many complex numbers in memory at a time."""
 _LEFT_OUT, _LONG_LEFT_OUT = 30.0, 34.0
-"""With one axis, frequencies left out change a tilted sum by at most exp(-30) = 9e-14 (long doubles: exp(-34))."""
+"""With one axis, the frequencies that are left out change a tilted sum by at most exp(-`_LEFT_OUT`) = 9e-14. For long
+doubles, the limit is exp(-`_LONG_LEFT_OUT`)."""
 _IN_CACHE = 2**14
-"""Most angles (rows times frequencies) that the host computes at a time, to stay in the cache."""
+"""The host computes at most this many angles (rows times frequencies) at a time, so that they stay in the cache."""
 
 
 def _groups_of_equal(*keys: np.ndarray) -> Iterator[np.ndarray]:
-    """Groups of positions with equal keys."""
+    """Yield groups of positions at which all `keys` `[position]` are equal."""
     order = np.lexsort(keys[::-1])
     stacked = np.stack(keys)[:, order]
     ends = np.flatnonzero((stacked[:, 1:] != stacked[:, :-1]).any(axis=0)) + 1
@@ -79,14 +84,14 @@ def _groups_of_equal(*keys: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _size_classes(deviation: np.ndarray) -> np.ndarray:
-    """A class number for each standard deviation; similar standard deviations have the same number."""
+    """Return a class number for each standard deviation; similar standard deviations have the same class number."""
     return np.floor(np.log(deviation / deviation.min()) / math.log(_SIZE_RATIO)).astype(np.int64)
 
 
 def line_tails(
     board: Board, delta_of: DeltaOfPairs, thresholds: np.ndarray, device: Any, real: Real, *, strict: bool
 ) -> Tails:
-    """P(delta >= threshold), or P(delta > threshold) if `strict`, for pairs with one axis."""
+    """Return P(delta >= threshold), or P(delta > threshold) if `strict`, for pairs with one axis."""
     steps = board.rows[:, 0].astype(np.float64)
     reach = board.counts @ board.rows[:, 0]
     deviation = np.sqrt(board.counts @ steps**2)
@@ -97,7 +102,8 @@ def line_tails(
     inside = np.flatnonzero((edge <= reach) & ~half)
     if not inside.size:
         return found
-    # A lower bound on the tilt whose mean is the edge; a good approximation unless the edge is near the reach.
+    # Compute a lower bound on the tilt under which the mean is the edge. It is a good approximation unless the edge is
+    # near the reach (the largest sum).
     with np.errstate(divide="ignore"):
         theta = np.arctanh(np.minimum(edge / reach, 1.0 - 1e-12)) * reach / deviation**2
     far = inside[edge[inside] > 0.3 * reach[inside]]
@@ -118,7 +124,10 @@ def line_tails(
 def _line_edges(
     board: Board, delta_of: DeltaOfPairs, thresholds: np.ndarray, reach: np.ndarray, *, strict: bool
 ) -> np.ndarray:
-    """The smallest extreme value of S (oriented so that delta increases); beyond the reach if none is extreme."""
+    """Return the smallest extreme value of S for each pair; a number above the reach if no value is extreme.
+
+    The sign of S is chosen so that delta increases with S.
+    """
     every = np.arange(len(board))
     delta = delta_of(every)
     ends = delta(np.stack([-reach, reach], axis=1))
@@ -128,7 +137,7 @@ def _line_edges(
         deltas = delta((sign * np.minimum(values, reach))[:, None])[:, 0]
         return (values > reach) | ((values >= -reach) & is_extreme(deltas, thresholds, strict=strict))
 
-    # Usually the edge is the observed sum or the next value.
+    # Usually the edge is the observed sum or the next possible sum.
     guess = np.abs(board.observed[:, 0]) + 2 * strict
     low, high = np.where(met(guess - 2), -reach - 2, guess - 2), np.where(met(guess), guess, reach + 2)
     low = np.minimum(low, high - 2)
@@ -149,7 +158,7 @@ def _line_group(
     device: Any,
     real: Real,
 ) -> Tails:
-    """Tail probabilities of pairs with the same tilt."""
+    """Return the tail probabilities of the pairs `some`, which have the same tilt."""
     rows, counts = board.rows, board.counts[some]
     used = counts.any(axis=0)
     rows, counts = rows[used], counts[:, used]
@@ -157,7 +166,7 @@ def _line_group(
     mean_signs = np.tanh(rows[:, 0] * tilt)
     mean = counts @ (rows[:, 0] * mean_signs)
     first = (edge + reach) // 2
-    # All windows have the same length, and end at the same distance beyond the edge.
+    # All pairs have a window of the same length, which ends at the same distance above the edge.
     count = max(int(np.ceil(((mean + DEVIATIONS * deviation - edge) / 2.0).max())) + 1, 1)
     length = fft_length(count + max(int(np.ceil(((edge - mean + DEVIATIONS * deviation) / 2.0).max())), 0) + 1)
     total = float(_geometric(math.exp(-2.0 * tilt), count))
@@ -172,7 +181,7 @@ def _line_group(
         ]
         return Tails(*map(np.concatenate, zip(*alone, strict=True)))
     summed, spread, known = *np.zeros((2, len(some)), real), all_angles(rows, frequencies, real)
-    # On the host, use tables of few frequencies, to stay in the cache.
+    # On the host, compute tables for few frequencies at a time, so that they stay in the cache.
     block = max(1, _IN_CACHE // len(rows)) if device is None else len(frequencies)
     sum_error = real(unit(real) * (block + len(frequencies) / block + 1.0 + _SERIES_ERROR))
     for begin in range(0, len(frequencies), block):
@@ -203,9 +212,10 @@ def _line_group(
 def _untilted(
     summed: np.ndarray, absolute: np.ndarray, counts: np.ndarray, rows: np.ndarray, point: np.ndarray, theta: np.ndarray
 ) -> Tails:
-    """Undo the tilt: logarithms and relative errors of sums times M(theta) exp(-theta.s), for points s `[pair, axis]`.
+    """Undo the tilt: multiply the tilted sums `summed` by M(theta) exp(-theta.s), where s `[pair, axis]` is `point`.
 
-    A tilt has few bits, so that its product with an integer is exact.
+    `absolute` bounds the errors of the tilted sums. A tilt has few bits, so that its product with an integer is exact.
+    Returns the logarithms of the products and bounds on their relative errors.
     """
     moments = log_moments(rows @ theta)
     exact, rest = (counts @ part for part in moments)
@@ -216,7 +226,7 @@ def _untilted(
         log_p = np.log(np.maximum(summed, 0.0)) + rest + log_scale
         logs = np.abs(np.log(np.maximum(summed, 0.0)))
         rounded += own * (16.0 + 10.0 * logs + 3.0 * (np.abs(log_p) + np.abs(log_scale)) + 2.0 * exact)
-        # The factor 1.001 covers rounding of the bounds, and second-order terms.
+        # The factor 1.001 covers rounding errors of the bounds themselves, and second-order terms.
         error = (1.001 * (absolute / np.maximum(summed, 0.0) + rounded)).astype(np.float64)
     return Tails(np.minimum(log_p, 0.0), error)
 
@@ -225,7 +235,7 @@ _FEW_BITS = 12
 
 
 def _with_few_bits(theta: np.ndarray) -> np.ndarray:
-    """Truncate numbers to few bits."""
+    """Truncate each number to its `_FEW_BITS` leading bits."""
     fraction, exponent = np.frexp(theta)
     return np.ldexp(np.trunc(np.ldexp(fraction, _FEW_BITS)), exponent - _FEW_BITS)
 
@@ -235,17 +245,18 @@ def _geometric(ratio: float, count: int) -> float:
 
 
 def _series(tilt: Any, number: np.ndarray, length: int, count: int) -> NDArray[np.complexfloating[Any, Any]]:
-    """The sum over j < count of exp(-2 j (tilt + pi i number / length)), `[number]`, without cancellation."""
+    """Return the sum of exp(-2 j (tilt + pi i f / length)) over j < count, for each f in `number`; nothing cancels."""
     below, _, still = _one_minus_exponential(tilt, number, length)
     above, *_ = _one_minus_exponential(tilt * count, count * number, length)
     return np.where(still, count, above / np.where(still, 1.0, below))
 
 
 def _one_minus_exponential(tilt: Any, number: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """1 - exp(-2 (tilt + pi i number / length)), the same with tilt 0, and a mask of zeros, `[number]` each.
+    """Return 1 - exp(-2 (tilt + pi i f / length)) for each f in `number`, without cancellation.
 
-    1 - r e^{-2ix} = (1 - r) + r (1 - e^{-2ix}), and 1 - e^{-2ix} = 2 sin x (sin x + i cos x). Nothing cancels: the
-    relative error is below 48 roundings.
+    Returns three arrays with one number for each f: this number, the same number with tilt 0, and whether the first
+    number is 0. They are computed by 1 - r e^{-2ix} = (1 - r) + r (1 - e^{-2ix}) and 1 - e^{-2ix} = 2 sin x (sin x + i
+    cos x). Because nothing cancels, the relative error is below 48 units of roundoff.
     """
     angle = ((number + length // 2) % length - length // 2) * (pi(type(tilt)) / length)
     sine = np.sin(angle)
@@ -254,7 +265,7 @@ def _one_minus_exponential(tilt: Any, number: np.ndarray, length: int) -> tuple[
 
 
 _SERIES_ERROR = 128.0
-"""Bound (in units of u) on the relative error of a geometric series, and of its product with a root of unity."""
+"""Bound (in multiples of u) on the relative error of a geometric series, and of its product with a root of unity."""
 
 
 def _line_kernel(
@@ -272,7 +283,7 @@ def _line_kernel(
     *,
     whole: int,
 ) -> tuple[Any, Any]:
-    """The tilted sums of pairs `[pair]`, and bounds on their rounding errors; one axis."""
+    """Return the tilted sums of pairs with one axis `[pair]`, and bounds on their rounding errors."""
     xp = counts.__array_namespace__()
     tables = logs, logs_error, angles, angles_error, phases
     re, im, modulus, error = characteristic_functions(xp, counts, first[:, None] * shift, tables, whole)
@@ -288,9 +299,11 @@ def _run_kernel(
     tables: tuple[Any, ...],
     batch: int,
 ) -> Any:
-    """Run a kernel on NumPy or a device, with arrays `[pair, ...]` of some pairs and tables that all pairs share.
+    """Run a kernel on NumPy or a device.
 
-    Programs are compiled for full batches, so the last batch is padded.
+    Its arguments are arrays `first` `[pair, ...]` of some pairs, and `tables` that all pairs share.
+
+    On a device, programs are compiled for full batches, so the last batch is padded.
     """
     if device is None:
         return kernel(*first, *tables, **dict(static))
@@ -310,14 +323,14 @@ def plane_tails(
     strict: bool,
     deviations: float = DEVIATIONS,
 ) -> Tails:
-    """P(delta >= threshold), or P(delta > threshold) if `strict`, for pairs with two axes.
+    """Return P(delta >= threshold), or P(delta > threshold) if `strict`, for pairs with two axes.
 
-    NaN if a common grid would be slower than separate tests. Windows have a half-width of `deviations` standard
-    deviations.
+    The result is NaN if a common grid would be slower than separate tests. Windows have a half-width of `deviations`
+    standard deviations.
     """
     found = Tails(np.full(len(board), np.nan, real), np.full(len(board), np.inf))
     unsheared, delta_of_unsheared, squares = board, delta_of, board.rows.astype(np.float64) ** 2
-    # For a single pair, decide before the shear: `planes` uses a smaller, reduced box.
+    # For a single pair, decide before the shear, because `planes` would use a smaller box with reduced axes.
     if len(board) == 1 and not grid_is_faster(board, np.sqrt(board.counts @ squares), _FEWEST_FREQUENCIES, 1, real):
         return found
     board, delta_of, shear = _sheared(board, delta_of)
@@ -370,9 +383,9 @@ def _of_subset(delta_of: DeltaOfPairs, group: np.ndarray, some: np.ndarray) -> D
 
 
 _LOG_WEIGHTS = 2.0, 3.0, 5.0, 8.0, 15.0, 25.0, 40.0
-"""Candidate bounds on log weights near the window, tried in this order."""
+"""Bounds on the log weights near the window. `_log_outside` tries them in this order, and uses the first that holds."""
 _FRAME_RATIO = 1.25
-"""Ratio of the widths of two successive frames."""
+"""Ratio of the widths of two successive frames (see `_log_outside`)."""
 
 
 def _log_outside(
@@ -383,11 +396,14 @@ def _log_outside(
     theta: np.ndarray,
     deviations: float,
 ) -> np.ndarray:
-    """Log bounds `[pair]` on the sum of exp(level - theta.s) over extreme points s outside the window; inf if unknown.
+    """Bound the part of the tilted sum that belongs to extreme points s outside the window.
 
-    The plane outside the window is cut into frames. Outer frames have less probability (Hoeffding) and larger weights.
-    Scores are ratios of sums, so the points that are not extreme form a convex set. So if no corner of a polygon is
-    extreme, no point in the polygon is extreme. Here the polygon is the part of a box where theta.s is below a level.
+    Returns log bounds `[pair]` on the sum of exp(level - theta.s) P_theta(S = s) over these points; infinity if no
+    bound is known. The plane outside the window is divided into frames around the window. Outer frames have less
+    probability (Hoeffding's inequality) and larger weights. Suppose that in a frame, every point with a weight above
+    some limit is not extreme. Then the limit times the probability of the frame is a bound. To check this, consider the
+    part of a box in which theta.s is below some number. It is a polygon. Scores are ratios of sums, so the points that
+    are not extreme form a convex set. So if no corner of the polygon is extreme, no point in the polygon is extreme.
     """
     deviation, reach = np.sqrt(board.counts @ board.rows.astype(np.float64) ** 2), board.counts @ np.abs(board.rows)
     mean = (board.counts * np.tanh(theta @ board.rows.T)) @ board.rows
@@ -404,11 +420,11 @@ def _log_outside(
     for log_weight in _LOG_WEIGHTS:
         x, y = (np.stack([low[axis, open_], high[axis, open_]], axis=2) for axis in (0, 1))
         slope, slopes = (theta[open_, axis, None, None] for axis in (0, 1))
-        # Levels are chosen so that the bound falls by a factor of e from one frame to the next.
+        # The limits of theta.s are chosen so that the bound falls by a factor of e from one frame to the next.
         below = level[open_, None] - log_weight - 0.5 * (inner**2 - deviations**2) + frame
         with np.errstate(divide="ignore", invalid="ignore"):
             across, along = (below[..., None] - slope * x) / slopes, (below[..., None] - slopes * y) / slope
-            # The corners of the box, and the crossings of the line theta.s = below with its sides.
+            # The corners of the box, and the points at which the line theta.s = below crosses the sides of the box.
             first = np.concatenate([np.repeat(x, 2, axis=2), x, along], axis=2)
             second = np.concatenate([np.tile(y, 2), across, y], axis=2)
             kept = (x[..., :1] <= first) & (first <= x[..., 1:]) & (y[..., :1] <= second) & (second <= y[..., 1:])
@@ -423,10 +439,11 @@ def _log_outside(
 
 
 def _sheared(board: Board, delta_of: DeltaOfPairs) -> tuple[Board, DeltaOfPairs, np.ndarray]:
-    """The board in sheared coordinates, which are less correlated; the scores in them; and the shear matrix.
+    """Write the board in sheared coordinates, which are less correlated.
 
-    The second axis keeps its direction, along which the score is monotone; its sign is chosen so that delta increases.
-    Impossible values of S are clipped.
+    Returns three things: the sheared board, the differences of scores as functions of sheared sums, and the shear
+    matrix. The second axis keeps its direction, because the score is monotone along it. Its sign is chosen so that
+    delta increases. Impossible values of S are clipped.
     """
     rows, reach = board.rows, board.counts @ np.abs(board.rows)
     products = board.counts @ (rows[:, :1] * rows)
@@ -450,18 +467,21 @@ def _sheared(board: Board, delta_of: DeltaOfPairs) -> tuple[Board, DeltaOfPairs,
 
 
 _CELL = 0.5
-"""Spacing of the net of tilts with two axes, in standard deviations."""
+"""Spacing of the net of tilts with two axes: neighbouring tilts move the mean by this many standard deviations."""
 _SUM_BLOCK = 32
-"""Terms are added in blocks of this size, so that rounding errors stay small."""
+"""Terms are added in blocks of this many terms, so that rounding errors stay small."""
 _LEAST_LOG_WEIGHT = -200.0
-"""Log of the smallest weight that is not set to 0."""
+"""Logarithm of the smallest weight that is not set to 0."""
 _NEWTON_STEPS = 4
 
 
 def _plane_tilts(
     board: Board, delta_of: DeltaOfPairs, thresholds: np.ndarray, deviation: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Approximately the likeliest extreme point, and the tilt whose mean is this point, `[pair, axis]` each."""
+    """Find the approximately likeliest extreme point, and the tilt under which this point is the mean of S.
+
+    Returns both as arrays `[pair, axis]`.
+    """
     counts, rows = board.counts.astype(np.float64), board.rows.astype(np.float64)
     reach = counts @ np.abs(rows)
     delta, point = delta_of(np.arange(len(board))), np.zeros(deviation.shape)
@@ -488,18 +508,22 @@ def _plane_tilts(
 
 
 def _solve(matrices: np.ndarray, sides: np.ndarray) -> np.ndarray:
-    """Solve linear equations for each pair, `[pair, axis]`."""
+    """Solve linear equations for each pair: `matrices` `[pair, axis, axis]`, right-hand sides `[pair, axis]`."""
     return np.asarray(np.linalg.solve(matrices, sides[..., None]))[..., 0]
 
 
 _PAIRS_FOR_LONG_TABLES = 64
-"""From this many pairs on, tables made with long doubles are worth their time."""
+"""With at least this many pairs, it is worth the time to compute tables of sines with long doubles."""
 _FEWEST_FREQUENCIES = 1000
-"""Fewest significant frequencies: the number for a normal distribution with 9 standard deviations per axis."""
+"""Number of significant frequencies that is assumed before they are known: the number for a normal distribution and
+windows of 9 standard deviations per axis. Usually there are more."""
 
 
 def _plane_frequencies(board: Board, tilts: np.ndarray, most: np.ndarray, negligible: float) -> Frequencies:
-    """The frequencies of a grid that all pairs share; `most` `[axis]` is the largest half-width of their windows."""
+    """Return the significant frequencies of a grid that all pairs share.
+
+    `most` `[axis]` is the largest half-width of the pairs' windows.
+    """
     lengths = tuple(2 * (int(each) // 2 + 2) for each in most)
     mean_signs = np.tanh(np.unique(tilts, axis=0) @ board.rows.T)
     weight = board.counts.min(axis=0) * 0.25 * (1.0 - mean_signs * mean_signs).min(axis=0)
@@ -507,7 +531,7 @@ def _plane_frequencies(board: Board, tilts: np.ndarray, most: np.ndarray, neglig
 
 
 class _Grid:
-    """The grid, frequencies and DFT that pairs with similar standard deviations share."""
+    """The grid, the frequencies and the DFT matrix that pairs with similar standard deviations share."""
 
     def __init__(
         self,
@@ -522,8 +546,8 @@ class _Grid:
         known = all_angles(board.rows, frequencies, real, precise=len(board) >= _PAIRS_FOR_LONG_TABLES)
         self.angles = find_angles(board.rows, frequencies, real, known)
         (width, height), (first, second) = frequencies.lengths, frequencies.number
-        # Opposite frequencies, and places on opposite sides of the middle, have conjugate roots: half of the DFT
-        # suffices.
+        # Opposite frequencies have conjugate roots of unity, and so have places at equal distances from the middle. So
+        # half of the DFT suffices.
         rows, row = np.unique(np.abs(first), return_inverse=True)
         self.second, column = np.unique(second, return_inverse=True)
         self.flat = 2 * len(self.second) * row + column
@@ -548,9 +572,10 @@ class _Grid:
     def tails(
         self, edges: np.ndarray, points: np.ndarray, device: Any, own: np.ndarray
     ) -> tuple[Tails, np.ndarray, np.ndarray]:
-        """The tails of the pairs `own`, which have the same tilt; `points` are likely extreme points.
+        """Return the tails of the pairs `own`, which have the same tilt; `points` are their likeliest extreme points.
 
-        Also returns the tilted sums, with weights exp(theta.(nearest - s)), and theta.nearest.
+        Returns three things: the tails, the tilted sums with the weights exp(theta.(nearest - s)), and theta.nearest.
+        Here `nearest` is the grid point nearest to the pair's point.
         """
         frequencies, real, theta = self.frequencies, self.real, self.tilts[own[0]]
         characteristic, (width, height) = (
@@ -558,7 +583,7 @@ class _Grid:
             frequencies.lengths,
         )
         counts, low, start = self.board.counts[own].astype(real), self.low[own], self.start[own]
-        # Weights are relative to the weight of `nearest`, the grid point nearest to the likeliest extreme point.
+        # Weights are divided by the weight of `nearest`, the grid point nearest to the likeliest extreme point.
         steps = np.clip(np.rint((points[own] - start) / 2.0), 0, np.array([width, height]) - 1)
         nearest = start + 2 * steps.astype(np.int64)
         series, sums = self._series(real(theta[1]))
@@ -585,7 +610,7 @@ class _Grid:
             first = start[part, :1] + 2 * np.arange(width) - nearest[part, :1]
             second = start[part, 1:] + 2 * edge - nearest[part, 1:]
             exponent = -real(theta[0]) * first - real(theta[1]) * second
-            # Denormal numbers would take a hundred times as long.
+            # Set small weights to 0, because operations on denormal numbers take a hundred times as long.
             counted = (edge < height) & (exponent > _LEAST_LOG_WEIGHT)
             weight = np.where(counted, np.exp(np.clip(exponent, _LEAST_LOG_WEIGHT, -_LEAST_LOG_WEIGHT)), 0.0)
             noise = unit(real) * (weight * (weights_error + np.abs(np.maximum(exponent, _LEAST_LOG_WEIGHT)))).sum(
@@ -600,9 +625,11 @@ class _Grid:
         return tails, summed, nearest @ theta
 
     def _series(self, tilt: Any) -> tuple[NDArray[np.complexfloating[Any, Any]], np.ndarray]:
-        """Sums of weights from an edge to the end of the window: with Fourier terms `[edge, number]`, without `[edge]`.
+        """Return sums of weights from an edge to the end of the window, for each place of the edge on the second axis.
 
-        The weight is 1 at the edge, and falls by a factor of exp(-2 tilt) at each further place.
+        The weight is 1 at the edge, and falls by a factor of exp(-2 tilt) from place to place. Returns two arrays:
+        `[edge, frequency]`, in which weights are multiplied by the Fourier terms of the frequency, and `[edge]`,
+        without Fourier terms.
         """
         steep = -2.0 * np.longdouble(tilt)
         below, _, still = _one_minus_exponential(np.longdouble(tilt), self.second, len(self.left) - 1)
@@ -615,7 +642,7 @@ class _Grid:
 
 
 def _roots_of_unity(length: int) -> NDArray[np.complexfloating[Any, Any]]:
-    """The roots of unity exp(-2 pi i j / length), as long doubles."""
+    """Return the roots of unity exp(-2 pi i j / length) for j = 0, 1, ..., as long doubles."""
     angle = np.arange(length) * (np.longdouble(2.0) * PI / length)
     return np.cos(angle) - 1j * np.sin(angle)
 
@@ -626,7 +653,8 @@ def _as_complex(numbers: Any, real: Real) -> NDArray[np.complexfloating[Any, Any
 
 
 _TABLE_ERROR = 40.0 if unit(np.longdouble) < unit(np.float64) / 64.0 else _SERIES_ERROR
-"""As `_SERIES_ERROR`, for tables made with long doubles, and for weights without the error of their exponents."""
+"""The same bound as `_SERIES_ERROR`, but for tables that are computed with long doubles (if these have more digits). It
+includes the error of weights, but not the errors of their exponents."""
 
 
 def _plane_kernel(
@@ -653,7 +681,7 @@ def _plane_kernel(
     *,
     whole: int,
 ) -> tuple[Any, Any]:
-    """The tilted sums of pairs, and bounds on their roundings."""
+    """Return the tilted sums of pairs with two axes, in parts `[pair, part]`, and bounds on their rounding errors."""
     xp, own = counts.__array_namespace__(), unit(counts.dtype)
     tables = logs, logs_error, angles, angles_error, phases
     re, im, modulus, error = characteristic_functions(xp, counts, low @ shifts + middle, tables, whole)
@@ -662,7 +690,7 @@ def _plane_kernel(
     imaginary = xp.take(even, flat + len(largest), axis=1) - sign * xp.take(odd, flat, axis=1)
     terms, modulus = scale * (re * real - im * imaginary), scale * modulus
     size = modulus * xp.sqrt(real * real + imaginary * imaginary)
-    # NumPy adds the sums of blocks, again in blocks of 32.
+    # Add blocks of 32 terms here. NumPy adds their sums later, again in blocks of 32.
     levels = math.ceil(math.log(max(len(scale), 2)) / math.log(_SUM_BLOCK))
     error, whole_parts = error + own * (_SUM_BLOCK * levels + 16.0), len(scale) // _SUM_BLOCK * _SUM_BLOCK
     parts = terms[:, :whole_parts].reshape(len(terms), -1, _SUM_BLOCK).sum(axis=2)
@@ -671,9 +699,11 @@ def _plane_kernel(
 
 
 def _transforms(xp: Any, roots: tuple[Any, Any], series: Any, edge: Any, weight: Any) -> tuple[Any, Any]:
-    """DFTs `[pair, frequency, column]` of the even and the odd part, around the middle of the first axis.
+    """Return DFTs along the first axis of the even and of the odd part, `[pair, frequency, column]` each.
 
-    They are summed in blocks. So rounding errors stay small; on NumPy, arrays also stay in the cache and BLAS uses one
+    A column is a frequency on the second axis (real part or imaginary part). Even and odd refer to the middle of the
+    first axis: the even part is the sum of the numbers at two opposite places, the odd part their difference. Terms are
+    added in blocks, so that rounding errors stay small. In NumPy, this also keeps arrays in the cache, and BLAS on one
     thread.
     """
     half = edge.shape[1] // 2
@@ -694,7 +724,7 @@ def _transforms(xp: Any, roots: tuple[Any, Any], series: Any, edge: Any, weight:
 
 
 def _product(xp: Any, roots: Any, held: Any) -> Any:
-    """The matrix product `[pair, frequency, column]` on a device, summed in blocks."""
+    """Return the matrix product `[pair, frequency, column]` on a device, with terms added in blocks."""
     rest = -roots.shape[1] % _SUM_BLOCK
     roots, held = xp.pad(roots, ((0, 0), (0, rest))), xp.pad(held, ((0, 0), (0, rest), (0, 0)))
     cut = roots.reshape(len(roots), -1, _SUM_BLOCK), held.reshape(len(held), -1, _SUM_BLOCK, held.shape[2])
@@ -704,9 +734,9 @@ def _product(xp: Any, roots: Any, held: Any) -> Any:
 def grid_tails(
     board: Board, delta_of: DeltaOfPairs, thresholds: np.ndarray, device: Any, real: Real, *, strict: bool
 ) -> Tails:
-    """P(delta >= threshold), or P(delta > threshold) if `strict`, for any score, by one inverse FFT per pair.
+    """Return P(delta >= threshold), or P(delta > threshold) if `strict`, for any score, by one inverse FFT per pair.
 
-    Probabilities far below 1e-16 are noise; their error bounds say so.
+    Probabilities far below 1e-16 are only rounding errors. Their error bounds are larger than these probabilities.
     """
     deviation = np.sqrt(board.counts @ board.rows.astype(np.float64) ** 2)
     reach = board.counts @ np.abs(board.rows)
@@ -753,7 +783,7 @@ def grid_tails(
 def _extreme_values(
     board: Board, delta: Delta, start: np.ndarray, lengths: tuple[int, ...], thresholds: np.ndarray, *, strict: bool
 ) -> np.ndarray:
-    """Mask `[pair, first, second]` of extreme values of S; only possible values are scored."""
+    """Return a mask `[pair, first, second]` of the extreme values of S; only possible values are scored."""
     first, second = (
         start[:, axis, None] + 2 * np.arange(length)
         for axis, length in zip((0, -1), (lengths[0], lengths[-1]), strict=True)
@@ -777,7 +807,7 @@ def _extreme_values(
 
 
 _FFT_ERROR = 7.0
-"""Bound (in units of u) on the relative error of an FFT in the 2-norm, for each doubling of its length."""
+"""Bound (in multiples of u) on the relative error of an FFT in the 2-norm, for each doubling of its length."""
 
 
 def _grid_kernel(
@@ -796,14 +826,14 @@ def _grid_kernel(
     whole: int,
     lengths: Any,
 ) -> tuple[Any, Any]:
-    """The probability of the extreme points in each row of the grid, and a bound on the 2-norm of all errors."""
+    """Return the probability of the extreme points in each row of the grid, and a bound on the 2-norm of all errors."""
     xp = counts.__array_namespace__()
     re, im, modulus, error = characteristic_functions(
         xp, counts, low @ shifts, (logs, logs_error, angles, angles_error, phases), whole
     )
     error = error + unit(counts.dtype) * _FFT_ERROR * math.log2(math.prod(lengths))
     noise = xp.sqrt((scale * (modulus * error) ** 2).sum(axis=1))
-    # Inverse FFTs have the opposite sign in the exponent.
+    # The imaginary part is negated, because inverse FFTs have the opposite sign in the exponent.
     parts = (xp.concatenate([part, 0.0 * part[:, :1]], axis=1)[:, place] for part in (re, -im))
     real, imaginary = (xp.asarray(part, dtype=xp.complex128) for part in parts)
     characteristic = real + 1j * imaginary

@@ -1,8 +1,8 @@
 """File formats: `read` recognizes the format of files and returns an `Evaluation`.
 
 Read `declarations` first (all formats, and how they are recognized), then `reading` (the entry point). Each other file
-is a family of formats, which is imported when a file of it is read. It parses files to `Sheet`s; `readers.join` joins
-and checks these. `doctor` says how files are understood.
+has a family of formats, and is imported only if the data have one of these formats. It parses the data to `Sheet`s,
+which `readers.join` joins and checks. `doctor` says how files are understood.
 """
 
 from sigjax.formats.declarations import FORMATS as FORMATS

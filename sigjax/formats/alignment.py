@@ -27,9 +27,10 @@ _BITS = 16
 _WORD = 2**_BITS - 1
 """Largest position of a word in a sentence; positions take `_BITS` bits."""
 _MOST_SENTENCES = 2**20
-"""Largest sentence number in a NAACL file; a larger number is an error, and arrays must not grow up to it."""
+"""Largest sentence number in a NAACL file. A larger number raises an error, because arrays must not grow up to it."""
 _MOST_LACKING = 10
-"""If more sentences of a gold file than this, and more than a tenth, lack links, a sentence number must be wrong."""
+"""If more than this many sentences of a gold file, and more than a tenth of them, lack links, a sentence number is
+wrong."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,7 @@ class _Links:
     lines: np.ndarray
     """`[link]` int64: the line number in the file."""
     num_sentences: int | None
-    """Number of sentences; None if the format need not mention every sentence."""
+    """Number of sentences; None for a NAACL file, which need not mention every sentence."""
 
     @property
     def last_sentence(self) -> int:
@@ -79,13 +80,16 @@ def read_alignment(sources: Sources, options: Options) -> Reading:
 
 
 def _count(keys: np.ndarray, instances: np.ndarray | None, num_sentences: int) -> np.ndarray:
-    """Number of the links `keys` in each sentence; or 0 or 1 per link in `instances`, if links are the instances."""
+    """Return how many of the links `keys` are in each sentence.
+
+    If `instances` are given (links), return 1 for each instance that is among `keys`, and 0 for each other instance.
+    """
     rows = keys >> 2 * _BITS if instances is None else np.searchsorted(instances, keys)
     return np.bincount(rows, minlength=num_sentences if instances is None else len(instances)).astype(np.float64)
 
 
 def _swapped(sources: Sources, names: Sequence[str]) -> frozenset[str]:
-    """The systems whose files have target-source pairs."""
+    """Return the systems whose files have target-source pairs; `names` are their names, or "all"."""
     if list(names) == ["all"]:
         return frozenset(sources.systems)
     for name in names:
@@ -108,17 +112,20 @@ def _check_length(file: str, system: _Links, gold_file: str, num_sentences: int)
 
 
 def _transposed_links(keys: np.ndarray) -> np.ndarray:
-    """Links with source and target exchanged."""
+    """Exchange source and target in each link."""
     return (keys >> 2 * _BITS << 2 * _BITS) | ((keys & _WORD) << _BITS) | (keys >> _BITS & _WORD)
 
 
 def _common_links(keys: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """The links in `keys` that are also in `known`; both have distinct links."""
+    """Return the links in `keys` that are also in `known`; no link may occur twice in either."""
     return keys[np.isin(keys, known, assume_unique=True)]
 
 
 def _reading_notes(name: str, keys: np.ndarray, possible: np.ndarray, options: Options) -> list[str]:
-    """Notes if links agree better with the gold standard when they are read in another way."""
+    """Return notes if a system's links agree better with the gold standard when they are read in another way.
+
+    Other ways are to exchange source and target, and to count words from 1.
+    """
     readings = {f"swap={name}": _transposed_links(keys)}
     if not options.has("one_based"):
         readings["one_based=true"] = keys[((keys >> _BITS & _WORD) > 0) & ((keys & _WORD) > 0)] - ((1 << _BITS) + 1)
@@ -132,7 +139,10 @@ def _reading_notes(name: str, keys: np.ndarray, possible: np.ndarray, options: O
 
 
 def _parse(file: str, *, one_based: bool) -> _Links:
-    """Read a file of either format; the first line shows which. `one_based`: words in Pharaoh files count from 1."""
+    """Read the links of a file in either format; the first line shows the format.
+
+    `one_based` says that words in Pharaoh files count from 1.
+    """
     lines = read_text(file).removesuffix("\n").split("\n")
     number, first = next((number, line) for number, line in enumerate(lines, start=1) if line.strip())
     if _NAACL.fullmatch(first):
@@ -184,7 +194,7 @@ def _parse_naacl(file: str, lines: Sequence[str]) -> _Links:
 
 
 def _keys(file: str, line: np.ndarray, sentence: np.ndarray, source: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Pack sentence, source and target `[link]` into one number per link; refuse too large positions."""
+    """Pack sentence, source and target `[link]` into one number per link; raise an error for too large positions."""
     wrong = np.flatnonzero((np.minimum(source, target) < 0) | (np.maximum(source, target) > _WORD))
     if wrong.size:
         i = wrong[0]
@@ -198,7 +208,10 @@ def _keys(file: str, line: np.ndarray, sentence: np.ndarray, source: np.ndarray,
 
 
 def _check_numbering(file: str, gold: _Links) -> list[str]:
-    """A note on sentences without links, in a gold file with sentence numbers; refuse a number that must be wrong."""
+    """Return a note on sentences without links, for a gold file with sentence numbers.
+
+    Raise an error if there are so many of them that a sentence number must be wrong.
+    """
     if gold.num_sentences is not None or not gold.keys.size:
         return []
     sentences, count = gold.keys >> 2 * _BITS, gold.last_sentence

@@ -20,13 +20,13 @@ another sentence; at B, S or U; and after E, L, S or U. So an I after O starts a
 Kim Sang and Buchholz (2000), "Introduction to the CoNLL-2000 shared task: chunking".
 
 **Matching.** With match=strict, a span is right if a gold span has the same type, first and last token; with exact, if
-a gold span has the same tokens. The other rules go through the spans of a system in order, and compare each with the
-gold spans that share a token with it and are still free.
+a gold span has the same tokens, whatever its type. The other rules go through the spans of a system in order. They
+compare each span with its free gold spans: those that share a token with it, and that no earlier span has taken.
 
-- partial: it takes the first free gold span, and counts 1 for the same tokens, else 1/2.
-- fuzzy (as in the scorer of HIPE): it takes the first free gold span, and counts 1 for the same type.
-- type: it takes the free gold span of its type with the closest ends, and counts 1; if there is none, it takes the
-  first free gold span, and counts 0.
+- partial: the span takes the first free gold span, and counts 1 for the same tokens, else 1/2.
+- fuzzy (as in the scorer of HIPE): the span takes the first free gold span, and counts 1 for the same type.
+- type: the span takes the free gold span of its type with the closest ends, and counts 1; if there is none, it takes
+  the first free gold span, and counts 0.
 
 Exact, partial and type are the rules of nervaluate, after MUC. Reference: Ehrmann et al. (2022), "Extended Overview of
 HIPE-2022: Named Entity Recognition and Linking in Multilingual Historical Documents".
@@ -69,10 +69,11 @@ def is_span_tag(tag: str) -> bool:
 
 
 def tag_table(tags: Sequence[str]) -> np.ndarray:
-    """Decode distinct tags `[tag]` for which `is_span_tag` holds; types are compared as they are written.
+    """Decode distinct tags of spans, such as B-PER. Types are compared as they are written.
 
-    Returns: `[3, tag]`: the number of the type (-1 for outside); whether the tag always starts a span; and whether it
-    always ends a span.
+    Returns:
+        `[3, tag]`: for each tag, the number of its type (-1 for outside), whether it always starts a span, and whether
+        it always ends a span.
 
     >>> tag_table(["O", "B-PER", "I-PER", "S-LOC"])[0]
     array([-1,  0,  0,  1])
@@ -85,10 +86,12 @@ def tag_table(tags: Sequence[str]) -> np.ndarray:
 
 
 def find_spans(codes: np.ndarray, table: np.ndarray, breaks: np.ndarray) -> np.ndarray:
-    """The spans of tokens with the tags `codes` `[token]`; a new sequence starts at each token of `breaks`.
+    """Return the spans in a sequence of tokens; no span crosses a position of `breaks`.
+
+    `codes` `[token]` are the tags, as columns of `table` (from `tag_table`).
 
     Returns:
-        `[3, span]`: the first token, the token after the last, and the number of the type.
+        `[3, span]`: for each span, its first token, the token after its last token, and the number of its type.
 
     >>> tags = ["O", "B-PER", "I-PER", "I-LOC"]
     >>> find_spans(np.array([3, 1, 2, 2, 0]), tag_table(tags), np.array([0, 3])).tolist()
@@ -107,10 +110,11 @@ def find_spans(codes: np.ndarray, table: np.ndarray, breaks: np.ndarray) -> np.n
 def count_spans(
     gold: np.ndarray, predicted: np.ndarray, sentences: np.ndarray, match: Match = "strict"
 ) -> dict[str, np.ndarray]:
-    """The counts tp, predicted and gold `[sentence]`; a span belongs to the sentence of its first token.
+    """Return the counts tp, predicted and gold `[sentence]`; a span belongs to the sentence of its first token.
 
-    A right span belongs to the sentence of its gold span, so that no sentence has more right spans than gold spans.
-    `sentences` `[sentence]` are the positions of their first tokens, from 0; no sentence is empty.
+    A right span of a system belongs to the sentence of its gold span, so that no sentence has more right spans than
+    gold spans. `sentences` `[sentence]` has the position (from 0) of the first token of each sentence; no sentence is
+    empty.
 
     >>> table, start = tag_table(["O", "B-PER", "I-PER"]), np.array([0])
     >>> gold, guess = (find_spans(np.array(codes), table, start) for codes in ([1, 2, 0, 1], [1, 0, 0, 1]))
@@ -128,7 +132,10 @@ def count_spans(
 
 
 def _same_spans(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[np.ndarray, np.ndarray]:
-    """The credit (0 or 1) of each predicted span, and its first token, `[predicted]` each; for strict and exact."""
+    """Compare spans by the rules strict and exact. Return two arrays `[predicted]`, one value for each predicted span.
+
+    They are its credit (1 if it is right, else 0), and its first token.
+    """
     known = np.zeros((2, max(gold[0].max(initial=0), predicted[0].max(initial=0)) + 1), np.int64)
     known[:, gold[0]] = gold[1:]
     same = known[:, predicted[0]] == predicted[1:]
@@ -136,7 +143,11 @@ def _same_spans(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[
 
 
 def _overlapping(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[np.ndarray, np.ndarray]:
-    """The credit of each predicted span, and the first token of its gold span (or its own), `[predicted]` each."""
+    """Compare spans by the rules partial, fuzzy and type. Return two arrays, one value for each predicted span.
+
+    They are the span's credit (from 0 to 1), and the first token of the gold span that it takes; without credit, its
+    own first token.
+    """
     first = np.searchsorted(gold[1], predicted[0], side="right")
     last = np.searchsorted(gold[0], predicted[1])
     truth, own = ([*map(tuple, spans.T.tolist())] for spans in (gold, predicted))
@@ -159,13 +170,15 @@ def _overlapping(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple
 
 _WIDTHS = (2, 3)
 _MOST_DIFFERENT = 0.01
-"""Largest share of lines whose word may differ from the gold file."""
+"""At most this share of the lines may have another word than the gold file."""
 _LARGEST_TABLE = 2**22
-"""Largest number of parts on one side times parts on the other side; real words have far fewer."""
+"""Two sequences are aligned only if the product of their lengths is at most this; real words have far fewer parts."""
 
 
 def common_subsequence(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
-    """Index pairs of a longest common subsequence; if there are several, the one that skips early items of `left`.
+    """Return index pairs of a longest common subsequence.
+
+    If there are several, take the one that skips early items of `left`.
 
     >>> common_subsequence(["in", "dem", "a"], ["dem", "in", "a"])
     [(1, 0), (2, 2)]
@@ -205,7 +218,7 @@ def read_segmentations(sources: Sources, options: Options) -> Reading:
 
 
 def _count_morphemes(gold: Sequence[str], system: Sequence[str]) -> dict[str, np.ndarray]:
-    """Counts `[word]` of correct, predicted and gold morphemes, and whether all are right."""
+    """Return counts `[word]` of correct, predicted and gold morphemes, and whether all of them are right."""
     sizes = [np.array([each.count(" ") + 1 for each in side], dtype=np.float64) for side in (gold, system)]
     correct = sizes[0].copy()
     for i, (right, other) in enumerate(zip(gold, system, strict=True)):
@@ -217,7 +230,7 @@ def _count_morphemes(gold: Sequence[str], system: Sequence[str]) -> dict[str, np
 
 
 def _segmentation_columns(file: str, lines: list[str]) -> list[list[str]]:
-    """The columns of a file: words, segmentations and (if line 1 has three fields) categories."""
+    """Return the columns of a file: words, segmentations and (if line 1 has three fields) categories."""
     width = lines[0].count("\t") + 1
     for i, line in enumerate(lines):
         if width not in _WIDTHS or line.startswith("\t") or line.count("\t") != width - 1:
@@ -228,7 +241,10 @@ def _segmentation_columns(file: str, lines: list[str]) -> list[list[str]]:
 
 
 def _check_segmented_words(file: str, system: list[str], reference: str, words: list[str]) -> str:
-    """Refuse words that differ from the gold file; only a note if few differ: spreadsheets turn '-st' into '#NAME?'."""
+    """Raise an error if the words differ from the words of the gold file.
+
+    If few words differ, return a note instead, because spreadsheets turn '-st' into '#NAME?'.
+    """
     wrong = [i for i, (word, expected) in enumerate(zip(system, words, strict=True)) if word != expected]
     if not wrong:
         return ""
@@ -258,17 +274,17 @@ class Tokens:
 
     file: str
     words: Sequence[str]
-    """[token], as are tags and lines."""
+    """The word of each token, `[token]`; `tags` and `lines` have the same axis."""
     tags: Sequence[str]
     lines: Sequence[int]
     sentences: np.ndarray
-    """`[sentence]`: position of its first token; no sentence is empty."""
+    """The position of the first token of each sentence, `[sentence]`; no sentence is empty."""
     breaks: np.ndarray
-    """Positions where a new part begins that no span may cross: sentences, or documents."""
+    """The positions of the tokens that no span may cross: the first tokens of sentences, or of documents (HIPE)."""
     documents: Sequence[str] | None = None
-    """`[sentence]` documents; None if the file marks no documents."""
+    """The document of each sentence, `[sentence]`; None if the file marks no documents."""
     gold: Sequence[str] = ()
-    """`[token]`: the last column but one, which has the gold tags if a file has gold tag and guess."""
+    """The cells of the last column but one, `[token]`. They are gold tags if the file has gold tags and guesses."""
     num_columns: int = 0
 
     def line_of(self, i: int) -> str:
@@ -282,7 +298,11 @@ def read_tagged(
     sources: Sources,
     options: Options,
 ) -> Reading:
-    """Read a gold file and one file per system; their tokens must agree with `gold` and pass `checks` (gold, other)."""
+    """Read a gold file and one file per system. Raise an error if their tokens differ.
+
+    `parse` reads one file. Each function in `checks` gets the gold tokens and a system's tokens, and may raise an
+    error.
+    """
     gold = parse(sources.gold(), options)
     systems = {name: parse(file, options) for name, file in sources.chosen(options).items()}
     for tokens in systems.values():
@@ -292,7 +312,10 @@ def read_tagged(
 
 
 def evaluate_tags(gold: Tokens, systems: Mapping[str, Tokens], options: Options) -> EvaluationRecord:
-    """The evaluation of systems with the tokens of `gold`: counts per sentence, or per span with unit="response"."""
+    """Evaluate the tags of systems against the tags of `gold`.
+
+    Counts are per sentence, or per span with unit="response".
+    """
     codes: dict[str, int] = {}
     encoded = {tokens: encode(tokens.tags, codes) for tokens in (gold, *systems.values())}
     match = _match_of(options)
@@ -321,7 +344,7 @@ def evaluate_tags(gold: Tokens, systems: Mapping[str, Tokens], options: Options)
 
 
 def _match_of(options: Options) -> Match:
-    """The rule for right spans, from the parameter `match` of the metric."""
+    """Return the rule that says when a span is right: the parameter `match` of the metric."""
     given = parameterized(options.metric)[2] if isinstance(options.metric, str) else {}
     match: Any = given.get("match", "strict")
     if options.unit == "response" and options.metric == "accuracy":
@@ -339,7 +362,7 @@ def _match_of(options: Options) -> Match:
 def _span_sheets(
     gold: Tokens, systems: Mapping[str, Tokens], encoded: Mapping[Tokens, np.ndarray], codes: Mapping[str, int]
 ) -> list[Sheet]:
-    """One sheet per system; its rows are all spans of any system or of `gold`."""
+    """Make one sheet per system; its rows are all spans that any system or `gold` has."""
     table = _table(codes, encoded)
     types = dict(zip(table[0].tolist(), (tag[2:] for tag in codes), strict=True))
     spans = dict[Tokens, Counter[tuple[int, int, str]]]()
@@ -352,7 +375,7 @@ def _span_sheets(
 
 
 def encode(labels: Sequence[str], codes: dict[str, int]) -> np.ndarray:
-    """The code of each label `[label]`; a label that is not in `codes` gets the next code.
+    """Return the code of each label, `[label]`; a label that is not in `codes` is added with the next code.
 
     >>> codes = {"B": 0}
     >>> encode(["O", "B"], codes), codes
@@ -364,7 +387,7 @@ def encode(labels: Sequence[str], codes: dict[str, int]) -> np.ndarray:
 
 
 def _table(codes: Mapping[str, int], encoded: Mapping[Tokens, np.ndarray]) -> np.ndarray:
-    """The table of all tags (`tag_table`); refuse a tag that marks no span, with its line."""
+    """Return the `tag_table` of all tags; raise an error if some tag is no tag of spans, with its line."""
     wrong = [code for tag, code in codes.items() if not is_span_tag(tag)]
     for tokens, found in encoded.items() if wrong else ():
         places = np.flatnonzero(np.isin(found, wrong))
@@ -382,11 +405,11 @@ def _check_words(gold: Tokens, other: Tokens) -> None:
 
 
 Parts = tuple[str, Sequence[int], Sequence[str]]
-"""(file, line numbers, texts) of the tokens of a file, or of other parts."""
+"""(file, line numbers, texts) of the tokens of a file, or of other parts of it, such as sentences."""
 
 
 def check_same(what: str, own: Parts, gold: Parts) -> None:
-    """Refuse tokens (or other parts, named `what`) that differ from the gold file."""
+    """Raise an error if the tokens of a file (or other parts, named `what`) differ from the gold file."""
     (file, lines, parts), (gold_file, gold_lines, expected) = own, gold
     if parts == expected:
         return
@@ -405,7 +428,7 @@ _CHUNK_TAG = re.compile(r"[OBIESLUM]|[BIESLUM]-\S+")
 
 
 def parse_columns(file: str, text: str) -> Tokens:
-    r"""The tokens of a file with at least two columns; the first column has words, the last column tags.
+    r"""Parse a file with at least two columns to tokens; the first column has words, the last column has tags.
 
     >>> tokens = parse_columns("t", "a O\nb B-X\n\n\nc O\n")
     >>> tokens.words, tokens.tags, tokens.lines, tokens.sentences
@@ -457,7 +480,7 @@ def parse_columns(file: str, text: str) -> Tokens:
 
 
 def _comments(lines: Sequence[str]) -> set[int]:
-    """The line numbers of comments; # alone does not mean a comment, because it may be a token."""
+    """Return the line numbers of comments. A # alone does not mark a comment, because it may be a token."""
     marked = {number: line for number, line in enumerate(lines, start=1) if line.startswith("# ")}
     plain = (line for line in lines if line and not line.startswith(("#", _DOCUMENT)) and len(split_blanks(line)) > 1)
     token = next(plain, "") if marked else ""
@@ -469,7 +492,7 @@ def _comments(lines: Sequence[str]) -> set[int]:
 
 
 def head_tokens(head: bytes) -> Tokens | None:
-    """The tokens in the complete lines of a file's first bytes; None if there are none."""
+    """Return the tokens in the complete lines of a file's first bytes; None if there are none."""
     whole = head[: head.rfind(b"\n") + 1] or head
     try:
         return parse_columns("", whole.decode("utf-8", "replace").replace("\r", ""))
@@ -478,18 +501,18 @@ def head_tokens(head: bytes) -> Tokens | None:
 
 
 def _splitter(line: str) -> Callable[[str], list[str]]:
-    """The function that splits all lines into columns, chosen by one line."""
+    """Return the function that splits lines into columns: at tabs or at blanks, as the first token's line shows."""
     return split_blanks if " " in line.rstrip("\t ").rpartition("\t")[2].strip(" ") else _split_tabs
 
 
 def _split_tabs(line: str) -> list[str]:
-    """Split at tabs, and strip blanks."""
+    """Split a line at its tabs, and strip blanks from the columns."""
     fields = line.rstrip("\t ").split("\t")
     return [field.strip(" ") for field in fields] if " " in line else fields
 
 
 def split_blanks(line: str) -> list[str]:
-    """Split at blanks and tabs; other white space belongs to the tokens."""
+    """Split a line at blanks and tabs; other white space belongs to the tokens."""
     fields = line.replace("\t", " ").strip(" ").split(" ")
     return [field for field in fields if field] if "" in fields and len(fields) > 1 else fields
 
@@ -497,7 +520,7 @@ def split_blanks(line: str) -> list[str]:
 def read_pairs(sources: Sources, options: Options) -> Reading:
     """Read files with the gold tag and the guess as the last two columns."""
     systems = {name: parse_columns(file, read_text(file)) for name, file in sources.chosen(options).items()}
-    # A file with only two columns has no words; its first column are the gold tags.
+    # A file with only two columns has no words: its first column has the gold tags.
     words = [own.words if own.num_columns > 2 else [""] * len(own.gold) for own in systems.values()]
     truths = [replace(own, words=its, tags=own.gold) for own, its in zip(systems.values(), words, strict=True)]
     gold = truths[0]
@@ -521,8 +544,11 @@ def _check_sentences(gold: Tokens, other: Tokens) -> None:
 
 
 def _check_guesses(gold: Tokens, systems: Iterable[Tokens]) -> None:
-    """Refuse a last column without any type of the gold tags: it is other annotation, such as entities after chunks."""
-    # A tag without a type counts as a type.
+    """Raise an error if the last column has no type of the gold tags.
+
+    Then it is other annotation, such as entities after chunks.
+    """
+    # For a tag without a type, the tag itself counts as its type.
     truth, *guessed = ({tag.partition("-")[2] or tag for tag in set(own.tags) - OUTSIDE} for own in (gold, *systems))
     found = set().union(*guessed)
     if truth and found and not truth & found:
@@ -534,13 +560,16 @@ def _check_guesses(gold: Tokens, systems: Iterable[Tokens]) -> None:
 
 
 def looks_pairs(_: str, head: bytes) -> bool:
-    """Whether the last two columns look like tags of spans."""
+    """Whether the last two columns look like tags of spans (a gold tag and a guess)."""
     tokens = head_tokens(head)
     return tokens is not None and _mark_spans({*tokens.gold, *tokens.tags})
 
 
 def looks_gold(name: str, head: bytes) -> bool:
-    """Whether there are columns and a sign of tagged tokens: several sentences, the file's ending, or tags of spans."""
+    """Whether the file has columns, and also a sign of tagged tokens.
+
+    Signs are several sentences, documents, an ending such as .conll, or tags of spans.
+    """
     tokens = head_tokens(head)
     if tokens is None:
         return False
@@ -549,7 +578,7 @@ def looks_gold(name: str, head: bytes) -> bool:
 
 
 def _mark_spans(tags: set[str]) -> bool:
-    """Whether all are tags of spans, and some have a type."""
+    """Whether all `tags` are tags of spans, and some of them have a type."""
     return all(map(_CHUNK_TAG.fullmatch, tags)) and any("-" in tag for tag in tags)
 
 
@@ -562,7 +591,7 @@ _HIPE_DOCUMENT = "document_id"
 
 
 def parse_hipe(file: str, text: str, column: str = COLUMN) -> Tokens:
-    r"""The tokens of a HIPE file, with the tags of one column.
+    r"""Parse a HIPE file to tokens, with the tags of one column.
 
     >>> text = "TOKEN\tNE-COARSE-LIT\tMISC\n# hipe2022:document_id = d\nRome\tB-LOC\tEndOfSentence\nis\t_\t_\n"
     >>> tokens = parse_hipe("t.tsv", text)

@@ -23,7 +23,7 @@ from sigjax.records import Hint, InputError, Line
 from sigjax.run.files import read_text
 
 Edits = Counter[tuple[int, int, str]]
-"""(start, end, correction) -> how often this edit occurs in the sentence."""
+"""How often each edit of a sentence occurs: (start, end, correction) -> number."""
 _NUMBER = re.compile(r"-?\d{1,9}")
 _LEFT_OUT = ("noop", "UNK")
 """Types of edits that do not count: "noop" (no error) and "UNK" (an error without a known correction)."""
@@ -35,7 +35,7 @@ class _Sentence:
     text: str
     line: int
     edits: dict[str, Edits]
-    """Annotator -> edits."""
+    """Dict from an annotator to this annotator's edits of the sentence."""
 
 
 def _read_sentences(file: str) -> list[_Sentence]:
@@ -54,7 +54,7 @@ def _read_sentences(file: str) -> list[_Sentence]:
 
 
 def _fields(where: str, row: str) -> tuple[int, int, str, str, str]:
-    """Start, end, type, correction and annotator of an edit."""
+    """Parse the line of an edit. Return its start, end, type, correction and annotator."""
     span, *others = row.removeprefix("A ").split("|||")
     numbers = [*span.split(), others[-1].strip() if others else ""]
     if not row.startswith("A ") or len(others) < 3 or len(numbers) != 3 or not all(map(_NUMBER.fullmatch, numbers)):
@@ -65,7 +65,7 @@ def _fields(where: str, row: str) -> tuple[int, int, str, str, str]:
 
 
 def _edits(file: str, sentences: Sequence[_Sentence], chosen: str | None) -> list[Edits]:
-    """The edits `[sentence]` of the chosen annotator, or of all annotators if they agree."""
+    """Return the edits `[sentence]` of the chosen annotator, or of all annotators if they agree."""
     if chosen is not None:
         choose(file, (annotator for each in sentences for annotator in each.edits), chosen, "annotator")
     return [_chosen_edits(file, each, chosen) for each in sentences]
@@ -91,7 +91,10 @@ def _chosen_edits(file: str, sentence: _Sentence, chosen: str | None) -> Edits:
 
 
 def _count(gold: Sequence[Edits], system: Sequence[Edits]) -> dict[str, np.ndarray]:
-    """Counts `[sentence]`; as in ERRANT, a right edit counts as often as it occurs in the gold standard."""
+    """Count right, predicted and gold edits, `[sentence]` each.
+
+    As in ERRANT, a right edit counts as often as it occurs in the gold standard.
+    """
     right = [sum(number for edit, number in g.items() if edit in o) for g, o in zip(gold, system, strict=True)]
     wrong = [sum(number for edit, number in o.items() if edit not in g) for g, o in zip(gold, system, strict=True)]
     tp = np.array(right, float)
@@ -99,7 +102,7 @@ def _count(gold: Sequence[Edits], system: Sequence[Edits]) -> dict[str, np.ndarr
 
 
 def read_edits(sources: Sources, options: Options) -> Reading:
-    """Read edits, and count right, predicted and gold edits of each sentence."""
+    """Read the edits of all files, and count right, predicted and gold edits in each sentence."""
     file = sources.gold()
     sentences = _read_sentences(file)
     gold = _edits(file, sentences, options.filter)
@@ -115,7 +118,7 @@ def _parts(file: str, sentences: Sequence[_Sentence]) -> Parts:
     return file, [each.line for each in sentences], [each.text for each in sentences]
 
 
-# Output of `errant_compare -v`: the counts for each sentence and annotator, and which annotator it chose.
+# The output of `errant_compare -v` has the counts for each sentence and annotator, and says which annotator was chosen.
 
 _PAIR = re.compile(r"SENTENCE \d+ - HYP (\d{1,9}) - REF (\d{1,9})")
 _LOCAL = re.compile(r"Local TP/FP/FN *: (\d{1,9}) (\d{1,9}) (\d{1,9})")

@@ -1,4 +1,4 @@
-"""Refuse files of one training run (a learning curve, or episodes), because steps are no instances.
+"""Raise an error for files of one training run (a learning curve, or episodes), because its steps are no instances.
 
 The steps of a run depend on each other, and two runs share no steps. So a test on steps would only show the luck of one
 seed. Compare one number per run instead. `CURVES` of `formats.declarations` recognizes such files: TensorBoard scalars
@@ -29,7 +29,7 @@ _LAST = ", such as the last value of each"
 
 
 def refuse_curve(file: str, kind: str) -> None:
-    """Refuse a file of one run, and say how to compare runs."""
+    """Raise an error for a file of one training run; the message says how to compare runs."""
     more, number = "", _LAST
     if kind == "evaluations":
         more, number = _of_evaluations(file)
@@ -51,9 +51,9 @@ def _such_as(what: str, values: Sequence[float]) -> str:
 
 
 def _of_evaluations(file: str) -> tuple[str, str]:
-    """Two parts of the message for a file of `EvalCallback`: its size, and a proposed number per run.
+    """Return two parts of the message for a file of `EvalCallback`: its size, and a proposed number per run.
 
-    Its array `results` is [evaluation, episode].
+    The array `results` in this file is [evaluation, episode].
     """
     results = load_npz(file, read_bytes(file)).get("results", np.empty(0))
     if results.ndim != 2 or not results.size or results.dtype.kind not in "fiu":

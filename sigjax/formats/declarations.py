@@ -34,13 +34,14 @@ if TYPE_CHECKING:
 Takes = Literal["file", "systems", "gold"]
 """Which files a format takes: one file with all systems; one file per system; or gold files and one file per system."""
 ByTask = Callable[[Options], dict[str, EvaluationRecord | None]]
-"""Function: options with a metric -> {task: evaluation, or None if the task lacks the metric}; "" for no task."""
+"""Function: options (with a metric) -> dict from each task to its evaluation, or to None if the task lacks the metric.
+Without tasks, the only key is ""."""
 Looks = Callable[[str, bytes], bool]
 """Function: (file name in lower case without .gz, first bytes unpacked) -> whether the file looks like the format."""
 
 
 def looks_like(*patterns: bytes, ending: str | tuple[str, ...] = ()) -> Looks:
-    r"""Make a test: the name has this ending, or the first bytes match all patterns, one after another.
+    r"""Make a test for files: the name has this ending, or the first bytes match all patterns, one after another.
 
     Several patterns are searched in linear time; one pattern with `.*` between its parts would take quadratic time.
 
@@ -62,13 +63,13 @@ def looks_like(*patterns: bytes, ending: str | tuple[str, ...] = ()) -> Looks:
 
 
 def head_lines(head: bytes, *, most: int = 20) -> list[bytes]:
-    """The first nonblank lines from the first bytes of a file; the last line is dropped, because it may be cut off."""
+    """Return the first nonblank lines in a file's first bytes, without the last line, which may be cut off."""
     lines = head.split(b"\n")
     return [line for line in (lines[:-1] or lines)[:most] if line.strip()]
 
 
 def lines_like(*patterns: bytes) -> Looks:
-    """Make a test: some pattern matches all of the first lines."""
+    """Make a test for files: one of the patterns matches each of the first lines."""
 
     def looks(name: str, head: bytes) -> bool:
         lines = head_lines(head)
@@ -78,7 +79,7 @@ def lines_like(*patterns: bytes) -> Looks:
 
 
 def either(*looks: Looks) -> Looks:
-    """Make a test that holds if any of several tests holds."""
+    """Make a test for files that holds if any of several tests holds."""
     return lambda name, head: any(each(name, head) for each in looks)
 
 
@@ -95,26 +96,26 @@ class Format:
         title: what the format is, in a few words.
         takes: which files the format takes.
         reader: "module:function". The function takes (sources, options), parses the files once for all metrics, and
-            returns a function: options with one metric -> evaluation (see `sigjax.readers.join.join_sheets`). It
-            refuses data by an `InputError` that names file and line. It is imported when the format is chosen.
+            returns a function: options with one metric -> evaluation (see `sigjax.readers.join.join_sheets`). For wrong
+            data it raises an `InputError` that names file and line. It is imported when the format is chosen.
         looks: function: (file name in lower case without .gz, first bytes unpacked) -> whether the file looks like this
-            format. It is asked for the first file of a comparison, if `names` and `begins` allow the file.
-        recognizes: "module:function" with the same arguments; a second test, if `looks` says yes.
+            format. It is called for the first file of a comparison, if `names` and `begins` allow the file.
+        recognizes: "module:function": a second test of a file that passes `looks`, with the same arguments.
         confirms: "module:function" of (gold files, files of systems): whether all files together have this format, if
-            the first file alone cannot tell. It refuses files that are nearly of this format.
-        metrics: names of the metrics for which the format gives statistics, the default first; empty if it gives
-            numbers for any metric.
-        offers: "module:function" of a name: whether the format gives a metric that is not in `metrics`, or that sigjax
-            does not know.
-        options: names of options of `read`, and of parameters of metrics, that have a meaning only for some formats,
-            such as this format.
+            the first file alone cannot tell. It raises an error for files that fit the format almost, but not quite.
+        metrics: names of the metrics for which files of this format have statistics, the default first; empty if the
+            files have numbers for any metric.
+        offers: "module:function" of a metric's name: whether the format has this metric, although it is not in
+            `metrics`, or unknown to sigjax.
+        options: names of options of `read`, and of parameters of metrics, that this format uses and other formats may
+            not use.
         parameters: the parameters after the format's name, as in alignment(one_based=true), each with its possible
             values (empty: any value). `Options.parameters` has the given values.
-        folder: file name pattern, if a folder stands for a system; several patterns with | between them. For *.json and
-            results.json, only files that look like this format are taken.
+        folder: pattern of file names (several patterns with | between them), if a system may be given as a folder. For
+            *.json and results.json, only files that look like this format are used.
         tasks: whether a system may have several files, one per task, so that its folder may hold several files.
-        certain: whether a file that looks like this format can be nothing else. Then it is refused if the metric does
-            not fit, instead of being read as plain text.
+        certain: whether a file that looks like this format can be nothing else. Then a metric that does not fit raises
+            an error, and the file is not read as plain text.
         names: regular expression for file names, without the folder and in lower case.
         begins: the possible first bytes of files, after white space.
         parts: whether a file may also hold only one system, with one file per system.
@@ -156,7 +157,10 @@ class Format:
         return bool(re.fullmatch(self.names, PurePath(name).name, re.S)) and head.lstrip().startswith(self.begins)
 
     def inside(self, folder: str) -> list[str]:
-        """The files of this format in a folder: by name, and by content if several programs share the name."""
+        """Return the files of this format in a folder.
+
+        They are chosen by name, and also by content if other programs write files with this name.
+        """
         found = set[str]()
         for pattern in filter(None, self.folder.split("|")):
             files = files_inside(folder, pattern)
@@ -183,7 +187,7 @@ class Format:
         return base in self.metrics or ("fscore" in self.metrics and FBETA.fullmatch(base) is not None)
 
     def check_metric(self, metric: object) -> None:
-        """Refuse parameters of a metric that have no meaning for this format."""
+        """Raise an error if a metric is given with parameters that this format does not use."""
         given = parameterized(metric)[2] if self.metrics and not self.offers and isinstance(metric, str) else {}
         if others := [name for name in given if name not in self.options]:
             raise InputError(f"metric {metric!r}: {others[0]} means nothing for the format {self.name}; leave it out")
@@ -200,14 +204,14 @@ class Format:
         return lambda options: reading(replace(options, metric=self._meant(options.metric)))
 
     def _meant(self, metric: Any) -> Any:
-        """The metric by its name in sigjax, if this format uses these names; names of scores in files do not change."""
+        """Translate a metric's alias to its name in sigjax. Names of scores in the files stay unchanged."""
         if not (isinstance(metric, str) and self.metrics) or metric in self.metrics:
             return metric
         return metric if self.offers and self._function(self.offers)(metric) else canonical(metric)
 
 
 def looks_tabular(name: str, head: bytes) -> bool:
-    r"""Whether the first lines of a file are rows of a table, or JSON objects; then the file has no texts or labels.
+    r"""Whether the first lines of a file are rows of a table, or JSON objects, and so not plain texts or labels.
 
     Rows of a table have the same number of tabs, or the same number of commas. For commas, the file must be named .csv,
     or no line may have blanks, because texts have blanks.
@@ -239,19 +243,25 @@ def _looks_csv(name: str, head: bytes) -> bool:
 
 
 def _is_even(lines: Sequence[bytes], mark: bytes) -> bool:
-    """Whether all lines have the same number of marks; the first line may be a title if two or more lines follow."""
+    """Whether all lines have the same number (above 0) of `mark`.
+
+    If there are three or more lines, the first may be a title.
+    """
     counts = [line.count(mark) for line in lines]
     return any(len({*own}) == 1 and own[0] > 0 for own in (counts, counts[1:] if len(counts) > 2 else counts))
 
 
 def _has_tabs(head: bytes) -> bool:
-    """Whether the first line has tabs; or it has no comma, and all other lines have the same number of tabs."""
+    """Whether the first line has tabs, or no comma while all other lines have the same number of tabs."""
     lines = _row_lines(head)
     return b"\t" in _first_row(head) or (b"," not in _first_row(head) and _is_even(lines, b"\t"))
 
 
 def _looks_spaced(_: str, head: bytes) -> bool:
-    """Whether the first line has names, and the next lines as many fields between blanks, with a number at the end."""
+    """Whether the first line has names, and each other line the same number of fields (or one more) between blanks.
+
+    The last field of each other line must be a number, or missing.
+    """
     names, *rows = [line.decode("utf-8", "replace").split() for line in _row_lines(head)] or [[]]
     return (
         {len(row) for row in rows} in ({len(names)}, {len(names) + 1})
@@ -271,7 +281,7 @@ def _is_packed_or_json(head: bytes) -> bool:
 
 
 def _row_lines(head: bytes) -> list[bytes]:
-    """The first lines without comments; a line with # is kept as a header if it has as many fields as a row."""
+    """Return the first lines without comments. A line with # is kept as a header if it has as many fields as a row."""
     lines = head_lines(head)
     row = next((line for line in lines if not line.startswith(b"#")), b"")
 
@@ -282,19 +292,25 @@ def _row_lines(head: bytes) -> list[bytes]:
 
 
 def _looks_labels(name: str, head: bytes) -> bool:
-    """Whether there is one word per line; labels of several words are read only if the user names the format."""
+    """Whether each line has one word. Labels of several words are read only if the user names the format."""
     lines = (head[: head.rfind(b"\n") + 1] or head).rstrip().split(b"\n")
     return all(len(line.split()) == 1 for line in lines) and _looks_texts(name, head)
 
 
 def _looks_paired(_: str, head: bytes) -> bool:
-    """Whether the first line begins a JSON object, has marks between columns, or has one or two words."""
+    """Whether the first line may have labels by id.
+
+    It begins with a bracket or #, or has marks between columns, or has at most two words.
+    """
     line = head.strip().partition(b"\n")[0]
     return line.startswith((b"{", b"[", b"(", b"#")) or len(line.split()) <= 2 or bool({*line} & {*b"\t,;"})
 
 
 def _looks_texts(name: str, head: bytes) -> bool:
-    """Whether this is text, but no table, JSON or document; other faults are found when the file is read."""
+    """Whether this may be plain text: it is no table, JSON or document.
+
+    Other faults are found when the file is read.
+    """
     if b"\0" in head or name.endswith((*DOCUMENTS, ".json", ".jsonl")):
         return False
     return not (_JSON.match(head) or looks_tabular(name, head))
@@ -316,7 +332,7 @@ def _looks_mqm(_: str, head: bytes) -> bool:
 
 
 _SHARED = ("*.json", "results.json", "*/results.json")
-"""File name patterns that several programs share."""
+"""File name patterns that several programs use, so that files are also checked by content."""
 DOCUMENTS = (".md", ".rst", ".log", ".html", ".yaml", ".yml", ".py", ".ipynb", ".pdf", ".png")
 """Endings of files that hold no results, gold labels or texts."""
 _JSON = re.compile(rb'\s*(\[\s*)?\{\s*"[^"\n]*"\s*:')
@@ -325,7 +341,7 @@ _NUMBER = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?"
 _NUMBERS = re.compile(rf"\s*{_NUMBER}([ \t]+{_NUMBER})*\s*")
 _NUMBER_WORD = re.compile(rb"[-+.\d]*")
 _NAME = rb'"(?:[^"\\]|\\.)*"\s*:\s*'
-"""A field name in a JSON object, and the colon after it."""
+"""Pattern of a field name in a JSON object, and of the colon after it."""
 _TAG = rb"(?m)(?:^|[ \t])[BIESLUM]-\S"
 _NO_ENDING = r"\.?[^.]*"  # file names without an ending
 
@@ -357,9 +373,9 @@ _LOOKS: dict[str, Looks] = {
     "alignment": lines_like(
         rb"\s*[0-9]+\s+[0-9]+\s+[0-9]+(\s+[SPsp](\s.*)?|\s*)", rb"\s*([0-9]+[-p?][0-9]+(\s+[0-9]+[-p?][0-9]+)*\s*)?"
     ),
-    # a category on the first line, or a boundary mark @@ on some line
+    # The file has a category on the first line, or a boundary mark @@ on some line.
     "segmentation": looks_like(rb"^([^\t\n]+\t[^\t\n]+\t[01]{3}\r?\n|(?=(?s:.*) @@)[^\t\n]+\t[^\t\n]+(\t[^\t\n]*)?\n)"),
-    # matches runs, too: a run in place of the judgments is refused with a reason when it is read
+    # This matches runs, too: a run in the place of the judgments raises an error with a reason when it is read.
     "trec-run": lines_like(rb"\s*\S+\s+\S+\s+\S+\s+-?[0-9]+\s*", rb"\s*\S+\s+Q0\s+\S+\s+\S+\s+[-+.0-9eE]+\s+\S+\s*"),
     "ranx-json": looks_like(rb"^\s*\{\s*" + _NAME + rb"\{\s*(?:" + _NAME + rb"[-0-9]|\})"),
     "squad": either(
@@ -399,11 +415,11 @@ _LOOKS: dict[str, Looks] = {
     "paired-perm": looks_like(),  # never recognized: a table that lost its header looks the same
     "tsv": lambda name, head: name.endswith(".tsv") or (not _is_packed_or_json(head) and _has_tabs(head)),
     "csv": _looks_csv,
-    # labels: on some line the last word is no number
+    # The file has labels: on some line, the last word is no number.
     "timbl": lambda _, head: not all(_NUMBER_WORD.fullmatch(line.split()[-1]) for line in head_lines(head)),
     "spaces": _looks_spaced,
 }
-"""Format -> the test that recognizes its files."""
+"""Dict from the name of a format to the test that recognizes its files."""
 CURVES: Mapping[str, Looks] = {
     "events": lambda name, _: PurePath(name).name.startswith("events.out.tfevents."),
     "scalar": looks_like(rb'\A"?Wall time"?,"?Step"?,"?Value"?\s'),
@@ -417,7 +433,8 @@ CURVES: Mapping[str, Looks] = {
         head.startswith(ZIP_MAGIC) and head[30:].startswith(b"timesteps.npy") and b"results.npy" in head
     ),
 }
-"""Kind -> the test that recognizes files of one training run, which have no instances (`formats.curves`)."""
+"""Dict from a kind of file of one training run to the test that recognizes it. Such files have no instances (see
+`formats.curves`)."""
 
 
 def _format(takes: Takes, name: str, title: str, reader: str, metrics: tuple[str, ...] = (), **more: Any) -> Format:
@@ -435,7 +452,7 @@ def _transcripts(name: str, title: str) -> Format:
 
 
 def _table(name: str, title: str, reader: str, names: str, **more: Any) -> Format:
-    """Declare a format of tables: one table with all systems, or one table per system."""
+    """Declare a format of tables. One table has all systems, or there is one table per system."""
     options = "runs system_column score_column gold prediction where transpose melt systems"
     options += " records" * (name in ("json", "jsonl"))
     return _format("file", name, title, reader, options=frozenset(options.split()), names=names, parts=True, **more)
@@ -579,14 +596,17 @@ _TABLE = (
     _table("spaces", "table, blanks between columns", _PLAIN + "spaces", r"(?!.*\.(csv|tsv)$).*"),
 )
 HARNESSES = tuple(each.name.replace("_", "-") for each in iter_modules([str(PurePath(__file__).with_name("harness"))]))
-"""Names of the formats of logs; each has a module in `formats.harness`."""
+"""Names of the formats of logs. Each has a module in `formats.harness` (a harness is a program that evaluates models).
+"""
 LOGS_BEGIN = (b"{", b"[", ZIP_MAGIC, b"PAR1")
-"""Possible first bytes of logs."""
+"""The bytes with which logs may begin."""
 
 
 @cache
 def logs_hold(name: str) -> tuple[bytes, ...]:
-    """Texts that occur in the logs of a harness (or in their names), read from its module's first line, without import.
+    """Return texts of which one occurs in each log of a harness, or in the log's name.
+
+    They are read from the first line of the harness's module, without importing it.
 
     >>> logs_hold("swebench")[0]
     b'"leaderboards"'
@@ -599,14 +619,14 @@ def logs_hold(name: str) -> tuple[bytes, ...]:
 
 
 def _may_be_log(harness: str, name: str, head: bytes) -> bool:
-    """Whether a file may be a log of this harness."""
+    """Whether a file may be a log of this harness, by its first bytes and the texts of `logs_hold`."""
     if not head.lstrip().startswith(LOGS_BEGIN):
         return False
     return any(mark in head or mark in name.encode("utf-8", "replace") for mark in logs_hold(harness))
 
 
 class _Formats(Mapping[str, Format]):
-    """Formats by name: logs of harnesses (each imported when it is used), then the formats of the table."""
+    """The formats by name: first logs of harnesses, each imported when it is used, then the formats of `_TABLE`."""
 
     def __init__(self, known: Sequence[Format]) -> None:
         self._known = {each.name: each for each in known}
@@ -622,7 +642,7 @@ class _Formats(Mapping[str, Format]):
         return name in HARNESSES or name in self._known
 
     def __iter__(self) -> Iterator[str]:
-        """The names of the formats, in the order of trial."""
+        """Yield the names of the formats, in the order in which they are tried on a file."""
         return iter(dict.fromkeys(chain(HARNESSES, self._known)))
 
     def __len__(self) -> int:
@@ -631,18 +651,22 @@ class _Formats(Mapping[str, Format]):
 
 
 FORMATS: Mapping[str, Format] = _Formats(_TABLE)
-"""Name -> format, in the order in which formats are tried on a file: specific formats before general formats."""
+"""Dict from a name to the format, in the order in which formats are tried on a file: specific formats before general
+formats."""
 _GENERAL = ("id-labels", "labels", "texts", "jsonl", "json", "paired-perm", "tsv", "csv", "timbl", "spaces")
-"""General formats, which are tried after the formats of other packages."""
+"""Names of general formats, which are tried after the formats of other packages."""
 
 
 GROUP = "sigjax.formats"
-"""The group of entry points for formats of other packages."""
+"""The group of entry points by which other packages add formats."""
 
 
 @cache
 def added_formats() -> dict[str, Format]:
-    """The formats that other packages add; an unusable format is left out, with a warning of one line."""
+    """Return the formats that other packages add.
+
+    A format that cannot be used is left out, with a warning of one line.
+    """
     from importlib.metadata import entry_points
 
     points = entry_points(group=GROUP)
@@ -664,7 +688,7 @@ def added_formats() -> dict[str, Format]:
 
 
 def _loaded(point: EntryPoint) -> Format:
-    """Load the format that an entry point names."""
+    """Load the format that an entry point names; raise an error if it is no `Format` with the same name."""
     found = point.load()
     if not isinstance(found, Format):
         raise InputError(f"{point.value} is {type(found).__name__}; expected a sigjax.formats.Format")
@@ -674,7 +698,7 @@ def _loaded(point: EntryPoint) -> Format:
 
 
 def named_format(reader: str) -> tuple[Format, dict[str, list[str]]]:
-    """The format with this name, and its parameters, as in alignment(one_based=true)."""
+    """Return the format that `reader` names, and the parameters after its name, as in alignment(one_based=true)."""
     name, given = split_parameters(reader)
     known = FORMATS if name in FORMATS else all_formats()
     if name not in known:
@@ -688,9 +712,9 @@ def named_format(reader: str) -> tuple[Format, dict[str, list[str]]]:
 
 
 def all_formats(file: tuple[str, bytes] | None = None) -> dict[str, Format]:
-    """All formats by name, including formats of other packages, in the order of trial.
+    """Return all formats by name, in the order in which they are tried, including formats of other packages.
 
-    If `file` (its name and first bytes) is given, harnesses are left out if the file cannot be their log.
+    If `file` (its name and first bytes) is given, leave out harnesses whose log the file cannot be.
     """
     without = [] if file is None else [name for name in HARNESSES if not _may_be_log(name, *file)]
     particular = {name: FORMATS[name] for name in FORMATS if name not in _GENERAL and name not in without}

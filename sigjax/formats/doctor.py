@@ -60,7 +60,7 @@ class Diagnosis:
         ids: how instances are joined.
         metrics: names of the metrics for which the data have numbers, the default first.
         fields: field with one label per instance -> number of labels; for clusters or strata.
-        alike: groups of systems without any difference.
+        alike: groups of systems that have the same results on all instances.
         notes: what was done to the data.
         missing: which systems lack which instances; None if no results are missing.
         refusal: why the data cannot be compared; None if they can.
@@ -98,11 +98,14 @@ class Diagnosis:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """Show the text in notebooks."""
+        """Return the text as HTML, for notebooks."""
         return html_text(str(self))
 
     def text(self, width: int, spelling: Callable[[Hint], str]) -> str:
-        """The text with lines of this width; commands are not broken. `spelling` renders the names of options."""
+        """Return the diagnosis as text; lines have at most `width` characters, except commands, which are not broken.
+
+        `spelling` renders the names of options in messages.
+        """
         lines = [entry(word, said, width=width, indent=_INDENT) for word, said in _rows(self, spelling)]
         if self.command is None:
             return "\n".join(lines)
@@ -110,11 +113,11 @@ class Diagnosis:
         return "\n".join([*lines, "", "Next:", visible(self.command), *others])
 
     def to_json(self) -> str:
-        """The whole diagnosis as JSON."""
+        """Return the whole diagnosis as JSON."""
         return visible_json({name: each for name, each in asdict(self).items() if name not in _INNER}, indent=2)
 
     def spelled(self, spelling: Callable[[Hint], str]) -> Diagnosis:
-        """The diagnosis, with options in its messages rendered by `spelling`."""
+        """Return the diagnosis with the names of options in its messages rendered by `spelling`."""
 
         def said(text: str | Message) -> str:
             return Message.of(text).shown(spelling)
@@ -151,7 +154,10 @@ def doctor(*data: Any, options: ReadOptions) -> Diagnosis:
 @keeping_pipes()
 @with_progress
 def diagnose(*data: Any, options: ReadOptions) -> Diagnosis:
-    """`doctor` without rendering the hints in messages; if there are several metrics, only the first is used."""
+    """Make the diagnosis of `doctor`, but leave the names of options in its messages unrendered.
+
+    If there are several metrics, only the first is used.
+    """
     try:
         metrics = listed_metrics(options.metric)
     except InputError as error:
@@ -176,7 +182,7 @@ def diagnose(*data: Any, options: ReadOptions) -> Diagnosis:
 
 
 def _with_commands(diagnosis: Diagnosis, spelled: Callable[[str, Mapping[str, Any]], str]) -> Diagnosis:
-    """Add the commands that suit the data; none if the data are refused."""
+    """Add the commands that suit the data; add none if the data cannot be compared."""
     if diagnosis.refusal is not None:
         return diagnosis
     others = {about: spelled(command, more) for about, command, more in diagnosis.proposals}
@@ -187,7 +193,7 @@ _CALLS = {"compare": "sigjax.compare", "rl": "sigjax.studies.rl", "classical": "
 
 
 def _python_call(given: Mapping[str, Any], command: str, more: Mapping[str, Any]) -> str:
-    """The analysis as a Python call; options that are None in `more` are left out."""
+    """Write the analysis as a Python call; options that are None in `more` are left out."""
     chosen = {name: f"{name}={value!r}" for name, value in {**given, **more}.items() if value is not None}
     of_read = [said for name, said in chosen.items() if name in options_of(ReadOptions)]
     data = f"sigjax.read({', '.join(['data', *of_read])})" if of_read else "data"
@@ -196,13 +202,13 @@ def _python_call(given: Mapping[str, Any], command: str, more: Mapping[str, Any]
 
 
 def _typed(files: Sequence[Any], given: Mapping[str, Any], command: str, more: Mapping[str, Any]) -> str:
-    """The analysis as a shell command."""
+    """Write the analysis as a shell command; options that are None in `more` are left out."""
     chosen = sorted({**given, **more}.items(), key=lambda item: _ORDER.get(item[0], 1))
     return shell_command([command, *map(os.fsdecode, files)], dict(chosen))
 
 
 def shell_command(words: Sequence[str], options: Mapping[str, Any]) -> str:
-    """The command `sigjax WORDS` with these options by their Python names; options that are None are left out.
+    """Write the command `sigjax WORDS` with these options by their Python names; options that are None are left out.
 
     >>> shell_command(["compare", "-a.csv"], {"only": ["-a", "b c"], "transpose": True, "lower_is_better": False})
     "sigjax compare ./-a.csv --only=-a '--only=b c' --transpose --lower-is-better=false"
@@ -220,7 +226,7 @@ def shell_command(words: Sequence[str], options: Mapping[str, Any]) -> str:
 
 
 def _texts(value: Any) -> list[str]:
-    """The value of an option as words of a command line."""
+    """Return the words of an option's value on the command line."""
     if isinstance(value, Mapping):
         return [f"{name}={each}" for name, each in value.items()]
     return list(map(str, value)) if isinstance(value, Sequence) and not isinstance(value, str) else [str(value)]
@@ -228,13 +234,13 @@ def _texts(value: Any) -> list[str]:
 
 _keyword = attrgetter("keyword")
 _INNER = ("options", "proposals")
-"""Attributes that JSON leaves out, because `command` and `others` contain them."""
+"""Names of attributes that JSON leaves out, because `command` and `others` contain them."""
 _PATH = str | os.PathLike | bytes
 _SEVERAL = Mapping | list | tuple
 
 
 def _needed_options(options: ReadOptions, diagnosis: Diagnosis, metrics: Sequence[Any]) -> dict[str, Any]:
-    """The options that `compare` needs: the given options, and options that the diagnosis adds."""
+    """Return the options that `compare` needs: the given options, and options that the diagnosis adds."""
     fields = {name: each for name, each in options_of(ReadOptions).items() if name != "progress"}
     chosen = {name: value for name, each in fields.items() if (value := getattr(options, name)) != each.default}
     given = {name: value for name, value in chosen.items() if value not in ((), [], {})} | dict(diagnosis.options)
@@ -244,7 +250,7 @@ def _needed_options(options: ReadOptions, diagnosis: Diagnosis, metrics: Sequenc
 
 
 def _rows(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[tuple[str, str]]:
-    """The lines of the diagnosis: (first word, text)."""
+    """Yield the lines of the diagnosis, as (first word, text)."""
     if diagnosis.format is not None:
         why = Message.of(diagnosis.why).shown(spelling)
         yield "format", f"{diagnosis.format}: {diagnosis.title} ({why})"
@@ -272,7 +278,7 @@ def _rows(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[tup
 
 
 def _evidence(reading: TableReading) -> Iterator[tuple[str, str]]:
-    """Lines on how a table is read: each role with its columns and the evidence."""
+    """Yield lines on how a table is read: the columns of each role, with the evidence for them."""
     said = [f"{name} {own} ({own.evidence})" for name, own in reading.roles()]
     yield "read as", "; ".join([LAYOUTS[reading.layout], *said])
     if reading.direction:
@@ -282,7 +288,7 @@ def _evidence(reading: TableReading) -> Iterator[tuple[str, str]]:
 
 
 def _missing(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[str]:
-    """Texts on missing results, ids and clusters, and what they mean."""
+    """Yield texts on missing results, ids and clusters, and on what these mean for the comparison."""
     if diagnosis.missing is not None:
         yield f"results: {Message.of(diagnosis.missing).shown(spelling)}"
     if diagnosis.instances is None:
@@ -302,7 +308,7 @@ def _missing(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[
 
 
 def _cluster(fields: Mapping[str, int], instances: int) -> str | None:
-    """The field that most likely names clusters; fields of runs or folds never do."""
+    """Return the field that most likely names clusters, if any; fields of runs or folds never do."""
     usable = {name: labels for name, labels in fields.items() if not (is_trial(name) or is_fold(name))}
     # Clusters should be small, but hold several instances: a field that is nearly an id would change nothing.
     small = [name for name, labels in usable.items() if 2 * labels <= instances]
@@ -310,9 +316,10 @@ def _cluster(fields: Mapping[str, int], instances: int) -> str | None:
 
 
 _MOST_TASKS = 100
-"""Most tasks of a benchmark of agents; if there are more, they are instances of a test set."""
+"""A benchmark of agents has at most this many tasks. If there are more, they count as instances of a test set."""
 _Proposals = tuple[tuple[str, str, Mapping[str, Any]], ...]
-"""(purpose, command, options that differ from those for `compare`; None removes an option), one for each analysis."""
+"""For each analysis: (purpose, command, options that differ from the options for `compare`). An option with the value
+None is removed."""
 
 
 def _proposals(
@@ -322,7 +329,7 @@ def _proposals(
     runs: str | None,
     given: str | None,
 ) -> _Proposals:
-    """Other analyses that suit the data: tests with clusters, runs of agents on tasks, folds."""
+    """Return other analyses that suit the data: with clusters, for runs of agents on tasks, or for folds."""
     made, count = list[tuple[str, str, Mapping[str, Any]]](), len({*(evaluation.ids or ())})
     if given is None and (cluster := _cluster(fields, count or evaluation.num_instances)) is not None:
         about = f"if instances with one {cluster!r} depend on each other"
@@ -339,7 +346,7 @@ def _proposals(
 
 
 def _is_right_or_wrong(evaluation: EvaluationRecord) -> bool:
-    """Whether all numbers are 0 or 1."""
+    """Whether all statistics of an evaluation are 0 or 1."""
     return bool(np.isin(evaluation.stats, (0.0, 1.0)).all())
 
 
@@ -349,11 +356,11 @@ def _named(names: Sequence[str]) -> str:
 
 
 _Parsed = tuple[ByTask, Options]
-"""The function that evaluates the data, and the options of reading; `Options.seen` holds the joined sheets."""
+"""(function that evaluates the data, options of reading); `Options.seen` has the sheets that were joined."""
 
 
 def _evaluated(parsed: _Parsed, metric: Any) -> EvaluationRecord:
-    """The evaluation by a metric; if there are several tasks, the evaluation of the first task."""
+    """Return the evaluation by a metric; if there are several tasks, the evaluation of the first task."""
     by_task = parsed[0](replace(parsed[1], metric=metric))
     name, first = next((name, each) for name, each in by_task.items() if each is not None)
     if [*by_task] == [""]:
@@ -362,7 +369,7 @@ def _evaluated(parsed: _Parsed, metric: Any) -> EvaluationRecord:
 
 
 def _diagnosis_of_data(data: Any, options: ReadOptions) -> Diagnosis:
-    """The diagnosis of a data frame, arrays or evaluations."""
+    """Make the diagnosis of a data frame, of arrays or of evaluations."""
     evaluations: Sequence[Any] = data if isinstance(data, list | tuple) else [data]
     is_read = all(isinstance(each, EvaluationRecord) for each in evaluations)
     by_name: dict[Any, EvaluationRecord] = {each.metric.name: each for each in evaluations} if is_read else {}
@@ -410,7 +417,7 @@ def _diagnosis(paths: Sequence[Any], given: ReadOptions) -> Diagnosis:
 
 
 def _format_of(sources: Sources, metric: Any, reader: str | None) -> tuple[Format, InputError | None]:
-    """The format of the files; if it lacks the requested metric, also the refusal with the reason."""
+    """Return the format of the files; if it lacks the requested metric, also return the error that says so."""
     try:
         return formats_of(sources, reader, [metric])[0], None
     except InputError as error:
@@ -422,7 +429,7 @@ def _format_of(sources: Sources, metric: Any, reader: str | None) -> tuple[Forma
 
 
 def _recognized_by(format: Format, sources: Sources, reader: str | None) -> str | Message:
-    """How a format was recognized, in words."""
+    """Say in words how a format was recognized."""
     if reader is not None:
         return Message(("named by ", Hint("reader")))
     first = next(chain(*files_of(sources)))
@@ -439,7 +446,10 @@ def _read_as(
     *,
     in_table: bool,
 ) -> Diagnosis:
-    """Try to read the data; if the requested metric is refused, diagnose with the format's usual metric."""
+    """Try to read the data, and make the diagnosis.
+
+    If the requested metric cannot be used, try the format's usual metric.
+    """
     usual = (metric if unserved is None else None) or (metrics[0] if metrics else "mean")
     parsed, evaluation, refusal = _tolerant(reading, usual, options)
     missing, needed, tried = None, dict[str, Any](), ()
@@ -495,10 +505,10 @@ _SHAPES = ("transpose", "melt", "runs", "id_column", "records", "filter")
 
 
 def _proposed(refusal: InputError, options: Options) -> Iterator[dict[str, Any]]:
-    """The options on the shape of a table that a refusal proposes, with their values, if the user did not give them.
+    """Yield options on the shape of a table that the message of an error proposes, with their values.
 
-    If the refusal is an `Asked`, its combinations of options are proposed as a whole; else each named option with a
-    value.
+    Options that the user gave are left out. If the error is an `Asked`, yield each combination of options that it
+    proposes; else yield each option alone.
     """
     if isinstance(refusal, Asked):
         for way in refusal.ways:
@@ -515,9 +525,10 @@ def _proposed(refusal: InputError, options: Options) -> Iterator[dict[str, Any]]
 def _tolerant(
     reading: Callable[[Options], ByTask], metric: Any, options: Options
 ) -> tuple[_Parsed | None, EvaluationRecord | None, InputError | None]:
-    """Read and evaluate data; if they are refused, again without instances that some system lacks.
+    """Read and evaluate data; if this fails, try again without the instances that some system lacks.
 
-    Returns what was read, the evaluation (None if both attempts fail), and the first refusal.
+    Returns three things: what was read (or None), the evaluation (None if both attempts fail), and the error of the
+    first attempt (None if it succeeds).
     """
     known, refusal, sheets = None, None, list[Sheet]()
     for missing in dict.fromkeys((options.missing, "drop")):
@@ -531,7 +542,7 @@ def _tolerant(
 
 
 def _possible(parsed: _Parsed, usual: str) -> tuple[str, ...]:
-    """The metrics that suit files of numbers, found by trying all metrics.
+    """Return the metrics that suit files of numbers, found by trying all metrics.
 
     The format's usual metric comes first. For plain numbers this is accuracy if numbers are right or wrong, and F1 if
     they are counts. If only some rows have human labels, the metric for such labels comes first. Metrics that are
@@ -553,7 +564,7 @@ def _possible(parsed: _Parsed, usual: str) -> tuple[str, ...]:
 
 
 _OF_REALS = ("variance", "median", "iqm", "optimality-gap")
-"""Metrics of numbers that are useless for right-or-wrong numbers."""
+"""Names of metrics of numbers that are useless if all numbers are 0 or 1."""
 
 
 def _fills_some(sheets: Sequence[Sheet], name: str) -> bool:
@@ -564,7 +575,7 @@ def _fills_some(sheets: Sequence[Sheet], name: str) -> bool:
 
 
 def _metrics_of_tasks(reading: ByTask, options: Options, metrics: Sequence[str]) -> list[str]:
-    """The first metric, and further metrics for tasks that do not have a score by the metrics before."""
+    """Return the first metric, and a further metric for each task that has no score by the metrics before."""
     chosen, without = list(metrics[:1]), None
     for name in metrics:
         with suppress(InputError):
@@ -579,7 +590,7 @@ def _metrics_of_tasks(reading: ByTask, options: Options, metrics: Sequence[str])
 
 
 def _ids(sheets: Sequence[Sheet], evaluation: EvaluationRecord | None, *, in_table: bool) -> str:
-    """How instances are joined, in words; numbered rows of a table count as having no ids."""
+    """Say in words how instances are joined; a table whose ids are its row numbers counts as having no ids."""
     if not sheets and evaluation is None:
         return ""
     if sheets and sheets[0].id_column is not None:
@@ -591,7 +602,7 @@ def _ids(sheets: Sequence[Sheet], evaluation: EvaluationRecord | None, *, in_tab
 
 
 def _fields(sheets: Sequence[Sheet], others: Sequence[str | None]) -> dict[str, int]:
-    """Field that can name clusters or strata -> number of labels."""
+    """Return the number of labels of each field that can name clusters or strata."""
     fields: dict[str, int] = {}
     left_out = {*others, *(sheet.system for sheet in sheets), *(sheet.id_column for sheet in sheets)}
     for name in dict.fromkeys(name for sheet in sheets for name in sheet.labels if name not in left_out):
@@ -603,7 +614,7 @@ def _fields(sheets: Sequence[Sheet], others: Sequence[str | None]) -> dict[str, 
 
 
 def _equal_systems(evaluation: EvaluationRecord | None) -> tuple[tuple[str, ...], ...]:
-    """Groups of systems whose statistics are the same on all instances."""
+    """Return groups of systems whose statistics are the same on all instances."""
     groups: dict[bytes, list[str]] = {}
     for name, own in () if evaluation is None else zip(evaluation.systems, evaluation.stats, strict=True):
         groups.setdefault(own.tobytes(), []).append(name)

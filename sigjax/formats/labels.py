@@ -6,7 +6,8 @@ and the label are found by their names, and other columns of the gold file can b
 
 **TiMBL** writes one instance per line: features, the gold label and the predicted label. **Term lists** are in the
 format of `art.py -r` of CLiPS, and are compared as sets. An instance is a term of any list; each system has 0 or 1 for
-it. So tests swap terms one by one for any `unit`; unit="response" also says that terms are no sample.
+it. So tests swap terms one by one for any `unit`. With unit="response", the report also says that the terms are no
+random sample.
 """
 
 import re
@@ -38,7 +39,7 @@ def evaluate_labels(
     ids: Sequence[str] | None = None,
     fields: Mapping[str, Sequence[str]] | None = None,
 ) -> EvaluationRecord:
-    """The evaluation of `systems`: name -> (file, labels `[instance]`); a missing label is None."""
+    """Evaluate `systems`: dict from a name to (file, labels `[instance]`); a missing label is None."""
     found = [Predicted(Sheet(name, file, {}, fields or {}, ids), gold, own) for name, (file, own) in systems.items()]
     return evaluate_predictions(found, options)
 
@@ -55,7 +56,7 @@ def read_label_files(sources: Sources, _: Options) -> Reading:
 
 
 def read_labels(file: str) -> list[str]:
-    """The labels of a file, one per line, stripped of blanks."""
+    """Return the labels of a file, one per line, without blanks around them."""
     labels = [line.strip() for line in read_text(file).rstrip("\n").split("\n")]
     if not all(labels):
         raise InputError(f"{Line(file, labels.index('') + 1)}: expected a label, got an empty line")
@@ -63,9 +64,9 @@ def read_labels(file: str) -> list[str]:
 
 
 def parse_instances(file: str, text: str) -> tuple[list[str], list[str], list[str]]:
-    r"""Parse TiMBL output: features (with the gold label), gold labels and predicted labels, `[instance]` each.
+    r"""Parse TiMBL output. Return features, gold labels and predicted labels, `[instance]` each.
 
-    Fields are separated by blanks if there are blanks, else by commas.
+    The features include the gold label. Fields are separated by blanks if there are blanks, else by commas.
 
     >>> parse_instances("t", "+,a,P,Q\n-,a,P,P\n")
     (['+ a P', '- a P'], ['P', 'P'], ['Q', 'P'])
@@ -96,7 +97,7 @@ def _split_commas(line: str) -> list[str]:
 
 
 def read_timbl(sources: Sources, _: Options) -> Reading:
-    """Read files that hold both the gold labels and the labels of one system."""
+    """Read files that each have the gold labels and the labels of one system."""
     files = sources.systems
     parsed = {name: parse_instances(file, read_text(file)) for name, file in files.items()}
     instances = {name: (files[name], range(1, len(own) + 1), own) for name, (own, _, _) in parsed.items()}
@@ -109,7 +110,10 @@ def read_timbl(sources: Sources, _: Options) -> Reading:
 
 
 def _check_header(file: str, gold: Sequence[str], predicted: Sequence[Sequence[str]]) -> None:
-    """Refuse a first line that seems to name columns (two labels that no other line has): it would be an instance."""
+    """Raise an error if the first line seems to name columns, because it would count as an instance.
+
+    It seems so if it has two labels that no other line has.
+    """
     guesses = {labels[0] for labels in predicted}
     others = {label for labels in (gold, *predicted) for label in labels[1:]}
     names = {gold[0], *guesses}
@@ -121,7 +125,10 @@ def _check_header(file: str, gold: Sequence[str], predicted: Sequence[Sequence[s
 
 
 def looks_like_timbl(_: str, head: bytes) -> bool:
-    """Whether all lines have the same number of fields (3 or more); the last two are words, and equal on some line."""
+    """Whether all lines have the same number of fields (3 or more), and the last two fields are words.
+
+    On some line, these two fields must be equal.
+    """
     tokens = head_tokens(head.replace(b",", b" ") if b" " not in head.partition(b"\n")[0] else head)
     if tokens is None or len(tokens.sentences) > 1 or tokens.num_columns < 3:
         return False
@@ -155,13 +162,13 @@ _GOLD = "gold gold_label gold_labels true_label y_true truth".split()
 _EITHER = "label labels class target category tag sentiment stance answer y".split()
 _LABELS = frozenset((*_PREDICTED, *_GOLD, *_EITHER))
 _SCORES = frozenset("score scores value f1 acc accuracy correct probability confidence".split())
-"""Column names of numbers that are no labels."""
+"""Names of columns whose numbers are no labels."""
 _MARK = re.compile(r"[\t,; ]")
 _WHOLE = re.compile(r"[-+]?\d+")
 _DIGIT = re.compile(r"\d")
 _PAIR = r'"(?:[^"\\]|\\.)*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|-?\d+|true|false|null)\s*'
 _OBJECT = re.compile(rf"\s*\{{\s*{_PAIR},\s*{_PAIR}(?:[,}}]|\Z)")
-"""The beginning of a JSON object of id -> label."""
+"""Pattern of the beginning of a JSON object of id -> label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,18 +177,18 @@ class ById:
 
     file: str
     values: Mapping[str, str]
-    """Id -> label or words, in the order of the file."""
+    """Dict from an id to its label (or words), in the order of the file."""
     lines: Mapping[str, int]
-    """Id -> line number; empty for JSON."""
+    """Dict from an id to its line number; empty for JSON."""
     fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Name of another column -> its texts [row]."""
+    """Dict from the name of another column to its texts `[row]`."""
 
     def where(self, id: str) -> str:
-        """File and line of an id, for messages."""
+        """Return the file and line of an id, for messages."""
         return f"{Line(self.file, self.lines[id])}" if id in self.lines else self.file
 
     def check_known(self, gold: "ById") -> None:
-        """Refuse ids that the gold file does not have."""
+        """Raise an error for ids that the gold file does not have."""
         if stray := [id for id in self.values if id not in gold.values]:
             more = f" (and {len(stray) - 1} others)" if len(stray) > 1 else ""
             raise InputError(
@@ -191,7 +198,10 @@ class ById:
 
 
 def _split(file: str, content: str) -> Iterator[tuple[int, list[str]]]:
-    """Line number and fields of each nonblank line; if blanks separate the fields, a label may have several words."""
+    """Yield the line number and the fields of each nonblank line.
+
+    If blanks separate the fields, everything after the id is one label, which may have several words.
+    """
     first = content.lstrip("\n").partition("\n")[0].strip()
     marks = _MARK.findall(first)
     named = file.lower().removesuffix(".gz").endswith(".csv")
@@ -207,13 +217,19 @@ def _split(file: str, content: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _column(names: Sequence[str], known: Sequence[str], taken: int) -> int | None:
-    """The position of the column with the first of the `known` names; the column `taken` is skipped."""
+    """Return the position of a column: among the names in `known`, the first that any column has.
+
+    Return None if no column has such a name. The column at position `taken` does not count.
+    """
     by_name = {name.lower(): j for j, name in reversed(list(enumerate(names))) if j != taken}
     return next((by_name[name] for name in known if name in by_name), None)
 
 
 def _has_names(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row names the columns: it has names for an id and a label, and no row has that label."""
+    """Whether the first row names the columns: it has names for an id and for a label.
+
+    If there are two columns, no other row may have the name as its label.
+    """
     names = rows[0]
     ids = [j for j, name in enumerate(names) if is_id_name(name)]
     label = _column(names, (*_GOLD, *_PREDICTED, *_EITHER), taken=-1)
@@ -225,7 +241,7 @@ def _has_names(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _roles(file: str, names: Sequence[str], *, gold: bool) -> tuple[int, int]:
-    """The positions of the columns with the id and with the label."""
+    """Return two positions: of the column with the id, and of the column with the label."""
     id = next((j for j, name in enumerate(names) if is_id_name(name)), 0)
     if len(names) == 2:
         return id, 1 - id
@@ -251,7 +267,7 @@ def _read_labels(file: str, *, gold: bool) -> ById:
 
 
 def _parse(file: str, content: str, *, gold: bool) -> tuple[ById, str | None]:
-    """The labels by id, and the name of the label column (None if the file does not name its columns)."""
+    """Return the labels by id, and the name of the label column (None if the file does not name its columns)."""
     lines, rows = zip(*_split(file, content), strict=True)
     width, named = len(rows[0]), _has_names(rows)
     if width != 2 and not named:
@@ -274,7 +290,7 @@ def _parse(file: str, content: str, *, gold: bool) -> tuple[ById, str | None]:
 
 
 def _of_object(file: str, content: str, *, gold: bool) -> ById:
-    """The labels of a JSON object; in a system's file, null means a missing label."""
+    """Return the labels in a JSON object; null in a system's file means that the label is missing."""
     found, labels = item_at(file, parse_json(file, content)), dict[str, str]()
     for id, value in found.fields.items():
         with naming(file):
@@ -309,7 +325,10 @@ def read_id_labels(sources: Sources, options: Options) -> Reading:
 
 
 def looks_like_id_labels(name: str, head: bytes) -> bool:
-    """Whether lines are distinct ids with labels; some labels must repeat, or all must be single words."""
+    """Whether the file may have labels by id: lines of distinct ids with labels, or a JSON object.
+
+    In lines, some labels must repeat, or all labels must be single words.
+    """
     content = (head[: head.rfind(b"\n") + 1] or head).decode("utf-8", "replace").replace("\r\n", "\n")
     if not content.strip() or content.lstrip().startswith(("{", "[", "(", "#")):
         return _OBJECT.match(content) is not None and re.search(r"\}\s*\{", content) is None
@@ -321,7 +340,8 @@ def looks_like_id_labels(name: str, head: bytes) -> bool:
     whole = all(map(_WHOLE.fullmatch, labels))
     if not whole and not any(map(is_text, labels)):
         return False
-    # A column with another name may be a system; then its numbers are results, not labels.
+    # A column of whole numbers without a label's name, or a column with a name such as score, may be a system. Then its
+    # numbers are results, not labels.
     if title is not None and (title.lower() not in _LABELS if whole else title.lower() in _SCORES):
         return False
     several_words = any(" " in each for each in labels)
@@ -331,7 +351,11 @@ def looks_like_id_labels(name: str, head: bytes) -> bool:
 
 
 def are_id_labels(files: Sequence[str], _: Sequence[str]) -> bool:
-    """Whether a JSON object holds labels: its keys are no field names, and the labels are short or few."""
+    """Whether the first file has labels by id, not answers to questions or fields.
+
+    For a JSON object, its keys must be no field names, and its labels must be short, or few and repeated. Raise an
+    error if labels and answers cannot be told apart. Other files pass.
+    """
     file = files[0]
     if not read_head(file)[1].lstrip().startswith(b"{"):
         return True

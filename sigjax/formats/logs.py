@@ -1,8 +1,9 @@
 """Logs of evaluation programs: from the scores in each log to one evaluation per task.
 
-A format yields one `SystemLog` for each system in a file. If a file has one record per instance, a declaration of its
-fields suffices; else a function `results(file, options)` does this. `Log` does the common work: it names the systems,
-checks that they agree, selects the tasks and runs that all systems have, makes notes, and joins the systems.
+A format makes one `SystemLog` for each system in a file. If a file has one record per instance, the format only
+declares the fields of a record; else it has a function `results(file, options)`. `Log` does the common work: it names
+the systems, checks that they agree, selects the tasks and runs that all systems have, makes notes, and joins the
+systems.
 """
 
 from __future__ import annotations
@@ -31,11 +32,12 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 UNKNOWN = "unknown"
 _SUCCESS = "success"
-"""The score that says whether a run passes, if there are several scores."""
+"""Name of the score that says whether a run passes, if there are several scores."""
 TOLERANCE = 1e-9
-"""Relative tolerance for equality with the mean that the program published."""
+"""A mean may differ from the mean that the program published by this fraction."""
 LogScores = Mapping[str, float | InputError]
-"""Name of a score -> its value, or an error that is raised if the score is used; missing scores are left out."""
+"""Dict from the name of a score to its value, or to an error, which is raised if the score is used. Missing scores are
+left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +50,10 @@ class InstanceLog:
     run: str | None = None
     """The run (trial, epoch, seed), if an instance has several runs."""
     labels: Any = None
-    """An object; `--cluster` and `--strata` may name its plain fields."""
+    """An object with labels of the instance. `--cluster` and `--strata` may name a field of it that is no list or
+    object."""
     content: object = None
-    """A value on which all systems must agree, such as a hash of the question; None if the log has none."""
+    """A value that must be equal for all systems, such as a hash of the question; None if the log has no such value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,18 +62,20 @@ class SystemLog:
 
     file: str
     rows: Iterable[InstanceLog]
-    """Iterated only once, so rows need not be kept: many small objects are slow for the garbage collector."""
+    """The instances. They are iterated only once and need not be kept: many small objects slow the garbage collector
+    down."""
     system: str = ""
     """Name of the system in the log, such as a model; empty if the log does not name it."""
     notes: tuple[str, ...] = ()
     facts: Mapping[str, str | None] = field(default_factory=dict)
-    """Facts on which the systems should agree, besides the task, such as {"annotator": "gpt4"}."""
+    """Properties in which the systems should agree, besides the task, such as {"annotator": "gpt4"}."""
     task: str = ""
     """Name of the task in the log; empty if the log names no task."""
     lacking: tuple[int, int, str] = (0, 0, "")
-    """For a note: the number of rows that lack something, the number of all rows, and what is lacking."""
+    """(number of rows that lack something, number of all rows, what they lack), for a note."""
     published: Callable[[str, float], tuple[list[str], bool]] | None = None
-    """Function: (score, its mean) -> (notes if the program published another mean, whether lower is better)."""
+    """Function: (name of a score, its mean) -> (notes if the program published another mean, whether lower is better).
+    """
     unlisted: tuple[int, LogScores] | None = None
     """If the log lists only failures: the number of all instances, and the scores of an instance that is not listed."""
 
@@ -88,13 +93,14 @@ class Log:
         trial: field with the trial; "#" numbers the records of an instance.
         system: field with the name of the system. A path such as `/info.model?` is a field of the whole content; ? says
             that it may be missing.
-        facts: fact -> field, written as for `system`.
+        facts: dict from the name of a fact to its field, written as for `system`.
         labels: field with an object of labels.
         same: fields on which all systems must agree; the first field that a record has is used.
         filter: field for `--filter`, which selects the records with one value.
         lacking: (function: record -> whether something is missing, what is missing), for a note.
         content: name of `InstanceLog.content` (or `same`) in messages.
-        must_agree: fact -> what to do if systems differ in it. Differences in other facts only give a note.
+        must_agree: dict from the name of a fact to advice for the error if systems differ in it. Differences in other
+            facts only make a note.
         main: the score to use for the metric "mean".
         adapt: function: (options, names of the scores) -> options with the metric to use.
         files_are_runs: whether several files of a system are its runs on the same instances.
@@ -118,7 +124,7 @@ class Log:
     files_are_runs: bool = False
 
     def _declared(self, file: str, options: Options) -> Iterator[SystemLog]:
-        """The log of each system in a file, made from the declared fields."""
+        """Yield the log of each system in a file, made from the declared fields."""
         whole, every = self.load(file)
         records, notes = list(every), ()
         if self.filter:
@@ -181,9 +187,10 @@ class Log:
     def _task(
         self, results: Sequence[SystemLog], notes: tuple[str, ...], options: Options, *, alone: bool
     ) -> tuple[Collection[str], Reading]:
-        """The names of a task's scores, and a function that evaluates the task by a score or a metric.
+        """Return the names of a task's scores, and a function that evaluates the task by a score or a metric.
 
-        If the task is not `alone`, errors are raised only when it is evaluated, because it may not have the metric.
+        If there are several tasks (not `alone`), errors are raised only when the task is evaluated, because perhaps the
+        requested metric does not exist for this task.
         """
         results, listed = _with_unlisted(results)
         sheets, contents, unusable = zip(*(_columns(result, options) for result in results), strict=True)
@@ -219,7 +226,7 @@ class Log:
 
 
 def _options_of_tasks(options: Options, logs: Mapping[str, Sequence[SystemLog]]) -> list[Options]:
-    """The options for the logs of each task; TASK=FIELD in `cluster` and `strata` gives the field for one task.
+    """Return the options for each task; TASK=FIELD in `cluster` and `strata` gives the field for one task.
 
     >>> [own.cluster for own in _options_of_tasks(Options(cluster="x=topic"), {"x": [], "y": []})]
     ['topic', None]
@@ -240,10 +247,10 @@ def _options_of_tasks(options: Options, logs: Mapping[str, Sequence[SystemLog]])
 
 
 def _having_fields(options: Options, file: str, fields: Mapping[str, Collection[str]]) -> tuple[list[str], list[str]]:
-    """The tasks that have the field of `strata`, and the tasks that are left out because they lack it.
+    """Return the tasks that have the fields of `cluster` and `strata`, and the tasks that are left out.
 
-    If a field is missing in some tasks, it is refused, except that slices leave these tasks out. `fields` are the
-    fields of each task.
+    Raise an error if some tasks lack such a field. Only for slices, tasks without the field of `strata` are left out
+    instead. `fields` are the fields of each task.
     """
     for option in ("cluster", "strata"):
         name = getattr(options, option)
@@ -262,7 +269,7 @@ def _having_fields(options: Options, file: str, fields: Mapping[str, Collection[
 
 
 def _of_one_task(evaluation: EvaluationRecord, left_out: Sequence[str]) -> EvaluationRecord:
-    """The evaluation of one task for slices: its metric gets the name of the task, and a note names tasks left out."""
+    """Prepare one task for slices: its metric is named after the task, and a note names the tasks left out."""
     metric = replace(evaluation.metric, name=evaluation.title or evaluation.metric.name)
     note = f"left out task{'s' * (len(left_out) > 1)} {', '.join(left_out)}: no such field"
     return replace(evaluation, metric=metric, notes=(*evaluation.notes, note), title=None)
@@ -286,7 +293,7 @@ def choose(file: str, names: Iterable[str], chosen: str | None, what: str) -> st
 
 
 def grouped(values: Iterable[_Value], key: Callable[[_Value], _Key]) -> dict[_Key, list[_Value]]:
-    """Group values by key, in their order."""
+    """Group values by their key; groups and their values keep the order."""
     groups: dict[_Key, list[_Value]] = {}
     for value in values:
         groups.setdefault(key(value), []).append(value)
@@ -294,7 +301,10 @@ def grouped(values: Iterable[_Value], key: Callable[[_Value], _Key]) -> dict[_Ke
 
 
 def _by_task(logs: Sequence[SystemLog], options: Options) -> tuple[dict[str, list[SystemLog]], tuple[str, ...]]:
-    """Task -> its logs, for the tasks that all systems have, and notes; one group "" if no system has several tasks."""
+    """Return two things: a dict from each task that all systems have to its logs, and notes on tasks left out.
+
+    If no system has several tasks, the only key is "".
+    """
     tasks = list(dict.fromkeys(log.task for log in logs))
     systems = list(dict.fromkeys(log.system for log in logs))
     if all(len({log.task for log in logs if log.system == name}) < 2 for name in systems):
@@ -317,7 +327,7 @@ def _by_task(logs: Sequence[SystemLog], options: Options) -> tuple[dict[str, lis
 
 
 def _as_runs(logs: Sequence[SystemLog]) -> SystemLog:
-    """Join the logs of a system to one log, whose runs are the files (and the runs within a file)."""
+    """Join the logs of a system to one log. Its runs are the files, or the runs within the files."""
     if len(logs) == 1:
         return logs[0]
     rows = [replace(row, run=f"{i}.{row.run or 1}") for i, log in enumerate(logs, 1) for row in log.rows]
@@ -327,10 +337,10 @@ def _as_runs(logs: Sequence[SystemLog]) -> SystemLog:
 
 
 def _with_unlisted(logs: Sequence[SystemLog]) -> tuple[Sequence[SystemLog], tuple[str, ...]]:
-    """Complete logs that list only failures by rows for all other instances; also return a note.
+    """Complete logs that list only failures: add a row for each other instance. Also return a note.
 
-    Instances that any log lists have ids. Instances that no log lists have the same score in all logs, so any id will
-    do.
+    Instances that some log lists have ids. Instances that no log lists get made-up ids, because they have the same
+    score in all logs.
 
     >>> row = InstanceLog({"valid": 0.0}, "q1")
     >>> logs = [SystemLog("", rows, unlisted=(2, {"valid": 1.0})) for rows in ([row], [])]
@@ -363,7 +373,7 @@ def _with_unlisted(logs: Sequence[SystemLog]) -> tuple[Sequence[SystemLog], tupl
 
 
 def _missing_note(logs: Sequence[SystemLog]) -> Iterator[str]:
-    """For each kind of missing results, one note with the counts of all systems.
+    """Yield one note for each kind of missing results, with the counts of all systems.
 
     >>> counts = {"A": 3, "B": 0, "C": 20}
     >>> list(_missing_note([SystemLog("", (), name, lacking=(n, 80, "trials failed")) for name, n in counts.items()]))
@@ -378,7 +388,7 @@ def _missing_note(logs: Sequence[SystemLog]) -> Iterator[str]:
 
 
 def _with_runs(sheets: Sequence[Sheet], notes: tuple[str, ...]) -> tuple[list[Sheet], tuple[str, ...]]:
-    """Keep the runs if all systems have the same runs; else take the mean of each instance."""
+    """Keep the runs if all systems have the same runs; else replace the runs of each instance by their mean."""
     runs = [set(sheet.runs or ()) for sheet in sheets]
     if all(len(own) <= 1 for own in runs):
         return [replace(sheet, runs=None) for sheet in sheets], notes
@@ -408,7 +418,10 @@ def _mean_of_runs(sheet: Sheet) -> Sheet:
 
 
 def _columns(result: SystemLog, options: Options) -> tuple[Sheet, list[object], dict[str, InputError]]:
-    """The sheet of a log (a missing score is NaN), the contents `[row]`, and errors for scores that are unusable."""
+    """Return three things: the sheet of a log, the contents `[row]`, and the errors of scores that cannot be used.
+
+    A missing score is NaN. The errors are a dict from the name of the score to its error.
+    """
     scores: dict[str, list[float | InputError]] = {}
     ids, runs, objects, contents = [], [], [], []
     for i, row in enumerate(result.rows):
@@ -437,10 +450,10 @@ def _columns(result: SystemLog, options: Options) -> tuple[Sheet, list[object], 
 
 
 def _names(results: Sequence[SystemLog], sources: Sources, *, files_are_runs: bool) -> list[str]:
-    """The names of the systems: the names in the logs; names of files if names in the logs are missing or not unique.
+    """Return the names of the systems, from the logs; from the files if names in the logs are missing or not unique.
 
-    A name that the user gave (NAME=FILE) is kept, unless the file holds several systems. If two logs still have the
-    same name and task (as in one folder), they are refused, unless files are runs.
+    A name that the user gave (NAME=FILE) is kept, unless the file has several systems. Raise an error if two logs still
+    have the same name and task (as in one folder), unless several files are runs of a system.
     """
     by_file = sources.by_file()
     files = [result.file for result in results]
@@ -461,12 +474,12 @@ def _names(results: Sequence[SystemLog], sources: Sources, *, files_are_runs: bo
 
 
 def _tasks_and_systems(results: Sequence[SystemLog], names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """(task, system) of each log."""
+    """Yield (task, system) of each log."""
     return ((result.task, name) for result, name in zip(results, names, strict=True))
 
 
 def _differences(results: Sequence[SystemLog], must_agree: Mapping[str, str]) -> tuple[str, ...]:
-    """Notes on facts in which the systems differ; differences in the facts of `must_agree` are refused."""
+    """Return notes on facts in which the systems differ; raise an error if such a fact is in `must_agree`."""
     notes = ()
     facts = [{"task": result.task, **result.facts} for result in results]
     for fact in dict.fromkeys(fact for own in facts for fact in own):
@@ -497,7 +510,10 @@ def _check_content(sheets: Sequence[Sheet], contents: Iterable[Sequence[object]]
 def _compare_published(
     evaluation: EvaluationRecord, sheets: Sequence[Sheet], results: Sequence[SystemLog]
 ) -> EvaluationRecord:
-    """Take the direction (lower is better) from the program's results, and add notes if its means differ."""
+    """Return the evaluation with notes if the program published other means, and with the direction it states.
+
+    The direction says whether lower is better.
+    """
     metric, notes = evaluation.metric, []
     for sheet, result in zip(sheets, results, strict=True):
         name = _score(metric, sheet)
@@ -510,7 +526,7 @@ def _compare_published(
 
 
 def _score(metric: Metric | SampleMetric, sheet: Sheet) -> str | None:
-    """The name in the log of the score that the metric averages; None if the metric is no mean of one score."""
+    """Return the name in the log of the score that the metric averages; None if the metric is no mean of one score."""
     score, *others = metric.inputs
     if others or metric.stat_names != MEAN.stat_names:
         return None
@@ -518,7 +534,7 @@ def _score(metric: Metric | SampleMetric, sheet: Sheet) -> str | None:
 
 
 def _plain_labels(objects: Sequence[object], used: Sequence[str | None]) -> dict[str, list[str]]:
-    """Field -> labels [row], for fields with plain values in every object; the fields in `used` are checked."""
+    """Return the labels `[row]` of each field that is no list or object in any row; check the fields in `used`."""
     rows = [each if isinstance(each, dict) else {} for each in objects]
     columns = {name: [row.get(name) for row in rows] for name in (rows[0] if rows else ())}
     plain = {name: all(isinstance(value, str | int | float) for value in own) for name, own in columns.items()}

@@ -25,13 +25,13 @@ from sigjax.run.files import naming, read_text
 _SCORE = "mqm"
 _NEEDED = ("system", "rater", "category", "severity")
 _SEGMENTS = ("doc_id", "docsegid", "doc_seg_id", "seg_id", "globalsegid", "segment_id")
-"""Names of the column with the number of a segment (in its document, if the file has documents)."""
+"""Possible names of the column with the number of a segment (in its document, if the file has documents)."""
 _TENTHS = {"major": 50, "minor": 10, "neutral": 0, "no-error": 0, "no error": 0}
-"""Ten times the weight of an error of each severity."""
+"""Dict from the severity of an error to ten times its weight."""
 _PARTICULAR = {("major", "non-translation"): 250, ("minor", "fluency/punctuation"): 1}
-"""(severity, category) -> ten times the weight, for errors of special categories and their subcategories."""
+"""Dict from (severity, category) to ten times the weight, for errors of special categories and their subcategories."""
 _ATTENTION = "hotw"
-"""Severities that begin like this are for planted errors, which check the attention of raters."""
+"""Errors whose severity begins like this were planted to check the attention of raters."""
 
 
 def _mqm(file: str, _: Options) -> Iterator[SystemLog]:
@@ -57,7 +57,7 @@ def _mqm(file: str, _: Options) -> Iterator[SystemLog]:
 
 
 def _weight(where: str, category: str, severity: str) -> int:
-    """Ten times the weight of an error, which is an integer."""
+    """Return ten times the weight of an error, which is a whole number."""
     kind, about = severity.lower(), f"{category.lower().replace('!', '')}/"
     if kind.startswith(_ATTENTION):
         return 0
@@ -71,7 +71,7 @@ def _weight(where: str, category: str, severity: str) -> int:
 
 
 def _segment(document: str, number: str, scores: dict[str, float], **labels: str) -> InstanceLog:
-    """The log of a segment; its id is the number, with the document if there is one."""
+    """Make the log of a segment. Its id is its number, after the name of the document if there is one."""
     labels |= {"document": document} if document else {}
     return InstanceLog(scores, f"{document}: {number}" if document else number, labels=labels)
 
@@ -81,14 +81,14 @@ MQM = Log(results=_mqm)
 
 _APPRAISE_SCORE = "score"
 _WITHOUT_DOCUMENTS = (9,)
-"""Possible numbers of fields: annotator, system, item, type, two languages, score, start, end."""
+"""Numbers of fields in a row without documents: annotator, system, item, type, two languages, score, start, end."""
 _WITH_DOCUMENTS = (11, 12, 13, 14)
-"""Possible numbers of fields with documents: the document and a flag (rates the whole document) come before start;
-error spans and two fields on the batch may come at the end."""
+"""Numbers of fields in a row with documents. The name of the document, and a flag (whether the whole document is
+rated), come before start; error spans and two fields on the batch may come at the end."""
 _MARKS = {"#incomplete": "a filler", "#dup": "a filler", "#bad": "an attention check"}
-"""Mark in the name of a document -> why its ratings do not count."""
+"""Dict from a mark in the name of a document to the reason why its ratings do not count."""
 _LONGEST = 18
-"""Most digits of an item number."""
+"""An item number has at most this many digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +96,14 @@ class _Rating:
     annotator: str
     system: str
     document: str
-    """The name of the document without the mark of WMT; empty if there are no documents."""
+    """The name of the document without the mark that WMT adds; empty if there are no documents."""
     item: str
     pair: str
     score: float
     end: str
-    """The end time, in seconds or as date and time; both sort correctly as text."""
+    """The end time, in seconds or as date and time; as texts, both sort in the order of time."""
     why_not: str
-    """Why the rating does not count; empty if it does."""
+    """The reason why the rating does not count; empty if it counts."""
 
 
 def _ratings(file: str) -> Iterator[_Rating]:
@@ -161,7 +161,7 @@ def _appraise(file: str, options: Options) -> list[SystemLog]:
 
 
 _Items = dict[tuple[str, str], list[str]]
-"""(system, annotator) -> the items of one document, in order."""
+"""Dict from (system, annotator) to the items of one document, in order."""
 
 
 def _items(ratings: Sequence[_Rating]) -> _Items:
@@ -172,13 +172,16 @@ def _items(ratings: Sequence[_Rating]) -> _Items:
 
 
 def _in_batches(items: Mapping[str, _Items]) -> bool:
-    """Whether items are numbered by batch; then most documents have other item numbers for each system."""
+    """Whether items are numbered within batches.
+
+    Then most documents have different item numbers for different systems.
+    """
     several = [own for document, own in items.items() if document and len({system for system, _ in own}) > 1]
     return 2 * sum(map(_is_shifted, several)) > len(several)
 
 
 def _is_shifted(items: _Items) -> bool:
-    """Whether each annotator has consecutive items of a document, and systems have different items."""
+    """Whether, in one document, each annotator has consecutive items, and systems have different items."""
     systems: dict[str, set[str]] = {}
     for (system, _), own in items.items():
         if not all(each.isdecimal() and len(each) <= _LONGEST for each in own):
@@ -190,7 +193,10 @@ def _is_shifted(items: _Items) -> bool:
 
 
 def _by_position(ratings: Sequence[_Rating], items: Mapping[str, _Items]) -> tuple[list[_Rating], str]:
-    """Replace items by positions in their document, without documents that were rated in part; also return a note."""
+    """Replace item numbers by positions in the document; leave out documents that were rated in part.
+
+    Also return a note on this.
+    """
     whole = {document for document, own in items.items() if len(set(map(len, own.values()))) == 1}
     placed = [
         replace(each, item=str(items[each.document][each.system, each.annotator].index(each.item) + 1))

@@ -42,7 +42,7 @@ from sigjax.run.context import progress_bar
 from sigjax.run.files import folder_refusal, is_spreadsheet, keeping_pipes, read_head, read_text
 
 _PLAIN = frozenset({"labels", "texts"})
-"""Formats of plain lines, which almost any file could be."""
+"""Names of formats of plain lines, which almost any file could have."""
 _TABLE = (
     f"looks like a table, which is read alone, with all systems in it; with {Hint('i')}, texts are one per line, and "
     f"labels one per line or with an id ({Hint('reader', 'id-labels')}; {Hint('reader', 'labels')} and "
@@ -53,7 +53,7 @@ _TABLE = (
 def choose_formats(
     files: Sequence[str], outputs: Sequence[str], *, reader: str | None, metrics: Sequence[object]
 ) -> list[table.Format]:
-    """The format for each metric; `files` are given before -i, and `outputs` (of systems) after -i."""
+    """Return the format for each metric. `files` stand before -i, and `outputs` (of systems) after -i."""
     if reader is not None:
         return [_named(reader, files, outputs, metric) for metric in metrics]
     first = (*files, *outputs)[0]
@@ -90,8 +90,8 @@ def choose_formats(
     for format, metric in zip(formats, metrics, strict=True):
         format.check_metric(metric)
     for file in outputs if any(each.name in _PLAIN for each in formats) else ():
-        # Otherwise the ids and separators of a table would be scored. Pipes are not checked: they can be read only
-        # once.
+        # Otherwise the ids and separators of a table would be scored. Pipes are not checked, because they can be read
+        # only once.
         if os.path.isfile(file) and table.looks_tabular(*read_head(file)):
             raise InputError(f"{file}: {_TABLE}")
     return formats
@@ -100,11 +100,11 @@ def choose_formats(
 def likely_formats(
     files: Sequence[str], outputs: Sequence[str], head_of_first: tuple[str, bytes] | None = None
 ) -> list[table.Format]:
-    """The formats that the first file looks like, specific formats before general formats; may be empty.
+    """Return the formats that the first file looks like, specific formats before general formats; perhaps none.
 
     `head_of_first` is what `read_head` found in the first file, if the file has been read.
 
-    If the file is certainly of one format, this is the only result, for any metric.
+    If the file can have only one format, return only this format, whatever the metric.
     """
     first = (*files, *outputs)[0]
     name, head = head_of_first or read_head(first)
@@ -140,9 +140,9 @@ def _is_scored(name: str, head: bytes) -> bool:
 def formats_taking(
     files: Sequence[str], outputs: Sequence[str], first: tuple[str, bytes] | None = None
 ) -> list[table.Format]:
-    """The formats that take such files, in the order of trial.
+    """Return the formats that take such files before and after -i, in the order in which they are tried.
 
-    If `first` (name and first bytes of the first file) is given, only formats that this file may have.
+    If `first` (name and first bytes of the first file) is given, leave out formats that this file cannot have.
     """
     if outputs:
         taken: tuple[table.Takes, ...] = ("gold",) if files else ("systems",)
@@ -273,7 +273,7 @@ def read(*data: Any, options: ReadOptions) -> Evaluation:
 
 
 def refuse_several_tasks(evaluations: Sequence[EvaluationRecord]) -> None:
-    """Refuse evaluations of several tasks."""
+    """Raise an error if evaluations are of several tasks."""
     tasks = [each.title or "" for each in evaluations if in_suite(each.metric.name, each.title)]
     if tasks:
         raise InputError(
@@ -339,7 +339,10 @@ def read_data(
 def _of_files(
     data: Any, given: ReadOptions, options: Options, by: Sequence[AnyMetric | None], *, tasks: bool
 ) -> list[EvaluationRecord]:
-    """The evaluations of files by each metric; for a file of saved statistics and no metrics, by all metrics in it."""
+    """Return the evaluations of files by each metric in `by`.
+
+    If `by` is empty, and the file has saved statistics, return the evaluations by all metrics in it.
+    """
     files: Any = [data] if isinstance(data, _PATH) else data
     input = given.input
     if isinstance(data, Mapping):
@@ -359,11 +362,11 @@ def _of_files(
 
 
 _OF_ARRAYS = frozenset(("metric", "missing", "only", "lower_is_better", "higher_is_better"))
-"""Options that have a meaning for arrays."""
+"""Options of `read` that have a meaning for arrays."""
 
 
 def _of_arrays(arrays: Mapping[Any, Any], options: Options) -> EvaluationRecord:
-    """The evaluation of one array per system."""
+    """Make the evaluation of one array per system."""
     check_directions(options)
     if options.only is not None:
         names = {str(name): name for name in arrays}
@@ -372,7 +375,7 @@ def _of_arrays(arrays: Mapping[Any, Any], options: Options) -> EvaluationRecord:
 
 
 def _chosen(evaluations: Sequence[EvaluationRecord], options: ReadOptions) -> list[EvaluationRecord]:
-    """Select systems of evaluations."""
+    """Select the systems that the option `only` names from evaluations."""
     check_meant(options, "an Evaluation, which is read already", ("only",))
     return [each if options.only is None else select(each, options.only) for each in evaluations]
 
@@ -381,7 +384,10 @@ _PATH = str | os.PathLike | bytes
 
 
 def are_paths(data: Any) -> bool:
-    """Whether data are a path, a dict of paths, or a list with a path (a mixed list is refused later)."""
+    """Whether `data` are a path, a dict of paths, or a list with at least one path.
+
+    A list that also has other things raises an error later.
+    """
     if isinstance(data, _PATH):
         return True
     if isinstance(data, Mapping):
@@ -391,20 +397,20 @@ def are_paths(data: Any) -> bool:
 
 
 def _is_path(data: Any) -> bool:
-    """Whether this is a path; text that spells a number is a path only if such a file exists."""
+    """Whether `data` is a path. A text that is a number counts as a path only if there is such a file."""
     is_number = isinstance(data, str) and is_number_text(data) and not os.path.exists(data)
     return isinstance(data, _PATH) and not is_number
 
 
 def is_array(data: Any) -> bool:
-    """Whether these are numbers of one system, such as an array or a list."""
+    """Whether `data` are the numbers of one system, such as an array or a list."""
     others = isinstance(data, EvaluationRecord | Mapping | str | os.PathLike) or hasattr(type(data), "columns")
     is_list = isinstance(data, list | tuple)
     return not others and not (is_list and any(isinstance(each, EvaluationRecord | str | os.PathLike) for each in data))
 
 
 def _tasks(data: Mapping[Any, Any]) -> dict[str, list[EvaluationRecord]]:
-    """Task -> its evaluations, if the data are a dict of evaluations; else empty."""
+    """If the data are a dict of evaluations, return a dict from each task to its evaluations; else an empty dict."""
     tasks = {str(name): [own] if isinstance(own, EvaluationRecord) else own for name, own in data.items()}
     lists = all(isinstance(of_task, list | tuple) and of_task for of_task in tasks.values())
     are_read = lists and all(isinstance(each, EvaluationRecord) for of_task in tasks.values() for each in of_task)
@@ -412,7 +418,7 @@ def _tasks(data: Mapping[Any, Any]) -> dict[str, list[EvaluationRecord]]:
 
 
 def list_evaluations(given: Any) -> list[EvaluationRecord]:
-    """One or several evaluations as a list; refuse anything else."""
+    """Return one or several evaluations as a list; raise an error for anything else."""
     is_list = isinstance(given, Iterable) and not isinstance(given, str | Mapping)
     evaluations: list[Any] = list(given) if is_list else [given]
     if others := {type(each).__name__ for each in evaluations if not isinstance(each, EvaluationRecord)}:
@@ -426,7 +432,7 @@ def list_evaluations(given: Any) -> list[EvaluationRecord]:
 
 
 def read_rows(path: str | os.PathLike[str], options: Options) -> DataTable:
-    """Parse a file of any format of tables to a table, without interpreting its columns."""
+    """Parse a file to a table, if its format is a format of tables, without interpreting its columns."""
     sources = sources_of([path], ())  # pyright: ignore[reportArgumentType]
     (format,) = formats_of(sources, reader_for(sources, None, options.records), [None])
     parse = format.parser
@@ -436,7 +442,7 @@ def read_rows(path: str | os.PathLike[str], options: Options) -> DataTable:
 
 
 def sources_of(paths: Sequence[StrPath], input: Sequence[StrPath] | Mapping[str, StrPath]) -> Sources:
-    """The given files: before -i (`paths`), and of systems after -i (`input`)."""
+    """Collect the given files: `paths` stand before -i, and `input` has the files of systems after -i."""
     if isinstance(input, str | os.PathLike):
         raise InputError(f"input: expected a list of files, got the path {os.fsdecode(input)!r}; write it as a list")
     for path in paths:
@@ -454,7 +460,7 @@ def sources_of(paths: Sequence[StrPath], input: Sequence[StrPath] | Mapping[str,
 
 
 def _system_folders(files: tuple[str, ...]) -> tuple[str, ...]:
-    """If the only file is a folder with one folder per system, these folders; else the files as given."""
+    """If the only file is a folder with one folder per system, return these folders; else return the files as given."""
     if len(files) != 1 or not os.path.isdir(files[0]):
         return files
     formats = table.all_formats().values()
@@ -469,17 +475,20 @@ def _system_folders(files: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def formats_of(sources: Sources, reader: str | None, metrics: Sequence[object]) -> list[table.Format]:
-    """The format of the files for each metric."""
+    """Return the format of the files for each metric."""
     return choose_formats(*files_of(sources), reader=reader, metrics=metrics)
 
 
 def files_of(sources: Sources) -> tuple[Sequence[str], Sequence[str]]:
-    """The files before -i and after it."""
+    """Return two lists: the files before -i, and the files after it."""
     return [given_name(file)[1] for file in sources.files], tuple(sources.systems.values())
 
 
 def _files_of(path: str, format: table.Format) -> tuple[str, ...]:
-    """The files of a system: if a folder is given, the only file in it, or one file per task if the format allows."""
+    """Return the files of a system, which is given by a file or by a folder.
+
+    From a folder, take the only file of this format, or one file per task if the format allows several tasks.
+    """
     if not format.folder or not os.path.isdir(path):
         return (path,)
     inside = format.inside(path)
@@ -493,7 +502,7 @@ def _files_of(path: str, format: table.Format) -> tuple[str, ...]:
 def _evaluations(
     sources: Sources, reader: str | None, metrics: Sequence[AnyMetric | None], options: Options
 ) -> list[EvaluationRecord]:
-    """The evaluation by each metric; files are read once for all metrics of one format.
+    """Return the evaluations by all metrics; files are read once for all metrics of one format.
 
     `options` have no metric yet.
     """
@@ -516,7 +525,7 @@ def _evaluations(
 
 
 def reader_for(sources: Sources, reader: str | None, records: str | None) -> str | None:
-    """The name of the requested format, if any; the option `records` implies a table in JSON."""
+    """Return the name of the format that the user chose, or None; the option `records` means a table in JSON."""
     if records is None or reader is not None:
         return reader
     name, head = read_head(next(chain(*files_of(sources))))
@@ -524,7 +533,7 @@ def reader_for(sources: Sources, reader: str | None, records: str | None) -> str
 
 
 def read_as(format: table.Format, sources: Sources, options: Options) -> table.ByTask:
-    """Read the files as this format."""
+    """Read the files as this format. Return the function from options with a metric to evaluations by task."""
     _check_particular(format, options)
     if format.takes == "systems" or format.folder or (format.parts and (sources.systems or len(sources.files) > 1)):
         if not sources.systems:
@@ -552,13 +561,13 @@ _PARTICULAR = frozenset(
         *("where", "transpose", "melt", "records", "systems"),
     )
 )
-"""Options that have a meaning only for some formats."""
+"""Options of `read` that only some formats use."""
 _OF_TABLES = frozenset(("counts", "decimal", "id_column", "ignore", "lexicon", "thousands"))
-"""Options without a meaning for gold files, whose instances have no columns."""
+"""Options of `read` that formats with gold files do not use, because their instances have no columns."""
 
 
 def _check_particular(format: table.Format, options: Options) -> None:
-    """Refuse options that have no meaning for this format."""
+    """Raise an error for options that this format does not use."""
     particular = (_PARTICULAR | _OF_TABLES if format.takes == "gold" else _PARTICULAR) - format.options
     check_meant(options, f"the format {format.name}", options_of(ReadOptions).keys() - particular)
     if options.unit == "response" and "unit" not in format.options:
@@ -570,7 +579,7 @@ def _check_particular(format: table.Format, options: Options) -> None:
 
 
 def gold_note(sources: Sources) -> str:
-    """A note that names the gold files, because only their order identifies them; a warning if they look wrong.
+    """Return a note that names the gold files, because only their place identifies them; a warning if they look wrong.
 
     >>> gold_note(Sources(("a.txt",), {"ref": "in/ref.txt", "b": "b.txt"}))
     "warning: gold standard: a.txt, although 'ref.txt' of the systems is named like one: gold files stand before -i"
@@ -589,7 +598,7 @@ def gold_note(sources: Sources) -> str:
 
 
 def _gold_among(sources: Sources) -> tuple[str, ...]:
-    """A warning if a system's file is named like a gold standard: perhaps the user forgot -i."""
+    """Return a warning if a system's file is named like a gold standard, because perhaps the user forgot -i."""
     names = [PurePath(file).name for file in sources.systems.values()]
     found = [name for name in names if _GOLD_NAME.search(name.lower())]
     about = "is compared as a system; if it is the gold standard, it stands before -i"

@@ -12,12 +12,13 @@ Liang (2018), "Know what you don't know".
 **Transcripts** have ids, as in Kaldi's `text` (`ID WORD ...`) and sclite's `trn` (`WORD ... (ID)`), or times, as in
 stm. An utterance without words is an empty transcript. For the metric `wer-sclite`, words are read as by sclite. For
 other metrics, all words count (also `(optional)` words, `<unk>` and `[noise]` of sclite), case matters, and
-alternatives `{a / b}` of trn are refused. If all ids contain - or _, the text before the first - or _ is the speaker.
+alternatives `{a / b}` of trn raise an error. If all ids contain - or _, the text before the first - or _ is the
+speaker.
 
 **Recognition.** Ids look like words of plain texts. So files are transcripts only if the gold file is named `text` or
 `NAME.trn`, or if systems have most ids of the gold file, no other ids, and the ids are long and similar: of the same
 length, or of the same pattern of letters, digits and marks. Files that nearly satisfy this (such as ten or more lines
-with numbers as ids) are refused; the message names both readers.
+with numbers as ids) raise an error; the message names both readers.
 
 **Times.** An stm file of sclite has the reference segments with their times; a ctm file has the words of a system with
 their times. As in sclite, a word belongs to the first segment of its channel that ends after the middle of the word; if
@@ -78,7 +79,7 @@ def read_texts(sources: Sources, options: Options) -> Reading:
 
 
 def _metric_name(options: Options) -> str:
-    """The name of the metric, which may be given by name or as a metric record of sigjax."""
+    """Return the name of the metric; the option may be a name or a metric record of sigjax."""
     metric = options.metric
     name = metric if isinstance(metric, str) else getattr(metric, "name", "")
     if name == metric or (name in TEXT_METRICS and metric == METRICS[name]):
@@ -91,7 +92,10 @@ _MISSING = "None"
 
 
 def _comet(file: str, _: Options) -> list[SystemLog]:
-    """Read comet-score --to_json: a JSON object, system file -> segments with src, mt, ref and the score."""
+    """Read comet-score --to_json: a JSON object that maps each system's file to its segments.
+
+    A segment has src, mt, ref and the score.
+    """
     found = load_item(file)
     if not found.fields:
         raise InputError(f'{file}: expected an object such as {{"system.txt": [{{"{_COMET}": 0.8}}]}}')
@@ -112,11 +116,14 @@ def _segment(segment: JsonObject) -> InstanceLog:
 
 _SEGMENT = "Segment "
 _ROUNDED = 1.5e-4
-"""Tolerance for the published mean: scores have four digits, but the mean was computed before rounding."""
+"""Tolerance for the published mean. Scores have four digits, but the mean was computed before they were rounded."""
 
 
 def _comet_text(file: str, _: Options) -> Iterator[SystemLog]:
-    """Read what comet-score prints: `FILE <tab> Segment I <tab> score: X` per segment; means have no segment."""
+    """Read what comet-score prints. Each segment has a line `FILE <tab> Segment I <tab> score: X`.
+
+    A line without a segment has the mean of a system.
+    """
     rows, means = dict[str, list[InstanceLog]](), dict[str, float]()
     for line, content in enumerate(read_text(file).split("\n"), start=1):
         system, *fields = content.rstrip().split("\t")
@@ -137,7 +144,10 @@ def _comet_text(file: str, _: Options) -> Iterator[SystemLog]:
 
 
 def _comet_mean(file: str, published: float | None, _: str, mean: float) -> tuple[list[str], bool]:
-    """A warning if the printed mean differs, because lines may be missing."""
+    """Return a warning if the printed mean differs from the mean of the segments, because lines may be missing.
+
+    Also return False: lower values are not better.
+    """
     if published is None or abs(mean - published) <= _ROUNDED:
         return [], False
     return [
@@ -180,7 +190,7 @@ _HAS_NONE = "is_impossible"
 
 
 def _string(at: JsonObject, name: str) -> str:
-    """The text of a field; it may be empty."""
+    """Return the text of a field, which may be empty; raise an error if it is no text."""
     value = at.value(name)
     if not isinstance(value, str):
         raise InputError(f"{at.field(name)}: expected a text, got {type_of(value)}")
@@ -188,7 +198,10 @@ def _string(at: JsonObject, name: str) -> str:
 
 
 def _read_gold(file: str) -> tuple[dict[str, list[str]], dict[str, str], bool]:
-    """Question id -> gold answers; id -> article (empty, except in SQuAD); and whether questions may have no answer."""
+    """Return three things: gold answers by question id, articles by question id, and whether version 2.0 is used.
+
+    Articles are empty, except in files of SQuAD. By the rules of version 2.0, questions may have no answer.
+    """
     loaded = load_item(file)
     is_squad = isinstance(loaded.get("data"), list)
     questions, articles = dict[str, list[str]](), dict[str, str]()
@@ -226,7 +239,7 @@ def _plain(loaded: JsonObject) -> Iterator[tuple[str, list[str], str]]:
 
 
 def _answers(file: str) -> dict[str, str]:
-    """Question id -> the answer of a system; null means that the answer is missing."""
+    """Return a system's answers by question id. The value null in the file means that the answer is missing."""
     loaded = load_item(file)
     return {id: _string(loaded, id) for id, value in loaded.fields.items() if value is not None}
 
@@ -264,10 +277,11 @@ _SPEAKER = re.compile(r"[^_-]+(?=[_-])")
 _ID = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
 _PART = re.compile(r"[A-Za-z]+|[0-9]+|[^A-Za-z0-9]+")
 _NO_ID = re.compile(r"[A-Za-z]?\d+(?:[.-]\d+)?[A-Za-z]{0,2}|\d{1,4}[-.]\d\d?[-.]\d{1,4}(?:T.*)?|v?\d+(?:\.\d+)+")
-"""Numbers, dates and versions in texts, which are no ids: 3, Q3, 3rd, 1990s, 2-1, 2026-01-31, v1.2.3."""
+"""Pattern of numbers, dates and versions in texts, which are no ids: 3, Q3, 3rd, 1990s, 2-1, 2026-01-31, v1.2.3."""
 _LEAST_ID, _LEAST_PARTS, _LEAST_NUMBERS = 8, 3, 10
-"""An id with this length and this number of runs (of letters, digits or marks) is no ordinary word. If at least this
-many lines begin with numbers, the same in all files, the numbers may be ids instead of a numbered list."""
+"""Limits for ids. A text with `_LEAST_ID` characters and `_LEAST_PARTS` runs (of letters, digits or marks) is no
+ordinary word. If at least `_LEAST_NUMBERS` lines begin with numbers, the same in all files, the numbers may be ids
+instead of a numbered list."""
 
 
 Split = Callable[[str], tuple[str, str] | None]
@@ -288,7 +302,7 @@ def _split_trn(line: str) -> tuple[str, str] | None:
 
 
 def _numbered_lines(text: str, comment: str = "\n") -> Iterator[tuple[int, str]]:
-    """(line number, line) of nonblank lines; lines that begin with `comment` are skipped."""
+    """Yield (line number, line) for nonblank lines; lines that begin with `comment` are skipped."""
     lines = enumerate(text.split("\n"), start=1)
     return ((number, line) for number, line in lines if line.strip() and not line.startswith(comment))
 
@@ -321,7 +335,7 @@ read_kaldi, read_trn = partial(_read, _split_kaldi), partial(_read, _split_trn)
 
 
 def _check_words(metric: str, side: ById) -> None:
-    """Refuse alternatives if the metric does not allow them, and alternatives without a closing brace."""
+    """Raise an error for alternatives if the metric does not allow them, or if their closing brace is missing."""
     for id, words in side.values.items():
         if metric != SCLITE and (several := _ALTERNATIVES.search(words)):
             raise InputError(
@@ -336,7 +350,10 @@ def _check_words(metric: str, side: ById) -> None:
 def _evaluate(
     gold: ById, systems: Mapping[str, ById], options: Options, *, alternatives: bool = True
 ) -> EvaluationRecord:
-    """Count errors as for plain texts, in the order of the gold file; with --missing zero, missing texts are empty."""
+    """Count errors as for plain texts, in the order of the gold file.
+
+    With --missing zero, missing texts count as empty. If `alternatives`, check the alternatives in the texts.
+    """
     metric, ids = _metric_name(options), list(gold.values)
     for own in (gold, *systems.values()) if alternatives else ():
         _check_words(metric, own)
@@ -358,23 +375,23 @@ def _evaluate(
 
 
 def _ids(split: Split, text: str) -> list[str]:
-    """The id of each line; "" if a line has no id."""
+    """Return the id on each line; "" if a line has no id."""
     return [(split(line) or ("", ""))[0] for _, line in _numbered_lines(text)]
 
 
 def _pattern(id: str) -> str:
-    """The pattern of an id: each run of letters becomes a, each run of digits 0; marks stay."""
+    """Return the pattern of an id: each run of letters becomes a, each run of digits becomes 0, and marks stay."""
     return "".join("a" if run[0].isalpha() else "0" if run[0].isdigit() else run for run in _PART.findall(id))
 
 
 def _may_be(ids: Sequence[str]) -> bool:
-    """Whether words could be ids: all have digits, and none is a number, date or version."""
+    """Whether words may be ids: all have digits, and none is a number, a date or a version."""
     with_digits = all(_ID.fullmatch(id) and re.search("[0-9]", id) for id in ids)
     return bool(ids) and with_digits and not any(_NO_ID.fullmatch(id) for id in ids)
 
 
 def _must_be(ids: Sequence[str]) -> bool:
-    """Whether possible ids must be ids: all are long, and have the same pattern or the same length."""
+    """Whether words that may be ids must be ids: all are long, and have the same pattern or the same length."""
     long = all(len(id) >= _LEAST_ID and len(_PART.findall(id)) >= _LEAST_PARTS for id in ids)
     return long and (len(set(map(_pattern, ids))) == 1 or len(set(map(len, ids))) == 1)
 
@@ -384,19 +401,25 @@ def _head(head: bytes) -> str:
 
 
 def looks_like_kaldi(_: str, head: bytes) -> bool:
-    """Whether lines begin with ids, and some line has several words after the id (else they are labels by id)."""
+    """Whether all lines begin with ids (or all with numbers), and some line has several words after the id.
+
+    Otherwise the words are labels by id.
+    """
     lines = [line.split() for _, line in _numbered_lines(_head(head))]
     ids, several_words = [line[0] for line in lines], any(len(line) > 2 for line in lines)
     return several_words and b"\t" not in head and (_may_be(ids) or "".join(ids).isdecimal())
 
 
 def looks_like_trn(name: str, head: bytes) -> bool:
-    """Whether lines end with (ID)."""
+    """Whether the file is named .trn, or its lines end with (ID)."""
     return name.endswith(".trn") or _may_be(_ids(_split_trn, _head(head)))
 
 
 def _confirmed(reader: str, split: Split, files: Sequence[str], outputs: Sequence[str]) -> bool:
-    """Whether files are transcripts with ids (see the head of the module); refuse files that are nearly so."""
+    """Whether files are transcripts with ids, by the rules under "Recognition" at the top of this module.
+
+    Raise an error if the files satisfy these rules almost, but not quite.
+    """
     first, *others = files
     name = first.lower().removesuffix(".gz")
     if name.endswith(".trn"):
@@ -425,7 +448,7 @@ are_kaldi, are_trn = partial(_confirmed, "kaldi", _split_kaldi), partial(_confir
 
 
 def _ids_of(split: Split, file: str) -> list[str]:
-    """The ids in a file; empty if it cannot be read, because the reader then reports the error."""
+    """Return the ids in a file; an empty list if the file cannot be read, because the reader then raises the error."""
     with suppress(InputError):
         return _ids(split, read_text(file))
     return []
@@ -437,12 +460,12 @@ _CTM = re.compile(rb"(?:\S+\s+){2}(?:(?:%s\s+){2}|\*\s+\*\s+(?=<ALT))\S+(?:\s+[\
 _STM_LINE, _CTM_LINE = "FILE CHANNEL SPEAKER BEGIN END WORD ...", "FILE CHANNEL BEGIN DURATION WORD"
 _IGNORED = "ignore_time_segment_in_scoring"
 Channel = tuple[str, str]
-"""(file, channel), in lower case."""
+"""(file, channel), both in lower case."""
 
 
 class _Segment(NamedTuple):
     id: str
-    """File, channel, speaker and begin, as written in the file."""
+    """File, channel, speaker and begin of the segment, as they are written in the file."""
     channel: Channel
     speaker: str
     begin: float
@@ -465,7 +488,7 @@ def read_timed(sources: Sources, options: Options) -> Reading:
 
 
 def _read_stm(file: str) -> dict[Channel, list[_Segment]]:
-    """Channel -> its segments, in the order of time."""
+    """Return the segments of each channel, in the order of time."""
     segments, lines = dict[Channel, list[_Segment]](), dict[str, int]()
     for number, line in _numbered_lines(read_text(file), ";;"):
         name, channel, speaker, begin, end, words = [*line.split(None, 5), "", "", "", "", ""][:6]
@@ -489,7 +512,7 @@ def _times(where: str, line: str, expected: str, written: tuple[str, str]) -> tu
 
 
 def _utterances(file: str, segments: Mapping[Channel, Sequence[_Segment]]) -> ById:
-    """The scored segments (without ignored segments), in the order of the file."""
+    """Return the segments that are scored, in the order of the file; segments marked as ignored are left out."""
     every = sorted((own for each in segments.values() for own in each), key=lambda segment: segment.line)
     scored = [each for each in every if _IGNORED not in each.words.lower()]
     fields = {
@@ -502,7 +525,7 @@ def _utterances(file: str, segments: Mapping[Channel, Sequence[_Segment]]) -> By
 
 
 def _read_ctm(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment]]) -> ById:
-    """The words of a system in each segment of the reference."""
+    """Return the words of a system in each segment of the reference."""
     found = dict[str, str]()
     for channel, words in _channels(file, gold, segments).items():
         words.sort(key=itemgetter(0))
@@ -516,7 +539,7 @@ def _read_ctm(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment
 
 
 def _channels(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment]]) -> dict[Channel, list[_Word]]:
-    """Channel -> its words; lines from <ALT_BEGIN> to <ALT_END> are alternatives, separated by <ALT>."""
+    """Return the words of each channel; lines from <ALT_BEGIN> to <ALT_END> are alternatives, separated by <ALT>."""
     channels = dict[Channel, list[_Word]]()
     alternatives: list[list[_Word]] | None = None
     where = file
@@ -548,13 +571,13 @@ def _channels(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment
 
 
 def looks_timed(name: str, head: bytes) -> bool:
-    """Whether the name ends in .stm, or all lines are segments that do not end before they begin."""
+    """Whether the name ends in .stm, or all lines are segments with an end that is not before their begin."""
     lines = [_STM.fullmatch(line.strip()) for line in head_lines(head) if not line.startswith(b";;")]
     return name.endswith(".stm") or (bool(lines) and all(each and float(each[1]) <= float(each[2]) for each in lines))
 
 
 def are_timed(files: Sequence[str], outputs: Sequence[str]) -> bool:
-    """Whether the gold file is named .stm, or all files of systems have words with times."""
+    """Whether the gold file is named .stm, or every line of the systems' files is a word with its time."""
     if files[0].lower().removesuffix(".gz").endswith(".stm"):
         return True
     heads = [head_lines(read_head(file)[1]) for file in outputs]

@@ -26,7 +26,7 @@ from sigjax.run.files import naming, read_text
 from sigjax.version import install_command
 
 Judgments = Mapping[str, Mapping[str, float]]
-"""Topic -> document -> relevance (judgments) or score (run)."""
+"""Dict from a topic to a dict from a document to its relevance (judgments) or score (run)."""
 _LEVEL = r"(?:\(rel=([1-9][0-9]{0,2})\))?"
 _NAME = re.compile(rf"([a-z]+(?:_[a-z]+)?){_LEVEL}(?:[@_]([1-9][0-9]{{0,5}}))?{_LEVEL}")
 _RANK = {"rr": "recip_rank", "mrr": "recip_rank"}
@@ -44,11 +44,11 @@ class RankingMeasure:
     """A measure of ranking quality."""
 
     name: str
-    """Name in trec_eval, without the cutoff, such as "map" or "ndcg_cut"."""
+    """Name of the measure in trec_eval, without the cutoff, such as "map" or "ndcg_cut"."""
     cutoff: int | None = None
-    """Number of top documents that count; None for all."""
+    """Number of top documents that count; None if all documents count."""
     relevance: int = 1
-    """Lowest judgment of a relevant document."""
+    """A document is relevant if its judgment is at least this number."""
 
     @property
     def title(self) -> str:
@@ -62,14 +62,17 @@ class RankingMeasure:
 
     @property
     def command(self) -> str:
-        """The command of trec_eval; its reciprocal rank has no cutoff, so the ranking is cut (-M)."""
+        """The command of trec_eval that computes this measure.
+
+        The reciprocal rank of trec_eval has no cutoff, so the command cuts the ranking (-M).
+        """
         cut = self.cutoff and (f" -M {self.cutoff}" if self.name == "recip_rank" else f".{self.cutoff}")
         return f"trec_eval -m {self.name}{cut or ''}{f' -l {self.relevance}' * (self.relevance > 1)}"
 
 
 @lru_cache
 def parse_measure(name: str) -> RankingMeasure | None:
-    """The measure with this name, ignoring case; None if there is no such measure.
+    """Return the measure with this name, in upper or lower case; None if there is no such measure.
 
     >>> parse_measure("nDCG@10") == parse_measure("ndcg_cut_10")
     True
@@ -89,7 +92,7 @@ def parse_measure(name: str) -> RankingMeasure | None:
 
 
 def topic_scorer(measure: RankingMeasure, judged: Judgments) -> Callable[[Judgments], dict[str, float]]:
-    """The function from a run to the value of a measure per topic, for topics in both the run and the judgments.
+    """Return a function: run -> value of the measure for each topic that is in both the run and the judgments.
 
     As in trec_eval, documents are ranked by score in single precision, then by name, both in descending order.
     Documents with a judgment below 0 count as not judged.
@@ -99,7 +102,7 @@ def topic_scorer(measure: RankingMeasure, judged: Judgments) -> Callable[[Judgme
     except ImportError:
         command = install_command("pytrec-eval-terrier")
         raise InputError(f"measures of runs need pytrec-eval-terrier; run: {command}") from None
-    # Judgments below 0 crash the library. For all measures here, they mean the same as no judgment.
+    # Judgments below 0 crash pytrec_eval. For all measures here, they mean the same as no judgment.
     known = {
         topic: {document: int(value) for document, value in documents.items() if value >= 0}
         for topic, documents in judged.items()
@@ -108,7 +111,7 @@ def topic_scorer(measure: RankingMeasure, judged: Judgments) -> Callable[[Judgme
     cutoff = None if reciprocal else measure.cutoff
     name = measure.name if cutoff is None else f"{measure.name}.{cutoff}"
     evaluator = pytrec_eval.RelevanceEvaluator(known, {name}, relevance_level=measure.relevance)
-    # The library has no cutoff for the reciprocal rank: a value below 1 / cutoff means a rank beyond the cutoff.
+    # pytrec_eval has no cutoff for the reciprocal rank: a value below 1 / cutoff means a rank beyond the cutoff.
     lowest = 1 / measure.cutoff if reciprocal and measure.cutoff else 0.0
 
     def score(run: Judgments) -> dict[str, float]:
@@ -119,7 +122,7 @@ def topic_scorer(measure: RankingMeasure, judged: Judgments) -> Callable[[Judgme
 
 
 class _TopicFile(NamedTuple):
-    """The layout of a file with a number for each topic and document, and which numbers are allowed."""
+    """The fields of a file with a number for each topic and document, and which numbers are allowed."""
 
     layout: str
     field: str
@@ -127,7 +130,8 @@ class _TopicFile(NamedTuple):
     whole: bool
 
 
-# Largest numbers: the library's time grows with the square of the largest judgment, and its scores are float32.
+# Numbers are limited, because the time of pytrec_eval grows with the square of the largest judgment, and its scores are
+# float32.
 _QRELS = _TopicFile("topic iteration document relevance", "relevance", 1000, whole=True)
 _RUN = _TopicFile("topic Q0 document rank score tag", "score", 3e38, whole=False)
 
@@ -173,7 +177,7 @@ def _evaluate(judged: Judgments, runs: Mapping[str, tuple[str, Judgments]], opti
 
 
 def _read_numbers(file: str, expected: _TopicFile) -> Judgments:
-    """Read the number for each topic and document, from a TREC file or a JSON object."""
+    """Read the number for each topic and document from a TREC file or a JSON object."""
     content = read_text(file)
     found = (_parse_json if content.lstrip().startswith("{") else _parse_lines)(file, content, expected)
     if not found:
@@ -237,13 +241,13 @@ _MEASURED_JSON = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
 _MEASURED_LINE = re.compile(r"\S+\t\S+\t[-+.0-9eE]+\s*")
 _MEASURED_NAME = re.compile(r'[{,]\s*"([^"\\]+)"\s*:\s*[-0-9]')
 _NOT_MEANS = re.compile(r"runid|relstring|num_\w+|gm_\w+")
-"""Rows of trec_eval that are no means over topics: texts, counts, and geometric means."""
+"""Pattern of measures of trec_eval that are no means over topics: texts, counts, and geometric means."""
 _ALL = "all"
 """The name that trec_eval gives to the mean over all topics."""
 
 
 def _trec_eval(file: str, _: Options) -> Iterator[SystemLog]:
-    """Read the measures of single topics, without the means over all topics."""
+    """Read the measures of single topics; leave out the means over all topics."""
     content = read_text(file)
     parse = _measured_json if content.lstrip().startswith("{") else _measured_lines
     scores: dict[str, dict[str, float]] = {}
@@ -261,7 +265,7 @@ def _trec_eval(file: str, _: Options) -> Iterator[SystemLog]:
 
 
 _Measured = Iterator[tuple[str, str, str, Callable[[], float]]]
-"""(place for messages, topic, measure, function that returns the value or refuses it)."""
+"""Iterator over (place for messages, topic, measure, function that returns the value or raises an error)."""
 
 
 def _measured_json(file: str, content: str) -> _Measured:
@@ -272,7 +276,7 @@ def _measured_json(file: str, content: str) -> _Measured:
 
 
 def _measured_lines(file: str, content: str) -> _Measured:
-    """Parse lines with one measure of one topic each."""
+    """Parse lines that each have one measure of one topic."""
     lines = content.split("\n")
     topic_first = _topic_first(lines)
     for line, row in enumerate(lines, start=1):
@@ -288,7 +292,7 @@ def _measured_lines(file: str, content: str) -> _Measured:
 
 
 def _topic_first(lines: Sequence[str]) -> bool:
-    """Whether lines come from ir_measures: the second field is a measure, and the first field is not."""
+    """Whether lines come from ir_measures: a measure is the second field, and not the first field."""
     lines = [line for line in lines if line.strip()]
     if not all(map(_MEASURED_LINE.fullmatch, lines)):
         return False
@@ -297,7 +301,7 @@ def _topic_first(lines: Sequence[str]) -> bool:
 
 
 def looks_measured(name: str, head: bytes) -> bool:
-    """Whether lines, or the fields of nested JSON objects, are measures of topics."""
+    """Whether lines, or the inner fields of nested JSON objects, are measures of topics."""
     if lines_like(_EVAL_LINE)(name, head):
         return True
     if _MEASURED_JSON.match(head):
@@ -306,7 +310,7 @@ def looks_measured(name: str, head: bytes) -> bool:
 
 
 def _spelled(options: Options, measures: Sequence[str]) -> Options:
-    """The options with the measure spelled as in the files: ndcg@10 becomes ndcg_cut_10."""
+    """Return the options with the measure spelled as in the files: ndcg@10 becomes ndcg_cut_10."""
     meant = parse_measure(options.metric) if isinstance(options.metric, str) else None
     if meant is None or options.metric in measures:
         return options

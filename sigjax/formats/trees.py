@@ -39,7 +39,7 @@ from sigjax.records.display import shared_length
 from sigjax.run.files import decode_text, naming, read_bytes, read_text
 
 ROOT = -1
-"""The value of HEAD for the root."""
+"""Stands for the head of a root, which has no head."""
 _BLANKS = re.compile("[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _RANGE = re.compile(r"(\d{1,9})-(\d{1,9})", re.ASCII)
 _WHOLE_NUMBERS = re.compile(r"(?:[0-9]{1,9}\t)*")
@@ -48,7 +48,7 @@ _UNIVERSAL = frozenset(
     "PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite Degree VerbForm Mood Tense Aspect "
     "Voice Evident Polarity Person Polite".split()
 )
-"""The universal features, which the shared task compares; all other features belong to single languages."""
+"""The universal features. The shared task compares only these; all other features belong to single languages."""
 _CONTENT = frozenset(
     "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos nummod acl amod "
     "conj fixed flat compound list parataxis orphan goeswith reparandum root dep".split()
@@ -87,7 +87,7 @@ class Treebank:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """The columns of the lines that are neither comments nor empty."""
+    """The columns of all lines that are neither comments nor empty."""
 
     file: str
     lines: np.ndarray
@@ -100,14 +100,14 @@ class _Rows:
         return InputError(f"{Line(self.file, self.lines[row])}: {reason}")
 
     def check(self, words: np.ndarray, wrong: np.ndarray, reason: Callable[[int], str]) -> None:
-        """Refuse the first word marked in `wrong` `[word]`."""
+        """Raise an error for the first word that is marked in `wrong` `[word]`, if any."""
         if wrong.any():
             i = int(wrong.argmax())
             raise self.refuse(words[i], reason(i))
 
 
 def parse_conllu(file: str, data: bytes) -> Treebank:
-    """Parse CoNLL-U data to words and trees."""
+    """Parse data in CoNLL-U to words and trees."""
     rows = _split_rows(file, decode_text(file, data).split("\n"))
     ranges, empty = (np.array([mark in id for id in rows.ids], dtype=bool) for mark in "-.")
     words = np.flatnonzero(~(ranges | empty))
@@ -157,12 +157,12 @@ def _split_rows(file: str, lines: list[str]) -> _Rows:
 
 
 def _column(rows: _Rows, number: int, words: np.ndarray) -> np.ndarray:
-    """The cells `[word]` of a column."""
+    """Return the cells `[word]` of the column with this number, from 0."""
     return np.array(rows.cells[number::_COLUMNS], dtype=object)[words]
 
 
 def _universal(cells: np.ndarray) -> np.ndarray:
-    """The universal features `[word]` of cells such as Number=Sing|Typo=Yes."""
+    """Return the universal features `[word]` in cells such as Number=Sing|Typo=Yes."""
     kept = {
         cell: "|".join(sorted(each for each in cell.split("|") if each.partition("=")[0] in _UNIVERSAL))
         for cell in set(cells)
@@ -171,7 +171,7 @@ def _universal(cells: np.ndarray) -> np.ndarray:
 
 
 def _whole_numbers(rows: _Rows, words: np.ndarray, cells: Sequence[str], name: str) -> np.ndarray:
-    """Cells `[word]` as integers; refuse anything else, under the column's `name`."""
+    """Convert cells `[word]` to integers; raise an error for anything else, with the column's `name`."""
     if not _WHOLE_NUMBERS.fullmatch("\t".join([*cells, ""])):
         wrong = next(i for i, cell in enumerate(cells) if not _WHOLE_NUMBERS.fullmatch(cell + "\t"))
         raise rows.refuse(words[wrong], f"expected a whole number as {name}, got {quote(cells[wrong])}")
@@ -179,7 +179,10 @@ def _whole_numbers(rows: _Rows, words: np.ndarray, cells: Sequence[str], name: s
 
 
 def _first_words(rows: _Rows, words: np.ndarray) -> np.ndarray:
-    """For each word, the index of the first word of its sentence, `[word]`; IDs must count from there."""
+    """Return the index of the first word of each word's sentence, `[word]`.
+
+    Raise an error if the IDs do not count from 1 in each sentence.
+    """
     numbers = _whole_numbers(rows, words, [rows.ids[row] for row in words], "ID")
     sentences = rows.sentences[words]
     first = np.searchsorted(sentences, sentences)
@@ -190,7 +193,7 @@ def _first_words(rows: _Rows, words: np.ndarray) -> np.ndarray:
 
 
 def _covered_words(rows: _Rows, words: np.ndarray, first: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-    """Mask `[word]` of words that are part of a multiword token."""
+    """Return a mask `[word]` of the words that are part of a multiword token."""
     covered = np.zeros(len(words), bool)
     sentences = rows.sentences[words]
     for row in ranges:
@@ -207,7 +210,7 @@ def _covered_words(rows: _Rows, words: np.ndarray, first: np.ndarray, ranges: np
 
 
 def _clean_forms(rows: _Rows, tokens: np.ndarray) -> list[str]:
-    """FORM of each token without blanks, because one side may write blanks where the other does not."""
+    """Return the FORM of each token without blanks, because one side may write blanks where the other side does not."""
     forms = [rows.forms[row] for row in tokens]
     if _BLANKS.search("".join(forms)):
         forms = [_BLANKS.sub("", form) for form in forms]
@@ -217,7 +220,7 @@ def _clean_forms(rows: _Rows, tokens: np.ndarray) -> list[str]:
 
 
 def _heads(rows: _Rows, words: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """For each word, the index of its head or `ROOT`, `[word]`; refuse sentences that are no trees."""
+    """Return the index of each word's head (or `ROOT`), `[word]`; raise an error for sentences that are no trees."""
     heads = _whole_numbers(rows, words, _column(rows, 6, words).tolist(), "HEAD")
     sentences = rows.sentences[words]
     sizes = np.bincount(sentences)[sentences]
@@ -236,13 +239,13 @@ def _heads(rows: _Rows, words: np.ndarray, first: np.ndarray) -> np.ndarray:
 _OF_CONTENT = frozenset(("clas", "mlas", "blex"))
 _COMMENT = re.compile(r"#\s*(?:(sent_id)\s*=|(newdoc)\b(?:\s+id\s*=)?)\s*(.*)")
 _EXCERPT = 20
-"""Number of characters of a differing text in a message."""
+"""A message shows this many characters of a text that differs."""
 UNMATCHED = -2
-"""Mark of a word without a match; different from `ROOT`, so that an unmatched head never counts as right."""
+"""Stands for the match of a word without a match. It differs from `ROOT`, so that an unmatched head is never right."""
 
 
 def count_words(gold: Treebank, system: Treebank) -> dict[str, np.ndarray]:
-    """Counts `[gold sentence]`: right words for each metric, all words, and all words with content relations."""
+    """Return counts `[gold sentence]`: right words for each metric, all words, and all words with content relations."""
     if system.text != gold.text:
         raise _different_text(gold, system)
     found = match_words(gold, system)
@@ -257,7 +260,10 @@ def count_words(gold: Treebank, system: Treebank) -> dict[str, np.ndarray]:
 
 
 def _right_words(gold: Treebank, system: Treebank, matches: np.ndarray, matched: np.ndarray) -> dict[str, np.ndarray]:
-    """Metric -> mask of the right words among the `matched` words of the system; `matches` are gold words."""
+    """Return for each metric a mask of the right words among the `matched` words of the system.
+
+    `matches` `[system word]` has the gold word of each word of the system.
+    """
     other = matches[matched]
 
     def same(name: str) -> np.ndarray:
@@ -268,7 +274,8 @@ def _right_words(gold: Treebank, system: Treebank, matches: np.ndarray, matched:
     upos, xpos, features = map(same, ("upos", "xpos", "features"))
     lemma = same("lemmas") | (gold.lemmas[other] == "_")  # if the gold lemma is _, any lemma is right
     content, tagged = labelled & gold.content[other], labelled & upos & features
-    # All function words of a word are right if the number of right ones equals their number on each side.
+    # All function words of a word are right if the number of right function words equals the number of its function
+    # words in the system and in the gold file.
     right = _children(system, matched[tagged & gold.functional[other]])[matched]
     complete = right == _children(system, np.flatnonzero(system.functional))[matched]
     complete &= right == _children(gold, np.flatnonzero(gold.functional))[other]
@@ -287,12 +294,12 @@ def _right_words(gold: Treebank, system: Treebank, matches: np.ndarray, matched:
 
 
 def _children(side: Treebank, words: np.ndarray) -> np.ndarray:
-    """For each word, how many of `words` are its children, `[word]`."""
+    """Return for each word how many of `words` have it as their head, `[word]`."""
     return np.bincount(side.heads[words], minlength=len(side.heads))
 
 
 def match_words(gold: Treebank, system: Treebank) -> np.ndarray:
-    """For each system word, its gold word or `UNMATCHED`, `[system word]`; both sides must have the same text."""
+    """Return the gold word of each system word, or `UNMATCHED`, `[system word]`; both sides must have the same text."""
     matched = np.full(len(system.starts), UNMATCHED)
     stretches = _stretches(gold, system)
     plain_gold, plain_system = (np.flatnonzero(~_overlapping_words(side, stretches)) for side in (gold, system))
@@ -313,7 +320,7 @@ def match_words(gold: Treebank, system: Treebank) -> np.ndarray:
 
 
 def _stretches(gold: Treebank, system: Treebank) -> np.ndarray:
-    """Start and end `[stretch, 2]` of the multiword tokens of both sides; overlapping tokens are joined."""
+    """Return start and end `[stretch, 2]` of the multiword tokens of both sides; overlapping tokens are joined."""
     sides = [np.stack([side.starts, side.ends], axis=-1)[side.multiword] for side in (gold, system)]
     spans = np.unique(np.concatenate(sides), axis=0)
     if not len(spans):
@@ -325,13 +332,13 @@ def _stretches(gold: Treebank, system: Treebank) -> np.ndarray:
 
 
 def _overlapping_words(side: Treebank, stretches: np.ndarray) -> np.ndarray:
-    """Mask `[word]` of words that share a character with a stretch."""
+    """Return a mask `[word]` of the words that share a character with a stretch."""
     before = np.searchsorted(stretches[:, 0], side.ends)
     return np.append(0, stretches[:, 1])[before] > side.starts
 
 
 def _words_inside(side: Treebank, start: int, end: int) -> range:
-    """The words that lie completely in a stretch of text."""
+    """Return the words that lie completely between two positions of the text."""
     return range(int(np.searchsorted(side.starts, start)), int(np.searchsorted(side.ends, end, side="right")))
 
 
@@ -347,7 +354,10 @@ def _different_text(gold: Treebank, system: Treebank) -> InputError:
 
 
 def _sentence_names(text: str, num_sentences: int) -> tuple[list[str] | None, list[str] | None]:
-    """Ids `[sentence]` from `# sent_id` (None unless all ids differ), and documents from `# newdoc id` (or None)."""
+    """Return two lists `[sentence]`: ids from `# sent_id`, and documents from `# newdoc id`.
+
+    The ids are None if two ids are equal or an id is missing. The documents are None if there are none.
+    """
     ids, documents = [""] * num_sentences, [""] * num_sentences
     document, number, rows, num_documents = "", 0, 0, 0
     for line in text.split("\n"):
@@ -389,14 +399,14 @@ def read_dependencies(sources: Sources, options: Options) -> Reading:
 
 
 def _columns(counts: dict[str, np.ndarray], metric: str) -> dict[str, np.ndarray]:
-    """All counts; the counts of one metric also as tp, predicted and gold."""
+    """Return all counts, and the counts of one metric also under the names tp, predicted and gold."""
     total = "content_" if metric in _OF_CONTENT else ""
     own = {"tp": metric, "predicted": f"{total}predicted", "gold": f"{total}gold"}
     return counts | {name: counts[key] for name, key in own.items()}
 
 
 Brackets = Counter[tuple[str, int, int]]
-"""(label, first word, word after the last) -> number of occurrences."""
+"""How often each bracket of a tree occurs: (label, first word, word after the last word) -> number."""
 
 ROOT_LABELS = frozenset(("TOP", "ROOT", "S1", ""))
 EMPTY_ELEMENT = "-NONE-"
@@ -406,7 +416,7 @@ _FUNCTION_TAG = re.compile(r"(?<=.)[-=].*")
 
 
 def parse_tree(line: str) -> tuple[list[str], Brackets]:
-    """The words and brackets of a tree; both are empty if the parser failed and wrote `(())` or nothing.
+    """Return the words and brackets of a tree; both are empty if the parser failed and wrote `(())` or nothing.
 
     >>> words, brackets = parse_tree("(TOP (S (NP-SBJ (PRP She)) (VP (VBD left))))")
     >>> words, sorted(brackets.elements())
@@ -415,7 +425,8 @@ def parse_tree(line: str) -> tuple[list[str], Brackets]:
     words: list[str] = []
     closed: list[tuple[str, int, int]] = []
     labels, starts = list[str](), list[int]()  # of the open brackets
-    # named: the label was read; innermost: no bracket closed since the last (
+    # `named`: the label of the last open bracket was read. `innermost`: no bracket was closed since the last opening
+    # bracket.
     named, innermost = True, False
     for token in _TOKEN.findall(line):
         if token == "(":
@@ -444,11 +455,14 @@ def parse_tree(line: str) -> tuple[list[str], Brackets]:
 
 
 LineBrackets = Counter[tuple[int, int, int, str]]
-"""(line, first word, word after the last, label) -> number of occurrences."""
+"""How often each bracket of a file occurs: (line, first word, word after the last word, label) -> number."""
 
 
 def _read_file(file: str, lines: Sequence[str], gold: Sequence[list[str]] = ()) -> tuple[list[list[str]], LineBrackets]:
-    """The words `[line]` and brackets of a file's trees; a line may have no tree. `gold`: expected words `[line]`."""
+    """Return the words `[line]` and the brackets of a file's trees; a line may have no tree.
+
+    If `gold` is given (the words of each line), the words must be equal to it.
+    """
     words_of, found = list[list[str]](), LineBrackets()
     for i, line in enumerate(lines):
         with naming(f"{Line(file, i + 1)}"):
@@ -506,7 +520,7 @@ _ROW = re.compile(
     re.ASCII,
 )
 _MESSAGE = re.compile(r"\s*\d+\s*:\s")
-"""Error messages of evalb, such as `12 : Length unmatch (4|5)`, which may be in the same file."""
+"""Pattern of the error messages of evalb, such as `12 : Length unmatch (4|5)`, which may be in the same file."""
 
 
 def _evalb(file: str, _: Options) -> list[SystemLog]:
@@ -526,7 +540,7 @@ def _evalb(file: str, _: Options) -> list[SystemLog]:
 
 
 def _table(file: str) -> list[tuple[int, re.Match[str]]]:
-    """(line number, match) of each row between the two lines of ====."""
+    """Return (line number, match) for each row between the two lines of ====."""
     lines = read_text(file).split("\n")
     header = next((i for i, line in enumerate(lines) if _HEADER.match(line)), None)
     if header is None:

@@ -70,12 +70,12 @@ SECTIONS: Mapping[str, Sequence[str]] = {
 """Section -> its pages, in the order in which a newcomer would read them."""
 TOPICS = tuple(topic for topics in SECTIONS.values() for topic in topics)
 WIDTH = 80
-"""Width of a page in the terminal, in characters."""
+"""The width of a page in the terminal, in characters."""
 _STYLES = {"markdown.code": "bold", "markdown.h1": "bold", "markdown.h2": "bold", "markdown.item.bullet": ""}
 _MOST_FOUND, _PAGES_OF_COMMAND = 12, 3
 """Largest numbers of pages that a search lists, and that the help of a command lists."""
 _MOST_ANSWERS = 2
-"""Largest number of entries from the page of questions that a search shows."""
+"""A search shows at most this many entries from the page of questions."""
 _LONG_STEM = 5
 """If a stem has at least this many letters, every word that begins with the stem counts as a form of the word."""
 _DASHES = str.maketrans("–−", "--")
@@ -91,7 +91,8 @@ _FILLERS = frozenset(
     "about after also any because before but each enough every get give go just make many more most much need not only "
     "really same significant significantly some still such use very want while without".split()
 )
-"""Words that a page need not have, unless the user asks only for such words. Answers with such words come earlier."""
+"""Words that a page need not contain to be found, unless the user asks only for such words. Answers that contain such
+words come earlier."""
 _SAME_WORDS = (
     ("star", "asterisk"),
     ("zero", "0"),
@@ -108,12 +109,12 @@ _LINK = re.compile(r"\[([^][]*)\]\(([a-z-]+)\.md\)")
 
 
 def markdown(topic: str) -> str:
-    """The Markdown of a page, with tables of records in place of the lines in braces."""
+    """Return the Markdown of a page; lines in braces are replaced by tables made from records."""
     return _TABLE.sub(lambda line: "\n".join(_TABLES[line[1]]()), _source(topic))
 
 
 def page(topic: str, *, color: bool = False) -> str:
-    """A page as text for the terminal: a link names the command that shows its page."""
+    """Return a page as text for the terminal. A link becomes the command that shows its page."""
     from rich.console import Console
     from rich.theme import Theme
 
@@ -126,13 +127,13 @@ def page(topic: str, *, color: bool = False) -> str:
 
 
 def _shown_link(link: re.Match[str]) -> str:
-    """The words of a link to a page, and the command that shows it."""
+    """Return the words of a link to a page, and the command that shows the page."""
     command = f"`sigjax help {link[2]}`"
     return command if link[1] == link[2] else f"{link[1]} ({command})"
 
 
 def contents() -> str:
-    """The list of topics by section."""
+    """Return the list of topics by section."""
     lines: list[str] = []
     for section, topics in SECTIONS.items():
         lines += ["", section, *(f"  {topic:<17}  {title(topic)}" for topic in topics)]
@@ -140,13 +141,13 @@ def contents() -> str:
 
 
 def words_of(topic: str) -> tuple[str, ...]:
-    """The words by which people look for a page, beside its title."""
+    """Return the words by which people look for a page, besides its title."""
     found = _WORDS.search(_text(topic))
     return tuple(found[1].split(", ")) if found else ()
 
 
 def topic_of(words: Sequence[str]) -> str | None:
-    """The page that `words` name, by its topic or by words with which people look for the page.
+    """Return the page that `words` name, by its topic or by words with which people look for the page.
 
     >>> topic_of(["data", "sets"]), topic_of(["Holm"]), topic_of(["effect", "size?"]), topic_of(["zebra"])
     ('data-sets', 'corrections', 'margin', None)
@@ -158,7 +159,7 @@ def topic_of(words: Sequence[str]) -> str | None:
 
 
 def search(words: Sequence[str]) -> str:
-    """A text with the pages that have these words, and with answers from the page of questions.
+    """Return a text with the pages that have these words, and with answers from the page of questions.
 
     Each page is shown with one of its sentences.
 
@@ -178,7 +179,7 @@ def search(words: Sequence[str]) -> str:
 
 
 def near(words: Sequence[str]) -> list[str]:
-    """If `words` are on no page: the words of the manual with the most similar spelling.
+    """Suggest words of the manual with a similar spelling, for `words` that are on no page.
 
     >>> near(["intervls"])
     ['intervals', 'interval']
@@ -189,7 +190,7 @@ def near(words: Sequence[str]) -> list[str]:
 
 
 def about(command: str) -> str:
-    """The pages that say most about a command, each with its best sentences."""
+    """Return the pages that say most about a command, each with its best sentences."""
     lines = ["In the manual (sigjax help TOPIC):"]
     for topic, sentences in _matches([command])[:_PAGES_OF_COMMAND]:
         lines += _found(topic, sentences)
@@ -197,14 +198,14 @@ def about(command: str) -> str:
 
 
 def _found(topic: str, sentences: Iterable[str]) -> list[str]:
-    """A page that a search found, with its title and these sentences."""
+    """Return the lines of a page that a search found: its title and these sentences."""
     how = {"initial_indent": " " * 4, "subsequent_indent": " " * 4, "max_lines": 8}
     parts = (wrap(sentence, WIDTH - 4, **how) for sentence in sentences)
     return ["", f"  {topic:<17}  {title(topic)}", *chain.from_iterable(parts)]
 
 
 def _matches(words: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """The pages with most of the words (in any order, at any distance), and the best sentences of each page.
+    """Return the pages with most of the words (in any order, at any distance), each with its best sentences.
 
     If there are several words, and an answer has all of them, the page of questions comes first. Other pages are sorted
     by the number of words for which people look for the page (or which are in a question that it answers), then by the
@@ -248,19 +249,22 @@ class _Page:
         return _pattern(token).search(self._text) is not None
 
     def rank(self, tokens: Sequence[str]) -> tuple[int, ...]:
-        """The sort key of the page: pages with smaller keys come earlier."""
+        """Return the sort key of the page: pages with smaller keys come earlier."""
         counts = [_count(text, tokens) for text in self.sentences]
         by_head = max(_count(text, tokens) for text in self._heads)
         return -by_head, -_count(self._name, tokens), -max(counts), -counts.count(max(counts))
 
     def best(self, tokens: Sequence[str]) -> str:
-        """The sentence (not the title) that has most of the words; in ties, the first such sentence."""
+        """Return the sentence (not the title) with most of the words.
+
+        If several sentences have as many, it is the first.
+        """
         others = [text for text in self.sentences if text != self._title]
         return max(others, key=lambda text: _count(text, tokens))
 
 
 def _answers(tokens: Sequence[str]) -> tuple[list[str], bool]:
-    """The one or two entries of the page of questions that match most words, and whether they match all words.
+    """Return the one or two entries of the page of questions that match most words, and whether they match all words.
 
     Rare words count most, then numbers that equal the user's numbers, then words in the entry's question. Other numbers
     of the same kind count, too.
@@ -289,7 +293,7 @@ def _count(text: str, tokens: Sequence[str]) -> int:
 
 
 def _number(token: str) -> str:
-    """The kind of a number; empty if the word is no number. A search also finds other numbers of the same kind.
+    """Return the kind of a number; empty if the word is no number. A search also finds other numbers of the same kind.
 
     >>> list(map(_number, ["2e-91", "0.06", "2-4", "12", "95%", "e-2", "bleu-4"]))
     ['power', 'decimal', 'range', 'whole', 'whole', '', '']
@@ -309,7 +313,7 @@ def _number(token: str) -> str:
 
 @cache
 def _pattern(token: str, same_words: Sequence[Sequence[str]] = _SAME_WORDS) -> re.Pattern[str]:
-    """The pattern that finds a word, its forms, and words with the same meaning.
+    """Return the pattern that finds a word, its forms, and words with the same meaning.
 
     >>> [bool(_pattern("star").search(text)) for text in ("starts", "a star", "stars", "an asterisk")]
     [False, True, True, True]
@@ -329,7 +333,7 @@ def _is_in(token: str, text: str) -> bool:
 
 
 def _words_in(text: str) -> list[str]:
-    """The words of a question without the words in `_SILENT`; if there are no other words, all words.
+    """Return the words of a question without the words in `_SILENT`. If no words remain, return all words.
 
     >>> _words_in("What does a rank of 2–4 mean?"), _words_in("is it")
     (['rank', '2-4', 'mean'], ['is', 'it'])
@@ -341,7 +345,7 @@ def _words_in(text: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    """The stem of a word: the word without its ending.
+    """Return the stem of a word, that is, the word without its ending.
 
     >>> list(map(_stem, ["tasks", "significantly", "comparing", "loss", "p"]))
     ['task', 'significant', 'compar', 'loss', 'p']
@@ -352,7 +356,7 @@ def _stem(word: str) -> str:
 
 
 def _sentences(topic: str) -> Iterator[str]:
-    """The sentences, headings, lines of code, rows of tables, and questions with answers of a page, as plain text."""
+    """Yield the sentences, headings, lines of code, rows of tables, and answered questions of a page, as plain text."""
     for piece in re.split(r"\n(?=\n| {0,3}(?:[|#>]|(?:-|\d+\.) |```))", _LINK.sub(_shown_link, markdown(topic))):
         rows = piece.splitlines() if piece.lstrip().startswith("```") else [" ".join(piece.split())]
         for row in rows:
@@ -363,7 +367,7 @@ def _sentences(topic: str) -> Iterator[str]:
 
 
 def title(topic: str) -> str:
-    """The title of a page."""
+    """Return the title of a page."""
     return _source(topic).partition("\n")[0].removeprefix("# ")
 
 
@@ -376,7 +380,10 @@ def _text(topic: str) -> str:
 
 
 def _terminal_markdown() -> type:
-    """Markdown of rich with plain headings, indented code, and tables without frames, the same in all its versions."""
+    """Return rich's class for Markdown, with plain headings, indented code, and tables without frames.
+
+    The result looks the same in all versions of rich.
+    """
     from rich import box, markdown
     from rich.padding import Padding
     from rich.table import Table
@@ -407,7 +414,7 @@ def _terminal_markdown() -> type:
 
 
 def _rows(names: Sequence[str], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    """A table in Markdown; names in the first column are code."""
+    """Yield the lines of a table in Markdown; the names in its first column are written as code."""
     yield f"| {' | '.join(names)} |"
     yield "|" + " --- |" * len(names)
     for first, *others in rows:
@@ -450,7 +457,7 @@ def _formats(takes: str) -> Iterator[str]:
 
 
 def _fields(record: str) -> Iterator[str]:
-    """The attributes of a record, each with the first sentence of its description in the docstring."""
+    """Yield a table with the attributes of a record, each with the first clause of its description in the docstring."""
     from sigjax.records import Comparison, SystemScore
     from sigjax.report.report import Report
 
@@ -460,7 +467,7 @@ def _fields(record: str) -> Iterator[str]:
 
 
 def _sentence(text: str) -> str:
-    """The first sentence or clause, on one line, without the full stop; brackets stay whole.
+    """Return the first sentence or clause, on one line, without the full stop. Text in brackets is not divided.
 
     >>> _sentence("how it was tested (exact; or sampled); and why")
     'how it was tested (exact; or sampled)'
@@ -475,7 +482,7 @@ def _closed(text: str) -> bool:
 
 
 def _references() -> Iterator[str]:
-    """The entries of references.bib, as text."""
+    """Yield the entries of references.bib as text."""
     for entry in files("sigjax.data").joinpath("references.bib").read_text("utf-8").split("\n\n"):
         fields = (field.partition(" = ") for field in re.split(r"\}, (?=\w+ = \{)", entry.partition(", ")[2]))
         plain = {name: re.sub(r"[{}\\]", "", value).strip().replace("--", "-") for name, _, value in fields}
@@ -498,4 +505,4 @@ _TABLES: Mapping[str, Callable[[], Iterable[str]]] = {
     "fields of reports": partial(_fields, "Report"),
     "references": _references,
 }
-"""Line in braces -> the function that yields the text which replaces the line."""
+"""The line in braces on a page -> the function that yields the text in its place."""

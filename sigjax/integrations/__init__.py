@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 VARIABLE = "SIGJAX_REPORT"
-"""The environment variable with the file name of the report; the ending of the name chooses the format."""
+"""The environment variable that holds the file name of the report. The ending of the name decides the format."""
 
 
 def report_path() -> Path | None:
-    """The path of the report from the environment variable; None if the variable is not set."""
+    """Return the path of the report from the environment variable; None if the variable is not set."""
     return Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None
 
 

@@ -19,11 +19,11 @@ from typing import Any
 from sigjax.records import InputError, SystemScore
 
 _SAME = 1e-6
-"""Two scores are the same, except for rounding, if their relative difference is at most this."""
+"""Two scores count as the same if their relative difference is at most this, because scores are rounded."""
 
 
 def uncertainty_of(system: SystemScore, settings: Any, instances: int) -> dict[str, Any]:
-    """The JSON object `uncertainty` for the score of a system."""
+    """Return the JSON object `uncertainty` for the score of a system."""
     made: dict[str, Any] = {"num_samples": instances}
     if system.standard_error is not None:
         made["standard_error"] = {"value": system.standard_error, "method": "analytic"}

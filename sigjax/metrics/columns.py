@@ -1,15 +1,16 @@
-"""Metrics that are not functions of sums: variance, median, areas under curves, and three correlations.
+"""Metrics that are not functions of sums: variance, median, interquartile mean, areas under curves, three correlations.
 
-Functions take columns `[instance]`, and weights `[..., instance]`: how often each instance is drawn. They return
-`[...]`. Weights do not change the order of values. So functions that depend on the order sort once for all resamples.
-Their sums are sums of whole numbers, so they are exact, and equal scores tie.
+Each function takes columns `[instance]` and weights `[..., instance]` (how often each instance is drawn), and returns
+scores `[...]`. Weights do not change the order of the values. So functions that depend on the order sort the values
+once for all resamples. The counts that they add are whole numbers, so these sums are exact, and equal scores tie.
 
-For any `SampleMetric`, the user's or our own, this module computes the scores on the data and their rounding errors. It
-checks that the metric has the properties that it declares.
+For any `SampleMetric` (also a user's), this module computes the scores on the data and bounds on their rounding errors.
+It checks that the metric has the properties that it declares.
 
-A permutation test exchanges numbers of two systems. So if a score does not depend on the scale of a system, the columns
-are standardized. The arithmetic uses the decimals as written, and is exact up to one final rounding. So equal numbers
-stay equal, also between systems, whatever the offset.
+A metric may declare a standardization that does not change its scores: deviations from the mean, z-scores, or ranks.
+Then the columns of each system are standardized before a permutation test exchanges numbers of two systems. The
+computation starts from the decimals as they are written, and rounds once at the end. So equal numbers stay equal, also
+between systems, whatever constant is added to them.
 """
 
 import warnings
@@ -32,10 +33,10 @@ _LOOKS = 8
 _MARGIN = 64.0
 """Safety factor: the bound on rounding errors is the measured error multiplied by this number."""
 _DROWNED = 2.0**-20
-"""If rounding exceeds this fraction of the score, the metric is refused, because rounding could hide differences.
+"""A metric raises an error if the rounding error of its score exceeds this fraction of the score.
 
-If a score is 0 except for rounding, the limit is the square of this fraction, multiplied by the numbers or their
-squares."""
+Otherwise rounding could hide differences. If the score is 0 except for rounding, the limit is the square of this
+fraction, multiplied by min(1, s, s^2), where s is the largest absolute number."""
 _UNEQUAL = 2.0**20
 """Two values certainly differ if their distance exceeds this many rounding errors."""
 
@@ -52,7 +53,7 @@ def sample_scores(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
 
 
 def system_roundings(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
-    """Bound on the rounding error of the score of each system `[system]`, on columns `[system, input, instance]`.
+    """Return a bound on the rounding error of each system's score, `[system]`; columns are `[system, input, instance]`.
 
     >>> from sigjax.metrics import METRICS
     >>> system_roundings(METRICS["median"], np.array([[[10.0**15, 3.0]], [[2.0, 2.0]]]))  # of whole numbers: none
@@ -66,7 +67,10 @@ def system_roundings(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
 
 
 def pair_rounding(metric: SampleMetric, a: np.ndarray, b: np.ndarray) -> float:
-    """Bound on the rounding error of scores of two systems `[input, instance]` after exchanges of instances."""
+    """Return a bound on the rounding error of a score, after any exchange of instances between two systems.
+
+    `a` and `b` are the columns `[input, instance]` of the two systems.
+    """
     if metric.rounding is not None:
         return metric.rounding(*np.concatenate([a, b], axis=1))
     masks = np.random.default_rng(0).integers(2, size=(_LOOKS, a.shape[1])) == 1
@@ -74,9 +78,10 @@ def pair_rounding(metric: SampleMetric, a: np.ndarray, b: np.ndarray) -> float:
 
 
 def _measured(metric: SampleMetric, tables: Sequence[np.ndarray]) -> float:
-    """The rounding error of scores on tables `[input, instance]`, measured by reordering the instances.
+    """Measure the rounding error of scores: score each table `[input, instance]` in two orders of the instances.
 
-    The function is arbitrary. It may compare numbers, so the numbers themselves are not changed.
+    Only the order changes, not the numbers, because a metric's function may do anything with them, such as compare
+    them. Return `_MARGIN` times the largest error.
     """
     rng, largest, moved = np.random.default_rng(1), 0.0, 0.0
     weights, size = np.ones(tables[0].shape[1]), float(np.abs(tables).max())
@@ -99,7 +104,7 @@ def _measured(metric: SampleMetric, tables: Sequence[np.ndarray]) -> float:
 
 
 def check_standards(metric: SampleMetric, columns: np.ndarray, standard: np.ndarray) -> None:
-    """Refuse a function that changes with the standardization that its metric declares.
+    """Raise an error if the standardization that a metric declares changes its scores.
 
     >>> mean = SampleMetric("mean", lambda x: x.mean(), ("value",), standardize=("center",))
     >>> check_standards(mean, np.array([[[1.0, 3.0]]]), np.array([[[-1.0, 1.0]]]))
@@ -121,7 +126,7 @@ def check_standards(metric: SampleMetric, columns: np.ndarray, standard: np.ndar
 
 
 def check_weights(metric: SampleMetric, columns: np.ndarray) -> None:
-    """Refuse a function whose value with weights differs from its value with repeated instances.
+    """Raise an error if a metric's function gives another value with weights than with repeated instances.
 
     >>> half = SampleMetric("half", lambda x, w: (w * x).sum() / len(x) / 2.0, ("value",), weighted=True)
     >>> check_weights(half, np.array([[[1.0, 4.0, 3.0, 4.0]]]))  # divides by the instances, not by the weights
@@ -150,7 +155,10 @@ def check_weights(metric: SampleMetric, columns: np.ndarray) -> None:
 def _check_rows(
     metric: SampleMetric, columns: np.ndarray, weights: np.ndarray, expected: float, tolerance: float
 ) -> None:
-    """Refuse a function that does not give the expected number for every row of weights `[row, instance]`."""
+    """Raise an error if a metric's function does not give the `expected` number for every row of `weights`.
+
+    Weights are `[row, instance]`.
+    """
     try:
         with np.errstate(all="ignore"):
             value: Any = np.asarray(metric.function(*columns, weights))
@@ -184,12 +192,12 @@ def _call(metric: SampleMetric, columns: Sequence[np.ndarray] | np.ndarray, weig
 
 
 _BITS = 60
-"""Fractional bits of a z-score."""
+"""A z-score is rounded to this many bits after the binary point."""
 _WORDS: dict[Standard, str] = {"center": "deviations from the mean", "zscore": "z-scores", "rank": "ranks"}
 
 
 def standardized(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
-    """Columns `[system, input, instance]` as the metric standardizes them.
+    """Return the columns `[system, input, instance]`, standardized for each system as the metric declares.
 
     Reference: PERM-BOTH of Deutsch, Dror and Roth (2021), "A Statistical Analysis of Summarization Evaluation Metrics
     Using Resampling Methods", TACL 9, section 4.2; for ranks and areas Bandos, Rockette and Gur (2005), "A permutation
@@ -216,7 +224,7 @@ def standardized(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
 
 
 def what_is_exchanged(metric: SampleMetric) -> str:
-    """What a permutation test exchanges, if not the numbers: a phrase that the test adds to its reason.
+    """Return a phrase that says what a permutation test exchanges, if not the numbers; else an empty text.
 
     >>> from sigjax.metrics import METRICS
     >>> what_is_exchanged(METRICS["auc"]), what_is_exchanged(METRICS["median"])
@@ -232,9 +240,11 @@ def _centred(values: list[float], counts: list[int]) -> list[float]:
 
 
 def _zscores(values: list[float], counts: list[int]) -> list[float]:
-    r"""$(x_i - \bar x) / \sqrt{\sum_j (x_j - \bar x)^2 / n}$, rounded towards 0 to a fixed grid; 0 for equal values.
+    r"""z-scores, $(x_i - \bar x) / \sqrt{\sum_j (x_j - \bar x)^2 / n}$, rounded towards 0 to multiples of $2^{-60}$.
 
-    On a grid, equal z-scores are rounded to the same number, even if they come from different quotients.
+    `values` are the distinct numbers $x_i$, and `counts` says how often each number occurs. Because of the fixed
+    multiples, equal z-scores are rounded to the same number, even if they come from different quotients. If all numbers
+    are equal, the z-scores are 0.
     """
     apart, _ = _deviations(values, counts)
     squares = sum(count * each * each for each, count in zip(apart, counts, strict=True))
@@ -243,13 +253,19 @@ def _zscores(values: list[float], counts: list[int]) -> list[float]:
 
 
 def _midranks(_: list[float], counts: list[int]) -> list[float]:
-    """Ranks from 1; equal values have the mean of their ranks."""
+    """Return the rank (from 1) of each distinct value, in ascending order.
+
+    `counts` says how often each value occurs. Equal values get the mean of their ranks.
+    """
     up_to = np.cumsum(counts)
     return ((2 * up_to - counts + 1) / 2.0).tolist()
 
 
 def _deviations(values: list[float], counts: list[int]) -> tuple[list[int], int]:
-    """Deviations from the mean as whole numbers of steps of 1 / unit, and the unit."""
+    """Return two things: deviations of `values` from their mean, as whole multiples of 1 / unit; and the unit.
+
+    `counts` says how often each value occurs.
+    """
     ratios = [Decimal(repr(value)).as_integer_ratio() for value in values]
     unit = lcm(*(bottom for _, bottom in ratios))
     whole = [top * (unit // bottom) for top, bottom in ratios]
@@ -293,7 +309,7 @@ def correlation(prediction: Array, gold: Array, weights: Array) -> Array:
     """
     p, g = _centre(prediction, weights), _centre(gold, weights)
     xp = weights.__array_namespace__()
-    # Two roots: the product of two sums of squares may overflow or underflow.
+    # Use two roots, because the product of two sums of squares may overflow or underflow.
     together, of_p, of_g = ((weights * left * right).sum(axis=-1) for left, right in ((p, g), (p, p), (g, g)))
     return together / xp.sqrt(of_p) / xp.sqrt(of_g)
 
@@ -391,10 +407,10 @@ def spearman(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> n
 def kendall(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> np.ndarray:
     r"""Kendall's tau-b: concordant minus discordant pairs, divided by the geometric mean of numbers of untied pairs.
 
-    $(C - D) / \sqrt{(n_0 - n_p)(n_0 - n_g)}$ of $n_0 = n (n - 1) / 2$ pairs, of which $n_p$ and $n_g$ are tied by
-    prediction and by gold. Scores are in [-1, 1] and equal `scipy.stats.kendalltau`; NaN as in `spearman`. Inversions
-    are counted for one bit of the gold ranks after another, in $n \log n$ steps. Reference: Kendall (1945), "The
-    treatment of ties in ranking problems".
+    $(C - D) / \sqrt{(n_0 - n_p)(n_0 - n_g)}$, where C and D are the numbers of concordant and discordant pairs. There
+    are $n_0 = n (n - 1) / 2$ pairs; $n_p$ pairs have equal predictions, and $n_g$ pairs have equal gold values. Scores
+    are in [-1, 1] and equal `scipy.stats.kendalltau`; NaN as in `spearman`. Inversions are counted bit by bit of the
+    gold ranks, in $n \log n$ steps. Reference: Kendall (1945), "The treatment of ties in ranking problems".
 
     >>> float(kendall(np.array([1.0, 2.0, 3.0, 3.0]), np.array([1.0, 5.0, 6.0, 6.0]), np.ones(4)))
     1.0
@@ -403,7 +419,8 @@ def kendall(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> np
     p, g = (np.unique(column, return_inverse=True)[1] for column in (prediction, gold))
     both = p * len(g) + g
     squares = whole.sum(axis=-1) ** 2
-    # Twice the number of pairs that are not tied by prediction, by gold, or by both together.
+    # Twice the number of pairs with different predictions (`by_p`), with different gold values (`by_g`), and with
+    # different predictions or different gold values (`by_both`).
     by_p, by_g, by_both = (squares - (_of_groups(codes, whole) ** 2).sum(axis=-1) for codes in (p, g, both))
     order = np.argsort(both)
     difference = by_p + by_g - by_both - 4 * _inversions(g[order], np.take(whole, order, axis=-1))
@@ -419,7 +436,9 @@ def _centre(value: Array, weights: Array) -> Array:
 
 
 def sums_before(values: np.ndarray) -> np.ndarray:
-    """Sums `[..., place + 1]` (int64) of the whole numbers `[..., place]` before each place; the last is the total.
+    """For each place, the sum of the whole numbers before this place.
+
+    The last sum is the total. Numbers `[..., place]` give sums `[..., place + 1]` (int64).
 
     >>> sums_before(np.array([2.0, 0.0, 1.0]))
     array([0, 2, 2, 3])
@@ -430,23 +449,27 @@ def sums_before(values: np.ndarray) -> np.ndarray:
 
 
 def _doubled_ranks(column: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Twice the deviations of ranks from the mean rank of drawn instances: whole numbers `[..., instance]`."""
+    """For each instance, twice the deviation of its rank from the mean rank of the drawn instances, `[..., instance]`.
+
+    These are whole numbers.
+    """
     codes = np.unique(column, return_inverse=True)[1]
     up_to = sums_before(_of_groups(codes, weights))
     return np.take(up_to[..., :-1] + up_to[..., 1:] - up_to[..., -1:], codes, axis=-1)
 
 
 def _of_groups(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The number of drawn instances with each code: `[..., distinct code]`, ascending."""
+    """For each distinct code, in ascending order, the number of drawn instances with it, `[..., distinct code]`."""
     order = np.argsort(codes)
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     return np.add.reduceat(np.take(weights, order, axis=-1), starts, axis=-1)
 
 
 def _inversions(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The number of inversions: drawn pairs whose first code `[instance]` is larger than the second: `[...]` int64.
+    """Number of inversions `[...]` (int64): pairs of drawn instances where the earlier instance has the larger code.
 
-    For each bit, count the pairs whose codes first differ in this bit: a code with 1 comes before a code with 0.
+    `codes` are `[instance]`. For each bit, count the pairs whose codes differ in this bit but in no higher bit, where
+    the earlier code has the bit 1.
     """
     total = np.zeros(weights.shape[:-1], np.int64)
     for bit in range(int(codes.max()).bit_length()):
@@ -470,26 +493,30 @@ def _of_both_labels(score: np.ndarray, label: np.ndarray) -> np.ndarray:
 
 
 def _variance_rounding(value: np.ndarray) -> float:
-    """Bound on the rounding error of a sum of squares over the instances, whatever the order of addition."""
+    """Bound on the rounding error of `variance`, in whatever order its squares are added."""
     return 2.0 * (len(value) + 8) * _EPSILON * float(np.ptp(value)) ** 2
 
 
 def _bounded_rounding(*columns: np.ndarray) -> float:
-    """Bound on the rounding error of a score from sums over the instances, in any order, and a few further operations.
+    """Bound on the rounding error of correlations and areas, in whatever order the instances are added.
 
-    The sums must be sums of whole numbers, or about 1.
+    These scores take sums over the instances and a few further operations. Their sums must be sums of whole numbers,
+    which are exact, or have a size of about 1.
     """
     return (len(columns[0]) + 1024) * _EPSILON
 
 
 def _median_rounding(value: np.ndarray) -> float:
-    """The rounding error of a median: 0 for whole numbers, else the error of reading numbers and of one average."""
+    """Bound on the rounding error of `median`: 0 for whole numbers.
+
+    For other numbers, it is the error of reading the numbers and of one average.
+    """
     largest = float(np.abs(value).max())
     return 0.0 if largest < _LARGEST and (value == np.rint(value)).all() else largest * _EPSILON
 
 
 def _iqm_rounding(value: np.ndarray) -> float:
-    """Bound on the rounding error of a mean of at most all instances, added in the order of their values."""
+    """Bound on the rounding error of `iqm`: the mean of at most all instances, added in the order of their values."""
     return (len(value) + 8.0) * _EPSILON * float(np.abs(value).max())
 
 

@@ -7,9 +7,9 @@ of translation edit rate with targeted human annotation".
 
 `wer-sclite` is the WER of NIST's sclite (SCTK). It counts the errors of the alignment with the least cost: a
 substitution costs 4, another error 3. So the number of errors may be larger than the edit distance. Transcripts may
-have alternatives, and the length counts the words of the chosen alternatives. `{ um / uh }` stands for one of its
-alternatives; `{ uh / @ }` and `(uh)` may be empty, as with sclite -D. Case, a mark * at the end of a word, and tags
-(`word;tag`) are ignored. Reference: SCTK (https://github.com/usnistgov/SCTK), `net_dp.c` and `word.c`.
+have alternatives; the length of a reference counts the words of the chosen alternatives. `{ um / uh }` stands for one
+of its alternatives; `{ uh / @ }` and `(uh)` may be empty, as with sclite -D. Case, a mark * at the end of a word, and
+tags (`word;tag`) are ignored. Reference: SCTK (https://github.com/usnistgov/SCTK), `net_dp.c` and `word.c`.
 """
 
 import re
@@ -32,27 +32,32 @@ from sigjax.run.costs import Cost
 SCLITE = "wer-sclite"
 """The name of the metric that counts errors as sclite does."""
 _NOTHING, _OPTIONAL, _WORD, _SUBSTITUTION = 1, 2000, 3000, 4000
-"""Costs of sclite, in thousandths: deletion or insertion of @, of an optional word, of any other word; substitution."""
+"""Costs of sclite, in thousandths. `_NOTHING`: delete or insert the word @, which stands for no word. `_OPTIONAL`:
+delete or insert an optional word. `_WORD`: delete or insert any other word. `_SUBSTITUTION`: replace a word."""
 
 EditOperation = Literal["correct", "substitution", "deletion", "insertion"]
-"""What an alignment does with a word."""
+"""What a step of an alignment does with a word of the reference or of the output."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A graph of words in topological order; word 0 is the start."""
+    """The words of a text as a graph, in topological order; word 0 is an empty word that stands for the start."""
 
     words: list[str]
     costs: list[int]
     """The cost of deleting or inserting each word."""
     before: list[list[int]]
-    """For each word, the words that may precede it; in ties, sclite takes the first of these."""
+    """For each word, the indices of the words that may stand directly before it. If their costs are equal, sclite takes
+    the first in this list."""
     last: list[int]
-    """The words that may be the last."""
+    """The indices of the words with which the text may end."""
 
 
 def tokens_of(text: str) -> Iterator[str]:
-    """Yield the words of a text, and `{`, `/` and `}` of alternatives; the end of the text closes open braces."""
+    """Yield the words of a text, and the signs `{`, `/` and `}` of alternatives.
+
+    If braces are open at the end, close them.
+    """
     depth = 0
     for token in re.findall(r"[{}]|[^\s{}]+", text):
         if token == "{" or (token == "}" and depth):
@@ -64,7 +69,7 @@ def tokens_of(text: str) -> Iterator[str]:
 
 
 def words_of(text: str) -> Words:
-    """The graph of the words of a text, in lower case.
+    """Return the graph of the words of a text, in lower case.
 
     >>> graph = words_of("a { B C / @ } (d)")
     >>> graph.words, graph.before
@@ -94,7 +99,7 @@ def words_of(text: str) -> Words:
 
 
 def _word(token: str) -> tuple[str, int]:
-    """A word without its tag and mark *, and the cost of leaving the word out."""
+    """Return the word without its tag and its mark *, and the cost of deleting or inserting it."""
     word = re.split(r"(?<!\\);", token)[0].replace(r"\;", ";")
     word = word[:-1] if word.endswith("*") and len(word) > 1 else word
     if word.startswith("(") and word.endswith(")"):
@@ -103,9 +108,10 @@ def _word(token: str) -> tuple[str, int]:
 
 
 def align(reference: Words, output: Words) -> list[EditOperation]:
-    """The alignment with the least cost, from the start; in ties, the alignment of sclite.
+    """Return the steps of the alignment with the least cost, in the order of the text.
 
-    If an optional word is deleted or inserted, it counts as correct.
+    If several alignments have the least cost, take the alignment that sclite takes. If an optional word is deleted or
+    inserted, the step counts as correct.
 
     >>> align(words_of("a { b c / @ } d"), words_of("A d e"))
     ['correct', 'correct', 'insertion']
@@ -130,7 +136,7 @@ def align(reference: Words, output: Words) -> list[EditOperation]:
 
 
 def _table(reference: Words, output: Words) -> list[Sequence[int]]:
-    """The least costs of aligning the texts up to each word of the reference and each word of the output."""
+    """Least costs `[reference word][output word]` of aligning both texts up to and including these words."""
     first = [0]
     for cost, before in zip(output.costs[1:], output.before[1:], strict=True):
         first.append(min(first[p] for p in before) + cost)
@@ -152,13 +158,17 @@ def _table(reference: Words, output: Words) -> list[Sequence[int]]:
 
 
 _Move = tuple[float, int, int]
-"""The cost of a step, and the words of reference and output before the step."""
+"""(cost, reference word, output word): the total cost of the best alignment that ends with a step, and the indices of
+the words before this step."""
 
 
 def _predecessors(
     reference: Words, output: Words, table: Sequence[Sequence[int]], a: int, b: int
 ) -> tuple[_Move, _Move, _Move]:
-    """The steps that lead to a pair of words: align both, delete the reference's word, or insert the output's word."""
+    """Return three steps that may lead to the words `a` and `b`.
+
+    They align both words, delete word `a` of the reference, or insert word `b` of the output.
+    """
 
     def best(rows: list[int], columns: list[int], cost: int) -> _Move:
         moves = ((table[row][column] + cost, row, column) for row, column in product(rows, columns))
@@ -198,7 +208,10 @@ def ter_score(sums: Array) -> Array:
 
 
 def _rate(sums: Array, scale: float) -> Array:
-    """The error rate multiplied by `scale`. The quotient is last, so no compiler fuses a product with a difference."""
+    """Return the error rate multiplied by `scale`.
+
+    The division comes last, so that no compiler fuses a product and a difference.
+    """
     xp = sums.__array_namespace__()
     empty = sums[..., 1] == 0
     errors = xp.where(empty, xp.minimum(sums[..., 0], 1.0), sums[..., 0])
@@ -208,7 +221,8 @@ def _rate(sums: Array, scale: float) -> Array:
 def edit_distance(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
     """The least number of insertions, deletions and substitutions that turn a sequence of tokens into another.
 
-    The bits of two Python integers hold a column of the table, so that a token costs about twelve operations.
+    The bits of two Python integers hold a column of the table of distances, so that a token costs about twelve
+    operations.
     References: Myers (1999), "A fast bit-vector algorithm for approximate string matching based on dynamic
     programming"; Hyyrö (2003), "A bit-vector algorithm for computing Levenshtein and Damerau edit distances".
 
@@ -221,7 +235,8 @@ def edit_distance(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
     for i, token in enumerate(first):
         bits[token] = bits.get(token, 0) | 1 << i
     top, every = len(first) - 1, (1 << len(first)) - 1
-    # Bit i: whether the distance grows (in `shrinks`: shrinks) by 1 from row i to row i + 1 of the column.
+    # Bit i of `grows` is 1 if the distance grows by 1 from row i to row i + 1 of the current column; bit i of `shrinks`
+    # is 1 if the distance shrinks by 1.
     grows, shrinks, distance = every, 0, len(first)
     for token in second:
         match = bits.get(token, 0)
@@ -236,7 +251,7 @@ def edit_distance(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
 
 
 Errors = Callable[[Any, Any], tuple[int, int]]
-"""Tokens of a reference and of an output -> (errors, length)."""
+"""Function: (tokens of a reference, tokens of an output) -> (number of errors, length of the reference)."""
 
 
 def _fewest_errors(reference: Sequence[str], output: Sequence[str]) -> tuple[int, int]:
@@ -263,7 +278,7 @@ def _start_counting(split: Callable[[str], Any], errors: Errors, recipe: Recipe)
         )
 
     def least(output: Any, references: Sequence[Any]) -> tuple[int, int]:
-        """(errors, length) of the reference with the lowest error rate; in ties, of the earliest reference."""
+        """Return (errors, length) for the first of the references with the lowest error rate."""
         counts = [errors(reference, output) for reference in references]
         return min(counts, key=lambda count: count[0] / count[1] if count[1] else np.inf if count[0] else 0.0)
 

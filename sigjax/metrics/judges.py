@@ -21,15 +21,15 @@ from sigjax.metrics.ratios import divide
 from sigjax.records import Array, InputError, Metric
 
 _FAR = 2.0**8
-"""Scores of a judge are large if they are at least this many times larger than their deviations from the mean."""
+"""Judge scores count as large if their median is at least this many times their mean distance from the median."""
 _STATS = ("labelled", "unlabelled", "human", "judge_labelled", "judge_unlabelled", "product", "judge_square")
 
 
 def ppi_lambda(sums: Array) -> Array:
     r"""The weight of the judge, $\mathrm{cov}_l(y, f) / (\mathrm{var}(f) (1 + n / N))$; 0 if the judge never varies.
 
-    Sums `[..., stat]` with stat = (n, N, and the sums of y, f if labelled, f if not labelled, y f, f^2) give weights
-    `[...]`.
+    Sums `[..., stat]` give weights `[...]`. stat = (n, N, and the sums of y, of f if labelled, of f if not labelled, of
+    y f, and of f^2), with y, f, n and N as at the top of this module.
 
     >>> stats = PPI.extract(np.array([1.0, 0.0, np.nan, np.nan]), np.array([1.0, 0.0, 1.0, 0.0]))
     >>> float(ppi_lambda(stats.sum(axis=0)))  # 1/4 divided by (1/3 multiplied by 2)
@@ -45,8 +45,8 @@ def ppi_lambda(sums: Array) -> Array:
 def ppi_score(sums: Array) -> Array:
     r"""Mean of human labels by prediction-powered inference, $\bar y + \lambda (\bar f_u - \bar f_l)$.
 
-    Sums `[..., stat]` as in `ppi_lambda` give scores `[...]`. If no instance is labelled, the score is NaN, which is
-    refused later.
+    Sums `[..., stat]` as in `ppi_lambda` give scores `[...]`. If no instance is labelled, the score is NaN, which
+    raises an error later.
 
     >>> stats = PPI.extract(np.array([1.0, 0.0, np.nan, np.nan]), np.array([1.0, 0.0, 1.0, 1.0]))
     >>> float(ppi_score(stats.sum(axis=0)))  # 1/2 + lambda/2, with lambda = 1/4 / (1/4 * 2)
@@ -68,11 +68,11 @@ def _extract(human: np.ndarray, judge: np.ndarray) -> np.ndarray:
 
 
 def with_near_judges(tables: list[np.ndarray]) -> list[np.ndarray]:
-    """Tables `[instance, 2]` of human labels and judge scores; one constant is subtracted from large judge scores.
+    """Return the tables `[instance, 2]` of human labels and judge scores, with large judge scores shifted to near 0.
 
-    A constant that is added to all judge scores of all systems changes no result. But the squares of large scores lose
-    the last digits, in which scores differ. The constant is a judge score, so that the subtraction rounds little or
-    nothing.
+    One constant is subtracted from all judge scores of all systems, which changes no result. Otherwise the squares of
+    large scores would lose the last digits, in which scores differ. The constant is itself a judge score, so that the
+    subtraction rounds little or nothing.
 
     >>> with_near_judges([np.array([[1.0, 1e9], [0.0, 1e9 + 1.0]]), np.array([[1.0, 1e9 + 2.0], [0.0, 1e9]])])[1]
     array([[1., 2.],

@@ -2,7 +2,7 @@
 
 The metrics of classes are macro and weighted averages, balanced accuracy, Matthews correlation and Cohen's kappa. Their
 statistics are counts of a confusion matrix: how often each class is right, predicted and gold. A metric is made for the
-classes of the data; scores take the number of classes from the number of statistics.
+classes of the data. Its score function finds the number of classes from the number of statistics.
 
 Errors are computed from the decimals as written. So if two errors are equal on paper, their doubles are equal, too.
 """
@@ -49,8 +49,8 @@ def macro_recall(sums: Array) -> Array:
 def matthews(sums: Array) -> Array:
     r"""Matthews correlation for any number of classes, the $R_K$ of Gorodkin (2004).
 
-    $(c n - \sum_k p_k g_k) / \sqrt{(n^2 - \sum_k p_k^2)(n^2 - \sum_k g_k^2)}$ for n instances, of which c are right,
-    $p_k$ are predicted as class k and $g_k$ have the gold label k.
+    $(c n - \sum_k p_k g_k) / \sqrt{(n^2 - \sum_k p_k^2)(n^2 - \sum_k g_k^2)}$ for n instances: c are right, $p_k$ are
+    predicted as class k, and $g_k$ have the gold label k.
 
     Sums `[..., stat]` with stat = (correct, predicted of each class, gold of each class) give scores `[...]` in
     [-1, 1]; 0 if the predictions, or the gold labels, are all of one class.
@@ -106,11 +106,13 @@ CLASS_METRICS = {
     **{"weighted-fscore": "weighted F1", "balanced-accuracy": "balanced accuracy"},
     **{"mcc": "MCC", "kappa": "Cohen's kappa"},
 }
-"""The titles of the metrics of classes, by name."""
+"""Dict from the name of each metric of classes to its title."""
 
 
 def class_metric(name: str, classes: Sequence[str]) -> Metric:
-    """The metric of `CLASS_METRICS` for the given classes; its statistics are named after the classes.
+    """Return the metric with this name in `CLASS_METRICS`, for the given classes.
+
+    Its statistics are named after the classes.
 
     >>> class_metric("kappa", ["no", "yes"]).stat_names
     ('correct', 'predicted:no', 'predicted:yes', 'gold:no', 'gold:yes')
@@ -128,9 +130,9 @@ def class_metric(name: str, classes: Sequence[str]) -> Metric:
 
 
 def class_numbers(name: str, truth: np.ndarray, predicted: np.ndarray, classes: Mapping[str, int]) -> np.ndarray | None:
-    """The numbers `[instance]` of a statistic; None if its name is unknown.
+    """Return the value of the statistic `name` for each instance, `[instance]`; None for an unknown name.
 
-    For the names "value", "tp" and "correct", a number is 1 if the label is right, else 0.
+    For the names "value", "tp" and "correct", the value is 1 if the predicted label is right, else 0.
     """
     kind, _, label = name.partition(":")
     if not label:
@@ -145,7 +147,7 @@ def class_numbers(name: str, truth: np.ndarray, predicted: np.ndarray, classes: 
 
 
 def restore_class_metric(name: str, stat_names: Sequence[str]) -> Metric | None:
-    """The metric of `class_metric` with this name and these statistics; None if there is no such metric."""
+    """Return the metric that `class_metric` makes with these names; None if there is no such metric."""
     if name not in CLASS_METRICS:
         return None
     classes = [stat.removeprefix("gold:") for stat in stat_names if stat.startswith("gold:")]
@@ -154,19 +156,22 @@ def restore_class_metric(name: str, stat_names: Sequence[str]) -> Metric | None:
 
 
 def _thirds(sums: Array) -> tuple[Array, Array, Array]:
-    """The counts correct, predicted and gold, each `[..., class]`, from sums `[..., stat]`."""
+    """Split sums `[..., stat]` into three counts, `[..., class]` each: correct, predicted and gold."""
     num_classes = sums.shape[-1] // 3
     return sums[..., :num_classes], sums[..., num_classes : 2 * num_classes], sums[..., 2 * num_classes :]
 
 
 def _mean_of_classes(values: Array, occurrences: Array) -> Array:
-    """The mean `[...]` of `values` `[..., class]` over the classes that occur."""
+    """The mean `[...]` of `values` `[..., class]` over the classes that occur; values of other classes must be 0."""
     occurs = divide(occurrences, occurrences)  # 1 or 0, of the type of the sums
     return divide(values.sum(-1), occurs.sum(-1))
 
 
 def _agreement(sums: Array) -> tuple[Array, Array, Array, Array]:
-    r"""Numerator $c n - \sum_k p_k g_k$ and n `[...]`, as in `matthews`; counts predicted and gold `[..., class]`."""
+    r"""Return four arrays, in the symbols of `matthews`, from its sums.
+
+    They are $c n - \sum_k p_k g_k$ `[...]`, n `[...]`, and the counts p (predicted) and g (gold), `[..., class]` each.
+    """
     num_classes = sums.shape[-1] // 2
     predicted, gold = sums[..., 1 : num_classes + 1], sums[..., num_classes + 1 :]
     total = gold.sum(-1)
@@ -174,13 +179,14 @@ def _agreement(sums: Array) -> tuple[Array, Array, Array, Array]:
 
 
 _MOST_DECIMALS = 15
-"""Number of decimal digits that a double keeps."""
+"""A double keeps this many decimal digits of any number."""
 _FLATTEST = 1e-5
-"""If the range of numbers, divided by the largest absolute number, is below this, their variance has too few digits."""
+"""If the range of the gold numbers, divided by their largest absolute value, is below this limit, their variance has
+too few digits."""
 
 
 def errors_of(prediction: np.ndarray, gold: np.ndarray, *, power: int = 1) -> np.ndarray:
-    """|prediction - gold| raised to a power, `[instance]`, computed from the decimals as written.
+    """|prediction - gold| raised to `power`, `[instance]`, computed from the decimals as they are written.
 
     >>> errors_of(np.array([0.5, 0.1]), np.array([0.3, 0.3])).tolist()  # 0.3 - 0.1 is 0.19999999999999998
     [0.2, 0.2]

@@ -17,9 +17,9 @@ one count for recall. Reference: Och and Ney (2003), "A systematic comparison of
 
 **Large numbers** are shifted to near 0 before anything is rounded. For example, time stamps in microseconds differ only
 in their last digits. A double has 16 digits, so a large score has a large rounding error. This error may be larger than
-the difference of two scores. If numbers are shifted, only their mean is shifted. Replace $x_i$ by $x_i
-- o_i c_i$ for counts $c_i$. If systems share the counts and the shifts $o_i$, no difference of two scores changes, on
-any resample. If all $o_i$ are equal to o, each score decreases by o.
+the difference of two scores. A mean can be shifted: replace the value $x_i$ of instance i by $x_i - o_i c_i$, where
+$c_i$ is its count and $o_i$ its shift. If all systems share the counts and the shifts, no difference of two scores
+changes, on any resample. If all $o_i$ are equal to o, each score decreases by o.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _MONOTONE: set[Callable[..., Array]] = set()
 
 
 def monotone(score: Callable[..., Array]) -> Callable[..., Array]:
-    """Declare that a score is a ratio of two weighted sums of statistics, or a mean, for exact tests.
+    """Declare that a score is a ratio of two weighted sums of statistics, or a mean; exact tests rely on it.
 
     If no statistic is negative, the score is monotone in each statistic while the other statistics are fixed. For fixed
     totals of both systems, the sums whose difference of scores is below some t >= 0 form a convex set.
@@ -84,12 +84,14 @@ def ratio_score(sums: Array) -> Array:
 
 @monotone
 def mean_score(sums: Array) -> Array:
-    r"""Mean, $\sum_i x_i / n$: as `ratio_score`. By this function, intervals of proportions recognize a mean."""
+    r"""Mean, $\sum_i x_i / n$; equal to `ratio_score`. Intervals of proportions recognize a mean by this function."""
     return ratio_score(sums)
 
 
 def refuse_where(wrong: np.ndarray, rule: str, column: np.ndarray, advice: str = "") -> None:
-    """Refuse a column `[instance]` if any number is `wrong` `[instance]`; the message shows the first.
+    """Raise an error if any entry of `wrong` `[instance]` is true.
+
+    The message shows the first wrong number of `column`.
 
     >>> refuse_where(np.array([False, True]), "label must be 0 or 1", np.array([1, 2]))
     Traceback (most recent call last):
@@ -102,9 +104,9 @@ def refuse_where(wrong: np.ndarray, rule: str, column: np.ndarray, advice: str =
 
 
 def stack_counts(names: Sequence[str], limits: Sequence[tuple[int, int]], *columns: np.ndarray) -> np.ndarray:
-    """Columns `[instance]` -> `[instance, stat]`; columns that cannot be counts are refused.
+    """Stack columns `[instance]` of counts to `[instance, stat]`; raise an error if a number cannot be a count.
 
-    `limits` are (part, whole): indices of two columns. A part must not exceed its whole.
+    `limits` are pairs (part, whole) of indices of columns. A part must not exceed its whole.
 
     >>> stack_counts(("correct", "total"), [(0, 1)], np.array([1, 0]), np.array([2, 3]))
     array([[1, 2],
@@ -124,7 +126,7 @@ def stack_counts(names: Sequence[str], limits: Sequence[tuple[int, int]], *colum
 
 
 def stack_nonnegative(names: Sequence[str], checked: Sequence[int], *columns: np.ndarray) -> np.ndarray:
-    """Columns `[instance]` -> `[instance, stat]`; negative numbers in the `checked` columns are refused."""
+    """Stack columns `[instance]` to `[instance, stat]`; raise an error if a `checked` column has a negative number."""
     for i in checked:
         refuse_where(columns[i] < 0, f"{names[i]} must not be below 0", columns[i])
     return np.stack(columns, axis=-1)
@@ -147,10 +149,10 @@ def _right_or_wrong(value: np.ndarray) -> np.ndarray:
 
 
 SHARES, PERCENT, RATES = (0.0, 1.0), (0.0, 100.0), (0.0, math.inf)
-"""Lowest and highest score of shares, of percentages, and of rates."""
+"""(lowest, highest) possible score. `SHARES`: of shares; `PERCENT`: of percentages; `RATES`: of rates."""
 _TWO, _TOKENS = ("numerator", "denominator"), ("correct", "tokens")
 RATIO = Metric("ratio", ratio_score, _TWO, partial(stack_nonnegative, _TWO, (1,)), _TWO, portable=True)
-"""The ratio of two sums. Negative denominators are refused, since a ratio jumps if its denominator passes 0."""
+"""The ratio of two sums. A negative denominator raises an error, since a ratio jumps if its denominator passes 0."""
 MEAN = Metric("mean", mean_score, ("value", "count"), _with_ones, ("value",), portable=True)
 ACCURACY = replace(MEAN, name="accuracy", extract=_right_or_wrong, bounds=SHARES)
 TOKEN_ACCURACY = replace(
@@ -169,8 +171,7 @@ r"""The mean shortfall of scores below 1, $\frac{1}{n} \sum_i \max(1 - x_i, 0)$;
 
 Example:
     >>> OPTIMALITY_GAP.extract(np.array([0.25, 3.0]))[:, 0]
-    array([0.75, 0.  ])
-"""
+    array([0.75, 0.  ])"""
 RATIOS = (MEAN, ACCURACY, RATIO, OPTIMALITY_GAP)
 _TRIALS = re.compile(r"pass([@^])([1-9]\d*)|flip-rate")
 LARGEST_WHOLE = 2**53
@@ -179,20 +180,24 @@ LARGEST_WHOLE = 2**53
 
 @dataclass(frozen=True)
 class TrialShares:
-    """The share of subsets of k runs of an instance (0 or 1 each) that pass, or whose results differ."""
+    """The `extract` function of pass@k, pass^k and the flip rate, for instances with several runs.
+
+    A run is 1 if it passes, else 0. The share of an instance is the share of its subsets of k runs in which any run
+    passes (`kind` "@"), all runs pass ("^"), or runs differ ("").
+    """
 
     name: str
     kind: str
     k: int
 
     def __call__(self, value: np.ndarray) -> np.ndarray:
-        """Check the values of runs: `[run]` -> `[run, stat]`. Later, `of_runs` computes the shares of instances."""
+        """Check that the values `[run]` are 0 or 1, and return statistics `[run, stat]`; see `of_runs`."""
         advice = "; use mean for other numbers (logs give those of systems whose runs differ: take the same runs)"
         refuse_where((value != 0) & (value != 1), f"{self.name} takes 0 or 1 for each run", value, advice)
         return _with_ones(value)
 
     def share(self, right: int, runs: int) -> Fraction:
-        """The share for `runs` runs, of which `right` are right.
+        """Return the share for an instance with `runs` runs, `right` of them right.
 
         >>> [str(trial_metric(name).extract.share(3, 5)) for name in ("pass@2", "pass^2", "flip-rate")]
         ['9/10', '3/10', '3/5']
@@ -201,7 +206,9 @@ class TrialShares:
         return Fraction({"@": every - none, "^": all_right, "": every - none - all_right}[self.kind], every)
 
     def of_runs(self, right: np.ndarray, labels: Sequence[str]) -> np.ndarray:
-        """Statistics `[system, run, stat]` of answers `[system, run]`; `labels` `[run]` name the instances.
+        """Return statistics `[system, run, stat]` of answers (0 or 1) `[system, run]`.
+
+        `labels` `[run]` name the instance of each run.
 
         The share of an instance, and its weight of 1, are divided equally among its runs. All shares and weights are
         multiplied by one factor that makes them whole numbers, so that equal scores tie. If this factor is too large
@@ -227,12 +234,12 @@ class TrialShares:
 
 
 def trial_metric(name: str) -> Metric | None:
-    r"""The metric of the trials (runs) of an instance for a name such as pass@1, pass^4 or flip-rate; else None.
+    r"""The metric for a name such as pass@1, pass^4 or flip-rate, about the trials (runs) of an instance; else None.
 
-    Suppose c of n runs pass. $pass@k = 1 - \binom{n - c}{k} / \binom{n}{k}$ is the chance that any of k different
-    runs passes (Chen et al. 2021). $pass^k = \binom{c}{k} / \binom{n}{k}$ is the chance that all k pass (Yao et al.
-    2024). The flip rate $2 c (n - c) / (n (n - 1)) = pass@2 - pass^2$ is the chance that two runs disagree. All three
-    are unbiased for new runs. The score is the mean over instances; the runs of an instance are resampled together.
+    Suppose c of n runs pass. $pass@k = 1 - \binom{n - c}{k} / \binom{n}{k}$ is the chance that any of k different runs
+    passes (Chen et al. 2021). $pass^k = \binom{c}{k} / \binom{n}{k}$ is the chance that all k pass (Yao et al. 2024).
+    The flip rate $2 c (n - c) / (n (n - 1)) = pass@2 - pass^2$ is the chance that two runs disagree. All three are
+    unbiased for new runs. The score is the mean over instances; the runs of an instance are resampled together.
 
     >>> trial_metric("pass^4").extract.share(5, 8), trial_metric("pass^0")
     (Fraction(1, 14), None)
@@ -337,7 +344,10 @@ def stack_matches(kept: slice, tp: np.ndarray, predicted: np.ndarray, gold: np.n
 
 
 def aer_extract(*columns: np.ndarray) -> np.ndarray:
-    """The four counts `[instance]` -> `[instance, stat]` with stat = (matched, predicted, sure)."""
+    """Return statistics `[instance, stat]` with stat = (matched, predicted, sure).
+
+    `columns` are four counts `[instance]`: sure_matched, possible_matched, predicted and sure.
+    """
     sure_matched, possible_matched, predicted, sure = stack_counts(_LINKS, [(0, 1), (1, 2), (0, 3)], *columns).T
     return np.stack([sure_matched + possible_matched, predicted, sure], axis=-1)
 
@@ -391,11 +401,11 @@ ALIGNMENT_PRECISION = _of_links(
     shared_inputs=(),
     title="precision",
 )
-"""$|A \\cap P| / |A|$."""
+r"""Precision of word alignments, $|A \cap P| / |A|$: the share of the system's links A that are possible links P."""
 ALIGNMENT_RECALL = _of_links(
     "alignment-recall", ratio_score, _SURE, partial(stack_counts, _SURE, [(0, 1)]), _SURE, title="recall"
 )
-"""$|A \\cap S| / |S|$."""
+r"""Recall of word alignments, $|A \cap S| / |S|$: the share of the sure gold links S that are links A of the system."""
 MATCHES = (
     *(PRECISION, RECALL, FSCORE, FSCORE_RATIOS, FSCORE_ERRORS, *TREEBANKS),
     *(AER, ALIGNMENT_PRECISION, ALIGNMENT_RECALL),
@@ -403,37 +413,38 @@ MATCHES = (
 
 
 _SMALL, _TIES = 2.0**22, 2.0**42
-"""Limits for sums of whole numbers. Below `_SMALL`, rounding errors are far below 1, so numbers do not count as large.
-
-From `_TIES` on, rounding errors may hide ties, so whole numbers count as large."""
+"""Limits on the sums of whole numbers. Below `_SMALL`, rounding errors are far below 1, so the numbers do not count as
+large. From `_TIES` on, rounding errors may hide ties, so the numbers count as large."""
 _LARGE = 2.0**16
 """Numbers count as large if they are at least this many times the differences between systems or instances."""
 _ROUNDING = 2.0**-51
-"""If real numbers vary by less than this fraction of their size, the variation counts as rounding."""
+"""If real numbers vary by less than this fraction of their size, their variation counts as rounding."""
 _LARGEST_DECIMAL = 2.0**51
-"""Largest decimal, as a multiple of its last digit. Above this limit, adjacent decimals may be the same double."""
+"""Up to this multiple of their last digit, decimals count as exact. Above it, two neighbours may be the same double."""
 _MOST_DECIMALS, _FEW = 15, 16
 _ANY = (-math.inf, math.inf)
 """The bounds of a score without limits. Evaluations are shifted only if their score has no limits."""
 
 
 class Shifted(NamedTuple):
-    """An evaluation with large numbers, shifted in three ways (to keep digits)."""
+    """An evaluation with large numbers, shifted to near 0 in three ways, so that no digits are lost."""
 
     deltas: EvaluationRecord
-    """Every instance is shifted by a number that all systems share: deltas stay the same."""
+    """The evaluation with each instance shifted by a number that all systems share. So differences of scores stay the
+    same."""
     spreads: EvaluationRecord
-    """The evaluation with each system shifted by its own number; deltas vary as before."""
+    """The evaluation `deltas`, with each system shifted once more, by a number of its own. The differences of two
+    systems vary over the instances as before."""
     scores: EvaluationRecord
-    """Every system is shifted by its own number: scores are smaller by `shifts`."""
+    """The evaluation with each system shifted by a number of its own (`shifts`), by which its score gets smaller."""
     shifts: np.ndarray
-    """[system] float64: the shift of each system, as subtracted for `scores`."""
+    """[system] float64: for each system, the number that was subtracted for `scores`."""
     means: np.ndarray
-    """[system] float64: the unshifted scores; for whole numbers and decimals they are rounded only once."""
+    """[system] float64: the scores without any shift; for whole numbers and decimals they are rounded only once."""
 
 
 def shifted(evaluation: EvaluationRecord) -> Shifted | None:
-    """An evaluation shifted to near 0; None if its numbers are not large, or if its score does not shift with them.
+    """Shift large numbers of an evaluation to near 0. Return None if they are not large, or if its score is no mean.
 
     >>> from sigjax.metrics import evaluation_from_arrays
     >>> evaluation = evaluation_from_arrays({"A": [10**15 + 3, 10**15 + 1], "B": [10**15, 10**15]}, metric="mean")
@@ -468,7 +479,10 @@ def shifted(evaluation: EvaluationRecord) -> Shifted | None:
 
 
 def _shared(evaluation: EvaluationRecord, values: np.ndarray, counts: np.ndarray) -> np.ndarray | None:
-    """A shift `[instance]` that all systems share, the same for all runs of an instance; None if counts differ."""
+    """Return a shift `[instance]` that all systems share, equal for all runs of an instance.
+
+    Return None if the systems differ in their counts, or if runs have other counts than 1.
+    """
     if (counts != (counts[:1] if evaluation.runs is None else 1)).any():
         return None
     place = (len(values) - 1) // 2
@@ -481,7 +495,7 @@ def _shared(evaluation: EvaluationRecord, values: np.ndarray, counts: np.ndarray
 
 
 def shared_shift(evaluations: Sequence[EvaluationRecord]) -> float:
-    """One shift for all numbers of several evaluations by the same mean; 0 if no evaluation has large numbers.
+    """Return one shift for all numbers of several evaluations by the same mean; 0 if no evaluation has large numbers.
 
     The shift is near the numbers of an evaluation with large numbers. If an evaluation has whole numbers, the shift is
     whole, too, so that no subtraction rounds.
@@ -494,7 +508,7 @@ def shared_shift(evaluations: Sequence[EvaluationRecord]) -> float:
 
 
 def shifted_by(evaluation: EvaluationRecord, shift: float) -> EvaluationRecord:
-    """An evaluation by a mean, after a shift (from `shifted` or `shared_shift`) is subtracted from every number."""
+    """Subtract `shift` (from `shifted` or `shared_shift`) from every number of an evaluation by a mean."""
     numbers = _numbers_of(evaluation)
     step = np.rint(shift * numbers.scale).astype(np.int64) if numbers.values.dtype.kind == "i" else shift
     return _subtracted(evaluation, numbers, step * numbers.counts)
@@ -504,7 +518,7 @@ class _Numbers(NamedTuple):
     """The numbers of a mean: values and counts, both `[system, instance]`."""
 
     values: np.ndarray
-    """int64 multiples of 1 / scale if all values are whole numbers or decimals; else float64."""
+    """int64 multiples of 1 / `scale` if all values are whole numbers or decimals; else float64."""
     counts: np.ndarray
     """int64 if all counts are whole numbers, else float64."""
     scale: int
@@ -528,7 +542,7 @@ def _numbers_of(evaluation: EvaluationRecord) -> _Numbers:
 
 
 def _middles(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """A number near the mean of each system, `[system, 1]`; 0 if its products with counts would round."""
+    """Return a number near the mean of each system, `[system, 1]`; 0 if its product with a count might be rounded."""
     if counts.dtype.kind != "i":
         return np.zeros((len(values), 1))
     if values.dtype.kind == "i":
@@ -541,7 +555,7 @@ def _middles(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def _subtracted(evaluation: EvaluationRecord, numbers: _Numbers, shift: np.ndarray) -> EvaluationRecord:
-    """The evaluation with shifts `[..., instance]` subtracted from its values."""
+    """Return the evaluation with `shift` `[..., instance]` subtracted from its values."""
     left = numbers.values - shift
     stats = evaluation.stats.copy()
     stats[..., 0] = left if numbers.scale == 1 else left / numbers.scale
@@ -563,12 +577,16 @@ def _are_large(numbers: _Numbers) -> bool:
 
 
 def _differ_little(values: np.ndarray, least: float) -> bool:
-    """Whether the differences of two systems are small, or vary little, relative to `values` `[system, instance]`."""
+    """Whether some two systems differ by numbers that are small, or vary little, compared with their `values`.
+
+    Values are `[system, instance]`.
+    """
     values = np.stack(list({row.tobytes(): row for row in values}.values()))
     sizes = _norms(values)
     near = (values - np.partition(values, len(values) // 2, axis=0)[len(values) // 2]).astype(np.float64)
     near -= near.mean(axis=1, keepdims=True)
-    # One matrix product gives all distances; its rounding errors are far below the threshold.
+    # One matrix product gives all distances between systems. Its rounding errors are far below the limit for
+    # candidates.
     squares = near @ near.T
     lengths = np.diag(squares)
     candidates = lengths[:, None] + lengths - 2.0 * squares < (2.0 / _LARGE * np.maximum(sizes[:, None], sizes)) ** 2

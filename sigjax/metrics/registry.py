@@ -1,6 +1,6 @@
 """The metrics by name; and the checks of a user's input: a function becomes a metric, arrays become an `Evaluation`.
 
-Functions and arrays are checked only here; later modules rely on the checks.
+Functions and arrays are checked only here; later modules rely on these checks. A failed check raises an `InputError`.
 """
 
 import sys
@@ -31,7 +31,7 @@ _OF_SUMS = (*RATIOS, *MATCHES, PPI, *PREDICTIONS, *(each.metric for each in _OF_
 METRICS: dict[str, Metric | SampleMetric] = {each.name: each for each in (*_OF_SUMS, *COLUMNS)}
 TEXT_METRICS = {each.metric.name: each for each in _OF_TEXTS}
 ANSWERS = ("exact_match", "f1")
-"""Names of scores for text answers; for data with classes, f1 means fscore."""
+"""Names of the scores of text answers. For data with classes, the name f1 means the metric fscore."""
 
 ALIASES: Mapping[str, str] = {
     **dict.fromkeys(("accuracy_score", "precision_micro", "recall_micro", "recall_weighted"), "accuracy"),
@@ -48,17 +48,20 @@ ALIASES: Mapping[str, str] = {
     **{"spearmanr": "spearman", "kendalltau": "kendall"},
     **{"chrf2": "chrf", "chrf2++": "chrf++"},
 }
-"""A metric's name in scikit-learn, SciPy or sacrebleu, in lower case -> our name of the same metric."""
+"""Dict from a metric's name in scikit-learn, SciPy or sacrebleu (in lower case) to its name in sigjax."""
 _NEGATED = {
     **{"neg_mean_absolute_error": "mae", "neg_mean_squared_error": "mse", "neg_root_mean_squared_error": "rmse"},
     **{"neg_log_loss": "log-loss", "neg_brier_score": "brier"},
 }
-"""scikit-learn's name of a negated metric (prefix `neg_`) -> our name of the metric, whose lower values are better."""
+"""Dict from scikit-learn's name of a negated metric (prefix `neg_`) to the name of the metric in sigjax, whose lower
+values are better."""
 _BY_LOWER = {each.lower(): each for each in (*METRICS, *CLASS_METRICS, *ANSWERS)} | ALIASES
 
 
 def canonical(name: str) -> str:
-    """Translate a metric's name in scikit-learn, SciPy or sacrebleu to ours, in any case; other names stay unchanged.
+    """Translate a metric's name in scikit-learn, SciPy or sacrebleu to its name in sigjax.
+
+    Upper or lower case does not matter. Other names stay unchanged.
 
     >>> [canonical(name) for name in ("f1_macro", "BLEU(tokenize=zh)", "chrF2", "F0.5", "my_score")]
     ['macro-fscore', 'bleu(tokenize=zh)', 'chrf', 'f0.5', 'my_score']
@@ -72,7 +75,7 @@ def canonical(name: str) -> str:
 
 
 def meant_among(name: str, names: Collection[str]) -> str:
-    """The metric in `names` that `name` means (perhaps as an alias); if there is no such metric, `name` unchanged.
+    """Return the metric in `names` that `name` means, perhaps as an alias. If there is no such metric, return `name`.
 
     >>> [meant_among(name, ["fscore", "macro-fscore"]) for name in ("f1_macro", "F1", "my_score")]
     ['macro-fscore', 'fscore', 'my_score']
@@ -82,7 +85,7 @@ def meant_among(name: str, names: Collection[str]) -> str:
 
 
 def _between_commas(name: str) -> list[str]:
-    """The parts of a text between commas; commas in brackets do not count."""
+    """Split a text at its commas, except at commas in brackets."""
     parts, depth = [""], 0
     for piece in name.split(","):
         parts[-1:] = [parts[-1], piece] if depth == 0 else [f"{parts[-1]},{piece}"]
@@ -91,7 +94,7 @@ def _between_commas(name: str) -> list[str]:
 
 
 def unknown_metric(name: str, known: Collection[str] = ()) -> str:
-    """Suggestions for an unknown metric name, for a message; empty if no known name is similar.
+    """Return suggestions for an unknown metric name, as part of a message; empty if no known name is similar.
 
     >>> unknown_metric("macro-f1"), unknown_metric("neg_log_loss")
     ("did you mean 'macro-fscore'?", "it is -1 times 'log-loss': give that, of which lower is better")
@@ -107,7 +110,9 @@ def unknown_metric(name: str, known: Collection[str] = ()) -> str:
 
 
 def known_metric(name: str, stat_names: Sequence[str] | None = None) -> Metric | SampleMetric | None:
-    """The metric with this name. With `stat_names`, the function also finds a metric that a reader made for its data.
+    """Return the metric with this name; None if there is none.
+
+    With `stat_names` (the names of its statistics), also find a metric that a reader of files made for its data.
 
     >>> known_metric("f2").name, known_metric("exact_match", ("value", "count")).score is MEAN.score
     ('f2', True)
@@ -123,7 +128,7 @@ def known_metric(name: str, stat_names: Sequence[str] | None = None) -> Metric |
 
 _SAME = {"chrf(word_order=0)": "chrf", "chrf(word_order=2)": "chrf++"}
 _DEFAULTS = {"punctuation": "true", "match": "strict"}
-"""Parameter -> its default value; the default of other parameters is false."""
+"""Dict from a parameter to its default value. For parameters that are not in this dict, the default is "false"."""
 _CASE: Parameters = {"lowercase": ("true", "false")}
 PARAMETERS: Mapping[str, Parameters] = {
     "bleu": {"tokenize": (), **_CASE},
@@ -133,12 +138,13 @@ PARAMETERS: Mapping[str, Parameters] = {
     **dict.fromkeys(("rouge1", "rouge2", "rougeL", "rougeLsum"), {"stem": ("true", "false")}),
     **dict.fromkeys(("fscore", "precision", "recall"), {"match": get_args(Match)}),
 }
-"""Metric -> the parameters that may follow its name, as in bleu(tokenize=zh). F-beta takes the parameters of F1."""
+"""For each metric, the parameters that may follow its name, as in bleu(tokenize=zh), and their values. F-beta has the
+parameters of F1."""
 
 
 @lru_cache
 def parameterized(name: str) -> tuple[Metric | SampleMetric | None, str, dict[str, str]]:
-    """For a name such as bleu(tokenize=zh): the metric with this name, the name without parameters, the parameters.
+    """For a name such as bleu(tokenize=zh), return the metric, the name without parameters, and the parameters.
 
     A parameter that selects another metric of the registry, as in rouge1(stem=true), becomes part of the name. The
     default of such a parameter changes nothing. The metric is None if the name without parameters is unknown.
@@ -169,7 +175,7 @@ def parameterized(name: str) -> tuple[Metric | SampleMetric | None, str, dict[st
 
 
 def resolve_metric(metric: AnyMetric, *, num_inputs: int) -> Metric | SampleMetric:
-    """The record for a name, a record or a user's function of sums over `num_inputs` columns.
+    """Return the metric record for a name, for a record, or for a user's function of sums over `num_inputs` columns.
 
     >>> def odds(sums):
     ...     return sums[..., 0] / sums[..., 1]
@@ -192,7 +198,8 @@ def resolve_metric(metric: AnyMetric, *, num_inputs: int) -> Metric | SampleMetr
             )
         names = tuple(f"s{i}" for i in range(num_inputs))
         name = getattr(metric, "__name__", type(metric).__name__)
-        # Compiled programs are cached by function. A partial is hashable, even if the function is not.
+        # Compiled programs are cached by function, so it must be hashable. A `partial` is hashable, even if its
+        # function is not.
         score = metric if getattr(metric, "__hash__", None) else partial(metric)
         return Metric(name, score, names, stack_inputs, names)
     if len(metric.inputs) != num_inputs:
@@ -208,7 +215,7 @@ _AGREE = 1e-9
 
 
 def check_score(metric: Metric, sums: np.ndarray) -> None:
-    """Refuse a score that does not work on the last axis alone, `[..., stat] -> [...]`; sigjax's own scores do.
+    """Raise an error if a user's score function does not work on the last axis alone, `[..., stat] -> [...]`.
 
     The sums `[system, stat]` are scored one system at a time, and all together with one more axis. Both results must
     agree up to rounding: powers of a single number and of an array differ in the last bit. The sums are read-only, so
@@ -262,7 +269,7 @@ def evaluation_from_arrays(
     runs: Sequence[object] | None = None,
     notes: tuple[str, ...] = (),
 ) -> EvaluationRecord:
-    """Check and assemble; see `Evaluation.from_arrays`."""
+    """Check the arguments of `Evaluation.from_arrays`, which explains them, and make the evaluation."""
     check_mapping(arrays, "numbers by system, such as {'A': [1, 0], 'B': [1, 1]}")
     record = known_metric(metric) if isinstance(metric, str) else metric
     optional = [
@@ -301,7 +308,7 @@ def evaluation_from_arrays(
     if isinstance(resolved.extract, TrialShares):
         stats = resolved.extract.of_runs(stats[..., 0], labels or [*map(str, range(1, num_instances + 1))])
     elif trials and labels and blocks and len({*labels}) == len({*blocks}) == len({*zip(labels, blocks, strict=True)}):
-        # Each instance becomes a stratum. So instances are fixed, and only their runs are drawn.
+        # Make each instance a stratum. Then instances are fixed, and only their runs are drawn.
         labels, trials = tuple(f"{name} / {run}" for name, run in zip(labels, trials, strict=True)), None
         notes = (
             *(note for note in notes if getattr(note, "code", "") != "models"),
@@ -320,13 +327,16 @@ def evaluation_from_arrays(
 
 
 LARGEST = 1e140
-"""The largest accepted number: squares and their sums stay within the range of a double."""
+"""The largest absolute number that is accepted. Up to it, squares and their sums stay within the range of a double."""
 _SQUARED = frozenset({"variance", "mse", "rmse", "r2", "ppi"})
-"""Metrics that square numbers, or multiply two numbers."""
+"""Names of metrics that square numbers, or multiply two numbers."""
 
 
 def _refuse_out_of_range(metric: AnyMetric, tables: Mapping[str, np.ndarray]) -> None:
-    """Refuse numbers whose squares would leave the range of a double: results would be infinite, NaN or 0."""
+    """Raise an error for numbers whose squares leave the range of a double.
+
+    Results would be infinite, NaN or 0.
+    """
     largest = 0.0
     for name, table in tables.items():
         sizes = np.nan_to_num(np.abs(table))
@@ -345,7 +355,10 @@ def _refuse_out_of_range(metric: AnyMetric, tables: Mapping[str, np.ndarray]) ->
 
 
 def refuse_other_indexes(arrays: Mapping[str, Any]) -> None:
-    """Refuse pandas series with different labels, because a comparison by position would mix different instances."""
+    """Raise an error if pandas series have different labels.
+
+    Compared by position, they would mix different instances.
+    """
     labelled = [(name, values.index) for name, values in arrays.items() if hasattr(values, "iloc")]
     for (first, index), (name, other) in pairwise(labelled):
         if not index.equals(other):
@@ -356,7 +369,7 @@ def refuse_other_indexes(arrays: Mapping[str, Any]) -> None:
 
 
 def check_mapping(given: object, expected: str) -> None:
-    """Refuse arguments that are not a mapping from systems to values."""
+    """Raise an error if an argument is not a mapping from systems to values; the message says what was `expected`."""
     if not isinstance(given, Mapping):
         frame = "; use Evaluation.from_dataframe, or sigjax.read" if hasattr(type(given), "columns") else ""
         raise InputError(f"expected {expected}, got {type(given).__name__}{frame}")
@@ -370,7 +383,7 @@ def is_number_text(text: str) -> bool:
 
 
 def refuse_mean(name: object, values: object) -> None:
-    """Refuse a single number, if one number per instance is expected."""
+    """Raise an error if `values` is a single number, because one number per instance is expected."""
     is_number = is_number_text(values) if isinstance(values, str) else isinstance(values, int | float)
     if is_number or (getattr(values, "shape", None) == () and np.asarray(values).dtype.kind in "biuf"):
         raise InputError(
@@ -380,13 +393,13 @@ def refuse_mean(name: object, values: object) -> None:
 
 
 def check_enough(systems: Any) -> None:
-    """Refuse fewer than two systems; if the data are no mapping, they are refused elsewhere."""
+    """Raise an error if there are fewer than two systems. Data that are no mapping raise an error elsewhere."""
     if issubclass(type(systems), Mapping) and len(systems) < 2:
         raise InputError(f"a comparison needs at least two systems, got {len(systems)}")
 
 
 def _refuse_repeats(ids: tuple[str, ...] | None, runs: tuple[str, ...] | None) -> None:
-    """Refuse two instances with the same id, or two runs with the same id and label."""
+    """Raise an error if two instances have the same id, or two runs of an instance have the same label."""
     if ids is None:
         if runs is not None:
             raise InputError("runs: without ids nothing tells which runs are of the same instance; give ids")
@@ -399,7 +412,10 @@ def _refuse_repeats(ids: tuple[str, ...] | None, runs: tuple[str, ...] | None) -
 
 
 def as_numbers(name: str, values: object, optional: Sequence[int] = ()) -> np.ndarray:
-    """Values of one system -> float64 or int64 `[instance, input]`; NaN is refused, except in `optional` columns."""
+    """Convert the values of one system to float64 or int64 `[instance, input]`.
+
+    NaN raises an error, except in the `optional` columns.
+    """
     refuse_mean(name, values)
     if "numpy.ma" in sys.modules and np.ma.is_masked(values):
         raise InputError(f"system {name!r}: some numbers are masked; remove those instances from every system")
@@ -442,7 +458,7 @@ def as_numbers(name: str, values: object, optional: Sequence[int] = ()) -> np.nd
 
 
 def check_kept(what: str, values: Any, array: np.ndarray) -> None:
-    """Refuse `values` that float64 cannot hold; `array` is the float64 array made from the values."""
+    """Raise an error if float64 cannot hold some of the `values`; `array` is what NumPy made from the values."""
     kept = array.astype(np.float64)
     if not isinstance(values, np.ndarray) and np.any(np.abs(kept) >= LARGEST_WHOLE):
         given = np.asarray(values, object).ravel()
@@ -453,7 +469,7 @@ def check_kept(what: str, values: Any, array: np.ndarray) -> None:
 
 
 def _extract(metric: Metric | SampleMetric, name: str, values: np.ndarray) -> np.ndarray:
-    """Statistics `[instance, stat]` of one system; error messages name the system."""
+    """Return the statistics `[instance, stat]` of one system; error messages name the system."""
     try:
         return metric.extract(*values.T)
     except InputError as error:
@@ -461,7 +477,7 @@ def _extract(metric: Metric | SampleMetric, name: str, values: np.ndarray) -> np
 
 
 def _whole(stats: np.ndarray) -> np.ndarray:
-    """int64 if every number is whole (and exact as a double), else float64."""
+    """Convert statistics to int64 if every number is whole and exact as a double; else return them unchanged."""
     if stats.dtype.kind == "i":
         return stats
     if np.all(stats == np.rint(stats)) and np.abs(stats).max(initial=0.0) <= LARGEST_WHOLE:

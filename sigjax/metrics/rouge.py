@@ -30,7 +30,7 @@ _BREAK = re.compile("<n>|<q>")
 
 
 def _scorer(recipe: Recipe) -> Callable[[Sequence[str], str], float]:
-    """The function (references, output) -> F1."""
+    """Return the function that computes F1 from the references and the output of a segment."""
     try:
         porter, rouge_scorer, tokenizers = map(
             import_module, ("nltk.stem.porter", "rouge_score.rouge_scorer", "rouge_score.tokenize")
@@ -73,7 +73,7 @@ def _signature(recipe: Recipe, num_references: int) -> str:
 
 
 def _notes(recipe: Recipe, references: Texts, systems: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Notes on references without any word that ROUGE counts, and on the ends of sentences."""
+    """Return notes: on references that have no word that ROUGE counts, and on how the ends of sentences are marked."""
     count = sum(not any(_WORD.search(text.lower()) for text in texts) for texts in zip(*references, strict=True))
     which = f"{count} of {len(references[0])} segments have no such word in a reference, and score 0"
     notes = [f"ROUGE sees only words of a-z and 0-9: {which}"] if count else []

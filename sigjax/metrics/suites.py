@@ -1,7 +1,8 @@
-r"""Several tasks as one suite: its score is the mean of the task means.
+r"""Suites: several tasks are scored together, by the mean of the task means.
 
-With $n_t$ instances of task t of T tasks, the suite score is linear: $\sum_t \sum_i x_{ti} / (T n_t)$. Tasks are
-strata: every resample draws within each task, and the variance of the score is $\sum_t s_t^2 / (n_t T^2)$.
+With $n_t$ instances of task t of T tasks, and the score $x_{ti}$ of instance i of task t, the suite score is linear:
+$\sum_t \sum_i x_{ti} / (T n_t)$. Tasks are strata: every resample draws within each task. So the variance of the suite
+score is $\sum_t s_t^2 / (n_t T^2)$, where $s_t^2$ is the variance of the scores within task t.
 """
 
 from collections import Counter
@@ -16,14 +17,16 @@ from sigjax.records import Array, EvaluationRecord, InputError, Note, Score
 
 SUITE = "suite"
 _LARGEST = 2**40
-"""Weighted sums are whole numbers up to this limit, as exact tests need them. Beyond it, weights are fractions."""
+"""Weights are whole numbers if no weighted score exceeds this limit, since exact tests need whole numbers. Otherwise
+weights are fractions."""
 
 
 def suite_of(tasks: Mapping[str, Sequence[EvaluationRecord]]) -> list[EvaluationRecord]:
-    """The evaluations of one report of several tasks: first the evaluations of the suite, then of each task.
+    """Return the evaluations of one report on several tasks: first of the suites, then of each task.
 
-    Metrics are named "TASK: METRIC" (METRIC is the score's name in the log) and "suite: METRIC". Each metric that all
-    tasks have gives a suite. If no metric is in all tasks, the first metric of each task gives the suite.
+    A suite scores all tasks together, by the mean of the task means. Each metric that all tasks have gets a suite
+    evaluation, named "suite: METRIC". If no metric is in all tasks, there is one suite of the first metric of each
+    task. The evaluations of the tasks are named "TASK: METRIC", where METRIC is the score's name in the log.
     """
     firsts = [evaluations[0] for evaluations in tasks.values()]
     if len(tasks) < 2:
@@ -45,7 +48,10 @@ def suite_of(tasks: Mapping[str, Sequence[EvaluationRecord]]) -> list[Evaluation
 
 
 def of_tasks(tasks: Mapping[str, Sequence[EvaluationRecord]], metrics: Sequence[str]) -> list[EvaluationRecord]:
-    """The suite of the tasks that have any of the metrics, or the only such task. A note names the tasks left out."""
+    """Make a suite of the tasks that have any of the metrics; for a single such task, return its evaluations.
+
+    A note names the tasks that are left out. `tasks` maps each task to its evaluations.
+    """
     having = {task: evaluations for task, evaluations in tasks.items() if evaluations}
     evaluations = suite_of(having) if len(having) > 1 else [each for only in having.values() for each in only]
     without = [task for task in tasks if task not in having]
@@ -56,7 +62,7 @@ def of_tasks(tasks: Mapping[str, Sequence[EvaluationRecord]], metrics: Sequence[
 
 
 def instance_scores(evaluation: EvaluationRecord) -> np.ndarray | None:
-    """Scores `[system, instance]` of single instances, if each system's score is their mean; else None."""
+    """Return the scores `[system, instance]` of single instances; None if the score of a system is not their mean."""
     evaluation.check_complete()
     metric = evaluation.metric
     if metric.score is None:
@@ -69,7 +75,7 @@ def instance_scores(evaluation: EvaluationRecord) -> np.ndarray | None:
 
 
 def _score_name(evaluation: EvaluationRecord) -> str:
-    """The name of the score in the log."""
+    """Return the name of the evaluation's score in the log, without the name of the task."""
     return evaluation.metric.name if evaluation.title is None else evaluation.title.rpartition(": ")[2]
 
 
@@ -80,7 +86,7 @@ def _titled(task: str, evaluation: EvaluationRecord) -> EvaluationRecord:
 
 
 def _reason_against(tasks: Sequence[str], evaluations: Sequence[EvaluationRecord]) -> str | None:
-    """Why these tasks cannot have a suite score; None if they can."""
+    """Say why these tasks cannot have a suite score; None if they can have one."""
     for task, each in zip(tasks, evaluations, strict=True):
         if instance_scores(each) is None or each.unit == "response":
             return f"no suite score: {each.metric.name} of {task} is no mean over instances"
@@ -96,7 +102,7 @@ def _reason_against(tasks: Sequence[str], evaluations: Sequence[EvaluationRecord
 
 
 def _pooled(name: str, tasks: Sequence[str], evaluations: Sequence[EvaluationRecord]) -> EvaluationRecord:
-    """The suite as one evaluation, with tasks as strata."""
+    """Make one evaluation of all instances of all tasks, with tasks as strata."""
     ids, clusters, strata, runs = (_labels(name, tasks, evaluations) for name in ("ids", "clusters", "strata", "runs"))
     sizes = np.concatenate([np.full(each.num_instances, each.num_instances) for each in evaluations])
     task = np.repeat(np.arange(len(evaluations)), [each.num_instances for each in evaluations])
@@ -114,7 +120,10 @@ def _pooled(name: str, tasks: Sequence[str], evaluations: Sequence[EvaluationRec
 
 
 def _labels(label: str, tasks: Sequence[str], evaluations: Sequence[EvaluationRecord]) -> tuple[str, ...] | None:
-    """Labels of all instances, each after the name of its task; None if no task has labels."""
+    """Return one label for each instance of all tasks: the ids, clusters, strata or runs, as `label` says.
+
+    A label begins with the name of its task, except the labels of runs. Return None if no task has such labels.
+    """
     if label != "strata" and all(getattr(each, label) is None for each in evaluations):
         return None
     labels: list[str] = []
@@ -130,17 +139,17 @@ def _labels(label: str, tasks: Sequence[str], evaluations: Sequence[EvaluationRe
 
 
 def _is_even(evaluation: EvaluationRecord) -> bool:
-    """Whether all units have equally many instances, so that no draw changes the number of instances."""
+    """Whether all units (clusters or instances) have equally many instances, so that every draw has the same number."""
     units = evaluation.clusters or (evaluation.ids if evaluation.runs is not None else None)
     return units is None or len(set(Counter(units).values())) == 1
 
 
 def _weighted(scores: np.ndarray, sizes: np.ndarray, task: np.ndarray) -> tuple[np.ndarray, Score, tuple[str, ...]]:
-    """Statistics of a mean `[system, instance, stat]`: weight * score, and the weight, which is proportional to 1 / n.
+    """Make statistics of a weighted mean of all instances: the weighted score, and the weight.
 
-    n is the number of instances of the task.
-
-    Exact tests are possible, because only the weighted score varies: the sum of weights is the same in every resample.
+    Return the statistics `[system, instance, stat]`, the score function, and the names of the statistics. The weight is
+    proportional to 1 / n, where n is the number of instances of the task. The sum of the weights is the same in every
+    resample. So only the weighted score varies, and exact tests are possible.
     """
     multiple = lcm(*np.unique(sizes).tolist())
     whole = bool((scores == np.rint(scores)).all()) and multiple * max(1.0, float(np.abs(scores).max())) < _LARGEST
@@ -152,7 +161,11 @@ def _weighted(scores: np.ndarray, sizes: np.ndarray, task: np.ndarray) -> tuple[
 def _task_statistics(
     scores: np.ndarray, sizes: np.ndarray, task: np.ndarray
 ) -> tuple[np.ndarray, Score, tuple[str, ...]]:
-    """Statistics `[system, instance, stat]`: values and counts for each task. Draws of clusters change the counts."""
+    """Make statistics of a mean of task means: a value and a count for each task.
+
+    Return the statistics `[system, instance, stat]`, the score function, and the names of the statistics. They are used
+    if draws of clusters may change the number of instances of a task.
+    """
     count = int(task[-1]) + 1
     stats = np.zeros((*scores.shape, 2 * count))
     instance = np.arange(len(sizes))

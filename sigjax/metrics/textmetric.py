@@ -1,7 +1,7 @@
 """Metrics of texts: the record of such a metric, and BLEU, chrF and chrF++ from the counts of sacrebleu.
 
-A `TextMetric` holds the metric of the counts, and the function that starts the counting. `edits` and `rouge` have other
-metrics of texts.
+A `TextMetric` has a metric, which turns counts into a score, and a function that makes the function that counts texts.
+`edits` and `rouge` have other metrics of texts.
 
 References: Papineni, Roukos, Ward and Zhu (2002), "BLEU: a method for automatic evaluation of machine translation"; the
 smoothing is method 3 of Chen and Cherry (2014), "A systematic comparison of smoothing techniques for sentence-level
@@ -23,9 +23,10 @@ from sigjax.run.costs import Cost
 from sigjax.version import install_command
 
 Texts = Sequence[Sequence[str]]
-"""[reference or system][segment]."""
+"""Texts, as `texts[reference][segment]` or `texts[system][segment]`."""
 CountTexts = Callable[[Texts, Texts], np.ndarray]
-"""References `[reference][segment]` and outputs `[system][segment]` -> `[system, segment, input of the metric]`."""
+"""Function: (references `[reference][segment]`, outputs `[system][segment]`) -> counts `[system, segment, input]`, the
+inputs of the metric."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Recipe:
 
     @property
     def case(self) -> str:
-        """The case option, as signatures write it."""
+        """How signatures write whether case is ignored: "lc" if it is ignored, else "mixed"."""
         return "lc" if self.lowercase else "mixed"
 
 
@@ -55,16 +56,18 @@ class TextMetric:
     """A metric of texts.
 
     Attributes:
-        metric: the metric of the counts.
-        start: recipe -> the function that counts. It is made once and called for each block of segments.
-        signature: recipe and number of references -> a text with all options and versions that the counts depend on.
-        cost: the time that a character of text takes (measured on German news).
+        metric: the metric that turns the counts into a score.
+        start: function: recipe -> the function that counts texts, which is called for each block of segments.
+        signature: function: (recipe, number of references) -> a text with all options and versions that the counts
+            depend on.
+        cost: the time to count one character of text (measured on German news).
         block: number of segments that are counted at a time; the step of the progress bar.
         whole: whether the inputs of the metric are whole numbers (int64); else they are float64.
-        longest: most characters of a text. With this many, a segment takes at most about a minute (TER of shuffled
-            words: ten minutes) and 1 GB (measured).
-        extra: the extra that installs the library that counts, `pip install "sigjax[EXTRA]"`; "" if none is needed.
-        notes: recipe, references and outputs by system -> notes on texts for which the metric may be wrong.
+        longest: a text may have at most this many characters. Such a segment takes at most about a minute (TER of
+        shuffled words: ten minutes) and 1 GB (measured).
+        extra: the name EXTRA in `pip install "sigjax[EXTRA]"`, which installs the library that counts; "" if none is
+            needed.
+        notes: function: (recipe, references, outputs by system) -> notes on texts for which the metric may be wrong.
     """
 
     metric: Metric
@@ -86,11 +89,11 @@ class TextMetric:
 _ORDERS = range(1, 5)
 BLEU_STATS = ("sys_len", "ref_len", *(f"correct{n}" for n in _ORDERS), *(f"total{n}" for n in _ORDERS))
 _LOWEST = -708
-"""Below this, the exponential function is set to 0, because some devices flush denormal numbers to 0."""
+"""For exponents below this number, `decay` returns 0, because some devices flush denormal numbers to 0."""
 _POWERS = np.array([*(math.exp(-n) for n in range(-_LOWEST)), 0.0])
 """The powers e^0, e^-1, ..., down to the exponent `_LOWEST`, and then 0."""
 PRINTED = {"bleu": "BLEU", "chrf": "chrF2", "chrf++": "chrF2++", "ter": "TER"}
-"""The names by which sacrebleu prints scores."""
+"""Dict from a metric's name to the name that sacrebleu prints with its score."""
 _TOKENIZED = 100
 """If at least this many segments end in " .", texts look tokenized. sacrebleu uses the same limit for its warning."""
 
@@ -186,7 +189,7 @@ def _chrf(name: str, word_order: int) -> Metric:
 
 
 def sacrebleu_metric(recipe: Recipe, num_references: int) -> Any:
-    """The metric object of sacrebleu. If a metric only shares the tokenizers of BLEU, this object is BLEU."""
+    """Return the object of sacrebleu for a metric; BLEU for a metric that only shares the tokenizers of BLEU."""
     name, tokenize, command = recipe.metric, recipe.tokenize, install_command("sacrebleu>=2.5,<3")
     try:
         import sacrebleu
@@ -195,7 +198,7 @@ def sacrebleu_metric(recipe: Recipe, num_references: int) -> Any:
         from sacrebleu.metrics.ter import TER
     except ImportError:
         raise InputError(f"the metric {name} of texts needs sacrebleu; run: {command}") from None
-    # The statistics come from private methods, which have not changed since 2.0.
+    # The statistics come from private methods of sacrebleu, which have not changed since version 2.0.
     if not (2, 5) <= tuple(int(part) for part in sacrebleu.__version__.split(".")[:2]) < (3, 0):
         raise InputError(f"sacrebleu {sacrebleu.__version__} is not supported (2.5 to 2.x are); run: {command}")
     references = [[""]] * num_references
@@ -233,7 +236,10 @@ def sacrebleu_signature(recipe: Recipe, num_references: int) -> str:
 
 
 def _look_tokenized(recipe: Recipe, _: Texts, systems: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Notes on systems whose texts look tokenized. This changes BLEU, unless BLEU splits texts only at blanks."""
+    """Return notes on systems whose texts look tokenized.
+
+    BLEU of tokenized texts differs, unless BLEU splits texts only at blanks.
+    """
     counts = {name: sum(text.endswith(" .") for text in texts) for name, texts in systems.items()}
     return tuple(
         f"system {name!r} looks tokenized: {count} segments end in ' .'; BLEU is of detokenized texts"
@@ -243,7 +249,7 @@ def _look_tokenized(recipe: Recipe, _: Texts, systems: Mapping[str, Sequence[str
 
 
 def _several_references(recipe: Recipe, references: Texts, _: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """A note that the order of several references matters."""
+    """Return a note that the order of several references matters; nothing if all references are equal."""
     if all(list(texts) == list(references[0]) for texts in references):
         return ()
     return (

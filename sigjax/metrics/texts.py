@@ -28,11 +28,12 @@ from sigjax.run.context import num_cores, progress_bar
 from sigjax.run.files import cache_folder, growth_limit, read_arrays, replacing
 
 _SCHEMA = "sigjax-texts/3"
-"""Part of every key. Change it if the counts of the same texts change."""
+"""The version of the counts, which is a part of every cache key. Change it if the counts of the same texts change."""
 _SECONDS_PER_WORKER = 0.5
-"""Least work, in seconds, for which a process is started. The start takes about half of this time (measured)."""
+"""A worker process is started only for at least this much work, in seconds. The start takes about half of this time
+(measured)."""
 _MOST_CHARACTERS = 2**22
-"""Most characters that are counted at a time; the n-grams take about 300 bytes per character."""
+"""At most this many characters are counted at a time, because their n-grams take about 300 bytes per character."""
 _SERVE = "from sigjax.metrics.texts import serve; serve()"
 
 
@@ -45,7 +46,7 @@ def inputs_of_texts(
     cache: bool,
     progress: bool,
 ) -> list[np.ndarray]:
-    """Inputs of the metric `[segment, input]` for each system: from the cache, or extracted."""
+    """Return the inputs of the metric `[segment, input]` for each system, from the cache or newly counted."""
     counted = TEXT_METRICS[recipe.metric]
     common = _hash([_SCHEMA, recipe.metric, recipe.tokenize or "", recipe.case, signature, *references])
     keys = [_hash([common, *texts]) for texts in systems]  # everything that the counts of a system depend on
@@ -66,14 +67,14 @@ def inputs_of_texts(
 
 
 def _hash(texts: list[Any]) -> str:
-    """A hash of texts and lists of texts, by their JSON, which is different for different lists."""
+    """Hash a list of texts and of lists of texts, by its JSON, which differs for different lists."""
     return hashlib.sha256(json.dumps(texts, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def load_stats(key: str, shape: tuple[int, int], dtype: type = np.int64) -> np.ndarray | None:
-    """The numbers `[segment, stat]` that are cached under a key; None if there is no valid file.
+    """Return the numbers `[segment, stat]` that are cached under `key`; None if there is no valid file.
 
-    A valid file has this shape and type, and finite numbers that are not negative.
+    A valid file has the given shape and type, and its numbers are finite and not negative.
     """
     folder = cache_folder()
     if folder is None:
@@ -89,7 +90,7 @@ def load_stats(key: str, shape: tuple[int, int], dtype: type = np.int64) -> np.n
 
 
 def store_stats(key: str, stats: np.ndarray) -> None:
-    """Keep numbers `[segment, stat]` under a key, if the folder can be written."""
+    """Cache numbers `[segment, stat]` under `key`; do nothing if the cache folder cannot be written."""
     folder = cache_folder()
     if folder is None:
         return
@@ -100,7 +101,7 @@ def store_stats(key: str, stats: np.ndarray) -> None:
 
 
 def num_workers(metric: str, references: Texts, systems: Texts) -> int:
-    """The number of worker processes that saves time; 1 if the work is small."""
+    """Return how many worker processes save time; 1 if the work is small."""
     characters = sum(len(text) for texts in (*references, *systems) for text in texts)
     return max(1, min(num_cores(), int(characters * TEXT_METRICS[metric].cost.seconds / _SECONDS_PER_WORKER)))
 
@@ -108,10 +109,10 @@ def num_workers(metric: str, references: Texts, systems: Texts) -> int:
 def extract_stats(
     recipe: Recipe, references: Texts, systems: Texts, *, workers: int, advance: Callable[[int], object]
 ) -> np.ndarray:
-    """Inputs of the metric `[system, segment, input]` of texts.
+    """Count texts: return the inputs of the metric, `[system, segment, input]`.
 
     Texts are `[reference][segment]` and `[system][segment]`. With one worker, this process does the work. `advance` is
-    called with the number of texts done so far.
+    called after each block, with the number of texts counted so far.
     """
     counted = TEXT_METRICS[recipe.metric]
     num_segments, step = len(references[0]), counted.block
@@ -155,7 +156,7 @@ def _blocks(recipe: Recipe, references: Texts, systems: Texts) -> Iterator[np.nd
 
 
 def _slices(texts: Texts, segments: range) -> list[slice]:
-    """Slices of segments; a slice has at most `_MOST_CHARACTERS` characters, or one segment."""
+    """Divide segments into slices; a slice has at most `_MOST_CHARACTERS` characters, or is a single segment."""
     parts, size = [slice(segments.start, segments.start)], 0
     for i in segments:
         size += sum(len(each[i]) for each in texts)
@@ -190,7 +191,7 @@ def _from_workers(
 
 @contextmanager
 def _worker(recipe: Recipe, references: Texts, systems: Texts) -> Generator[IO[bytes], None, None]:
-    """The stdout of a process that works on a request; it does not outlive this context."""
+    """Start a process that works on a request, and yield its stdout. The process ends with this context."""
     import subprocess
 
     with TemporaryFile() as request:
@@ -225,7 +226,7 @@ def evaluation_from_texts(
     progress: bool,
     **labels: Any,
 ) -> EvaluationRecord:
-    """Check texts, extract counts and make the evaluation; see `Evaluation.from_texts`."""
+    """Check the arguments of `Evaluation.from_texts`, which explains them; count the texts, and make the evaluation."""
     found, base, given = parameterized(metric)
     if found is None or base not in TEXT_METRICS:
         close = unknown_metric(str(metric), TEXT_METRICS)
@@ -257,7 +258,7 @@ def evaluation_from_texts(
 
 
 def check_lengths(metric: str, texts: Mapping[str, Sequence[str]], *, unit_name: str) -> None:
-    """Refuse segments that would take gigabytes or hours. The keys of `texts` are the names for messages."""
+    """Raise an error for segments that would take gigabytes or hours; the keys of `texts` are names for messages."""
     most = TEXT_METRICS[parameterized(metric)[1]].longest
     for name, segments in texts.items():
         for i, text in enumerate(segments, start=1):
@@ -269,7 +270,7 @@ def check_lengths(metric: str, texts: Mapping[str, Sequence[str]], *, unit_name:
 
 
 def _references(references: Sequence[str] | Sequence[Sequence[str]]) -> list[list[str]]:
-    """References `[reference][segment]`; there must be at least one reference and one segment."""
+    """Return the references `[reference][segment]`; raise an error if there is no reference or no segment."""
     if isinstance(references, str | bytes | Mapping):
         raise InputError(f"references: expected a list of texts or of such lists, got {type(references).__name__}")
     given: list[Any] = list(references)
@@ -284,7 +285,7 @@ def _references(references: Sequence[str] | Sequence[Sequence[str]]) -> list[lis
 
 
 def _texts(what: str, given: Any) -> list[str]:
-    """The texts `[segment]` as a list; other input is refused."""
+    """Return the texts `[segment]` of `given` as a list; raise an error if it is no list of texts."""
     if isinstance(given, str | bytes | Mapping) or not hasattr(given, "__iter__"):
         got = type(cast("object", given)).__name__
         raise InputError(f"{what}: expected a list of texts, one per segment, got {got}")

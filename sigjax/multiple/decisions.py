@@ -3,11 +3,12 @@ r"""Decisions on a family of pairs: adjusted p-values, decisions that more resam
 A family holds the hypotheses of one test whose p-values are adjusted together: the pairs of a metric, or of all metrics
 of a report if the setting `family` is "report". The correction bounds the errors in all statements about the family.
 
-**When a pair is decided.** Every number that resamples estimate (the p-value of a sampled pair; for maxt the
-probability q of each step) gets a Clopper-Pearson interval with error `ERROR` / (numbers of the family). No adjusted
-p-value falls when one of these numbers rises, so the adjusted p-values of infinitely many resamples lie between the
-adjusted lower ends and the adjusted upper ends. A pair is decided when both lie on the same side of alpha. The reported
-p-value lies on this side, too, because the intervals are widened to contain it. By the union bound, the probability
+**When a pair is decided.** Resamples estimate some numbers: the p-value of a sampled pair, or for maxt the probability
+q of each step. Each of these numbers gets a Clopper-Pearson interval with error `ERROR` / m, where m is how many of
+them the family has. No adjusted p-value falls when one of these numbers rises. So the adjusted p-values of infinitely
+many resamples lie between the adjusted lower ends and the adjusted upper ends. A pair is decided when both lie on the
+same side of alpha. The reported p-value lies on this side, too, because the intervals are widened to contain it. By the
+union bound, the probability
 that the decision on any decided pair differs from the decision of infinitely many resamples is at most `ERROR`, however
 the numbers depend on each other. Exact p-values enter as they are; their pairs can be undecided too, since the
 correction depends on all pairs. Tilted p-values enter with intervals at the same error, which assume that log p is
@@ -124,26 +125,27 @@ ERROR = 1e-3
 """Bound on the probability that the decision on any decided pair differs from the decision of infinitely many
 resamples."""
 CONFIDENCE = 0.995
-"""Required certainty about the p-value at the cap, for reporting it early; the p-value is divided by this number."""
+"""Before the cap, the reported p bounds the value at the cap with this probability; it is divided by this number."""
 MOST_RESAMPLES = 10**9
-"""The largest number of resamples that is proposed."""
+"""The largest number of resamples that is proposed to users."""
 _PROPOSED = (*(m * 10**power for power in range(9) for m in (1, 2, 3, 5)), 10**9)
 _LARGER_PARTS = 8
-"""Resamples are counted in parts of only two sizes, because each size needs a compiled program."""
+"""Resamples are counted in parts of the size of the first look, or of this many times its size. There are only these
+two sizes, because each size needs a compiled program."""
 _ROUNDING = 1e-12
 """Statistics of two pairs with a smaller relative difference are ties, because the scales are rounded, too. With few
 units, the rounding of deltas is larger than this. With many units, ties with another pair do not occur on resamples."""
 _CACHED = 2**20
-"""Most units per block of scores."""
+"""A block of scores has about this many units, times statistics."""
 
 Adjusted = Callable[[np.ndarray], np.ndarray]
-"""Estimated numbers `[pair]` -> adjusted p-values `[pair]`."""
+"""A function from p-values (for maxt, the probabilities q) `[pair]` to adjusted p-values `[pair]`."""
 
 
 def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown | None = None) -> Comparisons:
     """Add adjusted p-values, intervals of p-values, and decisions to the pairs of a family.
 
-    `step_down` holds the counts of maxt over the family, if this is the correction.
+    `step_down` has the counts over the family if the correction is maxt.
 
     >>> exceed = np.array([0, 60])
     >>> pairs = sampled_columns(exceed, (exceed + 1) / 1000, 999, Column.constant("as asked", 2))
@@ -168,7 +170,7 @@ def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown |
         ends[rows] = np.stack(
             clopper_pearson(exceed.values[rows], settings.fixed_resamples, settings.confidence_level), axis=1
         )
-    if step_down is None and not (sampled | tilted).any():  # no decision depends on resamples
+    if step_down is None and not (sampled | tilted).any():  # no p-value depends on resamples
         never, none = np.zeros(len(sampled), bool), np.zeros(len(sampled), np.int64)
         decided, needed = Column(none, never, (False, True)), Column(none, never)
     else:
@@ -176,7 +178,7 @@ def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown |
         if (sampled & has_bounds).any():
             known = np.where(sampled[:, None], p_interval.values, p_values[:, None])
         fixed = np.stack([p_values, p_values], axis=1)
-        if tilted.any():  # normal intervals for log p, at the family's error
+        if tilted.any():  # widen the intervals of log p, which are normal, to the error of each number in the family
             tail = ERROR / (2.0 * np.count_nonzero(sampled | tilted))
             times = normal_quantile(1.0 - tail) / normal_quantile(0.5 + settings.confidence_level / 2.0)
             middle = np.maximum(p_values, np.finfo(float).tiny)
@@ -206,15 +208,17 @@ def _decisions(
     step_down: StepDown | None,
     settings: Settings,
 ) -> tuple[Column, Column]:
-    """Whether each pair is decided, and how many resamples should decide it; arrays are `[pair]`.
+    """Return two columns: whether each pair is decided, and how many resamples should suffice to decide it.
 
     The number of resamples is the least of 1, 2, 3 and 5 times a power of ten that should suffice. It is None if the
-    pair is decided, or if `MOST_RESAMPLES` would not suffice. `fixed` `[pair, 2]` bounds p-values that are not counts.
+    pair is decided, or if `MOST_RESAMPLES` would not suffice. Arrays are `[pair]`. `exceed` of the resamples `drawn`
+    are extreme. `fixed` `[pair, 2]` bounds p-values that are not `sampled`. `known` `[pair, 2]` are the bounds at which
+    the test stopped by itself, if it did.
     """
     never = np.zeros(len(sampled), bool)
     certain, adjusted = never, partial(adjust, correction=settings.correction)
     if step_down is not None:
-        certain = ~sampled & (p_values >= settings.alpha)  # no adjusted p-value is below an exact one
+        certain = ~sampled & (p_values >= settings.alpha)  # no adjusted p-value is below the exact p-value of its pair
         exceed, sampled, adjusted = step_down.exceed, ~never, step_down.adjusted
     if known is None:
         drawn = np.array(settings.fixed_resamples)
@@ -235,7 +239,11 @@ def _decisions(
 def _bounds_of_counts(
     exceed: np.ndarray, sampled: np.ndarray, fixed: np.ndarray, adjusted: Adjusted, settings: Settings
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Intervals `[pair]` from the counts of a fixed number of resamples; other p-values have the bounds `fixed`."""
+    """Return the low and the high bounds of p-values, as two arrays `[pair]`.
+
+    Bounds of `sampled` pairs come from the counts of a fixed number of resamples. Other p-values have the bounds
+    `fixed`.
+    """
     resamples, count = settings.fixed_resamples, max(1, int((sampled | (fixed[:, 0] < fixed[:, 1])).sum()))
     rate, reported = exceed / resamples, (exceed + 1) / (resamples + 1)
 
@@ -256,8 +264,8 @@ def _resamples_needed(
 ) -> np.ndarray:
     """Numbers of resamples `[pair]` that should decide the open pairs; 0 if none suffices.
 
-    `estimate` are the numbers on which decisions depend; only the `sampled` numbers change with more resamples. At most
-    `resamples` were drawn so far.
+    `estimate` `[pair]` are the p-values on which decisions depend; only `sampled` p-values change with more resamples.
+    At most `resamples` were drawn so far.
     """
     needed, waiting = np.zeros(len(decided), np.int64), ~decided
     moving = waiting & sampled
@@ -320,12 +328,13 @@ def count_until_decided(
 ) -> Columns:
     """Count hits until every pair is decided; decided pairs are no longer counted.
 
-    `count` counts the hits of some pairs in a range of resamples. `exact` `[pair]` are the exact p-values of the other
-    pairs of the same test. `others` `[other, 2]` are bounds of the p-values of other pairs in the family: known, or 0
-    and 1. The columns hold the bounds at which sampled pairs stopped.
+    A hit is a resample at least as extreme as observed. `count` counts the hits of some pairs in a range of resamples.
+    `exact` `[pair]` are the exact p-values of the other pairs of the same test. `others` `[other, 2]` are bounds of the
+    p-values of all other pairs in the family; unknown p-values have the bounds 0 and 1. Return the columns of the
+    sampled pairs, which include the bounds at which they stopped.
     """
     num_pairs = len(reasons.values)
-    # The bounds of other metrics can fail, too: each metric has its fraction of the error.
+    # All bounds that may be wrong share the allowed error, so the uncertain p-values of other metrics count as well.
     others = np.zeros((0, 2)) if others is None else others
     num_bounds = num_pairs + int((others[:, 0] < others[:, 1]).sum())
     least_rest, most_rest = np.concatenate([np.stack([exact, exact], axis=1), others]).T
@@ -349,14 +358,14 @@ def count_until_decided(
     for look in np.unique(resamples).tolist():
         here = resamples == look
         p_values[here] = valid_p(exceed[here], look, LOOKS)
-    # A p-value close to 1 can be just above its bounds. Clipped to them, it leads to the decision that the bounds
-    # imply.
+    # A p-value close to 1 can be just above its bounds, so the bounds are widened to contain it. The decision stays the
+    # same.
     ends = np.stack([np.minimum(low, p_values), np.maximum(high, p_values)], axis=1)
     return sampled_columns(exceed, p_values, resamples, reasons, ends)
 
 
 def valid_p(exceed: np.ndarray, resamples: int, looks: Sequence[int]) -> np.ndarray:
-    """p-values `[pair]` of counts `[pair]` at one look, valid however the look was chosen (see the top of this file).
+    """p-values `[pair]` from counts `[pair]` at one look; they are valid however the look was chosen (see the top).
 
     >>> valid_p(np.array([0, 82, 4096]), 8192, LOOKS).round(5)
     array([0.00065, 0.01326, 0.51675])
@@ -366,7 +375,7 @@ def valid_p(exceed: np.ndarray, resamples: int, looks: Sequence[int]) -> np.ndar
     from scipy.stats import hypergeom
 
     cap, exceed = looks[-1], np.asarray(exceed)
-    # Bisection: `least` is too small a bound on the final count for the required certainty, `most` is large enough.
+    # Bisection for a bound on the final count with the required certainty: `least` is too small, `most` large enough.
     least, most = exceed - 1, exceed + cap - resamples
     while np.any(most - least > 1):
         middle = (least + most) // 2
@@ -380,14 +389,14 @@ class StepDown:
     """Counts of the step-down procedure over a family; every field `[pair]`, metric by metric."""
 
     exceed: np.ndarray
-    """int64: number of resamples on which the largest statistic among this pair and all less extreme pairs reaches the
-    observed statistic of this pair."""
+    """int64: the number of resamples on which some statistic of this pair or of a less extreme pair is at least as
+    large as the observed statistic of this pair."""
     order: np.ndarray
     """Indices of the pairs, least extreme first."""
 
     @classmethod
     def of(cls, counts: np.ndarray, order: np.ndarray) -> StepDown:
-        """Counts in the order of the pairs, from counts in ascending order of the statistics.
+        """Make the record from `counts` that are in ascending order of the statistics.
 
         >>> StepDown.of(np.array([4, 0, 1]), np.array([2, 0, 1])).exceed
         array([0, 1, 4])
@@ -397,7 +406,7 @@ class StepDown:
         return cls(exceed, order)
 
     def adjusted(self, p_values: np.ndarray) -> np.ndarray:
-        """The largest p-value over all steps down to each pair, `[pair]`, from the p-values of the steps, `[pair]`.
+        """Return adjusted p-values `[pair]`: the largest of `p_values` `[pair]` over a pair and all more extreme pairs.
 
         >>> StepDown(np.array([0, 1, 4]), np.array([2, 0, 1])).adjusted(np.array([0.1, 0.2, 0.5]))
         array([0.2, 0.2, 0.5])
@@ -408,7 +417,10 @@ class StepDown:
 
 
 def maxt(problems: Sequence[SumsProblem], context: Context) -> StepDown:
-    """Step-down maxT over all pairs of one metric (on the device), or of several metrics (sums on the device)."""
+    """Carry out step-down maxT over all pairs of one metric, or of several metrics.
+
+    For one metric, all work is done on the device. For several metrics, the device computes only the sums.
+    """
     first, settings, num_pairs = problems[0], problems[0].settings, len(problems[0].hypotheses.members)
     resamples, seed = settings.fixed_resamples, settings.seed
     if len(problems) == 1:
@@ -474,7 +486,7 @@ def num_columns(problems: Sequence[SumsProblem]) -> int:
 
 
 def _in_order(observed: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, Extreme]:
-    """Indices of the pairs, ascending by statistic `[pair]`; and the criterion for extreme maxima, in this order."""
+    """Return the indices of the pairs, ascending by their statistics, and the criterion for maxima in this order."""
     order = np.argsort(observed, kind="stable")
     # A maximum may come from any pair so far, and has the rounding error of this pair.
     tolerance = np.maximum.accumulate(rounding[order]) + _ROUNDING * abs(observed[order])
@@ -482,9 +494,10 @@ def _in_order(observed: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, E
 
 
 def _standardised(problem: SumsProblem, metric: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Observed statistics, 1 / standard deviations of delta under swaps (0 if there is none), and rounding errors.
+    """Return three arrays `[pair]`: the observed statistics t, the factors 1 / s, and the rounding errors of t.
 
-    Each is `[pair]`; `metric` is the index of the metric, if there are several.
+    s is the standard deviation of delta under swaps; the factor is 0 if delta does not vary. `metric` is the index of
+    the metric if there are several.
     """
     hypotheses = problem.hypotheses
     deviations = np.array([_deviation(problem, pair) for pair in hypotheses.pairs])
@@ -501,7 +514,7 @@ def _standardised(problem: SumsProblem, metric: int = 0) -> tuple[np.ndarray, np
 
 
 def _deviation(problem: SumsProblem, pair: Pair) -> float:
-    """Standard deviation of delta under swaps, to first order."""
+    """The standard deviation s of delta under swaps, to first order (see the top of this file)."""
     units, (a, b) = problem.units, pair
     middle, num_units = (units.totals[a] + units.totals[b]) / 2.0, units.values.shape[1]
     width = max(1, _CACHED // units.values.shape[2])
@@ -516,16 +529,16 @@ def _deviation(problem: SumsProblem, pair: Pair) -> float:
 
 
 _COMPARED = 2**18
-"""Most replicates per block of comparisons."""
+"""Replicates of all systems are compared in blocks of about this many numbers."""
 
 
 def bootstrap_ranks(
     problem: Problem, run: Run, drawn: np.ndarray | None, pieces: Callable[[Run], Pieces]
 ) -> list[tuple[int, int]] | None:
-    """The interval of the rank of each system; None if the replicates do not fit into memory.
+    """Return the interval of the rank of each system; None if the replicates do not fit into memory.
 
-    `drawn` are the bootstrap scores `[system, resample]`, if they are available; they are overwritten. Else `pieces`
-    draws them, for a part of a run, piece by piece.
+    `drawn` are the bootstrap scores `[system, resample]` if they are already available; they are overwritten. Otherwise
+    `pieces` draws the scores, for a part of a run, piece by piece.
     """
     settings, hypotheses = problem.settings, problem.hypotheses
     tally = run.checkpoint.tally(ranks=len(hypotheses.scores))
@@ -549,8 +562,8 @@ def rank_quantiles(values: np.ndarray, rounding: np.ndarray, level: float) -> np
 
     On each resample, a system has a best rank, which is 1 + the number of better systems. Its worst rank is the number
     of systems that are not worse; the two ranks differ if there are ties. The low end is the quantile (1 - level) / 2
-    of the best ranks. The high end is the quantile (1 + level) / 2 of the worst ranks. Between two ranks, the quantile
-    is the outer rank. `rounding` `[system]` is the rounding error of scores.
+    of the best ranks. The high end is the quantile (1 + level) / 2 of the worst ranks. If a quantile lies between two
+    ranks, it is rounded outwards. `rounding` `[system]` is the rounding error of scores.
 
     >>> rank_quantiles(np.array([[3.0, 3.0], [2.0, 4.0], [1.0, 1.0]]), np.zeros(3), 0.95)
     array([[1, 2],
@@ -575,7 +588,8 @@ def rank_quantiles(values: np.ndarray, rounding: np.ndarray, level: float) -> np
 
 LETTERS = string.ascii_letters
 _LETTERED = 100
-"""Most systems that get letters: more letters are unreadable, and cliques of very many systems take long to find."""
+"""Only up to this many systems get letters. More letters are unreadable, and cliques of many systems take long to
+find."""
 
 
 DECIDED = ("rank_interval", "letters", "rank_cluster", "in_top_group")
@@ -583,9 +597,9 @@ DECIDED = ("rank_interval", "letters", "rank_cluster", "in_top_group")
 
 
 def significance_ranks(better: np.ndarray, worse: np.ndarray, count: int) -> dict[str, Sequence[Any]]:
-    """Ranks, letters and clusters of each system `[system]`, best first, by the fields `DECIDED`.
+    """Return a dict from each field of `DECIDED` to its values `[system]`, for `count` systems sorted best first.
 
-    `better` and `worse` are the indices `[pair]` of the systems of all pairs that differ significantly.
+    `better` and `worse` `[pair]` are the indices of both systems, for all pairs that differ significantly.
     """
     beats = np.zeros((count, count), bool)
     beats[better, worse] = True
@@ -597,12 +611,12 @@ def significance_ranks(better: np.ndarray, worse: np.ndarray, count: int) -> dic
 def compact_letters(differs: np.ndarray) -> tuple[str, ...] | None:
     r"""Compact letter display: two systems share a letter if and only if they do not differ significantly.
 
-    Each letter stands for a clique: a group in which no two systems differ. Every pair that does not differ is in some
-    clique. A clique starts with the best system that has a pair in no clique yet, and with the worst partner of such a
-    pair. It grows in the order of the systems. In the end, a clique is removed if other cliques contain all its pairs.
-    If two systems differ exactly when their scores are far enough apart, the number of letters is minimal; in general
-    it may be larger. `differs` is `[system, system]`, symmetric. Letters `[system]` are in alphabetic order, a to z and
-    then A to Z; None if these 52 do not suffice.
+    Each letter stands for a clique: a group in which no two systems differ. Every pair that does not differ must be in
+    some clique. While some pairs are in no clique yet, a new clique starts with such a pair: with the best system that
+    has one, and with the worst partner of this system. The clique grows in the order of the systems. In the end, a
+    clique is removed if other cliques contain all its pairs. If two systems differ exactly when their scores are far
+    enough apart, the number of letters is minimal; in general it may be larger. `differs` is `[system, system]`,
+    symmetric. Letters `[system]` are in alphabetic order, a to z and then A to Z; None if these 52 do not suffice.
 
     Reference: Piepho (2004), "An algorithm for a letter-based representation of all-pairwise comparisons"; Gramm et al.
     (2007), "Algorithms for compact letter displays", with this method of clique growing.
@@ -626,7 +640,7 @@ def letter_groups(differs: np.ndarray) -> list[list[int]]:
     missing, cliques = np.triu(alike), list[list[int]]()
     for best in range(len(alike)):
         while missing[best].any():
-            # A system and itself count as a last pair, so that a system alone in a clique differs from all others.
+            # A system and itself also count as a pair. So a system that differs from all others gets its own clique.
             worst = int(np.flatnonzero(missing[best])[-1])
             members, candidates = {best, worst}, alike[best] & alike[worst]
             candidates[[best, worst]] = False
@@ -641,7 +655,7 @@ def letter_groups(differs: np.ndarray) -> list[list[int]]:
 
 
 def _needed(cliques: list[list[int]]) -> list[list[int]]:
-    """The cliques that are needed: a clique is removed, smallest first, if other cliques contain all its pairs."""
+    """Remove each clique, smallest first, if other cliques contain all its pairs; return the remaining cliques."""
     held = Counter(pair for clique in cliques for pair in combinations_with_replacement(clique, 2))
     kept = []
     for clique in sorted(cliques, key=len):
@@ -656,8 +670,8 @@ def _needed(cliques: list[list[int]]) -> list[list[int]]:
 def significance_clusters(beats: np.ndarray) -> tuple[int, ...]:
     """Clusters `[system]` from 1: every system is significantly better than all systems of later clusters.
 
-    This is the largest possible number of clusters, as in the rankings of the Conference on Machine Translation (WMT).
-    `beats` `[system, system]`: whether the first of two systems is significantly better.
+    The number of clusters is as large as possible, as in the rankings of the Conference on Machine Translation (WMT).
+    `beats` `[system, system]` is true if the first of two systems is significantly better.
 
     >>> significance_clusters(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], bool))
     (1, 1, 2)
@@ -670,10 +684,11 @@ def significance_clusters(beats: np.ndarray) -> tuple[int, ...]:
 def rank_intervals(beats: np.ndarray) -> tuple[tuple[int, int], ...]:
     r"""Intervals `[system]` of the rank, which is 1 + the number of systems that are truly better.
 
-    $[1 + \#\{\text{significantly better}\},\; n - \#\{\text{significantly worse}\}]$. An interval can miss only if some
-    decision is wrong. So all intervals hold simultaneously if no decision is wrong. This has at least the probability
-    `level`, if the tests keep their level and the correction bounds the familywise error (including significant
-    differences in the wrong direction). Quantiles of bootstrap ranks are too narrow if systems are nearly equal.
+    For n systems, the interval is $[1 + \#\{\text{significantly better}\},\; n - \#\{\text{significantly worse}\}]$. An
+    interval can miss the rank only if some decision is wrong. So all intervals are right simultaneously if no decision
+    is wrong. The probability of no wrong decision is at least the confidence level, if the tests keep their level and
+    the correction bounds the familywise error (including significant differences in the wrong direction). Quantiles of
+    bootstrap ranks are too narrow if systems are nearly equal.
     `beats` is the argument of `significance_clusters`. Reference: Mogstad, Romano, Shaikh and Wilhelm (2024),
     "Inference for ranks with applications to mobility across neighbourhoods and academic achievement across countries",
     section 3.
@@ -686,11 +701,11 @@ def rank_intervals(beats: np.ndarray) -> tuple[tuple[int, int], ...]:
 
 
 def top_group(beats: np.ndarray) -> tuple[bool, ...]:
-    """Whether each system `[system]` may be the best: no system is significantly better, its rank interval begins at 1.
+    """Whether each system `[system]` may be the best, because no system is significantly better.
 
-    A truly best system is left out only by a wrong decision, so if no decision is wrong, the group contains all truly
-    best systems (see `rank_intervals`). The group is empty only if each system is significantly worse than some other
-    system, which can happen only with pairs on different instances. `beats` is the argument of `significance_clusters`.
+    The rank interval of such a system begins at 1. If no decision is wrong, the group contains all truly best systems
+    (see `rank_intervals`). The group is empty only if each system is significantly worse than some other system, which
+    can happen only if pairs have different instances. `beats` is the argument of `significance_clusters`.
 
     >>> top_group(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool))
     (True, True, False)

@@ -1,8 +1,9 @@
 r"""Closed testing: a lower bound on the number of real differences in a chosen set; and closed e-BH.
 
-**The bound.** Take m hypotheses with p-values. Simes' test rejects an intersection of k of them if its j-th smallest
-p-value is below $j \alpha / k$ for any j. Closed testing rejects an intersection if all larger sets of hypotheses that
-contain it are rejected, too (Marcus, Peritz and Gabriel 1976). A set S then has at least
+**The bound.** Take m hypotheses with p-values $p_i$. An intersection of k hypotheses is true if all k are true. Simes'
+test rejects it if its j-th smallest p-value is below $j \alpha / k$ for some j. Closed testing rejects it if Simes'
+test rejects the intersection of every set that contains these k hypotheses (Marcus, Peritz and Gabriel 1976). A set S
+then has at least
 
 $$d(S) = \max_{1 \le u \le |S|} \big(1 - u + |\{i \in S: h\, p_i < u \alpha\}|\big)$$
 
@@ -96,7 +97,7 @@ def _mask(chosen: Any, count: int) -> np.ndarray:
 
 
 def least_true(p_values: np.ndarray, chosen: np.ndarray, alpha: float, counts: np.ndarray | None = None) -> int:
-    """The bound d for the tests `chosen` `[test]` bool, from the p-values `[test]` of all tests.
+    """The bound d(S) for the set S of the tests `chosen` `[test]` (bool), from the p-values `[test]` of all tests.
 
     With `counts` `[test]`, each p-value belongs to this number of tests, which are chosen together or not at all.
     """
@@ -105,10 +106,10 @@ def least_true(p_values: np.ndarray, chosen: np.ndarray, alpha: float, counts: n
 
 
 def _bound(p_values: np.ndarray, counts: np.ndarray, accepted: int, alpha: float) -> int:
-    """The bound d for tests with these p-values, of which each belongs to `counts` tests.
+    """The bound d(S) for a set S with these p-values `[value]`; each of them belongs to `counts` `[value]` tests.
 
-    `accepted` is h, the size of the largest intersection that Simes' test accepts. The maximum over u is reached at the
-    least u for which a further p-value satisfies h p < u alpha.
+    `accepted` is h, the size of the largest intersection that Simes' test accepts. d(S) is a maximum over u. Only those
+    u are tried at which another p-value begins to satisfy h p < u alpha.
     """
     number = int(counts.sum())
     if accepted == 0 or not number:
@@ -145,9 +146,10 @@ def largest_accepted(p_values: np.ndarray, alpha: float, counts: np.ndarray | No
 
 
 def family_discoveries(pairs: Comparisons, chosen: np.ndarray, settings: Settings) -> int:
-    """The bound d for the pairs `chosen` `[pair]` bool of a family, from its p-values, or from the correction maxt.
+    """The bound d(S) on the real differences among the pairs `chosen` `[pair]` (bool) of a family.
 
-    For maxt, closed testing finds exactly as many real differences as there are significant differences.
+    It comes from the p-values of the family. For the correction maxt, closed testing finds exactly as many real
+    differences as there are significant differences.
     """
     if CORRECTIONS[settings.correction].is_resampled:
         return int(np.count_nonzero(pairs.column("p_adjusted").values[chosen] < settings.alpha))
@@ -192,7 +194,7 @@ def real_differences(groups: Mapping[tuple[str, Test], Comparisons], settings: S
 
 
 class Wins(NamedTuple):
-    """For each of two systems: on how many tests it is ahead, and on at least how many of them it is better."""
+    """For systems a and b: on how many tests the system is ahead, and on how many of these at least it is better."""
 
     ahead_a: int
     better_a: int
@@ -210,7 +212,7 @@ class Wins(NamedTuple):
 
 
 def wins(p_values: np.ndarray, leads: np.ndarray, alpha: float) -> list[Wins]:
-    """The wins of pairs, from two-sided p-values `[pair, test]`; the bounds of all pairs hold simultaneously.
+    """Return the wins of each pair, from two-sided p-values `[pair, test]`; all bounds hold simultaneously.
 
     `leads` `[pair, test]` is 1 if the first system is ahead, -1 if the second system is ahead, else 0.
 
@@ -227,15 +229,16 @@ def wins(p_values: np.ndarray, leads: np.ndarray, alpha: float) -> list[Wins]:
 
 
 _ROUNDING, _STEPS = 1e-12, 64
-"""Relative rounding tolerance when a sum of e-values is compared; and how many sets are checked first."""
+"""`_ROUNDING`: relative tolerance when sums of e-values are compared. `_STEPS`: if all sets of this many sizes satisfy
+the condition, the sets of all sizes are checked."""
 
 
 def closed_ebh(log_e: np.ndarray, alpha: float) -> np.ndarray:
     r"""Mask `[test]` of the hypotheses that closed e-BH rejects, from the logarithms of their e-values `[test]`.
 
-    R holds the largest e-values. Among all sets A with k members of R, the worst set has the k smallest members of R,
-    and all e-values outside R that are below $k / (\alpha |R|)$. E-values above n / alpha, for n tests, count as n /
-    alpha.
+    The rejected set R has the largest e-values. Among all sets A with k members of R, the worst set has the k smallest
+    members of R, and all e-values outside R that are below $k / (\alpha |R|)$. For n tests, e-values above 2 n / alpha
+    count as 2 n / alpha.
 
     >>> e_values = np.array([41.0, 30.0, 25.0, 0.5])
     >>> closed_ebh(np.log(e_values), 0.05), e_values >= 4.0 / 0.05 / np.array([1, 2, 3, 4])
@@ -254,7 +257,7 @@ def closed_ebh(log_e: np.ndarray, alpha: float) -> np.ndarray:
 
     for first in range(count):
         number = count - first
-        # if any set fails, a set of these sizes nearly always fails
+        # If a set of any size fails, a set of one of these sizes nearly always fails, too.
         some = np.linspace(1, number, min(number, _STEPS)).astype(np.int64)
         if holds(first, np.array([1, number])) and holds(first, some) and holds(first, np.arange(1, number + 1)):
             rejected[order[first:]] = True

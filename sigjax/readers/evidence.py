@@ -1,16 +1,17 @@
-"""Roles of columns (ids, systems, scores) and the evidence for them; ids; columns that are derived from others.
+"""Find the role of each column of a table (ids, systems, scores, ...), with the evidence for it.
 
-There are three kinds of evidence for a role: "told" (an option names the column), "named" (the lexicon has the column's
-name) and "shaped" (the column's values fit the role). If the roles are unclear, a question proposes options. It says
-for each option which systems and rows would be compared.
+There are three kinds of evidence for a role: "told" (an option names the column), "named" (the lexicon knows the
+column's name) and "shaped" (the column's values fit the role). If the roles are unclear, a `Question` proposes options.
+For each option, it says which systems and rows would be compared. In this module, "refuse" means: raise an
+`InputError`.
 
-**Ids** join the rows of systems. An option names their column. Else it is a column that is named like ids, or a column
-of words that are unique in each system and common to the systems. A column that counts rows is used only if there is no
-other column. The steps of a run are refused as instances.
+**Ids** join the rows of systems. An option names their column. Without the option, it is a column that is named like
+ids, or a column of words that are unique in each system and common to the systems. A column that counts rows is used
+only if there is no other column. The steps of a run are refused as instances.
 
-**Derived columns** are no systems: the mean, sum or difference of other columns, their ranks, 1 minus a column, or a
-column in another unit. If a derived column passed for a system, it would be compared with its own sources. Columns
-whose ranges do not overlap may belong to different metrics.
+**Derived columns** follow from other columns: they are the mean, sum or difference of other columns, their ranks, 1
+minus a column, or a column in another unit. A derived column is no system. As a system, it would be compared with the
+columns from which it was computed. Columns whose ranges do not overlap may belong to different metrics.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -48,7 +49,7 @@ LAYOUTS = {
     "predictions": "gold labels and predictions",
     "battles": "battles of two systems",
 }
-"""Layout -> its description."""
+"""Name of a layout -> its description."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Role:
     Attributes:
         columns: the names of the columns; empty if no column has the role.
         evidence: "told" (by an option), "named" (by the lexicon) or "shaped" (by the values of the columns).
-        said: the words of a note about the role; if empty, the note lists the columns.
+        said: what a note says about the role. If it is empty, the note lists the columns.
     """
 
     columns: tuple[str, ...] = ()
@@ -66,7 +67,7 @@ class Role:
     said: str = ""
 
     def __str__(self) -> str:
-        """Return the words of a note about the role."""
+        """Return what a note says about the role, such as "from column 'id'"."""
         return self.said or f"from {'column ' * (len(self.columns) == 1)}{listing(self.columns, SHOWN)}"
 
 
@@ -86,14 +87,14 @@ class TableReading:
         id: the columns of the instance ids.
         score: the columns of the scores.
         metric: the name of the metric.
-        direction: a phrase: which scores are better, and how that is known.
+        direction: a phrase that says whether higher or lower scores are better, and how sigjax knows it.
         run: the column of runs.
         fold: the columns of folds.
         cluster: the column of clusters.
         task: the columns of tasks.
         others: further roles of the layout, by name: gold labels, predictions, winners.
         ignored: columns that are not used.
-        options: the names of the options that change the reading.
+        options: the names of the options with which the user can change these roles.
     """
 
     layout: str
@@ -111,14 +112,14 @@ class TableReading:
     options: str = ""
 
     def roles(self) -> Iterator[tuple[str, Role]]:
-        """Name and role, for each role that has columns or words."""
+        """Yield the name and the `Role` of each role that has columns, or words for a note."""
         named = {"systems": self.system, "ids": self.id, "scores": self.score, "runs": self.run, "folds": self.fold}
         for name, own in (*self.others, *named.items(), ("clusters", self.cluster), ("tasks", self.task)):
             if own.columns or own.said:
                 yield name, own
 
     def note(self) -> str:
-        """A note that says which columns were used for which roles."""
+        """Return a note that says which columns were used for which roles."""
         about = [*self.others, ("systems", self.system), ("instance ids", self.id), ("scores", self.score)]
         parts = [f"{what} {own}" for what, own in about if own.columns or own.said]
         parts += [self.direction] * bool(self.direction)
@@ -127,7 +128,10 @@ class TableReading:
 
 
 def with_parts(reading: TableReading, ids: str | None, runs: str | None) -> TableReading:
-    """Add the roles of folds and tasks to the reading: such columns may be parts of the ids or runs.
+    """Add the roles of folds and tasks to a reading.
+
+    `ids` and `runs` name one column, or several columns that are joined ("task,item"). The columns that are named like
+    folds or data sets get these roles.
 
     >>> reading = TableReading(layout="long", system=Role(), id=Role())
     >>> [(name, own.columns) for name, own in with_parts(reading, "task,item", "fold").roles()]
@@ -140,35 +144,39 @@ def with_parts(reading: TableReading, ids: str | None, runs: str | None) -> Tabl
 
 
 FILE = "file"
-"""The column that names the file of each row, if several files became one table."""
+"""The name of the column that is added if several files become one table. It holds the file of each row."""
 
 
 def note_reading(options: Options, reading: TableReading) -> None:
-    """Add the reading to the sheets in `options.seen`; the reading of an earlier metric is replaced."""
+    """Store `reading` in all sheets of `options.seen`. It replaces the reading of an earlier metric."""
     if options.seen:
         options.seen[:] = [replace(sheet, reading=reading) for sheet in options.seen]
 
 
 class Asked(InputError):
-    """A refusal that asks the user; `ways` are the options that were tried and work, the likeliest first."""
+    """Error that asks the user to choose an option.
+
+    `ways` holds the options that its message proposes, the likeliest first. sigjax has tried them. Each makes a
+    comparison possible, or at least leads to a further question.
+    """
 
     ways: Sequence[Mapping[str, Any]] = ()
 
 
 class Question(InputError):
-    """A refusal of data that can be read in several ways; `ways` are possible options, the likeliest first."""
+    """Error: the data can be read in several ways. `ways` holds options that may decide, the likeliest first."""
 
     def __init__(
         self, text: str, ways: Sequence[Mapping[str, Any]] = (), otherwise: str = "", *, needed: bool = False
     ) -> None:
-        """Make the question.
+        """Make the question; `answered` tries its options and words the message.
 
         Args:
             text: what is unclear.
-            ways: options that may settle it.
+            ways: options that may settle the question, each as option -> value.
             otherwise: advice if none of the options works.
-            needed: whether the user must choose an option in any case; then even options that lead to another refusal
-                are proposed.
+            needed: whether the user must choose an option in any case. Then options are proposed even if they lead to
+                another error.
         """
         super().__init__(f"{text}; {otherwise}" if otherwise else text)
         self.text, self.ways, self.otherwise = text, ways, otherwise
@@ -176,11 +184,15 @@ class Question(InputError):
 
 
 MOST_WAYS = 3
-"""Most options that a refusal proposes."""
+"""At most this many options are proposed in an error message."""
 
 
 def answered(question: Question, attempt: Callable[[Options], EvaluationRecord], options: Options) -> Asked:
-    """Try the options of a question; the refusal says which systems and rows each working option compares."""
+    """Try the options of a question, and return the error that proposes them.
+
+    `attempt` evaluates the data with given options. The message says for each option that works which systems and rows
+    it compares.
+    """
     given, further = list[tuple[Mapping[str, Any], str]](), list[Mapping[str, Any]]()
     for way in question.ways:
         seen: list[Any] = []
@@ -212,7 +224,7 @@ def answered(question: Question, attempt: Callable[[Options], EvaluationRecord],
 
 
 def _typed(way: Mapping[str, Any]) -> str:
-    """The options as a message writes them."""
+    """Write the options of `way` as the user types them."""
     return " ".join(
         str(Hint(name) if value is True else Hint(name, *map(quote, [value] if isinstance(value, str) else value)))
         for name, value in way.items()
@@ -229,18 +241,21 @@ def compared(evaluation: EvaluationRecord, sheets: Sequence[Any]) -> str:
 
 
 FEWEST = 3
-"""Fewest rows from which a column of consecutive integers is said to count the rows."""
+"""A column of consecutive integers is taken for row numbers only if the table has at least this many rows."""
 
 
 def unused(table: DataTable, options: Options, taken: Iterable[str | None] = ()) -> list[str]:
-    """The columns that are neither in `taken` nor named by an option (alone, or as a part of ids)."""
+    """Return the columns that are not in `taken`, and that no option names (for clusters, strata, runs, or to ignore).
+
+    An option or an entry of `taken` may name several columns ("task,item").
+    """
     others = {options.cluster, options.strata, options.runs, *options.ignore, *taken}
     others |= {part.strip() for name in others if name is not None and "," in name for part in name.split(",")}
     return [name for name in table.columns if name not in others]
 
 
 def ids_from(column: str | None) -> str:
-    """The words of a note about the source of the instance ids."""
+    """Say in a note where the instance ids come from: from a column, or (None) from the numbers of the rows."""
     if column is None:
         return "are the numbers of the rows"
     return f"from column {quote(column)}" if column else "from the column without a name"
@@ -249,14 +264,17 @@ def ids_from(column: str | None) -> str:
 def find_ids(
     table: DataTable, options: Options, first: Sequence[str], named: Sequence[str], system: str | None = None
 ) -> str | None:
-    """The column of instance ids: a column whose values are unique, else the first column, which is refused later.
+    """Return the column of instance ids: if possible, a column whose values are unique in each system and run.
+
+    If no column has unique values, the column "id" or the first column is returned, and its repeated ids are refused
+    later. None if no column may hold ids.
 
     Args:
         table: the table.
         options: the options of reading.
-        first: the first column, if it may hold ids, else nothing.
+        first: a list with the first column if it may hold ids, else an empty list.
         named: other columns that may hold ids because of their names.
-        system: the column of systems in a long table; ids are then unique in each system.
+        system: the column of systems in a long table, else None.
     """
     if options.runs is not None and (fixed := options.strata) in table.columns:
         if tells_apart(table, fixed or "", options, system):
@@ -271,7 +289,7 @@ def find_ids(
 
 
 def tells_apart(table: DataTable, name: str, options: Options, system: str | None = None) -> bool:
-    """Whether no two rows of the same system and run have the same value in a column."""
+    """Whether the rows of the same system and run all have different values in the column `name`."""
     keys = [table.columns[key] for key in (name, options.runs, system) if key is not None and key in table.columns]
     return len(set(zip(*keys, strict=True))) == len(table.lines)
 
@@ -279,7 +297,7 @@ def tells_apart(table: DataTable, name: str, options: Options, system: str | Non
 def numbers_rows(table: DataTable, name: str, system: str | None = None) -> bool:
     """Whether a column counts the rows of the table, or of each system, from 0 or 1.
 
-    If the column is named like an order (rank, step), the integers may stand in any order.
+    If the column is named like an order (rank, step), its integers may be in any order.
 
     >>> from sigjax.readers.table import DataColumn
     >>> table = DataTable("t.csv", {"a": DataColumn(["0", "1", "2"]), "rank": DataColumn(["2", "1", "3"])}, [2, 3, 4])
@@ -307,16 +325,17 @@ def numbers_rows(table: DataTable, name: str, system: str | None = None) -> bool
 
 
 class CommonWords(NamedTuple):
-    """Columns of words that are unique in each system."""
+    """Two candidates for the column of ids. Each holds words that are unique in each system."""
 
     shared: str | None
-    """The column whose words the systems have in common; a column named like ids is preferred."""
+    """A column with words that all systems have in common, preferably a column named like ids; None if there is
+    none."""
     other: str | None
-    """A column of which systems have no word in common; None if `shared` is not None."""
+    """If `shared` is None, a column whose words differ between systems, so that it cannot join them. Else None."""
 
 
 def common_words(tables: Sequence[DataTable], free: Sequence[str], options: Options, system: str | None) -> CommonWords:
-    """Find columns of words that may be instance ids."""
+    """Find columns of words that may be instance ids, among the columns `free`."""
     shares: dict[str, float] = {}
     for name in free:
         if not all(name in table.columns and table.columns[name].is_words() for table in tables):
@@ -346,7 +365,7 @@ def common_words(tables: Sequence[DataTable], free: Sequence[str], options: Opti
 
 
 def same_pairs(tables: Sequence[DataTable], ids: Sequence[str], name: str, system: str | None) -> bool:
-    """Whether rows with the same id have the same word in the column `name`, over all systems."""
+    """Whether an id has the same word in the column `name` wherever it occurs. `ids` names the ids of each table."""
     known: dict[str, str] = {}
     return all(
         known.setdefault(key, word) == word
@@ -356,7 +375,7 @@ def same_pairs(tables: Sequence[DataTable], ids: Sequence[str], name: str, syste
 
 
 def step_notes(ids: str | None) -> tuple[str, ...]:
-    """A warning if the user gave the steps of a run as ids."""
+    """Return a warning if the user gave the steps of a run as ids."""
     if ids is None or not is_step(ids):
         return ()
     return (
@@ -368,7 +387,10 @@ def step_notes(ids: str | None) -> tuple[str, ...]:
 def chosen_ids(
     tables: Sequence[DataTable], free: Sequence[Sequence[str]], options: Options, system: str | None
 ) -> tuple[list[str | None], Evidence]:
-    """The column of instance ids in each table, and the evidence: told, named, or words that the systems share."""
+    """Choose the instance ids; return the column of ids in each table, and the evidence for this role.
+
+    The column is None if rows are joined by their numbers.
+    """
     if options.id_column is not None:
         return [options.id_column] * len(tables), "told"
     named: list[str | None] = []
@@ -415,18 +437,28 @@ def chosen_ids(
 
 
 def _may_name_rows(table: DataTable, name: str) -> bool:
-    """Whether a first column of words may be ids: it is not named like systems, and its words differ."""
+    """Whether the first column, `name`, may hold ids although it is not named so.
+
+    It must hold words, it must not be named like systems, and (except in tables with very few rows) its words must
+    differ.
+    """
     words = table.columns[name]
     return words.is_words() and not may_be_system(name) and (len(table.lines) < FEWEST or len({*words}) > 1)
 
 
 def _named_so(named: Sequence[str | None]) -> bool:
-    """Whether all columns are named like ids, but not like row numbers."""
+    """Whether all names are names of id columns, and none is a name for row numbers.
+
+    If a name is None, this is false.
+    """
     return all(own is not None and is_id_name(own) and not is_numbering(own) for own in named)
 
 
 def _repeated_ids(tables: Sequence[DataTable], free: Sequence[str], options: Options, system: str | None) -> str | None:
-    """The column of ids that become unique together with a column of runs or folds; the user is asked about it then."""
+    """Find a column whose values repeat, but are unique within each run or fold. None if there is none.
+
+    The column is taken for the ids. Because they repeat, the user is later asked about the runs.
+    """
     trials = [name for name in unused(tables[0], options, [system]) if is_trial(name) or is_fold(name)]
     found: dict[str, bool] = {}
     for name in free:
@@ -441,9 +473,11 @@ def _repeated_ids(tables: Sequence[DataTable], free: Sequence[str], options: Opt
 
 
 def _unnamed_ids(tables: Sequence[DataTable], free: Sequence[str], system: str | None, options: Options) -> str | None:
-    """The column that is unique in each system and has the fewest distinct values; scores have more of them.
+    """Find a column of ids by its values alone; None means that rows are joined by their position.
 
-    If each system has a file, all files must have the same values. Else the files are joined by position.
+    Among the columns with unique values in each system, this is the column with the fewest distinct values: systems
+    share their ids, but differ in their scores. If each system has a file, all files must have the same values. In a
+    table with a column of systems, columns of words and the first column are the last resort.
     """
     if len(free) < 2 and system is None:
         return None
@@ -463,7 +497,7 @@ def _unnamed_ids(tables: Sequence[DataTable], free: Sequence[str], system: str |
 
 
 def _refuse_steps(table: DataTable, ids: str | None, free: Sequence[str], system: str | None) -> None:
-    """Refuse the steps of a run as instances, unless the user named them as ids."""
+    """Refuse the steps of a run as instances. This is not called if the user named them as ids."""
     by_row = ids is None or numbers_rows(table, ids, system)
     steps = [ids] if ids is not None and is_step(ids) else [name for name in free if by_row and is_step(name)]
     for ids in (name for name in steps if not table.columns[name].is_words() and len({*table.columns[name]}) > 1):
@@ -475,34 +509,42 @@ def _refuse_steps(table: DataTable, ids: str | None, free: Sequence[str], system
 
 
 _ACCIDENT = 0.05
-"""A column is derived if its numbers agree with others by chance at most with this probability, over all columns.
+"""The largest probability of an accident for which a column still counts as derived: the probability that any column
+agrees with other columns by chance.
 
-A needless question costs the user a minute. Without the question, a mean would pass for a system."""
+A needless question costs the user a minute. Without the question, sigjax would compare a mean as if it were a
+system."""
 _SURE_ACCIDENT = 0.6
-"""The same probability for two columns with the same sum in all rows. It may be larger: systems agree on easy
-instances, so two systems are hardly ever complements."""
+"""The same limit as `_ACCIDENT`, for two columns that have the same sum in all rows. It is larger, because two systems
+are hardly ever complements: systems agree on easy instances."""
 _FEWEST = 3
-"""Fewest rows that can show a relation; for a single row, a constant factor always fits."""
+"""Relations between columns are sought only if there are at least this many rows. In a single row, every column is a
+multiple of every other column."""
 _FEWEST_ALIKE = 5
-"""Fewest rows from which equal numbers in all rows, or disjoint ranges, are no accident."""
+"""With fewer rows than this, it may be an accident that two columns have the same sum in all rows, that ranks have
+ties, or that ranges do not overlap."""
 _MOST, _ROWS = 24, 1000
-"""Most columns that are compared in triples, and about the most rows of them."""
+"""`_MOST`: at most this many columns are compared in triples. `_ROWS`: about this many of their rows are used at
+most."""
 _DECIMALS = range(1, 7)
 
 
 class DerivedColumn(NamedTuple):
-    """The relation of a column to others."""
+    """How a column is related to other columns."""
 
     said: str
-    """The relation in words, which follow the name of the column."""
+    """The relation as the end of a sentence that begins with the column's name: "is the mean of 'A' and 'B'"."""
     sure: bool
-    """Whether this column is known to be the derived column; in a sum or a difference, any of the columns may be it."""
+    """Whether this column is certainly the derived one. In a sum or a difference, any of the three columns may be
+    derived."""
     ranks: bool = False
-    """Whether the column holds ranks: in each row, its rank among several columns."""
+    """Whether the column holds ranks, that is, the rank of one system among several systems on each instance."""
 
 
 def made_of_others(columns: Mapping[str, np.ndarray]) -> dict[str, DerivedColumn]:
-    """Find the derived columns among `columns` (name -> `[row]`, NaN if a number is missing), and their relations.
+    """Find the columns that are derived from others: name -> its relation to other columns.
+
+    `columns` maps names to numbers `[row]`, NaN if a number is missing.
 
     >>> import numpy as np
     >>> a, b = np.array([0.4, 0.5, 0.9, 0.3]), np.array([0.2, 0.6, 0.7, 0.9])
@@ -523,9 +565,10 @@ def made_of_others(columns: Mapping[str, np.ndarray]) -> dict[str, DerivedColumn
 
 
 def _ranks(columns: Mapping[str, np.ndarray]) -> list[str]:
-    """The columns whose numbers in every row are their ranks among these columns; empty if there are none.
+    """Find columns of ranks: in each row, their numbers are the ranks of these columns.
 
-    Any rule for ties is accepted. If there are only two columns or few rows, no ties are accepted.
+    Empty if there are no such columns. Tied columns may have their lowest, highest or average rank. If there are only
+    two columns, or few rows, the numbers of a row must all differ.
 
     >>> import numpy as np
     >>> _ranks({"A": np.array([1, 2, 1.5, 1, 1]), "B": np.array([3, 1, 3, 2, 3]), "C": np.array([2, 3, 1.5, 3, 2])})
@@ -557,7 +600,10 @@ def _relations(columns: Mapping[str, np.ndarray]) -> Iterator[tuple[str, str, bo
     opposite = tells | ((chance <= _SURE_ACCIDENT) & (few > 1) & (rows >= _FEWEST_ALIKE))
 
     def equal(expected: np.ndarray, those: Sequence[int]) -> np.ndarray:
-        """Columns equal to `expected` `[row]` up to rounding, without the columns `those`, which are its sources."""
+        """Find the columns that equal `expected` `[row]` up to rounding; return their indices.
+
+        The columns `those` are left out, because `expected` was computed from them.
+        """
         room = 1e-9 * size + 1.01 * units
         found = np.all(np.abs(every - expected) <= room[:, None], axis=1) & (np.ptp(every, axis=1) > 4 * room) & tells
         found[list(those)] = False
@@ -608,9 +654,10 @@ _SUMMARIES: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def _agreement(numbers: np.ndarray) -> float:
-    """The probability that two numbers of a column are equal by chance.
+    """Estimate the probability that two numbers of a column are equal by chance.
 
-    This is the share of equal pairs in the column, or the step of its numbers divided by their range if that is larger.
+    It is the share of equal pairs among all pairs of rows, or step / (step + range) if this is larger. The step is the
+    smallest difference between numbers with the decimals of this column.
 
     >>> import numpy as np
     >>> _agreement(np.array([0.0, 1.0] * 50)), _agreement(np.array([1.0, 2.0, 4.0, 3.0]))
@@ -627,7 +674,10 @@ def _named(names: Sequence[str], but: str) -> str:
 
 
 def _unit(numbers: np.ndarray) -> float:
-    """The rounding error: half a unit of the last decimal; 0 for integers and for numbers with many decimals."""
+    """Return the largest rounding error of numbers: half a unit of their last decimal.
+
+    It is 0 for integers, and for numbers with more than six decimals.
+    """
     if np.all(numbers == np.rint(numbers)):
         return 0.0
     return next(
@@ -636,7 +686,7 @@ def _unit(numbers: np.ndarray) -> float:
 
 
 def other_scales(columns: Mapping[str, np.ndarray]) -> str | None:
-    """Why columns (name -> `[row]`) have no common scale, in words; None if they may have a common scale.
+    """Say why columns (name -> numbers `[row]`) have no common scale; None if they may have a common scale.
 
     >>> import numpy as np
     >>> other_scales({"r": np.array([80.0, 120, 60, 70, 80]), "l": np.array([1351.0, 1500, 1200, 1300, 1400])})
@@ -674,9 +724,9 @@ def other_scales(columns: Mapping[str, np.ndarray]) -> str | None:
 
 
 def _zeros_and_ones(binary: Mapping[str, np.ndarray], others: Mapping[str, np.ndarray]) -> str | None:
-    """Say that some columns hold only 0 and 1, but others more; None if that may be an accident.
+    """Say that the columns `binary` have only 0 and 1, but `others` have more numbers; None if that may be an accident.
 
-    Zeros are no evidence: a system that is always wrong has nothing else.
+    Zeros are no evidence, because a system that is always wrong has only zeros.
 
     >>> import numpy as np
     >>> _zeros_and_ones({"A": np.array([0.0, 1, 1, 0, 1])}, {"B": np.array([0.4, 0.7, 0.3, 0.9, 0.2])})

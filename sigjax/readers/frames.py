@@ -62,11 +62,11 @@ FRAME = "data frame"
 
 
 _OF_FILES = frozenset(("filter", "input", "reader", "records", "unit"))
-"""Options that have no meaning for a data frame."""
+"""Options of `read` that have no meaning for a data frame."""
 
 
 def read_frame(frame: Any, metric: AnyMetric | None, options: ReadOptions, **more: Any) -> EvaluationRecord:
-    """Evaluate a data frame by a metric; `more` are fields of `Options`."""
+    """Read a data frame, and evaluate it by a metric. `more` holds further fields of `Options`."""
     own = Options(**values(options, Options, **more), metric="mean" if metric is None else metric)
     check_options(own)
     check_meant(options, f"the {FRAME}", options_of(ReadOptions).keys() - _OF_FILES)
@@ -74,7 +74,7 @@ def read_frame(frame: Any, metric: AnyMetric | None, options: ReadOptions, **mor
 
 
 def frame_table(frame: Any, options: Options, *, file: str = FRAME) -> DataTable:
-    """Turn a data frame into a table."""
+    """Turn a data frame into a table. Messages call the frame `file`."""
     try:
         import narwhals
     except ModuleNotFoundError:
@@ -103,7 +103,10 @@ def frame_table(frame: Any, options: Options, *, file: str = FRAME) -> DataTable
 
 
 def _plain_pandas(frame: Any) -> tuple[Any, tuple[str, ...]]:
-    """Turn names into text, and the index into columns unless it only counts rows; also return the index columns."""
+    """Make a pandas frame plain; return the frame, and the names of the columns that were its index.
+
+    The names of columns become text. The index becomes columns, unless it only counts rows.
+    """
     names, index = [str(name) for name in frame.columns], ()
     if any(name is not None for name in frame.index.names) or type(frame.index).__name__ != "RangeIndex":
         levels = enumerate(frame.index.names)
@@ -114,7 +117,7 @@ def _plain_pandas(frame: Any) -> tuple[Any, tuple[str, ...]]:
 
 
 def _kept_index(table: Any) -> tuple[str, ...]:
-    """The columns of a pyarrow table that were a pandas index, according to the metadata that pandas writes."""
+    """Return the columns of a pyarrow table that were the index of a pandas frame, according to its metadata."""
     try:
         names = json.loads((table.schema.metadata or {})[b"pandas"])["index_columns"]
     except (KeyError, ValueError, TypeError, RecursionError):
@@ -123,7 +126,7 @@ def _kept_index(table: Any) -> tuple[str, ...]:
 
 
 def _cells(file: str, frame: Any, name: str) -> DataColumn:
-    """A column of the frame: numbers and truth values are kept, other values become text."""
+    """Return a column of the frame. Numbers and truth values are kept; other values become text."""
     import narwhals
 
     series = frame.get_column(name)
@@ -157,7 +160,7 @@ _WORDS = {True: "true", False: "false", None: ""}
 
 
 def _records(file: str, value: Any, path: str) -> list[JsonObject]:
-    """The records at a path in a JSON value."""
+    """Return the records at a path in a JSON value; a path that does not exist is refused."""
     found = records_at(value, path)
     if not found:
         fields = value if isinstance(value, dict) else {}
@@ -167,9 +170,10 @@ def _records(file: str, value: Any, path: str) -> list[JsonObject]:
 
 
 def _oriented(value: Any, options: Options) -> Any:
-    """The records of a JSON value that pandas wrote by `to_json`, in any orient; other values are returned as they are.
+    """Return the records (one object per row) of a JSON value that pandas wrote by `to_json`; keep other values.
 
-    MLflow and Weights & Biases write tables in the orient "split".
+    pandas has several layouts for a table, which it calls orients. MLflow and Weights & Biases write tables in the
+    orient "split".
 
     >>> _oriented({"columns": ["id", "score"], "data": [["x", 1], ["y", 0]]}, Options())
     [{'id': 'x', 'score': 1}, {'id': 'y', 'score': 0}]
@@ -198,7 +202,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _of_schema(schema: dict[str, Any], rows: list[Any]) -> list[Any]:
-    """The rows of the orient "table"; an index that only counts rows is dropped."""
+    """Return the records of the orient "table". An index that only counts rows is dropped."""
     counts = [row.get("index") for row in rows if isinstance(row, dict)] == _counted(rows)
     if schema.get("primaryKey") != ["index"] or not counts:
         return rows
@@ -206,7 +210,7 @@ def _of_schema(schema: dict[str, Any], rows: list[Any]) -> list[Any]:
 
 
 def _of_split(names: Sequence[Any], rows: Sequence[list[Any]], index: Any) -> list[dict[str, Any]]:
-    """The records of the orient "split"; an index that only counts rows is dropped."""
+    """Return the records of the orient "split". An index that only counts rows is dropped."""
     repeated = [name for i, name in enumerate(names) if not isinstance(name, str) or name in names[:i]]
     if repeated or any(len(row) != len(names) for row in rows):
         raise InputError("expected different names as columns, and as many cells in each row of data; repair it")
@@ -225,9 +229,11 @@ def _counted(rows: Sequence[Any]) -> list[str]:
 
 
 def _of_objects(value: dict[str, dict[str, Any]], options: Options) -> list[dict[str, Any]]:
-    """The records of an object of objects, which are columns (orient "columns") or rows (orient "index").
+    """Return the records of an object of objects. These are columns (orient "columns") or rows (orient "index").
 
-    Consecutive numbers are labels of rows, also after a common word. Else a mix of texts and numbers shows a row.
+    The parameter `orient` of the format decides. Without it, sigjax looks for names that are consecutive numbers, also
+    after a common word (row1, row2): such names are labels of rows. If this does not decide, an object with texts as
+    well as numbers is a row. If this does not decide either, the user is asked.
     """
     outer, inner = [*value], [*dict.fromkeys(name for own in value.values() for name in own)]
     filled = sum(map(len, value.values()))
@@ -251,7 +257,7 @@ def _of_objects(value: dict[str, dict[str, Any]], options: Options) -> list[dict
 
 
 def _are_rows(names: Sequence[str]) -> bool:
-    """Whether names are consecutive integers, or a common word followed by consecutive integers."""
+    """Whether names look like labels of rows: consecutive integers, also after a common word (row1, row2)."""
     words = [name.rstrip("0123456789") for name in names]
     numbers = [name[len(word) :][-18:] for name, word in zip(names, words, strict=True)]
     if len(names) < 2 or len({*words}) > 1 or not all(numbers):
@@ -260,13 +266,13 @@ def _are_rows(names: Sequence[str]) -> bool:
 
 
 def _is_mixed(values: Iterable[Any]) -> bool:
-    """Whether values hold texts as well as numbers; the numbers are written as text here."""
+    """Whether some values are texts and others are numbers. At this point, numbers are kept as text."""
     kinds = {is_text(value) for value in values if isinstance(value, str) and not is_missing(value)}
     return len(kinds) > 1
 
 
 def _paths_named(options: Options) -> list[str]:
-    """The columns that options name by a path into fields, such as `parsed.score`."""
+    """Return the columns that options name by a path into nested objects, such as `parsed.score`."""
     names = [*(options.id_column or "").split(","), options.system_column, options.score_column, options.runs]
     names += [options.cluster, options.strata, options.gold, *(options.prediction or ()), *(options.melt or ())]
     names += [*(options.counts or {}).values(), *re.findall(r"`([^`]*)`", options.where or "")]
@@ -277,7 +283,8 @@ def _paths_named(options: Options) -> list[str]:
 def _table(file: str, objects: Iterable[JsonObject], lines: Sequence[int] | None, options: Options) -> DataTable:
     """Turn objects into a table with one column per field; a missing field is an empty cell.
 
-    A field with lists or objects can be neither numbers nor names. A field in the option `ignore` may hold any values.
+    A field that holds lists or objects can be used neither as numbers nor as names. Fields in the option `ignore` may
+    hold any values.
     """
     nested: dict[str, JsonObject] = {}
     rows: list[dict[str, str]] = []
@@ -302,7 +309,10 @@ def _table(file: str, objects: Iterable[JsonObject], lines: Sequence[int] | None
 
 
 def _cell(item: JsonObject, name: str, value: object, nested: dict[str, JsonObject]) -> str:
-    """A JSON value as text; numbers keep their spelling."""
+    """Return a JSON value as text.
+
+    `nested` collects, for each field with lists or objects, the first object with such a value.
+    """
     if isinstance(value, list | dict):
         nested.setdefault(name, item)
         return "(list)" if isinstance(value, list) else "(object)"
@@ -322,7 +332,11 @@ def _parse_lines(file: str, options: Options, *, alone: bool) -> DataTable:
 
 
 def _spelling(options: Options) -> type[str]:
-    """The type of text for JSON numbers: `NumberText` if options say how numbers in texts are spelled, else str."""
+    """Return the type that marks JSON numbers, which are kept as text.
+
+    It is `NumberText` if the user gave `decimal` or `thousands`, because these options are about numbers in texts only.
+    Else it is str.
+    """
     return str if options.decimal is options.thousands is None else NumberText
 
 
@@ -341,7 +355,10 @@ read_jsonl, read_json = partial(read_tables, _parse_lines), partial(read_tables,
 
 
 def parquet_table(file: str, data: bytes, choose: Callable[[Any], list[str] | None]) -> Any:
-    """Read a Parquet file; `choose` maps its schema to the dotted paths of the columns to read, or to None for all."""
+    """Read a Parquet file from its bytes.
+
+    `choose` takes the schema of the file, and returns the dotted paths of the columns to read, or None for all columns.
+    """
     from pyarrow import BufferReader  # pyright: ignore[reportMissingImports]
     from pyarrow.parquet import ParquetFile  # pyright: ignore[reportMissingImports]
 
@@ -357,7 +374,14 @@ def refusing_damage(
     libraries: Sequence[str] = ("pyarrow", "narwhals"),
     remedy: str = "write the file again",
 ) -> Iterator[None]:
-    """Turn each error of a library into a one-line refusal: the file is damaged, or a package is not installed."""
+    """In a with block, turn each error of a library into an `InputError`: the file is damaged, or a package is missing.
+
+    Args:
+        file: the name of the file.
+        what: the kind of file, for the message.
+        libraries: the packages to install; the first one reads the file.
+        remedy: what else the user can do.
+    """
     try:
         yield
     except InputError:
@@ -382,7 +406,7 @@ read_parquet = partial(read_tables, _parse_parquet)
 
 
 def _parse_sheet(file: str, options: Options, *, alone: bool) -> DataTable:
-    """The only nonempty sheet of a spreadsheet, or the sheet that the format's parameter names."""
+    """Read the only nonempty sheet of a spreadsheet, or the sheet that the user names by `excel(sheet=NAME)`."""
     data = read_bytes(file)
     if not is_spreadsheet(file, data):
         raise InputError(f"{file}: is no spreadsheet, as other files are; save all as CSV")
@@ -421,7 +445,7 @@ def _parse_sheet(file: str, options: Options, *, alone: bool) -> DataTable:
 
 
 def _fill_merged(rows: list[list[Any]], merged: Iterable[Any], top: int, left: int) -> bool:
-    """Copy the text of merged cells into each row that they span; return whether there are such cells."""
+    """Copy the text of cells that span several rows into each of these rows; return whether there are such cells."""
     found = False
     for (first, column), (last, _) in merged:
         row, j = first - top, column - left
@@ -434,21 +458,21 @@ def _fill_merged(rows: list[list[Any]], merged: Iterable[Any], top: int, left: i
 _COLUMNS = re.compile(rb' r="([A-Z]{1,3})(?=[0-9])')
 _ROWS = re.compile(rb' r="[A-Z]{1,3}([0-9]{1,7})"')
 _CELLS = re.compile(rb"<(?:\w+:)?c\s([^<>]*)(?<!/)>(?!</)")
-"""The attributes of a nonempty cell."""
+"""Pattern of a nonempty cell in the XML of a sheet. Group 1 holds the attributes of the cell."""
 _ADDRESS = re.compile(rb'(?:^|\s)r="([A-Z]{1,3})([0-9]{1,7})"')
 _MOST_ROWS = 2**20
-"""Most rows of an Excel sheet."""
+"""An Excel sheet has at most this many rows."""
 _DIMENSION = b"\x94\x01\x10"
-"""The bytes that precede the numbers of the first and last row and column in a binary sheet."""
+"""In a binary sheet (.xlsb), these bytes precede the numbers of the first and last row and column."""
 _LEAST_CELL = 10
-"""Fewest bytes of a cell in a binary sheet."""
+"""A cell of a binary sheet takes at least this many bytes."""
 
 
 def _check_extent(file: str, name: str, content: bytes) -> None:
     """Refuse an Excel sheet with a cell far away from the others, because calamine creates all cells in between.
 
-    The dimensions that a sheet states are often wrong. So the addresses of its cells are checked, except in binary
-    sheets.
+    The size that a sheet states is often wrong. So the addresses of its cells are checked. Only for binary sheets, the
+    stated size is checked.
     """
     if name.endswith(".bin"):
         if (at := content[:1000].find(_DIMENSION)) >= 0 and len(content) >= at + 19:
@@ -472,12 +496,12 @@ def _check_size(file: str, name: str, filled: int, rows: tuple[int, int], column
 
 
 def _column_number(letters: bytes) -> int:
-    """The number of a spreadsheet column: A is 1, AA is 27."""
+    """Return the number of a spreadsheet column: A is 1, AA is 27."""
     return reduce(lambda number, letter: 26 * number + letter - 64, letters, 0)
 
 
 def _sheet_cell(cell: Any) -> str:
-    """A cell as text; integers, which spreadsheets store as doubles, get no decimal point."""
+    """Return a cell as text. Spreadsheets store integers as doubles; they are written without a decimal point."""
     if type(cell) is str:
         return cell
     if type(cell) is float:
@@ -486,7 +510,10 @@ def _sheet_cell(cell: Any) -> str:
 
 
 def _spelled_cell(cell: Any) -> str:
-    """A cell as text; options about the spelling of numbers apply to it only if it was text in the file."""
+    """Return a cell as text. If it was a number in the file, it becomes `NumberText`.
+
+    The options about the spelling of numbers (`decimal`, `thousands`) do not apply to `NumberText`.
+    """
     return cell if type(cell) is str else NumberText(_sheet_cell(cell))
 
 

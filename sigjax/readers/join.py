@@ -4,7 +4,8 @@ Each format has a reader. The reader takes `Sources`, the files of a comparison,
 their content. A sheet has one column of numbers per input of the metric, and one row per instance. Sheets are joined by
 id, or by position if there are no ids. If a system lacks an instance, the instance is refused, dropped for all systems,
 counted as 0, or left out for the pairs of this system. Rows that summarize other rows (mean, total, overall) are
-refused, because they would count as instances. Python mappings, `{"A": {"x": 0.5}, "B": {...}}`, become sheets, too.
+refused (an `InputError` is raised), because they would count as instances. Python mappings, `{"A": {"x": 0.5}, "B":
+{...}}`, become sheets, too.
 """
 
 import re
@@ -63,9 +64,10 @@ from sigjax.records.options import COMMAND
 from sigjax.run.files import is_file, naming, read_text
 
 Reading = Callable[[Options], EvaluationRecord]
-"""The content of files, as a function: options (with one metric) -> evaluation."""
+"""Function that evaluates the content of files: options (with one metric) -> evaluation."""
 Tasks = Callable[[Options], EvaluationRecord | dict[str, EvaluationRecord | None]]
-"""The content of files with several tasks, as a function: options -> {task: evaluation, or None without the metric}."""
+"""Function that evaluates files with several tasks: options -> {task: evaluation}. The value is None for a task that
+does not have the metric."""
 
 
 @dataclass(frozen=True)
@@ -75,14 +77,14 @@ class Sources:
     files: tuple[str, ...]
     """The file with all systems, or the gold files; empty if each system has a file and there is no gold."""
     systems: Mapping[str, str]
-    """System -> its file; empty if one file holds all systems."""
+    """System -> its file. Empty if one file holds all systems."""
     named: frozenset[str] = frozenset()
-    """The names of systems that the user gave; other systems are named after their files."""
+    """The systems that the user named; all other systems are named after their files."""
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """System -> its files, one per task, if systems have several files."""
+    """System -> its files, one per task. A system with a single file is not listed."""
 
     def gold(self) -> str:
-        """The only gold file."""
+        """Return the gold file; a second gold file is refused."""
         first, *others = self.files
         if others:
             raise InputError(f"{others[0]}: is a second gold file; expected one, and systems' files with {Hint('i')}")
@@ -93,7 +95,7 @@ class Sources:
         return {file: name for name, first in self.systems.items() for file in self.parts.get(name, (first,))}
 
     def chosen(self, options: Options) -> dict[str, str]:
-        """System -> its file, for the systems to compare; files of other systems are not read."""
+        """Return system -> file for the systems to compare, so that files of other systems are not read."""
         names = select_systems(next(iter(self.systems.values())), list(self.systems), options)
         return {name: self.systems[name] for name in names}
 
@@ -105,21 +107,22 @@ class Sheet:
     system: str
     file: str
     numbers: Mapping[str, np.ndarray]
-    """Input -> `[row]` float64; NaN if a number is missing."""
+    """Name of an input of the metric, or of a column of scores -> its numbers `[row]`, float64; NaN if a number is
+    missing."""
     labels: Mapping[str, Sequence[str] | np.ndarray] = field(default_factory=dict)
-    """Name -> labels `[row]`, which `--cluster` and `--strata` may name."""
+    """Name of a column -> its labels `[row]`. `--cluster` and `--strata` choose such a column."""
     ids: Sequence[Any] | np.ndarray | None = None
     """`[row]` ids of the instances; None if instances have only a position."""
     runs: Sequence[str] | np.ndarray | None = None
-    """`[row]` runs; None if each instance was run once."""
+    """`[row]` the run of each row; None if each instance was run once."""
     lines: Sequence[int] | np.ndarray | None = None
-    """`[row]` lines of the file; None if messages count rows."""
+    """`[row]` the number of each row's line in the file; None if messages give the number of the row instead."""
     id_column: str | None = None
-    """The column that holds the ids, for messages."""
+    """The name of the column that holds the ids, for messages."""
     reading: TableReading | None = None
-    """The roles of the table's columns."""
+    """The roles of the table's columns; None if the file is no table."""
     rows: int | None = None
-    """The number of rows; None if it follows from the ids or numbers."""
+    """The number of rows; None if it is the number of ids, or of numbers per input."""
 
     @property
     def num_rows(self) -> int:
@@ -129,7 +132,7 @@ class Sheet:
         return len(next(iter(self.numbers.values()), ()) if self.ids is None else self.ids)
 
     def line(self, row: int) -> Line:
-        """The place of a row in the file, for a message."""
+        """Return the place of a row in the file, for a message."""
         return Line(self.file, row + 1, "row") if self.lines is None else Line(self.file, int(self.lines[row]))
 
 
@@ -141,7 +144,7 @@ def directed(evaluation: EvaluationRecord, options: Options) -> EvaluationRecord
 
 
 def select(evaluation: EvaluationRecord, systems: Sequence[str] | None) -> EvaluationRecord:
-    """Keep some systems of an evaluation, in this order; None keeps all."""
+    """Keep only the named systems of an evaluation, in the given order; None keeps all."""
     names = evaluation.systems if systems is None else tuple(systems)
     if not names or len(set(names)) < len(names):
         raise InputError(
@@ -156,7 +159,7 @@ def select(evaluation: EvaluationRecord, systems: Sequence[str] | None) -> Evalu
 
 
 def read_lines(file: str, *, at_least: int = 0) -> list[str]:
-    """The lines of a text file; empty lines at its end are dropped, but `at_least` lines stay."""
+    """Return the lines of a text file. Empty lines at its end are dropped, but at least `at_least` lines are kept."""
     lines = read_text(file).removesuffix("\n").split("\n")
     while len(lines) > at_least and not lines[-1]:
         lines.pop()
@@ -164,7 +167,7 @@ def read_lines(file: str, *, at_least: int = 0) -> list[str]:
 
 
 def matching_lines(file: str, *, gold: str, count: int) -> list[str]:
-    """The lines of a system's file; it must have `count` lines, as the gold file has."""
+    """Return the lines of a system's file. Refuse the file unless it has `count` lines, like the gold file `gold`."""
     lines = read_lines(file, at_least=count)
     if len(lines) != count:
         raise InputError(f"{file}: has {len(lines)} lines, but {gold} has {count}; expected one for each gold line")
@@ -179,7 +182,10 @@ NOTE = (
 
 
 def _sheet_metric(sheets: Sequence[Sheet], options: Options) -> Metric | SampleMetric:
-    """The requested metric; the name of a column of numbers, such as `bleu` per sentence, requests its mean."""
+    """Return the requested metric.
+
+    If `options.metric` names a column of numbers, such as `bleu` per sentence, it is the column's mean.
+    """
     name = options.metric
     known = [each for each in sheets[0].numbers if all(each in sheet.numbers for sheet in sheets)]
     if not isinstance(name, str):
@@ -195,7 +201,10 @@ def _sheet_metric(sheets: Sequence[Sheet], options: Options) -> Metric | SampleM
 
 
 def score_named(name: str, known: Sequence[str]) -> str | None:
-    """The score among `known` with this name, whatever its case; None if the name is a metric with one input."""
+    """Find the score in `known` that has this name in upper or lower case.
+
+    None if there is no such score, or if `name` is a metric of one number per instance, such as the mean.
+    """
     found = known_metric(name) if canonical(name) == name else None
     if found is not None and found.inputs == MEAN.inputs and found.name not in TEXT_METRICS:
         return None
@@ -210,7 +219,10 @@ def refuse_texts(
     columns: Collection[str],
     what: str = "this is a table of numbers",
 ) -> None:
-    """Refuse a metric of texts if the data are numbers, unless the numbers are the metric's inputs."""
+    """Refuse a metric of texts, such as BLEU, if the data are numbers, except if they are the inputs of the metric.
+
+    `columns` are the columns of the data, `counts` is the option, and `what` describes the data for the message.
+    """
     name, inputs = metric.name.partition("(")[0], metric.inputs
     named = inputs != MEAN.inputs and all(each in columns for each in inputs)
     if name in TEXT_METRICS and not (named or {*inputs} <= {*counts}):
@@ -219,7 +231,11 @@ def refuse_texts(
 
 
 def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[str, str], *, scores: bool) -> list[str]:
-    """The columns for the metric's inputs: given by `--counts`, named like the inputs, or the only column."""
+    """Return the column for each input of the metric.
+
+    It is given by `--counts`, or is named like the input, or is the only column of numbers. `scores` says whether
+    `--metric` may name a column.
+    """
     for name, column in counts.items():
         if name not in metric.inputs:
             raise InputError(f"{Hint('counts')}: {metric.name!r} takes {', '.join(metric.inputs)}, not {quote(name)}")
@@ -243,7 +259,10 @@ def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[st
 
 
 def option_labels(options: Options, labels: Callable[[str, Hint], Sequence[str]]) -> dict[str, Sequence[str]]:
-    """The requested clusters and strata; `labels` returns the labels for a name and its option."""
+    """Return the requested labels: "clusters" or "strata" -> labels `[instance]`.
+
+    `labels` takes the column or file that the user named, and the option; it returns the labels.
+    """
     named = {"clusters": ("cluster", options.cluster), "strata": ("strata", options.strata)}
     return {field: labels(name, Hint(option)) for field, (option, name) in named.items() if name is not None}
 
@@ -251,7 +270,16 @@ def option_labels(options: Options, labels: Callable[[str, Hint], Sequence[str]]
 def _instance_labels(
     sheets: Sequence[Sheet], keys: Sequence[Any], rows: Sequence[np.ndarray], used: np.ndarray, name: str, option: Hint
 ) -> Sequence[str]:
-    """Labels `[instance]` from a field of the sheets or from a file; each `used` instance needs a label."""
+    """Return labels `[instance]` from a column of the sheets, or from a file. Each instance in `used` needs a label.
+
+    Args:
+        sheets: the sheets of the systems.
+        keys: the keys of all instances.
+        rows: for each sheet, the index of the instance of each row.
+        used: the indices of the instances for which some system has a result.
+        name: the name of the column or file.
+        option: the option that gave the name.
+    """
     if not any(name in sheet.labels for sheet in sheets):
         known = dict.fromkeys(label for sheet in sheets for label in sheet.labels)
         return file_labels(sheets[0].file, name, option, known=known, num_instances=len(keys))
@@ -279,7 +307,7 @@ def _instance_labels(
 
 
 def quote_key(sheet: Sheet, key: Any) -> str:
-    """An instance, and its run if there are runs, for a message."""
+    """Return the id of an instance for a message, with the run if there are runs."""
     if sheet.ids is None:
         return str(key)
     if sheet.runs is None:
@@ -289,7 +317,10 @@ def quote_key(sheet: Sheet, key: Any) -> str:
 
 
 def file_labels(file: str, name: str, option: Hint, *, known: Iterable[str], num_instances: int) -> tuple[str, ...]:
-    """Labels `[instance]` from a file with one label per line, in the order of the instances."""
+    """Read labels `[instance]` from the file `name`, with one label per line in the order of the instances.
+
+    If there is no such file, the message lists the columns `known` of `file`.
+    """
     if not is_file(name):
         check_named(file, option.option, [name], known, "column and no file")
     labels = read_text(name).removesuffix("\n").split("\n")
@@ -304,13 +335,14 @@ def file_labels(file: str, name: str, option: Hint, *, known: Iterable[str], num
 def count_responses(
     gold: Counter[Response], systems: Mapping[str, Counter[Response]]
 ) -> tuple[list[Response], dict[str, dict[str, np.ndarray]]]:
-    """The sorted distinct responses, and for each system its counts tp, predicted and gold `[response]`.
+    """Count responses for each system: return the sorted distinct responses, and tp, predicted and gold `[response]`.
 
-    An instance is a distinct response of any system, or an item of the gold standard that no system gave. Two systems
-    differ only in responses that exactly one of them gave. Swapping moves such a response to the other system. The sums
-    over responses equal the sums over sentences, so scores are the same. The counts of a response must not depend on
-    other responses: a bracket that occurs twice in a tree is one response that counts twice. Reference: Yeh (2000),
-    "More accurate tests for the statistical significance of result differences", section 3.3.
+    The counts are system -> name of the count -> array. A response is an item that a system gives, such as a span or a
+    bracket. An instance is a distinct response of any system, or an item of the gold standard that no system gave. Two
+    systems differ only in responses that exactly one of them gave. Swapping moves such a response to the other system.
+    The sums over responses equal the sums over sentences, so scores are the same. The counts of a response must not
+    depend on other responses: a bracket that occurs twice in a tree is one response that counts twice. Reference: Yeh
+    (2000), "More accurate tests for the statistical significance of result differences", section 3.3.
 
     >>> responses, counts = count_responses(Counter("ab"), {"A": Counter("bbc")})
     >>> responses, counts["A"]["tp"], counts["A"]["predicted"]
@@ -325,12 +357,13 @@ def count_responses(
 
 
 MOST_SYSTEMS = 3
-"""Most systems that a message about missing instances names."""
+"""A message about missing instances names at most this many systems."""
 _PAIRWISE = "each pair is tested on the instances that both have, each system scored on those that it has"
 _MANY = 0.1
 """If more than this share of the instances is dropped, the note is a warning."""
 Name = Callable[..., str]
-"""A function: (instance[, system]) -> the instance's id, and its line in the system's file, for a message."""
+"""Function that names an instance in a message: (instance[, system]) -> its id. If a system is given, the line of its
+file is added."""
 RowKey = Any
 """The id of an instance; if there are runs, the pair of id and run."""
 
@@ -343,15 +376,15 @@ def join_sheets(
     notes: tuple[str, ...] = (),
     order: Iterable[RowKey] | None = None,
 ) -> Reading:
-    """Join the sheets of all systems by id, or by position if there are no ids; the result evaluates any metric.
+    """Join the sheets of all systems by id, or by position without ids; return a function that evaluates a metric.
 
     Args:
         sheets: one sheet per system; `options.only` says which systems to compare.
-        options: all options except the metric, which the result takes later.
+        options: all options except the metric; the returned function takes the options with the metric.
         scores: whether `metric` may name a column of numbers; the metric is then the mean of the column.
         notes: the first notes of the evaluation.
         order: the keys of all instances, in order. By default, this is the order of the sheets, including sheets of
-            systems that are not compared: resamples depend on the order, which `only` must not change.
+            systems that are not compared. Resamples depend on the order, so that the option `only` must not change it.
     """
     given, sheets = sheets, _chosen(sheets, options)
     if options.seen is not None:
@@ -379,7 +412,7 @@ def join_sheets(
             own[index] = np.stack([sheet.numbers[name] for name in names], axis=-1)
 
         def name(instance: int, system: int | None = None) -> str:
-            """The instance, with the line of its row in a system's file."""
+            """Return the id of an instance. If `system` is given, add the line in the system's file."""
             named = quote_key(sheets[0], keys[used[instance]])
             if system is None or sheets[system].lines is None:
                 return named
@@ -412,20 +445,20 @@ def join_sheets(
 
 
 def _named(given: Sequence[Sheet], chosen: Sequence[Sheet]) -> Iterable[RowKey]:
-    """The keys of the chosen sheets, in the order of all given sheets."""
+    """Return the keys of the chosen sheets, in the order of all given sheets. A key may occur several times."""
     every, own = (chain.from_iterable(_distinct_keys(sheets).values()) for sheets in (given, chosen))
     named = dict.fromkeys(own)
     return [*filter(named.__contains__, every), *named]
 
 
 def labels_of(sheets: Sequence[Sheet], name: str) -> Sequence[str]:
-    """The labels `[instance]` of a name in the sheets; an instance without a label is refused."""
+    """Return the labels `[instance]` from the column `name` of the sheets; an instance without a label is refused."""
     keys, rows = _match(sheets, _named(sheets, sheets))
     return _instance_labels(sheets, keys, rows, np.arange(len(keys)), name, Hint("cluster"))
 
 
 def _chosen(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
-    """The sheets of the systems to compare, in the requested order."""
+    """Return the sheets of the systems to compare, in the requested order."""
     by_system = {sheet.system: sheet for sheet in sheets}
     if len(by_system) < len(sheets):
         repeated = next(sheet for sheet in sheets if sheet is not by_system[sheet.system])
@@ -435,7 +468,10 @@ def _chosen(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
 
 
 def _match(sheets: Sequence[Sheet], order: Iterable[RowKey]) -> tuple[list[RowKey], list[np.ndarray]]:
-    """The keys of all instances; and for each sheet, the index of the instance in each row, `[row]`."""
+    """Match the rows of all sheets; return the keys of all instances, and for each sheet the instance of each row.
+
+    The instances of a sheet are indices `[row]` into the keys.
+    """
     for sheet in sheets[1:]:
         if (sheet.ids is None) != (sheets[0].ids is None):
             one, other = (sheets[0], sheet) if sheet.ids is None else (sheet, sheets[0])
@@ -458,7 +494,10 @@ def _match(sheets: Sequence[Sheet], order: Iterable[RowKey]) -> tuple[list[RowKe
 
 
 def _distinct_keys(sheets: Sequence[Sheet]) -> dict[int, Sequence[RowKey] | np.ndarray]:
-    """The keys `[row]` by `id(sheet.ids)`, because the systems of a wide table share their ids."""
+    """Return `id(sheet.ids)` -> keys `[row]`.
+
+    Sheets that share their ids, like the systems of a wide table, have one entry.
+    """
     distinct: dict[int, Sheet] = {}
     for sheet in sheets:
         distinct.setdefault(id(sheet.ids), sheet)
@@ -482,7 +521,11 @@ def _check_once(sheet: Sheet, keys: Sequence[RowKey], rows: np.ndarray, systems:
 
 
 def _repeated(said: str, sheet: Sheet, systems: Collection[str], *, equal: bool) -> InputError:
-    """The refusal of repeated ids, with advice: often another column distinguishes the rows with the same id."""
+    """Return the error for repeated ids.
+
+    It advises a second column if that column distinguishes the rows with the same id. `said` is the beginning of the
+    message. `equal` says whether all ids occur equally often.
+    """
     other = _other_id(sheet, systems)
     if sheet.id_column is None:
         return InputError(said)
@@ -504,7 +547,11 @@ def _repeated(said: str, sheet: Sheet, systems: Collection[str], *, equal: bool)
 
 
 def _other_id(sheet: Sheet, systems: Collection[str]) -> str | None:
-    """The column that distinguishes rows with the same id: named like ids, runs or folds, or of few labels."""
+    """Find a column that distinguishes the rows with the same id; None if there is none.
+
+    A column that is named like ids, runs or folds is preferred. Else it is a column with repeated values and without
+    fractions.
+    """
     keys, found = _keys(sheet), None
     for name in sheet.labels:
         named = is_id_name(name) or is_trial(name) or is_fold(name)
@@ -522,7 +569,7 @@ def _other_id(sheet: Sheet, systems: Collection[str]) -> str | None:
 
 
 def _are_numbered(sheet: Sheet) -> bool:
-    """Whether a column of integers or words distinguishes rows with the same id, such as the steps of a curve."""
+    """Whether a column of integers or words, such as the steps of a curve, distinguishes the rows with the same id."""
     keys = _keys(sheet)
     scores = () if sheet.reading is None else sheet.reading.score.columns
     for name in (name for name in sheet.labels if name not in scores):
@@ -547,13 +594,13 @@ def _settle_missing(
     Args:
         values: `[system, instance, input]`, NaN if a number is missing.
         systems: the names of the systems.
-        name: describes an instance.
+        name: returns the name of an instance, for messages.
         metric: the metric.
         options: the options of reading.
-        once: whether each instance occurs once; else an instance occurs in each of its runs.
+        once: whether each instance occurs once. If there are runs, an instance occurs once per run.
 
-    Returns: The numbers without NaN; the indices of the instances that are kept; a mask `[system, instance]` of results
-    that exist (None unless `missing` is "pairwise"); and notes.
+    Returns: The numbers without NaN; the indices of the instances that are kept; a mask `[system,
+        instance]` of the results that exist (None unless `missing` is "pairwise"); and notes.
     """
     missing = options.missing
     optional = [name in metric.optional_inputs for name in metric.inputs]
@@ -592,7 +639,8 @@ def _settle_missing(
             raise InputError(f"system {quote(empty[0])} has no instance; leave it out (see {Hint('only')})")
         kept = np.flatnonzero(~absent.all(axis=0))
         values, absent = values[:, kept], absent[:, kept]
-        # Fill with numbers of another system, which the metric accepts; the statistics become 0 later.
+        # Fill a missing result with the numbers of another system, because the metric accepts them. The statistics are
+        # set to 0 later.
         filled = np.where(absent[:, :, None], values[np.argmin(absent, axis=0), np.arange(len(kept))], values)
         note = Note(f"{_PAIRWISE}: {lacks}", code="pairwise")
         return filled, kept, ~absent, (note,)
@@ -603,7 +651,9 @@ def _settle_missing(
 
 
 def _dropped(absent: np.ndarray, systems: Sequence[str], *, once: bool = True) -> Note:
-    """A note on the number of dropped instances or runs; if it is large, a warning names the systems that lack most.
+    """Make a note on the number of dropped instances or runs. If many were dropped, it is a warning.
+
+    The warning names the systems that lack most instances.
 
     >>> print(_dropped(np.array([[1, 1, 0, 0], [0, 1, 0, 0]], bool), ["A", "B"]))
     warning: dropped 2 of 4 instances that some system lacks:
@@ -623,7 +673,10 @@ def _dropped(absent: np.ndarray, systems: Sequence[str], *, once: bool = True) -
 
 
 def _with_zeros(values: np.ndarray, absent: np.ndarray, name: Name, metric: Metric | SampleMetric) -> np.ndarray:
-    """Fill missing results: a system's own inputs become 0, and shared inputs are copied from another system."""
+    """Fill missing results: a system's own inputs become 0.
+
+    Inputs that all systems share are copied from another system.
+    """
     filled = np.where(absent[:, :, None], 0.0, values)
     for j, input in enumerate(metric.inputs):
         if input in metric.optional_inputs:
@@ -634,7 +687,10 @@ def _with_zeros(values: np.ndarray, absent: np.ndarray, name: Name, metric: Metr
 
 
 def _shared(values: np.ndarray, absent: np.ndarray, name: Name, input: str) -> np.ndarray:
-    """A shared input `[instance]`; all systems that have the instance must agree on its value."""
+    """Return the values `[instance]` of an input that all systems share, such as gold counts.
+
+    If a system lacks an instance, all systems that have the instance must agree on its value.
+    """
     low = np.where(absent, np.inf, values).min(axis=0)
     high = np.where(absent, -np.inf, values).max(axis=0)
     wrong = np.flatnonzero(absent.any(axis=0) & (low != high))
@@ -648,7 +704,7 @@ def _shared(values: np.ndarray, absent: np.ndarray, name: Name, input: str) -> n
 
 
 def _missing_counts(absent: np.ndarray, systems: Sequence[str], name: Name) -> str:
-    """For each system, the number of instances that it lacks, and the first such instance."""
+    """Say for each system how many instances it lacks, and name the first of them."""
     lacking = np.flatnonzero(absent.any(axis=1)).tolist()
     parts = [
         f"{quote(systems[k])} lacks {np.count_nonzero(absent[k])} of {absent.shape[1]} "
@@ -660,11 +716,12 @@ def _missing_counts(absent: np.ndarray, systems: Sequence[str], name: Name) -> s
 
 
 _CLOSE = 0.1
-"""Largest distance of a rounded mean from the exact mean, in standard deviations of the column."""
+"""A row counts as the mean of the other rows if it differs from their exact mean by at most this many standard
+deviations of the column. The difference is allowed because means are rounded."""
 
 
 def _summary_rows(ids: Sequence[Any]) -> list[int]:
-    """The instances that are named like means or sums of others; none if all rows are named so."""
+    """Return the indices of the instances that are named like means or sums of others; none if all are named so."""
     found = [i for i, id in enumerate(ids) if is_summary(str(id))]
     if found:  # rows such as "std" count only beside a row such as "mean"
         found = [i for i, id in enumerate(ids) if i in found or describes(str(id))]
@@ -672,11 +729,15 @@ def _summary_rows(ids: Sequence[Any]) -> list[int]:
 
 
 _ROUNDED = 0.0006
-"""Largest rounding error of a last row that is taken for the mean of the others, whatever its name."""
+"""A last row of any name counts as the mean of the other rows if it differs from their exact mean by at most this
+rounding error."""
 
 
 def _mean_row(values: np.ndarray) -> list[int]:
-    """The last instance of `values` `[system, instance, input]` if it is the mean of the others in all systems."""
+    """Return the index of the last instance if it is the mean of the others in all systems; else an empty list.
+
+    `values` is `[system, instance, input]`.
+    """
     if values.shape[0] < 2 or values.shape[1] <= _FEWEST_ROWS or values.shape[2] != 1 or np.isnan(values).any():
         return []
     others, last = values[:, :-1, 0], values[:, -1, 0]
@@ -695,10 +756,10 @@ def _check_totals(
 
     Args:
         values: `[system, instance, input]`, NaN if a number is missing.
-        totals: the suspected instances.
+        totals: the indices of the instances that may be means or sums.
         ids: the ids of all instances.
         sheets: the sheets of the systems.
-        rows: for each sheet, the instance of each row.
+        rows: for each sheet, the index of the instance of each row.
     """
     others = np.delete(values, totals, axis=1)
     for total in totals:
@@ -721,7 +782,7 @@ def _check_totals(
 
 
 def _leaving_out(sheet: Sheet, id: str) -> str:
-    """Advice: the option `where` that leaves out the rows with this id; empty if it would be too long to type."""
+    """Advise the option `where` that leaves out the rows with this id; empty if the option would be hard to type."""
     name = sheet.id_column
     if name is None or "`" in name or len(id) > LONGEST_TEXT or any(mark in f"{name}{id}" for mark in "'\"\\"):
         return ""
@@ -730,7 +791,7 @@ def _leaving_out(sheet: Sheet, id: str) -> str:
 
 
 def _is_aggregate_row(what: str, row: np.ndarray, others: np.ndarray) -> bool:
-    """Whether the numbers `[system, input]` of a row are the means (or sums) of the other rows."""
+    """Whether the numbers `[system, input]` of a row are the means (or sums, if `what` is "sum") of the other rows."""
     given = ~np.isnan(row) & (~np.isnan(others)).any(axis=1)
     if not given.any():
         return False
@@ -751,7 +812,7 @@ def evaluation_from_mappings(
     strata: object = None,
     missing: Missing = "error",
 ) -> EvaluationRecord:
-    """Join numbers by id, for `Evaluation.from_arrays`; `clusters` and `strata` are id -> label.
+    """Join numbers by id, for `Evaluation.from_arrays`; `clusters` and `strata` map ids to labels.
 
     >>> numbers = {"A": {"x": 1, "y": 0}, "B": {"y": 1}}
     >>> evaluation = evaluation_from_mappings(numbers, metric="mean", missing="drop")
@@ -777,7 +838,7 @@ def evaluation_from_mappings(
 
 
 def _numbers(system: str, numbers: object) -> np.ndarray:
-    """The numbers `[instance, input]` of a system; None and NaN are refused with the id."""
+    """Return the numbers `[instance, input]` of a system; the error for None or NaN names the id."""
     if not isinstance(numbers, Mapping):
         raise InputError(
             f"system {system!r}: expected numbers by id, as other systems have, got {type(numbers).__name__}; give all "
@@ -797,7 +858,7 @@ def _numbers(system: str, numbers: object) -> np.ndarray:
 
 
 def _labels(what: str, labels: object, ids: Sequence[str]) -> tuple[str, ...] | None:
-    """Labels `[instance]` from a mapping id -> label."""
+    """Return labels `[instance]`, in the order of `ids`, from a mapping id -> label."""
     if labels is None:
         return None
     if not isinstance(labels, Mapping):

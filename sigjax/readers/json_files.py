@@ -1,7 +1,8 @@
-"""Strict parsing of JSON files; each refusal names the file and the line or field.
+"""Strict parsing of JSON files; each error message names the file and the line or field.
 
-`number` and `text` check only values that are used: logs often have NaN or infinity in other fields. `number` and
-`text` say what is wrong with a value. `JsonObject` and `naming` add its place in the file.
+`number` and `text` check a value only when it is used, because logs often have NaN or infinity in other fields. They
+say what is wrong with the value. `JsonObject` and `naming` add its place in the file. In this module, "refuse" means:
+raise an `InputError`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from sigjax.run.files import naming, read_text
 
 Object = dict[str, Any]
 JsonPath = str | tuple[Any, ...]
-"""The place of a value: a text, or (place of the object, field), or (place of the list, word, number)."""
+"""The place of a value. It is a text (the file), or a pair (place of the object, name of the field), or a triple (place
+of the list, word for its items, number of the item)."""
 _Checked = TypeVar("_Checked")
 
 
@@ -31,7 +33,8 @@ _Checked = TypeVar("_Checked")
 class JsonObject:
     """A JSON object with its place in the file.
 
-    If a field is missing or null, the method returns the default. Without a default, it refuses the object.
+    A method returns the value of a field, and refuses a value of another type. If the field is missing or null, the
+    method returns the default. Without a default, it refuses the object.
 
     >>> entry = JsonObject("a.json, entry 1", {"name": "x", "stats": [{"sum": 2}]})
     >>> entry.text("name"), entry.text("trial", 0), [stat.number("sum") for stat in entry.items("stats", "stat")]
@@ -51,22 +54,28 @@ class JsonObject:
         return _path_in_words(self.at)
 
     def field(self, name: str) -> str:
-        """The place of a field, for messages."""
+        """Return the place of a field, for messages."""
         return _path_in_words((self.at, name))
 
     def get(self, name: str) -> Any:
-        """The unchecked value of a field; None if it is missing."""
+        """Return the unchecked value of a field; None if the field is missing."""
         return self.fields.get(name)
 
     def value(self, name: str, default: Any = None) -> Any:
-        """The unchecked value of a field, or its default."""
+        """Return the unchecked value of a field. If it is null or missing, return the default.
+
+        A missing field without a default is refused; null without a default is None.
+        """
         value = self.fields.get(name)
         if value is None and default is None and name not in self.fields:
             raise InputError(f"{self.where}: no field {quote(name)}; {suggest(name, self.fields, 'fields')}")
         return default if value is None else value
 
     def name(self, path: str) -> str:
-        """The text at a path such as `adapter_spec.model?`; a final ? returns an empty text if the field is missing."""
+        """Return the text at a path such as `adapter_spec.model?`.
+
+        If the path ends with ?, a missing field is an empty text.
+        """
         *holders, field = path.removesuffix("?").split(".")
         item = self
         for holder in holders:
@@ -74,27 +83,27 @@ class JsonObject:
         return item.text(field) if item.get(field) or not path.endswith("?") else ""
 
     def number(self, name: str) -> float:
-        """A field that is a finite number."""
+        """Return the value of a field that must be a finite number."""
         return self._checked(name, number)
 
     def numbers(self) -> dict[str, float]:
-        """Name -> number, for all fields that are not null."""
+        """Return all fields that are not null, as name -> number."""
         return {name: self.number(name) for name, value in self.fields.items() if value is not None}
 
     def text(self, name: str, default: str | int | None = None) -> str:
-        """A field that is a name: a text or an integer."""
+        """Return the value of a field that must be a name: a text or an integer."""
         return self._checked(name, text, default)
 
     def texts(self, name: str, default: list[str] | None = None) -> list[str]:
-        """A field that is a list of names."""
+        """Return the value of a field that must be a list of names."""
         return self._checked(name, lambda value: list(map(text, _as_list(value))), default)
 
     def item(self, name: str, default: Object | None = None) -> JsonObject:
-        """A field that is an object."""
+        """Return the value of a field that must be an object."""
         return JsonObject((self.at, name), self._checked(name, as_object, default))
 
     def items(self, name: str, word: str, default: list[Any] | None = None) -> Iterator[JsonObject]:
-        """A field that is a list of objects; messages call each object by the word and its number."""
+        """Return the objects of a field that must be a list of objects. Messages call them `word` 1, `word` 2, ..."""
         return _numbered(self._checked(name, _as_list, default), self.at, word)
 
     def _checked(self, name: str, check: Callable[[Any], _Checked], default: Any = None) -> _Checked:
@@ -120,18 +129,18 @@ def load_entries(file: str) -> Iterator[JsonObject]:
 
 
 def entries_of(value: Any, file: str) -> Iterator[JsonObject]:
-    """The objects of a list from a file."""
+    """Check that a value from a file is a list, and yield its objects."""
     return _numbered(_as_list(value), file, "entry")
 
 
 def load_lines(file: str, *, unread: Collection[str]) -> Iterator[JsonObject]:
-    """Load a file with one object per line; the fields in `unread` are dropped, because they may be long."""
+    """Load a file with one object per line. The fields in `unread` are dropped, because they may be long."""
     for item in parse_json_lines(file, read_text(file)):
         yield JsonObject(item.at, {name: value for name, value in item.fields.items() if name not in unread})
 
 
 def item_at(at: JsonPath, value: object) -> JsonObject:
-    """Check that a value is an object, and add its place."""
+    """Check that a value is an object, and add its place in the file."""
     if not isinstance(value, dict):
         raise InputError(f"{_path_in_words(at)}: expected an object, got {type_of(value)}")
     return JsonObject(at, value)
@@ -152,7 +161,7 @@ def _numbered(values: list[Any], at: JsonPath, word: str) -> Iterator[JsonObject
 
 
 class _Refused(float):
-    """A number that a double cannot hold exactly; it is refused when it is used."""
+    """A number that a double cannot hold exactly. `number` refuses it, so that it is refused only when it is used."""
 
     refusal: Message
 
@@ -182,12 +191,12 @@ _VALUES = json.JSONDecoder(object_pairs_hook=_unique_names, parse_float=_double)
 
 @cache
 def _spelling(kind: type[str]) -> json.JSONDecoder:
-    """A decoder that keeps numbers as text of the type `kind`."""
+    """Return a decoder that keeps numbers as text of the type `kind`."""
     return json.JSONDecoder(object_pairs_hook=_unique_names, parse_float=kind, parse_int=kind, parse_constant=kind)
 
 
 def parse_json(file: str, content: str, *, line: int | None = None, spelled: type[str] | None = None) -> Any:
-    """Parse a whole JSON file, or one line of it; `spelled` is a type of text in which numbers are kept.
+    """Parse a whole JSON file, or one line of it. If `spelled` is given, numbers are kept as text of this type.
 
     >>> parse_json("a.json", '{"score": 0.5}')
     {'score': 0.5}
@@ -207,7 +216,7 @@ def parse_json(file: str, content: str, *, line: int | None = None, spelled: typ
 
 
 def parse_json_lines(file: str, content: str, *, spelled: type[str] | None = None) -> Iterator[JsonObject]:
-    """Parse the object on each nonempty line."""
+    """Parse the objects of a file with one object per line; blank lines are skipped."""
     for line, part in enumerate(content.split("\n"), start=1):
         if part.strip():
             yield item_at((file, "line", line), parse_json(file, part, line=line, spelled=spelled))
@@ -270,7 +279,7 @@ def type_of(value: object) -> str:
 
 
 def record_paths(value: Any) -> list[str]:
-    """The paths of lists of objects in a JSON value; the longest list comes first.
+    """Return the paths of all lists of objects in a JSON value; the longest list comes first.
 
     >>> record_paths({"version": 1, "results": [{"task": "x", "samples": [{"id": 1}, {"id": 2}]}]})
     ['results[*].samples', 'results']
@@ -294,7 +303,7 @@ def records_question(paths: Sequence[str]) -> str:
 
 
 def at_path(value: Any, path: str) -> Any:
-    """The value at a path such as `parsed.score` or `scores[0].value`; None if there is no such path.
+    """Return the value at a path such as `parsed.score` or `scores[0].value`; None if there is no such path.
 
     >>> at_path({"parsed": {"scores": [1, 2]}}, "parsed.scores[1]")
     2
@@ -310,7 +319,9 @@ def at_path(value: Any, path: str) -> Any:
 
 
 def records_at(value: Any, path: str) -> list[Any]:
-    """The records at a path such as `results[*].samples[*]`; each also gets the plain fields of the objects around it.
+    """Return the records at a path such as `results[*].samples[*]`.
+
+    Each record also gets the fields of the objects around it, except their lists and objects.
 
     >>> records_at({"results": [{"task": "x", "samples": [{"id": 1}, {"id": 2}]}]}, "results[*].samples[*]")
     [{'task': 'x', 'id': 1}, {'task': 'x', 'id': 2}]

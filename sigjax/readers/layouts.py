@@ -3,17 +3,18 @@
 **Wide**: one row per instance, one column per system. `roles` decides which columns are the systems and the ids.
 
 **Long**: one row per system and instance, or one file per system with one row per instance. The systems are in the
-column of `--system-column`, or in a column with a usual name (`system`, `model`, `run`, ...), or they are the files.
-The ids are in the column of `--id-column`, else in a column named like ids, else in a column with the same values for
-all systems. `--runs` names the column that distinguishes several runs of the same instance. The inputs of the metric
-are the columns of `--counts` or `--score-column`, else the columns with the inputs' names. A metric with one input
-takes the only remaining column of numbers.
+column of `--system-column`, or in a column with a usual name (`system`, `model`, `run`, ...). If there is one file per
+system, the files are the systems. The ids are in the column of `--id-column`. Without this option, they are in a column
+that is named like ids, else in a column with the same values for all systems. `--runs` names the column that
+distinguishes several runs of the same instance. The inputs of the metric are the columns of `--counts` or
+`--score-column`, else the columns with the inputs' names. A metric with one input takes the only remaining column of
+numbers.
 
 **Battles**: one row per battle, with `model_a`, `model_b` and `winner`, as Chatbot Arena writes them. A battle is an
 instance of its two systems only. The winner gets 1 and the loser 0; in a tie, both get 1/2. So a system's mean is its
-win rate. Delta of a pair is the difference of the win rates in the battles between the two. The permutation test swaps
-the two results of a battle: if both systems are equally good, a fair coin decides who wins. Without ties this is the
-sign test.
+win rate. The delta of a pair is the difference of the two win rates in the battles between these systems. The
+permutation test swaps the two results of a battle: if both systems are equally good, a fair coin decides who wins.
+Without ties this is the sign test.
 """
 
 import re
@@ -70,7 +71,8 @@ from sigjax.records import EvaluationRecord, Hint, InputError, Line
 from sigjax.run.files import is_file
 
 MOST_SYSTEMS = 10_000
-"""Most systems of a wide table; if it has more columns, its rows and columns are probably exchanged."""
+"""A wide table may have at most this many systems. If it has more columns, its rows and columns are probably
+exchanged."""
 _UNUSED_COLUMN = (
     f"a column that is not a system is left out with {Hint('ignore', 'NAME')} or used with {Hint('cluster', 'NAME')} "
     f"or {Hint('strata', 'NAME')}"
@@ -80,7 +82,7 @@ _UNUSED_COLUMN = (
 def read_tables(parse: Callable[..., DataTable], sources: Sources, options: Options) -> Reading:
     """Read one table with all systems, or one table per system.
 
-    `parse` takes a file, the options, and `alone`: whether the file holds all systems.
+    `parse` reads a file as a table. Its argument `alone` says whether the file holds all systems.
     """
     if not sources.systems:
         table = parse(sources.files[0], options, alone=True)
@@ -90,7 +92,10 @@ def read_tables(parse: Callable[..., DataTable], sources: Sources, options: Opti
 
 
 def _asking(read: Callable[[Options], Reading], options: Options) -> Reading:
-    """Read a table; if its layout is unclear, try the options that a question proposes, and say what they compare."""
+    """Read a table by `read`. If its layout is unclear, raise an error that proposes options.
+
+    sigjax tries the options first, so that the error can say what each of them compares.
+    """
 
     def ask(question: Question, given: Options) -> InputError:
         return answered(question, lambda changed: read(changed)(replace(changed, metric=given.metric)), given)
@@ -116,7 +121,7 @@ def _asking(read: Callable[[Options], Reading], options: Options) -> Reading:
 
 
 def _read_files(parse: Callable[..., DataTable], sources: Sources, options: Options) -> Reading:
-    """Read one table per system."""
+    """Read one file per system; if each file holds the same systems, read the files as one table."""
     chosen = sources.systems if options.system_column else sources.chosen(options)
     tables = {name: parse(file, options, alone=False) for name, file in chosen.items()}
     labelled, options = _with_gold(parse, [*tables.values()], options)
@@ -134,7 +139,7 @@ def _read_files(parse: Callable[..., DataTable], sources: Sources, options: Opti
 
 
 def _with_options(reading: Reading, own: Options, notes: Sequence[str]) -> Reading:
-    """A reading that uses the options `own`, adds notes, and takes only the metric later."""
+    """Return a reading that uses the options `own`, takes only the metric later, and puts `notes` before its notes."""
 
     def evaluate(options: Options) -> EvaluationRecord:
         evaluation = reading(replace(own, metric=options.metric))
@@ -148,7 +153,7 @@ def _with_options(reading: Reading, own: Options, notes: Sequence[str]) -> Readi
 def _with_gold(
     parse: Callable[..., DataTable], tables: Sequence[DataTable], options: Options
 ) -> tuple[Sequence[DataTable], Options]:
-    """Add the gold labels to the tables if `--gold` is a file and not a column; return the tables and the options."""
+    """If `--gold` is a file and not a column, add its gold labels to the tables; return the tables and the options."""
     if options.gold is None or any(options.gold in table.columns for table in tables) or not is_file(options.gold):
         return tables, options
     gold = parse(options.gold, options, alone=True)
@@ -157,7 +162,10 @@ def _with_gold(
 
 
 def read_table(table: DataTable, options: Options) -> Reading:
-    """Read a table with all systems: battles, or long if a column holds the systems, else wide."""
+    """Read a table with all systems.
+
+    It holds gold labels and predictions, or battles, or it is long (if a column holds the systems), else wide.
+    """
     return _asking(partial(_read_table, table), options)
 
 
@@ -184,7 +192,7 @@ def _read_table(table: DataTable, options: Options) -> Reading:
 
 
 def check_columns(table: DataTable, options: Options) -> None:
-    """Refuse options that name columns which do not exist."""
+    """Refuse options that name columns which do not exist, and options that contradict `systems`."""
     check_named(table.file, "ignore", options.ignore, table.columns)
     check_named(table.file, "systems", options.systems or (), table.columns)
     if options.systems is not None and (others := [o for o in _NOT_WIDE if getattr(options, o)]):
@@ -259,7 +267,7 @@ def _read_wide(table: DataTable, options: Options) -> Reading:
 def _is_of_one_system(table: DataTable, options: Options) -> bool:
     """Whether a table holds one system: its columns are the metric's inputs, or a column has the metric's name.
 
-    If a comparison was requested, such a table is refused.
+    Such a table is refused if the user asked for a comparison.
     """
     if options.only is not None or options.systems is not None:  # systems are columns
         return False
@@ -281,7 +289,7 @@ def _is_of_one_system(table: DataTable, options: Options) -> bool:
 
 
 def _wide_columns(table: DataTable, options: Options) -> TableReading:
-    """The roles of the columns in a wide table."""
+    """Decide on the roles of the columns in a wide table."""
     if options.only is None and options.systems is None and (count := len(unused(table, options))) > MOST_SYSTEMS:
         raise InputError(
             f"{table.file}: has {count} columns of systems, expected at most {MOST_SYSTEMS}: one row per instance and "
@@ -319,7 +327,10 @@ _INPUTS = frozenset(name for metric in METRICS.values() for name in metric.input
 
 
 def system_column(table: DataTable, options: Options) -> str | None:
-    """The column that holds the systems of a long table, by an option or its name; unclear cases are asked about."""
+    """Find the column that holds the systems of a long table, by an option or its name; None if the table is not long.
+
+    If several columns may hold the systems, the user is asked.
+    """
     exact = next((name for name in table.columns if name.lower() == "system"), None)
     if options.system_column or exact:
         free = unused(table, options)
@@ -358,7 +369,7 @@ def system_column(table: DataTable, options: Options) -> str | None:
 
 
 def _systems_in_rows(table: DataTable, name: str, options: Options) -> Question:
-    """The question about a table with one row per system; its columns may be instances (data sets) or metrics."""
+    """Make the question about a table with one row per system. Its columns may be instances (data sets) or metrics."""
     numeric = [each for each in unused(table, options, [name]) if table.columns[each].is_numeric()]
     against = {each: "property" if lexicon.is_property(each) else lexicon.speaks_against(each) for each in numeric}
     instances = [each for each, kind in against.items() if kind is None]
@@ -389,7 +400,7 @@ def _is_mean(name: str) -> bool:
 
 
 def _which_scores(table: DataTable, system: str, scores: Sequence[str]) -> Question:
-    """The question which of several columns of numbers holds the scores of a long table."""
+    """Make the question about a long table with several columns of numbers: which of them holds the scores?"""
     named = [name for name in scores if lexicon.is_score(name) and not lexicon.lexicon().is_cost(name)]
     return Question(
         f"{table.file}: column {quote(system)} seems to hold the systems; which column holds the scores, "
@@ -401,7 +412,7 @@ def _which_scores(table: DataTable, system: str, scores: Sequence[str]) -> Quest
 
 
 def _without_other_names(table: DataTable, names: Sequence[str]) -> list[str]:
-    """Keep one of several columns that name the same systems differently, such as model and model_id."""
+    """If several columns name the same systems differently, such as model and model_id, keep one of them."""
     kept: dict[tuple[int, ...], list[str]] = {}
     for name in names:
         codes: dict[str, int] = {}
@@ -410,7 +421,7 @@ def _without_other_names(table: DataTable, names: Sequence[str]) -> list[str]:
 
 
 def _likely_system(table: DataTable, options: Options, free: Sequence[str]) -> str | None:
-    """The column of systems whose name may also be a property of instances; None if the table may be wide."""
+    """Find a column of systems by a name that may also mean a property of instances; None if the table may be wide."""
     if {*table.columns} & {*(options.only or ())}:
         return None  # systems are columns
     found = _without_other_names(table, _repeated_labels(table, free))
@@ -429,14 +440,14 @@ def _likely_system(table: DataTable, options: Options, free: Sequence[str]) -> s
 
 
 def _repeated_labels(table: DataTable, free: Sequence[str]) -> list[str]:
-    """The columns that may be systems by their names, and hold several words, some of them repeated."""
+    """Find columns that may hold systems by their names. They hold several different words, some of them repeated."""
     found = [name for name in free if lexicon.may_be_system(name) and not lexicon.is_system(name)]
     found = [name for name in found if table.columns[name].is_words()]
     return [name for name in found if 1 < len(set(table.columns[name])) < len(table.lines)]
 
 
 def _one_row_each(table: DataTable, free: Sequence[str]) -> str | None:
-    """The column named like systems in which each system has one row; None if another column may hold ids."""
+    """Find the only column that is named like systems and differs in all rows; None if another column may hold ids."""
     words = [name for name in free if table.columns[name].is_words() and not lexicon.is_text_name(name)]
     unique = [name for name in words if len({*table.columns[name]}) == len(table.lines) > 1]
     found = [name for name in unique if lexicon.may_be_system(name)]
@@ -449,16 +460,17 @@ WIN_RATE = "win_rate"
 _SIDES = [re.compile(rf"(model|system|player|bot)[_ ]?(name[_ ]?)?({side})") for side in ("a|1", "b|2")]
 _WINNERS = ("winner", "win", "preference", "verdict")
 _SPLIT = ("winner_model_a", "winner_model_b", "winner_tie")
-"""Three columns instead of a column of winners: each row has a single 1, and 0 in the other two."""
+"""Three columns that may replace the column of winners. In each row, one of them is 1, and the other two are 0."""
 _COUNTS = ("wins", "losses", "ties")
 _TIES = frozenset(("tie", "tied", "draw", "both", "neither", "bothbad", "both_bad", "tie (bothbad)", "tie(bothbad)"))
 _ASIDE = {"a": 1.0, "b": 0.0, "1": 1.0, "2": 0.0, "left": 1.0, "right": 0.0}
 
 
 def battle_columns(table: DataTable, *, counts: bool = False) -> list[str]:
-    """The columns of battles: the two sides, then the winner, or the columns of `_SPLIT` (or `_COUNTS` if `counts`).
+    """Find the columns of battles: the columns of the two systems, then the column of winners.
 
-    Empty if the table has no such columns, or if the sides hold numbers.
+    The columns of `_SPLIT` may replace the column of winners, and so may `_COUNTS` if `counts` is true. The result is
+    empty if the table has no such columns, or if the columns of the systems hold numbers.
 
     >>> from sigjax.readers.table import DataColumn
     >>> columns = {"model_a": DataColumn(["x"]), "model_b": DataColumn(["y"]), "winner": DataColumn(["tie"])}
@@ -477,14 +489,14 @@ def battle_columns(table: DataTable, *, counts: bool = False) -> list[str]:
 
 
 class BattleRows(NamedTuple):
-    """The battles that count.
+    """The battles between the systems to compare.
 
     Attributes:
         systems: the names of the systems.
-        rows: `[battle]` rows of the table.
-        a: `[battle]` index of the first system.
-        b: `[battle]` index of the second system.
-        outcomes: `[battle, 3]` numbers of wins, ties and losses of the first system.
+        rows: `[battle]` the row of the table.
+        a: `[battle]` the first system, as an index into `systems`.
+        b: `[battle]` the second system, as an index into `systems`.
+        outcomes: `[battle, 3]` the numbers of wins, ties and losses of the first system.
         left_out: notes on battles that were left out.
     """
 
@@ -497,7 +509,7 @@ class BattleRows(NamedTuple):
 
 
 def battle_rows(table: DataTable, columns: Sequence[str], options: Options) -> BattleRows:
-    """The battles of a table; `columns` are those that `battle_columns` found."""
+    """Return the battles of a table between the systems to compare. `columns` is the result of `battle_columns`."""
     counted = columns[2].strip().lower() == _COUNTS[0]
     if counted:
         outcomes = np.zeros((len(table.lines), 3))
@@ -525,7 +537,7 @@ def battle_rows(table: DataTable, columns: Sequence[str], options: Options) -> B
 
 
 def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> Reading:
-    """Read battles; the sheet of a system holds its battles."""
+    """Read battles; each system gets a sheet with its results in its battles."""
     for option in ("runs", "score_column", "counts"):
         if getattr(options, option):
             raise InputError(f"{table.file}: {Hint(option)} means nothing for battles of two systems; leave it out")
@@ -566,7 +578,7 @@ def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> 
 
 
 def _results(table: DataTable, columns: Sequence[str]) -> np.ndarray:
-    """The score `[row]` of the first system in each battle: 1, 1/2 or 0; NaN if no winner is given."""
+    """Return the score `[row]` of the first system in each battle: 1, 1/2 or 0; NaN if no winner is given."""
     first, second, *winner = columns
     if len(winner) > 1:
         return _split_results(table, winner)
@@ -590,7 +602,7 @@ def _results(table: DataTable, columns: Sequence[str]) -> np.ndarray:
 
 
 def _split_results(table: DataTable, names: Sequence[str]) -> np.ndarray:
-    """The scores `[row]` of the first systems, from the three columns of `_SPLIT`."""
+    """Return the score `[row]` of the first system in each battle, from the three columns of `_SPLIT`."""
     marks = np.array([number_column(table, name, hint="expected 0 or 1") for name in names])
     empty = np.isnan(marks).any(axis=0)
     wrong = np.flatnonzero(~empty & ~(np.isin(marks, (0, 1)).all(axis=0) & (marks.sum(axis=0) == 1)))
@@ -600,7 +612,10 @@ def _split_results(table: DataTable, names: Sequence[str]) -> np.ndarray:
 
 
 def _result(cell: str, first: str, second: str) -> float | None:
-    """The score of the first system for a word in the column of winners; None if the word is unknown."""
+    """Translate a word of the column of winners into the score of the first system; None if the word is unknown.
+
+    The word may be the name of the column `first` or `second`. If the word means a missing winner, the score is NaN.
+    """
     word = cell.strip().lower()
     sides: Mapping[str, float] = {first.strip().lower(): 1.0, second.strip().lower(): 0.0} | _ASIDE
     sides |= {"model_a": 1.0, "model_b": 0.0}

@@ -1,7 +1,7 @@
 """A lexicon of column names: the roles that a name suggests (metric, cost, system, id, gold label and others).
 
-The file `lexicon.toml` holds the names of each role. The user can add names with a file (option `lexicon`). Besides the
-name of a column, its values are evidence (`roles`).
+The file `lexicon.toml` holds the names of each role. The user can add names with a file (option `lexicon`). A column's
+values are evidence for its role, too; `roles` looks at them.
 """
 
 import re
@@ -18,11 +18,12 @@ from sigjax.records import Hint, InputError
 from sigjax.run.files import naming, read_text
 
 Direction = Literal["higher", "lower", "unknown", "ask"]
-"""Which scores are better, by the name of their column; "unknown" if the name does not tell, "ask" to ask the user."""
+"""Which scores are better, according to the name of their column. "unknown": the name does not say it. "ask": sigjax
+must ask the user."""
 
 
 def squeezed(name: str) -> str:
-    """A name in lower case, without separators between words."""
+    """Return a name in lower case, without separators between words."""
     return re.sub(r"[\W_]+", "", name).lower()
 
 
@@ -34,15 +35,17 @@ _SPELLINGS: Mapping[str, Callable[[str], str]] = {
 }
 _CAMEL, _SHORT = re.compile(r"(?<=[a-z])(?=[A-Z])"), 3
 _BETWEEN = re.compile(r"[\W\d_]+|(?<=[a-z])(?=[A-Z])")
-"""Separators between the words in the name of a column of scores."""
+"""Pattern of what separates the words in the name of a column of scores."""
 _SEPARATORS = " _.-"
 _SUMMARIES = ("mean", "median", "ratio", "variance")
-"""The lexicon omits these metrics, because their names mark a column as a summary of other columns."""
+"""Metrics that are not in the lexicon, because a column with such a name is a summary of other columns."""
 _LISTS = ("words", "among", "higher", "lower", "before", "after")
 
 
 def words_of(name: str) -> list[str]:
-    """The words of a name, in lower case; a capital splits a name only if the last word has four letters or more.
+    """Split a name into its words, in lower case.
+
+    A capital letter begins a new word only if the last word then has at least four letters.
 
     >>> words_of("overallScore_v2"), words_of("run-a - loss__MIN"), words_of("SeTA")
     (['overall', 'score', 'v2'], ['run', 'a', 'loss', 'min'], ['seta'])
@@ -55,7 +58,7 @@ def words_of(name: str) -> list[str]:
 
 
 class Lexicon:
-    """The names of all roles."""
+    """For each role of columns, the names that suggest it."""
 
     patterns: Mapping[str, Sequence[re.Pattern[str]]]
     """Role -> patterns that match whole names."""
@@ -94,11 +97,11 @@ class Lexicon:
         return bool({*section.get("among", "").split()} & {*words_of(name)})
 
     def holds(self, role: str, name: str) -> bool:
-        """Whether a name belongs to a role."""
+        """Whether a name suggests a role."""
         return self._is(role, name)
 
     def ending(self, role: str, name: str) -> str | None:
-        """The word of a role that ends the name; None if there is no such word."""
+        """Return the word of a role with which the name ends; None if there is no such word."""
         return next((word for word in self.sections[role]["words"].split() if name.endswith(word)), None)
 
     @property
@@ -107,7 +110,7 @@ class Lexicon:
         return frozenset().union(*self._metrics.values())
 
     def metric(self, name: str) -> str | None:
-        """The metric that a whole name means, without usual prefixes and suffixes; None if the name means no metric."""
+        """Return the metric that a whole name means, apart from words such as "test"; None if there is none."""
         found = self._metric.fullmatch(squeezed(re.split(r"[@(]", name)[0]))
         return None if found is None else found["name"]
 
@@ -116,7 +119,7 @@ class Lexicon:
         return squeezed(name) in self._costs
 
     def direction(self, name: str) -> Direction:
-        """Whether higher or lower scores are better in a column with this name."""
+        """Say whether higher or lower scores are better in a column with this name."""
         whole = self.metric(name)
         if whole is not None:
             return "lower" if whole in self._metrics["lower"] else "higher"
@@ -139,7 +142,7 @@ def _built_in() -> Mapping[str, Mapping[str, Any]]:
 
 @cache
 def _lexicon(text: str | None, file: str | None) -> Lexicon:
-    """The built-in lexicon, with the words of the user's file if there is a file."""
+    """Return the built-in lexicon. If there is a user's file, `text` is its content, and its words are added."""
     if text is None or file is None:
         return Lexicon(_built_in())
     from tomllib import TOMLDecodeError, loads
@@ -176,13 +179,13 @@ _CURRENT: ContextVar[Lexicon | None] = ContextVar("lexicon", default=None)
 
 
 def lexicon() -> Lexicon:
-    """The lexicon that is in use."""
+    """Return the lexicon in use: the built-in lexicon, unless `using` added words."""
     return _CURRENT.get() or _lexicon(None, None)
 
 
 @contextmanager
 def using(file: str | None) -> Iterator[None]:
-    """In a with block, add the words of the user's file to the lexicon; None adds nothing."""
+    """In a with block, add the words of the user's file to the lexicon. None adds nothing."""
     if file is None:
         yield
         return
@@ -196,17 +199,17 @@ def using(file: str | None) -> Iterator[None]:
 
 
 def is_numbering(name: str) -> bool:
-    """Whether a column is named like row numbers, which are ids only if no other column is."""
+    """Whether a column is named like row numbers ("index", "no"). They are ids only if no other column is."""
     return lexicon().holds("numbering", name)
 
 
 def is_order(name: str) -> bool:
-    """Whether a column is named like an order: row numbers, steps, ranks."""
+    """Whether a column is named like an order, such as row numbers, steps or ranks."""
     return is_numbering(name) or lexicon().holds("order", name) or is_step(name)
 
 
 def is_step(name: str) -> bool:
-    """Whether a column is named like the steps of a run, whose results depend on each other."""
+    """Whether a column is named like the steps of a run. Results of steps depend on each other."""
     return lexicon().holds("step", name)
 
 
@@ -220,32 +223,32 @@ def is_id_name(name: str | None) -> bool:
 
 
 def is_sure_id(name: str) -> bool:
-    """Whether a name suits only ids and row numbers."""
+    """Whether a column with this name can only hold ids or row numbers, such as "doc_id", but not "topic"."""
     return lexicon().holds("id", name) or lexicon().holds("id_camel", name) or is_numbering(name)
 
 
 def is_property(name: str, *, beside_ids: bool = False) -> bool:
-    """Whether a column is named like a property of instances (or like ids, unless `beside_ids`)."""
+    """Whether a column is named like a property of instances, such as length, or like ids unless `beside_ids`."""
     return (not beside_ids and is_id_name(name)) or lexicon().holds("property", name) or is_fold(name)
 
 
 def is_only_gold(name: str) -> bool:
-    """Whether a name suits gold labels, but no systems."""
+    """Whether a column with this name holds gold labels, and cannot be a system."""
     return lexicon().holds("gold_sure", name)
 
 
 def is_rated_gold(name: str) -> bool:
-    """Whether a name suits gold labels, and also human outputs that are rated like outputs of systems."""
+    """Whether a name suits gold labels, and also human outputs that are rated like the outputs of systems."""
     return lexicon().holds("gold_rated", name)
 
 
 def is_paired_gold(name: str) -> bool:
-    """Whether a name suits gold labels only if there is also a column of predictions."""
+    """Whether a name suits gold labels only if the table also has a column of predictions."""
     return lexicon().holds("gold_paired", name)
 
 
 def is_label_word(name: str) -> bool:
-    """Whether a name suits labels, be they gold labels or a system's labels."""
+    """Whether a name suits labels, either gold labels or the labels of a system."""
     return lexicon().holds("label_word", name)
 
 
@@ -259,7 +262,7 @@ def is_gold(name: str) -> bool:
 
 
 def is_target(name: str) -> bool:
-    """Whether a name is a common name of the predicted quantity, in submissions or beside a column per model."""
+    """Whether a name is common for the quantity that systems predict, such as "survived" or "species"."""
     return lexicon().holds("target", name)
 
 
@@ -273,7 +276,7 @@ def is_predicted(name: str) -> bool:
 
 
 def is_only_predicted(name: str) -> bool:
-    """Whether a name suits predictions, but no scores."""
+    """Whether a name suits predictions, but not scores."""
     return lexicon().holds("predicted", name) or lexicon().holds("predicted_of", name)
 
 
@@ -292,7 +295,7 @@ def are_measures(names: Iterable[str]) -> bool:
 
 
 def says_direction(names: Iterable[str]) -> bool:
-    """Whether the lexicon knows, for some name, that higher or lower is better, or that sigjax must ask the user.
+    """Whether some name says which scores are better, or is a name for which sigjax asks the user.
 
     >>> says_direction(["wer"]), says_direction(["latency"]), says_direction(["value"])
     (True, True, False)
@@ -301,12 +304,12 @@ def says_direction(names: Iterable[str]) -> bool:
 
 
 def names_measures(name: str) -> bool:
-    """Whether a column is named like a column of metric names."""
+    """Whether a column is named like a column that holds the names of metrics."""
     return lexicon().holds("metric_column", name)
 
 
 def is_plain_score(name: str) -> bool:
-    """Whether a column is just named score, value or result."""
+    """Whether the name of a column is just "score", "value" or "result"."""
     return lexicon().holds("plain_score", name)
 
 
@@ -334,7 +337,7 @@ def may_be_system(name: str) -> bool:
 
 
 def is_group(name: str) -> bool:
-    """Whether a name suits systems, but also people or groups that may be instances: team, participant, run."""
+    """Whether a name suits systems, but also people or groups that may be instances, such as team or participant."""
     return lexicon().holds("group", name)
 
 
@@ -349,12 +352,12 @@ def is_data_set(name: str) -> bool:
 
 
 def is_trial(name: str) -> bool:
-    """Whether a column is named like runs of an instance."""
+    """Whether a column is named like the runs of an instance, such as seeds or trials."""
     return lexicon().holds("trial", name)
 
 
 def system_of_run(name: str) -> str:
-    """The system, in lower case, in the name of a run such as svm_seed12; empty for other names.
+    """Return the system, in lower case, from the name of a run such as svm_seed12; empty for other names.
 
     >>> system_of_run("svm_seed12"), system_of_run("svm2")
     ('svm', '')
@@ -371,7 +374,7 @@ def is_summary(name: str) -> bool:
 
 
 def describes(name: str) -> bool:
-    """Whether a row is named like a statistic of columns other than the mean: deviation, median or count."""
+    """Whether a row is named like a statistic of columns that is not their mean: a deviation, a median or a count."""
     return lexicon().holds("describes", name)
 
 
@@ -381,7 +384,7 @@ def is_text_name(name: str) -> bool:
 
 
 def is_aggregate(word: str) -> bool:
-    """Whether a word in a name says that a column is derived from others: mean, std, rank, diff."""
+    """Whether a word in a name says that a column is derived from others, such as mean, std, rank or diff."""
     return lexicon().holds("aggregate", word)
 
 
@@ -400,7 +403,7 @@ def is_made(name: str) -> bool:
 
 
 def metrics_in(name: str) -> list[str]:
-    """The words of a name that mean metrics, in lower case.
+    """Return the words of a name that mean metrics, in lower case.
 
     >>> metrics_in("acc_svm"), metrics_in("rougeL-f1"), metrics_in("svm")
     (['acc'], ['rougel', 'f1'], [])
@@ -410,7 +413,7 @@ def metrics_in(name: str) -> list[str]:
 
 
 def speaks_against(name: str) -> str | None:
-    """The role in a name that speaks against a system: "metric", "aggregate", "cost" or "score"; None if there is none.
+    """Say why a column with this name is hardly a system: "metric", "aggregate", "cost" or "score". None if it may be.
 
     >>> [speaks_against(name) for name in ("acc_svm", "A_std", "cost_usd", "svm")]
     ['metric', 'aggregate', 'cost', None]

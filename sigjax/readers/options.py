@@ -1,6 +1,6 @@
-"""The options of reading and their checks; functions that word messages; and names of systems.
+"""The options of reading and their checks; functions that word messages; and the names of systems.
 
-A system gets a short, unique name from the path of its file.
+A system gets a short, unique name from the path of its file. In this module, "refuse" means: raise an `InputError`.
 """
 
 import math
@@ -19,12 +19,13 @@ from sigjax.records.options import StrPath, check, option, options_of, takes
 
 LONGEST_TEXT = 40
 ROWS = "rows"
-"""The value of `--runs` that names no column: the rows of an instance are then its runs, in their order."""
+"""A value of `--runs` that is no column. It means that the repeated rows of an instance are its runs, in their
+order."""
 MOST_NAMES = 12
 MISSING = frozenset(
     ("", "nan", "n/a", "n.a.", "na", "#n/a", "<na>", "none", "null", "missing", "-", "--", "–", "—", "?")
 )
-"""Words for a missing result in a table, in lower case."""
+"""Words that stand for a missing result in a table, in lower case."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,7 +190,7 @@ class ReadOptions:
     )
 
     def __post_init__(self) -> None:
-        """Say both directions of scores if one is said: what is not higher is lower."""
+        """If one of `lower_is_better` and `higher_is_better` is given, set the other to the opposite."""
         for name, other in (("lower_is_better", "higher_is_better"), ("higher_is_better", "lower_is_better")):
             if getattr(self, name) is not None and getattr(self, other) is None:
                 object.__setattr__(self, other, not getattr(self, name))
@@ -197,21 +198,21 @@ class ReadOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Options(ReadOptions):
-    """The options of readers, for one metric: all options about the content of the data."""
+    """The options that a reader gets: the options of `read` about the content of the data, with a single metric."""
 
     metric: AnyMetric = "mean"
     input: Any = ()  # readers get `Sources` instead
     parameters: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """The parameters of the format, such as one_based in alignment(one_based=true)."""
+    """The parameters of the format: name -> values, such as one_based in alignment(one_based=true)."""
     seen: list[Any] | None = None
-    """A list that receives the joined sheets, for `sigjax doctor`; None keeps nothing."""
+    """A list into which `join_sheets` puts the sheets, for messages and `sigjax doctor`. None if nobody needs them."""
     tried: bool = False  # whether a question is being tried out: another question is then not answered
     single: bool = False  # whether a single system is enough
     folds: bool = False  # whether rows are folds of a cross-validation, named by a column of folds
     sliced: bool = False  # whether to leave out the tasks of a suite without the field of `strata`
 
     def has(self, parameter: str) -> bool:
-        """Whether a parameter of the format is "true"."""
+        """Whether the user set a parameter of the format to "true"."""
         return [*self.parameters.get(parameter, ())] == ["true"]
 
 
@@ -221,7 +222,7 @@ def _read(options: ReadOptions) -> ReadOptions:
 
 
 def reading(given: ReadOptions | Mapping[str, Any] | None) -> ReadOptions:
-    """Check the argument `read={...}`, with which other functions take the options of `read`.
+    """Check the argument `read={...}` of other functions, which holds options of `read`; return it as a record.
 
     >>> reading({"id_column": "N"}).id_column
     'N'
@@ -234,7 +235,7 @@ def reading(given: ReadOptions | Mapping[str, Any] | None) -> ReadOptions:
 
 
 def check_meant(options: ReadOptions, what: str, taken: Collection[str]) -> None:
-    """Refuse all given options except `taken`, because the others have no meaning for the data (`what`)."""
+    """Refuse all options that the user gave, except `taken`: they have no meaning for the data, described by `what`."""
     for name, declared in options_of(ReadOptions).items():
         if name in taken or name == "progress":
             continue
@@ -243,10 +244,10 @@ def check_meant(options: ReadOptions, what: str, taken: Collection[str]) -> None
 
 
 def metric_of_arrays(options: ReadOptions) -> AnyMetric:
-    """The metric for one array per system, by default the mean; arrays take no other options.
+    """Return the metric for one array per system, by default the mean; all other options are refused.
 
     Raises:
-        InputError: several metrics, or other options.
+        InputError: there are several metrics, or other options.
     """
     check_meant(options, "arrays, which Evaluation.from_arrays takes with ids and clusters", ("metric",))
     first, *more = listed_metrics(options.metric)
@@ -256,7 +257,7 @@ def metric_of_arrays(options: ReadOptions) -> AnyMetric:
 
 
 def listed_metrics(metric: AnyMetric | Sequence[AnyMetric] | None) -> list[AnyMetric | None]:
-    """The metrics as a list; None stands for the default metric.
+    """Return the metrics as a list. None stands for the default metric.
 
     >>> listed_metrics("accuracy"), listed_metrics(["accuracy", "mcc"]), listed_metrics(None)
     (['accuracy'], ['accuracy', 'mcc'], [None])
@@ -269,7 +270,7 @@ def listed_metrics(metric: AnyMetric | Sequence[AnyMetric] | None) -> list[AnyMe
 
 
 def check_options(options: Options) -> None:
-    """Refuse options that are wrong for any file."""
+    """Refuse options that are wrong whatever the file contains."""
     check(options)
     for name in ("cluster", "strata"):
         if options.unit == "response" and getattr(options, name) is not None:
@@ -283,13 +284,16 @@ def check_options(options: Options) -> None:
 
 
 def check_directions(options: ReadOptions) -> None:
-    """Refuse two directions of scores."""
+    """Refuse two directions of scores: lower and higher scores cannot both be better, and one of them must be."""
     if options.lower_is_better is not None and options.lower_is_better == options.higher_is_better:
         raise InputError(f"{Hint('lower_is_better')} and {Hint('higher_is_better')}: give one of them")
 
 
 def chosen_metric(options: Options) -> Metric | SampleMetric:
-    """The metric as a record; a user's function takes the inputs named in `counts`, or the single input `value`."""
+    """Return the metric as a record.
+
+    A user's function takes the inputs that are named in `counts`, or a single input called `value`.
+    """
     metric = options.metric
     if isinstance(metric, Metric | SampleMetric):
         return metric
@@ -300,7 +304,7 @@ def chosen_metric(options: Options) -> Metric | SampleMetric:
 
 
 def with_score(file: str, options: Options, metric: Metric | SampleMetric) -> Options:
-    """Turn `--score-column` into `counts`: it is the column of the metric's only input."""
+    """Replace `--score-column` by `counts`: the column is that of the metric's only input."""
     if options.score_column is None:
         return options
     (name, *others) = metric.inputs
@@ -311,7 +315,7 @@ def with_score(file: str, options: Options, metric: Metric | SampleMetric) -> Op
 
 
 def select_systems(file: str, names: Sequence[str], options: Options) -> tuple[str, ...]:
-    """The systems to compare, in the requested order: at least two, or one if `options.single`."""
+    """Return the systems to compare, in the requested order: at least two, or one if `options.single`."""
     if not all(name.strip() for name in names):
         raise InputError(f"{file}: a system has no name; name it")
     chosen = tuple(names if options.only is None else options.only)
@@ -338,14 +342,14 @@ def quote(text: str) -> str:
 
 
 def listing(names: Iterable[str], most: int = MOST_NAMES) -> str:
-    """The first names of a list, for a message."""
+    """List at most `most` names for a message, and count the others."""
     names = list(names)
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(quote(name) for name in names[:most]) + more
 
 
 def suggest(name: str, known: Iterable[str], what: str) -> str:
-    """Suggest known names for an unknown name."""
+    """Suggest known names that are similar to an unknown name, or list the known names. `what` is their kind."""
     known = list(known)
     if not known:
         return f"there are no {what} here"
@@ -356,7 +360,7 @@ def suggest(name: str, known: Iterable[str], what: str) -> str:
 def check_named(
     file: str, option: str, names: Iterable[str | None], known: Iterable[str], what: str = "column"
 ) -> None:
-    """Refuse names that an option gives and that are unknown."""
+    """Refuse names that the user gave with an option, if they are not in `known`. `what` is their kind."""
     for name in names:
         if name is not None and name not in known:
             meant = suggest(name, known, f"{what.split()[0]}s")
@@ -364,7 +368,7 @@ def check_named(
 
 
 def unclear(file: str, what: str, option: str, names: Iterable[str]) -> InputError:
-    """The refusal that asks which of several columns is meant."""
+    """Make the error that asks which of several columns holds `what`."""
     return InputError(f"{file}: which column holds the {what}, {listing(names)}? give {Hint(option, 'COLUMN')}")
 
 
@@ -392,7 +396,7 @@ def _is_decimal(text: str) -> bool:
 
 
 def hint_for_number(text: str) -> str | None:
-    """Advice for text that is almost a number, or means a missing number; None for other text.
+    """Return advice for text that is almost a number, or means a missing number; None for other text.
 
     >>> hint_for_number("50 %"), hint_for_number("0,5"), hint_for_number("big")
     ('it is a percentage; leave out all % signs', 'it has a decimal comma; write decimal points, 0.5', None)
@@ -417,18 +421,21 @@ def hint_for_number(text: str) -> str | None:
 
 
 _ZERO_IS_WORST = ("aer", "optimality-gap")
-"""Metrics for which lower is better, although a missing result (0 for all inputs) gets the worst score."""
+"""For these metrics, lower is better, but a missing result (0 for all inputs) gets the worst score."""
 
 
 def why_zero_is_best(metric: Metric | SampleMetric, options: Options, *, negative: bool) -> str:
-    """Why a result that counts as 0 may have the best score, else an empty text; `negative`: no number is above 0."""
+    """Say why a missing result that counts as 0 may get the best score; an empty text if it cannot.
+
+    `negative` says that no number is above 0.
+    """
     if options.lower_is_better or not (options.higher_is_better or metric.higher_is_better):
         return f"lower {metric.name} is better" if metric.name not in _ZERO_IS_WORST else ""
     return "no result is above 0" if negative else ""
 
 
 def ways_of_missing(count: int, *, zero_is_best: bool) -> str:
-    """Advice for missing results; only the user knows why they are missing."""
+    """Advise what to do about missing results of `count` systems. Only the user knows why they are missing."""
     drop, zero = Hint("missing", "drop"), Hint("missing", "zero")
     if zero_is_best:
         ways = drop if count == 2 else f"{drop} or pairwise"
@@ -444,16 +451,17 @@ ENDINGS = frozenset(
         "score scores pred predictions mbt mrg evalb ctm trn xlsx xlsm xlsb xls ods md tex"
     ).split()
 )
-"""File endings that mark a format; any other ending, such as `.reverse`, is part of a system's name."""
+"""File endings that mark a format. Any other ending, such as `.reverse`, is part of a system's name."""
 _SAME_FOR_ALL = re.compile(
     r"samples_.*\.jsonl|details_.*\.parquet|(per_instance_(stats|details)|annotations|summary|BFCL_v\d+_.*_score)\.json"
 )
-"""File names that a program uses for every system; the system is then named after the folder."""
+"""Pattern of file names that are the same for every system, because a program chooses them. The system is then named
+after the folder."""
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d.:-]+")
 
 
 def name_systems(files: Sequence[str]) -> tuple[dict[str, str], frozenset[str]]:
-    """System -> its file; and the names that were given as `NAME=FILE`.
+    """Name the systems of files: return system -> its file, and the names that the user gave as `NAME=FILE`.
 
     >>> name_systems(["out/big.txt.gz", "out/small.txt", "Best=out/c.txt"])
     ({'big': 'out/big.txt.gz', 'small': 'out/small.txt', 'Best': 'out/c.txt'}, frozenset({'Best'}))
@@ -482,7 +490,10 @@ def name_systems(files: Sequence[str]) -> tuple[dict[str, str], frozenset[str]]:
 
 
 def given_name(file: str) -> tuple[str | None, str]:
-    """The name and the path in `NAME=FILE`; the name is None if the whole text is a path that exists."""
+    """Split `NAME=FILE` into name and path.
+
+    The name is None if there is no name, or if a file has the whole text as path.
+    """
     name, equals, path = file.partition("=")
     if not equals or not name.strip() or not path or os.path.exists(file) or os.sep in name:
         return None, file
@@ -490,7 +501,7 @@ def given_name(file: str) -> tuple[str | None, str]:
 
 
 def _distinguishing_parts(path: tuple[str, ...]) -> tuple[str, ...]:
-    """The parts of a path that distinguish systems: without names and times that a program gives to all systems."""
+    """Return the parts of a path that distinguish systems, without names and times that all systems may share."""
     *_, folder, name = ("", "", *path)
     name = name.removesuffix(".gz")
     if len(path) > 2 and folder == "results" and name == "results.json":
@@ -504,7 +515,7 @@ def _distinguishing_parts(path: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _name_of_path(tail: tuple[str, ...]) -> str:
-    """The end of a path as a name, without endings that mark a format."""
+    """Turn the end of a path into a name, without endings that mark a format."""
     path = PurePath(*tail)
     while path.suffix.lower() in ENDINGS and path.stem:
         path = path.with_suffix("")

@@ -1,8 +1,8 @@
 """Tables as text: with tabs, commas, semicolons or blanks between columns; Markdown; LaTeX; and lines of numbers.
 
-`numbers` reads one file per system, with one number per line, or with two or four as smartschat/art has them.
-`paired-perm` reads one file with two systems, as rycolab/paired-perm-test writes it. A Markdown table has pipes between
-columns. A LaTeX `tabular` has & between columns, and two backslashes between rows.
+The format `numbers` is one file per system. Each line holds one number, or two or four numbers as in the files of
+smartschat/art. The format `paired-perm` is one file with two systems, as rycolab/paired-perm-test writes it. A Markdown
+table has pipes between columns. A LaTeX `tabular` has & between columns, and two backslashes between rows.
 """
 
 import csv
@@ -27,7 +27,7 @@ DELIMITERS = {"tsv": "\t", "csv": ","}
 _MARKS = (",", ";", "|")
 """Possible delimiters of csv."""
 _SEPARATOR = re.compile(r"\ufeff?\"?sep=(.)\"?[ ;,]*")
-"""A first line that names the delimiter, as Excel writes it."""
+"""Pattern of a first line that names the delimiter, as Excel writes it."""
 _HEAD_LINES = 50
 
 
@@ -36,11 +36,11 @@ def parse_delimited(
 ) -> DataTable:
     r"""Parse a table in the dialect "tsv", "csv" or "spaces".
 
-    csv may have semicolons (and then decimal commas) or | between columns. In csv, a field in double quotes may hold
-    commas and line breaks. In tsv, double quotes are removed only if they enclose a whole field, because texts may
-    contain single quotation marks. Blank lines are skipped, and so are comments (lines that begin with # and have not
-    the cells of a row) and the empty last rows that spreadsheets leave. `alone` says whether the file holds all
-    systems; then it must have more than one column.
+    In csv, the delimiter may also be a semicolon (numbers may then have decimal commas) or |. In csv, a field in double
+    quotes may hold commas and line breaks. In tsv, double quotes are removed only if they enclose a whole field,
+    because texts may contain single quotation marks. Three kinds of lines are skipped: blank lines, comments (lines
+    that begin with # and do not have the cells of a row), and the empty last rows that spreadsheets leave. `alone` says
+    whether the file holds all systems. If it does, it must have more than one column.
 
     >>> parse_delimited("t.csv", "id,A\nx,1\n", dialect="csv").columns["A"].cells
     ['1']
@@ -68,12 +68,14 @@ def parse_delimited(
 
 
 def _first_row(lines: Sequence[str]) -> str:
-    """The first line that is neither blank nor a comment."""
+    """Return the first line that is neither blank nor a comment."""
     return next((line for line in lines if line.strip(" ") and not line.startswith("#")), lines[0])
 
 
 def _delimiter(lines: Sequence[str]) -> str:
-    """Guess the delimiter of csv: all lines should have the same number of columns; if unclear, the first line decides.
+    """Guess the delimiter of csv, with which all lines have the same number of columns.
+
+    If this does not decide, the first line does.
 
     >>> _delimiter(["id;A, tuned;B", "x;0,5;1"]), _delimiter(["A study, 2026", "id|A", "x|1", "y|0"])
     (';', '|')
@@ -82,7 +84,7 @@ def _delimiter(lines: Sequence[str]) -> str:
     likely = next((mark for mark in _MARKS if given and mark in given[0]), ",")
 
     def common_width(mark: str, rows: Sequence[str]) -> int:
-        """The number of columns of all rows; 1 if they differ, or if there are fewer than two rows."""
+        """Return the number of columns in all rows; 1 if the rows differ, or if there are fewer than two rows."""
         widths = {_width(line, mark) for line in rows}
         return widths.pop() if len(widths) == 1 and len(rows) > 1 else 1
 
@@ -95,14 +97,14 @@ def _delimiter(lines: Sequence[str]) -> str:
 
 
 def _header_at(lines: Sequence[str], first: str, delimiter: str) -> int:
-    """The index of the header: the `first` line, or an earlier comment (#) with the same number of fields."""
+    """Return the index of the header: of the line `first`, or of an earlier comment (#) with as many fields."""
     at = lines.index(first)
     *before, width = (_width(line, delimiter) for line in lines[: at + 1])
     return before.index(width) if width in before and not (width == 1 and is_text(first)) else at
 
 
 def _width(line: str, delimiter: str) -> int:
-    """The number of fields in a line; if a field is too long for the csv module, quotes are ignored."""
+    """Return the number of fields in a line. If a field is too long for the csv module, quotes are ignored."""
     try:
         return len(next(csv.reader([line], delimiter=delimiter), []))
     except csv.Error:
@@ -110,7 +112,7 @@ def _width(line: str, delimiter: str) -> int:
 
 
 def _plain_records(lines: Sequence[str], delimiter: str, start: int) -> Iterator[tuple[int, list[str]]]:
-    """Line number and fields of each nonblank line from `start` on; no field may hold a delimiter."""
+    """Yield the line number and the fields of each nonblank line from `start` on. Every delimiter separates fields."""
     if any('"' in line or not line.strip(" ") for line in lines[start:]):
         return ((number, _plain_fields(line, delimiter)) for number, line in enumerate(lines, 1) if line.strip(" "))
     return zip(count(start + 1), map(str.split, lines[start:], repeat(delimiter)), strict=False)
@@ -126,7 +128,7 @@ def _with_tabs(text: str) -> str:
 
 
 def csv_records(file: str, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Line number and fields of each nonblank record."""
+    """Yield the line number and the fields of each nonblank record."""
     reader = csv.reader(io.StringIO(text), strict=True, delimiter=delimiter)
     line = 1
     try:
@@ -141,7 +143,7 @@ def csv_records(file: str, text: str, delimiter: str) -> Iterator[tuple[int, lis
 
 
 def unquote(field: str) -> str:
-    """Remove the double quotes around a field, if they enclose all of it."""
+    """Remove the double quotes around a field if they enclose all of it."""
     inner = field[1:-1]
     if len(field) < 2 or not field.startswith('"') or not field.endswith('"') or '"' in inner.replace('""', ""):
         return field
@@ -157,7 +159,7 @@ read_tsv, read_csv, read_spaces = (
 )
 
 _BY_WIDTH = {2: "ratio", 4: "fscore-ratios"}
-"""Number of fields in a line -> the default metric, if it is not the mean."""
+"""Numbers in a line of a system -> the default metric. For other lines, it is the mean."""
 _PAIRED = {2: "fscore-errors"}
 
 
@@ -183,7 +185,13 @@ def read_paired(sources: Sources, _: Options) -> Reading:
 def _evaluate(
     tables: Mapping[str, tuple[str, np.ndarray]], usual: Mapping[int, str], options: Options
 ) -> EvaluationRecord:
-    """Evaluate numbers `[line, number]` of each system; `usual` has the default metric for a width."""
+    """Evaluate the numbers of all systems.
+
+    Args:
+        tables: system -> its file and its numbers `[line, number]`.
+        usual: numbers per line -> the default metric.
+        options: the options of reading.
+    """
     (first, table), *others = tables.values()
     width = table.shape[1]
     for file, other in others:
@@ -200,13 +208,13 @@ def _evaluate(
 
 
 def _between_marks(line: str) -> list[str]:
-    """The fields of a line, between commas or (repeated) tabs."""
+    """Split a line at commas, and at one or more tabs."""
     parts = [list(filter(None, map(str.strip, part.split("\t")))) for part in line.split(",")]
     return [field for part in parts for field in part or [""]]
 
 
 def _numbers(file: str, fields_of: Callable[[str], list[str]]) -> np.ndarray:
-    """Numbers `[line, number]` of a file; all lines must have the same width."""
+    """Read numbers `[line, number]` from a file. `fields_of` splits a line; all lines must have as many numbers."""
     lines = read_text(file).removesuffix("\n").split("\n")
     rows = list(map(fields_of, lines))
     width = len(rows[0])
@@ -242,7 +250,7 @@ def _parse_markdown(file: str, options: Options, *, alone: bool) -> DataTable:
 
 
 def _cells_of(line: str) -> list[str]:
-    """The cells of a line, without pipes, and without Markdown marks of bold or italic text."""
+    """Return the cells of a line, without pipes, and without Markdown marks of bold or italic text."""
     parts = _PIPE.split(line.strip().removeprefix("|"))
     parts = parts if parts[-1].strip() or len(parts) < 2 else parts[:-1]
     cells = [cell.strip().replace("\\|", "|") for cell in parts]
@@ -256,7 +264,7 @@ def _without_marks(cell: str) -> str:
 
 
 def _with_rest(table: DataTable, lines: Sequence[str], start: int, end: int, options: Options) -> DataTable:
-    """Add a note on the lines of the file that are not part of the table."""
+    """Add a note about the lines of the file that are not part of the table, which is on lines `start` to `end`."""
     rest = [i for i, line in enumerate(lines) if line.strip() and not start <= i < end]
     about = f"{Line(table.file, rest[0] + 1)}: not part of the table: {quote(lines[rest[0]].strip())}" if rest else ""
     more = f", and {len(rest) - 1} more lines" if len(rest) > 1 else ""
@@ -294,7 +302,10 @@ def _parse_latex(file: str, options: Options, *, alone: bool) -> DataTable:
 
 
 def _end_of_group(tokens: Sequence[str], i: int, marks: str) -> int:
-    """The index after the group in brackets that begins at `i`; `i` if no group begins there."""
+    """Return the index after the group in brackets that begins at token `i`, or `i` if no group begins there.
+
+    `marks` holds the opening and the closing bracket.
+    """
     if tokens[i : i + 1] != [marks[0]]:
         return i
     depth = 0
@@ -306,7 +317,7 @@ def _end_of_group(tokens: Sequence[str], i: int, marks: str) -> int:
 
 
 def _rows_of(file: str, tokens: Sequence[str], i: int, line: int) -> Iterator[tuple[int, list[str]]]:
-    """Line number and cells of each nonempty row."""
+    """Yield the line number and the cells of each nonempty row."""
     cells, first = [""], line
     while i < len(tokens):
         token, i = tokens[i], i + 1
@@ -330,7 +341,7 @@ def _rows_of(file: str, tokens: Sequence[str], i: int, line: int) -> Iterator[tu
 
 
 def _plain(file: str, line: int, token: str) -> str:
-    """The plain text of a token; commands other than styles are refused."""
+    """Return the plain text of a token. Commands are refused unless they are styles."""
     if token in ("{", "}", "$"):
         return ""
     if not token.startswith("\\"):

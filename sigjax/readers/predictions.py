@@ -1,8 +1,8 @@
 """Gold labels and predictions: which columns hold them, and how they become the inputs of a metric.
 
 Labels are classes, numbers, scores of class 1, or texts, depending on the metric. A table has one column of predictions
-per system, or a single column of predictions and a column of systems. Or each system has a table. The gold labels are a
-column of each table, or a file with ids. In Python, they are given as arrays.
+per system, or a single column of predictions and a column of systems. Or there is one table per system. The gold labels
+are in a column of each table, or in a file with ids. In Python, they are given as arrays.
 """
 
 import re
@@ -49,21 +49,21 @@ from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.run.files import naming
 
 _MOST_COUNTS = 2**27
-"""Most numbers (systems times instances times inputs) that fit into the memory of a small machine."""
+"""At most this many numbers (systems times instances times inputs) fit into the memory of a small machine."""
 _PREDICTED = ("prediction", "score", "probability")
-"""The names of predictions among the inputs of metrics of numbers."""
+"""A metric of numbers has predictions if its first input has one of these names."""
 OF_NUMBERS = tuple(name for name, each in METRICS.items() if each.inputs[:1] and each.inputs[0] in _PREDICTED)
 _CLASS_1 = tuple(map(str.split, ("1 0", "1 -1", "true false", "yes no", "positive negative", "pos neg")))
-"""Pairs of labels of two classes; the first label is class 1, for precision and recall."""
+"""Pairs of labels of two classes. The first label of each pair is class 1, for precision and recall."""
 _WHOLE = re.compile(r"[-+]?\d{1,99}(\.0*)?")
 _MANY_CLASSES = 50
-"""If there are more distinct labels, and also more than half as many as instances, the labels are no classes."""
+"""Labels may be classes if at most this many labels, or at most half as many labels as instances, are distinct."""
 _is_probability = re.compile(r".*(prob|probas?|probabilit(y|ies)|probs|logits?|confidence|scores?)", re.I).fullmatch
 
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """The predictions of a system: a sheet without numbers, with gold and predicted labels."""
+    """The predictions of a system: gold and predicted labels, and a sheet that has no numbers yet."""
 
     sheet: Sheet
     gold: Sequence[str]
@@ -89,7 +89,7 @@ def evaluate_predictions(
 
 
 def _scored(systems: Sequence[Predicted], options: Options) -> tuple[Any, "_Columns", tuple[str, ...]]:
-    """The metric, its inputs for each system, and notes."""
+    """Score the predictions by the requested metric; return the metric, its inputs for each system, and notes."""
     if isinstance(options.metric, str):
         options = replace(options, metric=canonical(options.metric))
     name = options.metric if isinstance(options.metric, str) else chosen_metric(options).name
@@ -103,7 +103,11 @@ def _scored(systems: Sequence[Predicted], options: Options) -> tuple[Any, "_Colu
 
 
 def _are_classes(systems: Sequence[Predicted]) -> bool:
-    """Whether gold labels are classes, not answers to questions: single words, or few labels that systems predict."""
+    """Whether the gold labels are classes, and not answers to questions.
+
+    They are classes if all labels are single words, or if there are few different labels and most predictions are among
+    them.
+    """
     gold = {label for own in systems for label in own.gold}
     if not any(len(label.split()) > 1 for own in systems for label in (*own.gold, *own.labels) if label):
         return True
@@ -112,7 +116,7 @@ def _are_classes(systems: Sequence[Predicted]) -> bool:
 
 
 _Columns = list[dict[str, np.ndarray]]
-"""`[system]`: input of the metric -> numbers `[row]`."""
+"""For each system, input of the metric -> its numbers `[row]`."""
 
 
 def _class_columns(systems: Sequence[Predicted], name: str, options: Options) -> tuple[Any, _Columns, tuple[str, ...]]:
@@ -162,12 +166,12 @@ def _class_columns(systems: Sequence[Predicted], name: str, options: Options) ->
 
 
 def _is_word(label: str) -> bool:
-    """Whether a label is a word and no number; true and false are words."""
+    """Whether a label is a word and not a number. "true" and "false" are words."""
     return is_text(label) or label.lower() in TRUTH
 
 
 def _whole_number_text(label: str) -> str:
-    """Write integers in a single way; keep other labels.
+    """Write an integer in the shortest way; keep other labels.
 
     >>> _whole_number_text("1.0"), _whole_number_text("01"), _whole_number_text("cat")
     ('1', '1', 'cat')
@@ -176,12 +180,12 @@ def _whole_number_text(label: str) -> str:
 
 
 def _speller(labels: Collection[str]) -> Callable[[str], str]:
-    """A function that unifies labels: if all labels are integers, 1.0 and +1 are the same class as 1."""
+    """Return a function that unifies labels. If all labels are integers, 1.0 and +1 are the same class as 1."""
     return _whole_number_text if all(map(_WHOLE.fullmatch, labels)) else str
 
 
 def _class_to_find(classes: Mapping[str, int]) -> str | None:
-    """The label of class 1 for precision, recall and F1; None if no class is known to be class 1."""
+    """Return the label of class 1 for precision, recall and F1; None if it is not known which class this is."""
     lower = {label.lower(): label for label in classes}
     pairs = (pair for pair in _CLASS_1 if lower.keys() <= {*pair} and pair[0] in lower)
     return next((lower[one] for one, _ in pairs), None)
@@ -190,7 +194,10 @@ def _class_to_find(classes: Mapping[str, int]) -> str | None:
 def _counts(
     inputs: Iterable[str], truth: np.ndarray, predicted: np.ndarray, classes: Mapping[str, int], found: str | None
 ) -> dict[str, np.ndarray]:
-    """Input of the metric -> numbers `[row]`; unknown inputs are left out. `found` is the label of class 1."""
+    """Return input of the metric -> its numbers `[row]`; inputs that are unknown are left out.
+
+    `truth` and `predicted` are class numbers `[row]`. `found` is the label of class 1, or None.
+    """
     if found is not None:
         is_gold_one, is_found = truth == classes[found], predicted == classes[found]
         return {"tp": is_gold_one & is_found, "predicted": is_found, "gold": is_gold_one}
@@ -264,19 +271,20 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def answer_words(text: str) -> list[str]:
-    """The words of an answer, without case, punctuation and articles, as SQuAD compares them.
+    """Return the words of an answer, without case, punctuation and articles, as SQuAD compares them.
 
-    >>> answer_words("The  U.S. Navy's \u2014 an A-1")
-    ['us', 'navys', '\u2014', 'a1']
+    >>> answer_words("The  U.S. Navy's — an A-1")
+    ['us', 'navys', '—', 'a1']
     """
     return _ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split()
 
 
 def score_answer(words: Sequence[str], gold: Sequence[Sequence[str]], *, may_be_none: bool) -> tuple[float, float]:
-    """Exact match and F1 of an answer: each is the largest over the gold answers; all answers are lists of words.
+    """Return the exact match and the F1 of an answer; each is its largest value over the gold answers.
 
-    If `may_be_none`, an empty list means "no answer", as in SQuAD 2.0: F1 is 1 if the gold answer is also empty. In
-    SQuAD 1.1, the exact match of two empty lists is 1, but F1 is 0.
+    All answers are lists of words. If `may_be_none` is true, an empty list means "no answer", as in SQuAD 2.0: F1 is 1
+    if the gold answer is also empty. If it is false, as in SQuAD 1.1, the exact match of two empty lists is 1, but F1
+    is 0.
 
     >>> score_answer(["us", "navy"], [["navy"], ["us", "army"]], may_be_none=False)
     (0.0, 0.6666666666666666)
@@ -296,10 +304,10 @@ def _overlap(words: Sequence[str], gold: Sequence[str], *, may_be_none: bool) ->
 
 
 def with_gold(tables: Sequence[DataTable], gold: DataTable, options: Options) -> tuple[list[DataTable], Options]:
-    """Add the gold labels of a file (by id) to each table, as a column named after the file; also return the options.
+    """Add the gold labels of a file (by id) to each table; return the tables and the options.
 
-    If the tables have no column that is named like predictions, their column with the name of the file's gold column
-    holds the predictions.
+    The added column has the name of the file. If the tables have no column that is named like predictions, the
+    predictions are in the column that is named like the gold column of the file.
     """
     every = [gold, *tables]
     left_out = [*filter(lexicon.is_gold, gold.columns), *filter(lexicon.is_predicted, tables[0].columns)]
@@ -344,7 +352,7 @@ def with_gold(tables: Sequence[DataTable], gold: DataTable, options: Options) ->
 
 
 def _label_column(gold: DataTable, ids: str, options: Options) -> str:
-    """The column of gold labels in a gold file: the only column, or the only column that is named like gold labels."""
+    """Find the column of gold labels in a gold file: the only column, or the only column named like gold labels."""
     free = [name for name in gold.columns if name != ids and name not in options.ignore]
     free = [name for name in free if not lexicon.is_numbering(name)] or free
     others = [name for name in free if not (lexicon.is_fold(name) or lexicon.is_sure_id(name))]
@@ -371,7 +379,7 @@ class LabelColumns:
     gold: str
     predictions: tuple[str, ...]
     system: str | None
-    """The column of systems; None if each system has a column or a table."""
+    """The column of systems; None if each system has a column or a table of its own."""
     ids: str | None
     positive: str | None = None
     """The gold label of class 1; None if the user did not name it."""
@@ -379,7 +387,7 @@ class LabelColumns:
 
 
 def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> LabelColumns | None:
-    """The columns of gold labels and predictions, from options or clear names; None if the table has no such columns.
+    """Find the columns of gold labels and predictions by options, names or values; None if the table has none.
 
     `alone` says whether the table holds all systems.
     """
@@ -420,7 +428,8 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
             inside = [name for name in rest if _labels_of(table, name) <= labels]
             others = [name for name in rest if name not in inside]
             sure = [] if any(_may_be_labels(table, name) for name in others) else inside
-            # If all labels are 0 and 1, the other columns may be scores (1 for right) instead of predictions.
+            # If all labels are 0 and 1, the other columns may be scores (1 for right). They are predictions only if the
+            # user says so.
             unasked = system is None and alone and len(inside) == len(rest) and bool(labels - {"0", "1"})
             sure = sure if asked or unasked else []
         predictions = sure or (rest if asked else [])
@@ -437,19 +446,22 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
 
 
 def _labels_of(table: DataTable, name: str) -> set[str]:
-    """The distinct labels in a column; integers are written in a single way."""
+    """Return the distinct labels in a column. Integers are written in a single way."""
     return {_whole_number_text(cell.strip()) for cell in {*table.columns[name]} if not is_missing(cell)}
 
 
 def _may_be_labels(table: DataTable, name: str) -> bool:
-    """Whether a column has only few words or integers; they may be labels that a system spells differently."""
+    """Whether a column has only words or integers, and few different ones. It may hold labels in another spelling."""
     return len(_labels_of(table, name)) <= roles.MOST_CLASSES and all(
         _WHOLE.fullmatch(label) or _is_word(label) for label in _labels_of(table, name)
     )
 
 
 def _has_classes(table: DataTable, name: str, gold: str) -> bool:
-    """Whether at least half of the cells in a column are gold labels, whatever their case; others may be errors."""
+    """Whether at least half of the cells in a column are gold labels, ignoring case.
+
+    Other cells may be a system's errors.
+    """
     classes = {_whole_number_text(label.strip().lower()) for label in {*table.columns[gold]}}
     given = [_whole_number_text(cell.strip().lower()) for cell in table.columns[name] if not is_missing(cell)]
     return bool(given) and 2 * sum(cell in classes for cell in given) >= len(given)
@@ -469,7 +481,7 @@ def _system_column(table: DataTable, free: Sequence[str]) -> str | None:
 
 
 def _holds_numbers(table: DataTable, names: Sequence[str]) -> bool:
-    """Whether the columns are scores, or the inputs of a metric (tp, predicted, gold)."""
+    """Whether the table has scores, or all inputs of a metric (such as tp, predicted and gold)."""
     scores = (
         name for name in names if lexicon.is_score(name) and not (lexicon.is_predicted(name) or lexicon.is_gold(name))
     )
@@ -478,7 +490,10 @@ def _holds_numbers(table: DataTable, names: Sequence[str]) -> bool:
 
 
 def read_labelled(tables: Mapping[str, tuple[DataTable, LabelColumns]], options: Options) -> Reading:
-    """Read tables with gold labels and predictions: a single table named "" with all systems, or one per system."""
+    """Read tables with gold labels and predictions: one table per system, or one table with all systems.
+
+    `tables` maps the system to its table. A table with all systems has the name "".
+    """
     systems: list[Predicted] = []
     for label, (table, own) in tables.items():
         gold = [cell.strip() for cell in table.columns[own.gold]]
@@ -526,7 +541,7 @@ def _predicted(
     ids: np.ndarray | None,
     runs_column: str | None,
 ) -> Predicted:
-    """The predictions of a system, in `rows` of its table; None takes all rows."""
+    """Return the predictions of a system, from the given `rows` of a table (None: from all rows)."""
     cells, lines, taken = table.columns[column], np.array(table.lines), (columns.gold, *columns.predictions)
     labels = LazyColumns((each for each in table.columns if each not in taken), table.names.__getitem__)
     runs = None if runs_column is None else table.names[runs_column]
@@ -547,7 +562,7 @@ def _predicted(
 
 
 def _check_gold(systems: Sequence[Predicted]) -> None:
-    """Refuse an instance whose gold label differs between systems."""
+    """Refuse the data if the gold label of an instance differs between systems."""
     first, *others = systems
     if all(own.gold is first.gold for own in others):
         return
@@ -563,13 +578,19 @@ def _check_gold(systems: Sequence[Predicted]) -> None:
 
 
 def _scores_predictions(name: str) -> bool:
-    """Whether a metric takes predictions; metrics of several runs, such as pass@k, take right or wrong answers."""
+    """Whether a metric can score predictions.
+
+    So can metrics of several runs, such as pass@k: they count right predictions.
+    """
     base = parameterized(name)[1]
     return name in FROM_PREDICTIONS or base in FROM_PREDICTIONS or bool(fbeta(base) or trial_metric(base))
 
 
 def _check_classes(systems: Sequence[Predicted], name: str) -> None:
-    """Refuse labels that are numbers, and metrics that do not score classes."""
+    """Refuse data that a metric of classes cannot score.
+
+    These are gold labels that are numbers, predictions none of which is a gold label, and metrics of something else.
+    """
     file, gold = systems[0].sheet.file, {label for own in systems for label in own.gold}
     if (name in METRICS or fbeta(name)) and not _scores_predictions(name):
         raise InputError(f"{file}: the metric {name!r} does not score predictions; {', '.join(FROM_PREDICTIONS)} do")
@@ -596,12 +617,12 @@ _FOR_SCORES = "auc, average-precision, brier, log-loss for those of class 1"
 
 
 def _too_many_labels(labels: Collection[str], count: int) -> bool:
-    """Whether there are too many distinct labels, for `count` instances, to be classes."""
+    """Whether `count` instances have too many distinct labels for classes."""
     return len(labels) > max(_MANY_CLASSES, count // 2)
 
 
 def _check_usual(systems: Sequence[Predicted]) -> None:
-    """Refuse the default metric, accuracy, if the gold labels are hardly classes."""
+    """Refuse the default metric, accuracy, if there are too many different gold labels for classes."""
     gold = {label for own in systems for label in own.gold}
     if _too_many_labels(gold, len(systems[0].gold)):
         texts = "exact_match, f1, wer, bleu, chrf, rougeL, ..., or accuracy if they are classes"
@@ -665,7 +686,7 @@ def evaluation_from_predictions(gold: Any, predictions: Any, *, metric: str, **l
 
 
 def _spelled(name: str, labels: np.ndarray) -> list[str]:
-    """Labels `[instance]` as text; missing labels are refused."""
+    """Return labels `[instance]` as text; missing labels are refused."""
     for i, label in enumerate(given := labels.tolist()):
         if label is None or label != label:
             raise InputError(f"{name!r}: has no label at instance {i + 1}; expected one for every instance")

@@ -1,11 +1,11 @@
-"""Roles of columns in a wide table: instance ids, systems or other data, by their names and values.
+"""Find the roles of columns in a wide table (instance ids, systems, other data) by their names and values.
 
 A name is evidence for ids, properties of instances, gold labels, predictions, metrics, systems, folds or totals. Names
 that suit only ids (`id`, `doc_id`, `__index_level_0__`) are always trusted. Names that also suit systems (`topic`,
 `length`) are trusted if the column's numbers are unlike the numbers of other columns. If a column of integers is unlike
 the others (consecutive, distinct, of another size), the user is asked, so that it does not become a system by accident.
-Columns that would wrongly pass for systems are refused: metrics, gold labels, predictions, and instances (if rows and
-columns are exchanged).
+Columns that would wrongly pass for systems are refused (an `InputError` is raised): metrics, gold labels, predictions,
+and instances (if rows and columns are exchanged).
 """
 
 import re
@@ -59,13 +59,13 @@ from sigjax.readers.table import DataTable, as_float, is_text, locate
 from sigjax.records import EvaluationRecord, Hint, InputError
 
 _FEWEST_SURE = 8
-"""Fewest rows from which it is no accident that numbers are consecutive, distinct, or without fractions."""
+"""With fewer rows than this, it may be an accident that numbers are consecutive, distinct, or without fractions."""
 _SCALE = 10
-"""Scores of a metric are rarely larger by this factor in one system than in all other systems."""
+"""The scores of a system are rarely this many times as large as the scores of all other systems by the same metric."""
 
 
 class NumberProfile:
-    """Properties for comparing columns of numbers; `values` `[row]` are finite float64."""
+    """Properties by which columns of numbers are compared; `values` `[row]` are finite float64."""
 
     def __init__(self, values: np.ndarray) -> None:
         self.values = values
@@ -89,7 +89,7 @@ class NumberProfile:
         return bool(np.all(np.diff(self.values) == 1))
 
     def is_like(self, other: "NumberProfile") -> bool:
-        """Whether these integers, and the numbers of another column, may be scores of the same metric."""
+        """Whether these integers and the numbers of the other column may be scores of the same metric."""
         outside = self.low < other.low or self.high > other.high
         constant = self.distinct == 1 and self.low > 1 >= other.size
         if self.median > _SCALE * max(1, other.size) or constant or (outside and self.counts_up):
@@ -101,7 +101,10 @@ class NumberProfile:
         return not (self.counts_up or above or rarer or other.whole < 0.5)
 
     def is_unlike(self, others: Sequence["NumberProfile"]) -> bool:
-        """Whether these integers are unlike the numbers of all other columns, or of two columns with scores up to 1."""
+        """Whether these integers are unlike all other columns, or unlike two columns of fractions or small numbers.
+
+        Numbers up to 1 are small.
+        """
         if self.whole < 1 or self.values.size < FEWEST or self.size <= 1:
             return False
         unlike = [other for other in others if other is not self and not self.is_like(other)]
@@ -113,14 +116,15 @@ _SCORES = "expected scores of each system (1 for right and 0 for wrong, or error
 _BY_GOLD = f"predictions are scored with {Hint('gold', 'COLUMN')} (or a file) and {Hint('prediction', 'COLUMN')}"
 SHOWN = 4
 MOST_CLASSES = 20
-"""Most distinct integers that may be classes."""
+"""Integers may be classes only if at most this many are distinct."""
 _FEWEST_TURNED = 4
-"""Fewest columns that are taken for instances because they are numbered (x1, x2, ...) and there are few rows."""
+"""Numbered columns (x1, x2, ...) with few rows are taken for instances if there are at least this many columns."""
 _NUMBERED = re.compile(r"(.*?)(\d{1,18})")
 _INSTANCES = frozenset(
     "doc document ex example id instance item q query question seg segment sent sentence topic".split()
 )
-"""Words before the numbers of instances, but not of systems: q1, q2 are instances for any number of rows."""
+"""Words that are numbered if they name instances, but not if they name systems. So the columns q1, q2 are instances,
+however many rows there are."""
 
 
 def check_measures(table: DataTable, id_column: str | None, options: Options) -> None:
@@ -155,7 +159,7 @@ def check_systems(evaluation: EvaluationRecord, *, predicted: bool = False) -> N
 
 
 def check_names(systems: Iterable[str], *, where: str = "", noun: str = "column") -> None:
-    """Refuse systems if all of them are named like metrics."""
+    """Refuse the systems if all of them are named like metrics."""
     if are_measures(systems):
         give = Hint("score_column", "NAME")
         files = f"one column per system, of one metric: give one such file per system and {give}"
@@ -165,7 +169,11 @@ def check_names(systems: Iterable[str], *, where: str = "", noun: str = "column"
 
 
 def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = "", noun: str = "column") -> None:
-    """Refuse gold labels and predictions among possible systems: name -> its numbers, or None for words."""
+    """Refuse gold labels and predictions among the possible systems.
+
+    `columns` maps a name to its numbers, or to None for words. In the message, `where` stands first, and `noun` says
+    what the names are.
+    """
     gold = [name for name in columns if is_gold(name) or is_target(name) or is_label_word(name)]
     predicted = [name for name in columns if is_predicted(name) and name not in gold]
     if gold and predicted:
@@ -190,9 +198,10 @@ def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = ""
 
 
 def _has_all_classes(name: str, columns: Mapping[str, NumberProfile | None]) -> bool:
-    """Whether a column named like labels holds all numbers of the other columns, and three or more classes.
+    """Whether a column is named like labels, has at least three classes, and contains all numbers of the other columns.
 
-    Two classes are enough if the name suits gold labels beside predictions (y), unless systems are single letters, too.
+    If the name is that of gold labels beside predictions, such as y, two classes are enough. If other columns are
+    single letters, too, y is not such a name.
     """
     own, others = columns[name], [each for other, each in columns.items() if other != name and each is not None]
     is_letter = len(name) == 1 and any(other != name and len(other) == 1 and other.islower() for other in columns)
@@ -204,7 +213,7 @@ def _has_all_classes(name: str, columns: Mapping[str, NumberProfile | None]) -> 
 
 
 def _if_meant(noun: str) -> str:
-    """Advice for names that mislead."""
+    """Advise what to do if the names mislead, because the columns are systems."""
     how = f"name them with {Hint('systems')}" if noun == "column" else "rename them"
     return f"{how} if they are systems"
 
@@ -222,7 +231,7 @@ def has_classes(table: DataTable, name: str) -> bool:
 
 
 def _is_no_system(name: str, numbers: NumberProfile | None) -> bool:
-    """Whether numbers named like gold labels are no scores, because of the name alone, or because they are classes."""
+    """Whether numbers named like gold labels cannot be scores, because of their name, or because they are classes."""
     if numbers is None or is_only_gold(name):
         return numbers is not None
     if is_paired_gold(name) or numbers.whole < 1 or numbers.distinct < 2:
@@ -250,7 +259,7 @@ def check_scores(tables: Sequence[DataTable], name: str) -> None:
 
 
 def check_common(evaluation: EvaluationRecord, file: str, name: str) -> None:
-    """Refuse numbers that are equal in all systems, unless the user named the column or it is named like scores."""
+    """Refuse numbers that are equal in all systems, unless the user named their column or it is named like scores."""
     stats = evaluation.stats
     alike = len(stats) > 1 and len(stats[0]) >= FEWEST and evaluation.present is None and (stats == stats[0]).all()
     if alike and not is_score(name):
@@ -261,13 +270,13 @@ def check_common(evaluation: EvaluationRecord, file: str, name: str) -> None:
 
 
 def _is_yes_or_no(table: DataTable, name: str) -> bool:
-    """Whether a column holds only 0 and 1, in at least a few rows."""
+    """Whether a column holds only 0 and 1, and has at least a few rows."""
     values = table.columns[name].readable()
     return not table.columns[name].verdicts and len(values) >= FEWEST and {*values.tolist()} <= {0.0, 1.0}
 
 
 def check_turned(table: DataTable, systems: Sequence[str]) -> None:
-    """Refuse consecutively numbered columns (q1, q2, ...), which are mostly instances."""
+    """Refuse consecutively numbered columns (q1, q2, ...), because they are mostly instances."""
     found = [match for name in systems if (match := _NUMBERED.fullmatch(name.strip()))]
     words, numbers = {match[1] for match in found}, [int(match[2]) for match in found]
     if len(numbers) < len(systems) or len(words) > 1 or not np.all(np.diff(numbers) == 1):
@@ -283,7 +292,7 @@ def check_turned(table: DataTable, systems: Sequence[str]) -> None:
 
 
 def check_runs(table: DataTable, systems: Sequence[str]) -> None:
-    """Refuse columns that are named like runs of systems (A_seed1, A_seed2, B_seed1)."""
+    """Refuse columns that are named like the runs of systems (A_seed1, A_seed2, B_seed1)."""
     found = [system for name in systems if (system := system_of_run(name))]
     if len(found) == len(systems) > len({*found}):
         raise InputError(
@@ -294,13 +303,13 @@ def check_runs(table: DataTable, systems: Sequence[str]) -> None:
 
 
 _COMPARED = 100
-"""Most columns with which a column is compared."""
+"""A column is compared with at most this many other columns."""
 _FOLD_NUMBER = re.compile(r"([a-zA-Z]+[ _.-]?)?\d{1,3}(\.0)?")
 _MOST_FOLDS = 100
 
 
 def wide_roles(table: DataTable, options: Options) -> "WideRoles":
-    """Decide which columns of a wide table are the instance ids and the systems."""
+    """Decide which column of a wide table holds the instance ids, and which columns are systems."""
     free = unused(table, options, [options.id_column])
     told = options.systems or (options.only if {*(options.only or ())} <= {*table.columns} else None)
     if options.systems is not None or options.only is not None:
@@ -355,7 +364,10 @@ def wide_roles(table: DataTable, options: Options) -> "WideRoles":
 
 
 def _may_be_called(name: str) -> bool:
-    """Whether a system may have this name of a property of instances: "Batch", but not "fold"."""
+    """Whether a system may have this name, which is the name of a property of instances.
+
+    A system may be called "Batch". It may not have a name for ids, orders, folds or trials, such as "fold".
+    """
     return not (is_sure_id(name) or is_order(name) or is_fold(name) or is_trial(name))
 
 
@@ -374,7 +386,10 @@ def check_alike(
     systems: Sequence[str],
     unclear: Collection[str] = (),
 ) -> None:
-    """Ask which columns are systems, if the name or the numbers of a column speak against it."""
+    """Ask which columns are systems, if the names or the numbers of some columns speak against it.
+
+    The columns `unclear` are not proposed as systems.
+    """
     known = {name: own for name, own in profiles.items() if own is not None}
     numbers = {name: table.columns[name].numbers(lambda _, cell: as_float(cell)) for name in known}
     numbers = {name: np.where(np.isfinite(own), own, np.nan) for name, own in numbers.items()}
@@ -420,7 +435,10 @@ def check_alike(
 
 
 def _shaped_systems(table: DataTable, free: Sequence[str]) -> str | None:
-    """The column of words that looks like systems: each of its labels has every word of another column exactly once."""
+    """Find the only column of words that looks like systems by its values; None if there is no such column.
+
+    Each of its labels occurs exactly once with each word of another column.
+    """
     words = {name: [*table.columns[name]] for name in free if table.columns[name].is_words()}
     words = {name: cells for name, cells in words.items() if not is_text_name(name) and all(map(str.strip, cells))}
     found: list[str] = []
@@ -446,7 +464,10 @@ _KINDS = {
 
 
 def of_one_metric(systems: Sequence[str]) -> list[list[str]]:
-    """Groups of two or more columns with the same metric (or mean) in their names, such as acc_svm and acc_mlp."""
+    """Group the columns whose names contain the same metric (or a mean), such as acc_svm and acc_mlp.
+
+    Groups of a single column are left out.
+    """
     groups: dict[str, list[str]] = {}
     for name in systems:
         marks = [*metrics_in(name), *filter(is_mean, words_of(name))]
@@ -457,7 +478,7 @@ def of_one_metric(systems: Sequence[str]) -> list[list[str]]:
 
 
 def _profiles(table: DataTable, names: Sequence[str]) -> dict[str, NumberProfile | None]:
-    """The numbers of each column; None if a column holds words."""
+    """Return the numbers of each column; None for a column of words."""
     columns = {name: table.columns[name] for name in names}
     numeric = {name for name, own in columns.items() if not own.is_words()}
     if all(is_property(name) or _is_numbered(table, name) for name in numeric):  # else words are no scores
@@ -466,7 +487,7 @@ def _profiles(table: DataTable, names: Sequence[str]) -> dict[str, NumberProfile
 
 
 def _roles(table: DataTable, profiles: Mapping[str, NumberProfile | None]) -> dict[str, tuple[str, str]]:
-    """The role of each column in a wide table, with the reason."""
+    """Return name -> role and reason, for each column of a wide table."""
     numbers = [(name, own) for name, own in profiles.items() if own is not None and own.values.size]
     scores = [own for name, own in numbers if not (is_property(name) or name in table.index)]
     return {
@@ -480,10 +501,10 @@ _IN_STEPS = "goes in equal steps, as settings do"
 
 
 def _role(name: str, numbers: NumberProfile | None, scores: Sequence[NumberProfile]) -> tuple[str, str]:
-    """The role of a column, and the reason, which follows "it" in a message.
+    """Return the role of a column, and the reason as the end of a message ("it holds words").
 
-    "about" is an id or property of instances, "text" is words, "system" is a system. "unclear" means that the user is
-    asked. The first rule that holds decides.
+    The role is "about" (an id or a property of instances), "text" (words), "system", or "unclear" (the user is asked).
+    The first rule that applies decides.
     """
     if numbers is None:
         return ("about", "holds words and is named like ids") if is_id_name(name) else ("text", "holds words")
@@ -512,7 +533,7 @@ def _is_numbered(table: DataTable, name: str) -> bool:
 
 
 def _goes_in_steps(table: DataTable, name: str) -> bool:
-    """Whether four or more numbers change by equal steps or factors: 0.1, 0.2, 0.3, ..., or 1, 10, 100, ...
+    """Whether a column has four or more numbers in equal steps or factors: 0.1, 0.2, 0.3, ..., or 1, 10, 100, ...
 
     >>> from sigjax.readers.table import DataColumn
     >>> columns = {"n": DataColumn(["0.01", "0.1", "1", "10"]), "A": DataColumn(["0.5", "0.6", "0.62", "0.7"])}
@@ -530,7 +551,10 @@ def _goes_in_steps(table: DataTable, name: str) -> bool:
 
 
 def _wide_ids(table: DataTable, options: Options, believed: Sequence[str], told: Sequence[str] = ()) -> str | None:
-    """The column of instance ids in a wide table; the first column needs no name of ids if it holds text."""
+    """Find the column of instance ids in a wide table. If the first column holds text, its name does not matter.
+
+    `believed` are columns that may hold ids. `told` are systems that the user named.
+    """
     first = unused(table, options)[:1]
     if first and (first[0] in told or not (is_id_name(first[0]) or _is_text(table, first[0]))):
         first = []
@@ -545,7 +569,7 @@ def _wide_ids(table: DataTable, options: Options, believed: Sequence[str], told:
 
 
 def _is_text(table: DataTable, first: str) -> bool:
-    """Whether the first column holds text; if most of its cells are numbers, the text is refused as a typing error."""
+    """Whether the first column holds text. If most of its cells are numbers, a text is refused as a typing error."""
     cells = table.columns[first]
     if cells.nested or cells.parsed is not None or cells.verdicts:
         return False
@@ -558,10 +582,10 @@ def _is_text(table: DataTable, first: str) -> bool:
 
 
 def table_notes(table: DataTable, scores: Iterable[str], unit: str | None) -> tuple[str, ...]:
-    """Notes on words that are read as 0 and 1; and a warning if folds of a cross-validation are resampled.
+    """Make notes on words that are read as 0 and 1, and a warning if folds of a cross-validation are resampled.
 
-    `unit` is the column of units that are resampled whole: the clusters, or the ids of runs. If several units contain
-    several folds each (such as data sets), there is no warning.
+    `unit` names the column whose values are resampled whole: the clusters, or the ids if there are runs. There is no
+    warning if several units (such as data sets) contain several folds each.
     """
     verdicts = dict.fromkeys(table.columns[name].verdicts for name in scores if name in table.columns)
     read = [f"{yes!r} is read as 1 and {no!r} as 0" for yes, _, no in (pair.partition("/") for pair in verdicts) if yes]

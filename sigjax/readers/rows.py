@@ -1,13 +1,14 @@
 """Reshape tables as options say, then read rows as the sheets of systems.
 
 `--where` keeps some rows. `--id-column A,B` joins several columns to one id. `--transpose` exchanges rows and columns.
-`--melt` takes columns as runs, and makes one row per run. Several files become one table if they hold the same systems,
-for example one file per data set.
+`--melt` takes columns as runs, and makes one row per run. If several files hold the same systems, for example one file
+per data set, they become one table.
 
-Here a table is long, with a column of systems, or there is one table per system. An option names the column of a role;
-else the column has a name for the role; else its values decide. The reading records this evidence (`evidence`). Rows
-are joined by their numbers only if no column can be ids. The user is asked if a column holds names of metrics, or if
-all files name the same system. Steps of a run are refused.
+This module reads long tables, which have a column of systems, and single tables of systems. An option may name the
+column for a role (ids, scores, ...). Without the option, the names of the columns decide, then their values. The
+reading records this evidence (`evidence`). Rows are joined by their numbers only if no column can be ids. The user is
+asked if a column holds names of metrics, or if all files name the same system. Steps of a run are refused (an
+`InputError` is raised).
 """
 
 import ast
@@ -51,11 +52,11 @@ from sigjax.records import EvaluationRecord, Hint, InputError, Line, Metric, Sam
 _BETWEEN = " | "
 """The separator between the parts of an id."""
 _RUN, _SCORE, _DATA = "run", "score", "data set"
-"""Names of columns that are added."""
+"""The names of columns that sigjax adds: for runs, for scores, and for a single data set."""
 
 
 def shaped(table: DataTable, options: Options) -> tuple[DataTable, Options, tuple[str, ...]]:
-    """Reshape a table as options say; return the table, the options that are left, and notes on the changes."""
+    """Reshape a table as the options say; return the table, the options that remain, and notes on the changes."""
     notes: list[str] = [*table.notes]
     if settings := _of_settings(table, options):
         table, options, note = settings
@@ -84,9 +85,10 @@ _SETTING = re.compile(r"param_(.+)")
 
 
 def _of_settings(table: DataTable, options: Options) -> tuple[DataTable, Options, str] | None:
-    """Turn scikit-learn's `cv_results_` into one row per setting and fold; None for other tables.
+    """Turn scikit-learn's `cv_results_` into one row per setting and fold; return the table, the options and a note.
 
-    The settings are the systems, named after the parameters that differ. Each metric has a column of scores.
+    None for other tables. The settings are the systems. They are named after the parameters that differ. Each metric
+    has a column of scores.
     """
     found = [match for name in table.columns if (match := _SPLIT.fullmatch(name))]
     folds, metrics = (list(dict.fromkeys(match[k] for match in found)) for k in (1, 2))
@@ -130,7 +132,7 @@ def _rows(table: DataTable, rows: np.ndarray) -> DataTable:
 
 
 def _of_folds(table: DataTable, options: Options) -> tuple[DataTable, Options]:
-    """In a table of folds, make runs of the columns of folds and repeats, and ids of the column of data sets."""
+    """In a table of folds, use folds and repeats as runs, and data sets as instances; return table and options."""
     fold = next(filter(is_fold, table.columns), None)
     if fold is None or options.runs is not None:
         return table, options
@@ -151,7 +153,7 @@ def _of_folds(table: DataTable, options: Options) -> tuple[DataTable, Options]:
 
 
 def _crosses(repeats: np.ndarray, folds: np.ndarray) -> bool:
-    """Whether each repeat has several folds; a column with another seed for each fold is no column of repeats."""
+    """Whether each repeat has several folds. If each fold has another seed, seeds are no repeats."""
     of_repeat: dict[str, set[str]] = {}
     for repeat, fold in zip(repeats.tolist(), folds.tolist(), strict=True):
         of_repeat.setdefault(repeat, set()).add(fold)
@@ -159,7 +161,7 @@ def _crosses(repeats: np.ndarray, folds: np.ndarray) -> bool:
 
 
 def _joined(table: DataTable, option: str, given: str | None) -> DataTable:
-    """If the option names several columns (A,B), add a column of their joined values, named like the option's value."""
+    """If the option names several columns (A,B), add a column "A,B" with their joined values."""
     names = (given or "").split(",")
     if given is None or len(names) < 2 or given in table.columns:
         return table
@@ -170,7 +172,7 @@ def _joined(table: DataTable, option: str, given: str | None) -> DataTable:
 
 
 def _transposed(table: DataTable, options: Options) -> tuple[DataTable, Options, str]:
-    """Exchange rows and columns; return the table, options without the columns that were left out, and their names."""
+    """Exchange rows and columns; return the table, the changed options, and words about columns left out."""
     words = [name for name in table.columns if table.columns[name].is_words() and name not in options.ignore]
     usual = [name for name in words if may_be_system(name)]
     named = options.system_column or next(iter([*usual, *words]), None)
@@ -200,7 +202,7 @@ def _transposed(table: DataTable, options: Options) -> tuple[DataTable, Options,
 
 
 def _repeated_names_advice(table: DataTable, named: str) -> str:
-    """Advice for rows with the same name: another column may distinguish them."""
+    """Advise what to do about rows with the same name: perhaps another column distinguishes them."""
     others = [name for name in table.columns if name != named and not table.columns[name].nested]
     for name in sorted(others, key=lambda name: not table.columns[name].is_words()):
         column = table.columns[name]
@@ -226,11 +228,11 @@ _COMPARED: Mapping[type, Callable[[Any, Any], Any]] = {
 
 
 def rows_where(table: DataTable, condition: str) -> np.ndarray:
-    """Mask `[row]` of the rows that meet a condition.
+    """Return a mask `[row]` of the rows that meet a condition.
 
     A condition compares columns with numbers, quoted texts, true and false, or lists of these. `and`, `or` and `not`
-    combine comparisons. Column names that are no Python names stand between backquotes. The condition is parsed, never
-    executed. If a cell is no number, comparisons with a number are false (but != is true).
+    combine comparisons. A column name that is no Python name must be between backquotes. The condition is parsed, never
+    executed. If a cell is no number, every comparison with a number is false, except !=.
 
     >>> columns = {"task": DataColumn(["x", "y", "x"]), "n": DataColumn(["1", "2", "10"])}
     >>> table = DataTable("t.csv", columns, [2, 3, 4])
@@ -277,7 +279,10 @@ def rows_where(table: DataTable, condition: str) -> np.ndarray:
 
 
 def _cells_that_satisfy(cells: DataColumn, how: ast.cmpop, value: Any) -> np.ndarray:
-    """Mask `[row]` of cells for which the comparison `how` holds; raise `ValueError` or `KeyError` if it is unknown."""
+    """Return a mask `[row]` of the cells for which the comparison `how` with `value` holds.
+
+    An unknown comparison raises `ValueError` or `KeyError`.
+    """
     if isinstance(how, ast.In | ast.NotIn) and isinstance(value, list | tuple | set):
         found = np.zeros(len(cells), bool)
         for each in value:
@@ -300,7 +305,8 @@ def _cells_that_satisfy(cells: DataColumn, how: ast.cmpop, value: Any) -> np.nda
 def together(tables: Mapping[str, DataTable], options: Options) -> tuple[DataTable, Options, tuple[str, ...]] | None:
     """Join several tables with the same column of systems to one table; None if each table holds one system.
 
-    If ids repeat in several files, the file becomes a part of the id.
+    Returns the table, the changed options, and notes. If ids repeat in several files, the file becomes a part of the
+    id.
     """
     system = options.system_column or _common_systems(list(tables.values()), options)
     if system is None or not all(system in table.columns for table in tables.values()):
@@ -329,7 +335,7 @@ def together(tables: Mapping[str, DataTable], options: Options) -> tuple[DataTab
 
 
 def _common_systems(tables: Sequence[DataTable], options: Options) -> str | None:
-    """The column named like systems that has two or more labels in common in all tables."""
+    """Find a column that is named like systems, and that has at least two labels which occur in all tables."""
     for name in unused(tables[0], options, [options.id_column, options.score_column]):
         if may_be_system(name) and all(name in table.columns and table.columns[name].is_words() for table in tables):
             common = set.intersection(*({*table.columns[name]} for table in tables))
@@ -351,7 +357,7 @@ def sheet_of(
     runs: str | None = None,
     rows: np.ndarray | None = None,
 ) -> Sheet:
-    """The sheet of a system: its numbers, and the ids, runs and labels of its `rows`; None takes all rows."""
+    """Make the sheet of a system: its numbers, and the ids, runs and labels of its `rows` (None: of all rows)."""
     if rows is None:
         names, lines = table.names, table.lines
     else:
@@ -469,14 +475,14 @@ _FILES = "are the files"
 
 
 def _score_source(columns: Sequence[str]) -> str:
-    """The words of a note about the columns of scores; empty if there are no columns."""
+    """Say in a note which columns hold the scores; empty if there are no such columns."""
     return f"from {listing(columns)}" if columns else ""
 
 
 def _ask_for_scores(
     tables: Sequence[DataTable], options: Options, metric: Metric | SampleMetric, taken: Sequence[str | None]
 ) -> None:
-    """Ask which of several columns holds the scores, if some columns are named like scores."""
+    """If several columns are named like scores, ask which of them holds the scores."""
     free = [name for name in unused(tables[0], options, taken) if not tables[0].columns[name].nested]
     named = [name for name in score_columns(tables[0], free) if lexicon.is_score(name) or lexicon.metrics_in(name)]
     kinds = {name: lexicon.speaks_against(name) for name in named}
@@ -488,13 +494,13 @@ def _ask_for_scores(
 
 
 def _ids_said(table: DataTable, own: "RowRoles", system: str | None) -> str:
-    """The words of a note about the source of the ids."""
+    """Say in a note where the instance ids come from."""
     by_row = own.ids is not None and own.evidence != "told" and numbers_rows(table, own.ids, system)
     return f"{ids_from(own.ids)}{', which numbers the rows' * by_row}"
 
 
 def _joined_by_row(own: "RowRoles", tables: Sequence[DataTable]) -> tuple[str, ...]:
-    """A warning if the rows of files are joined by their numbers, although there are columns besides scores."""
+    """Return a warning if files are joined by row number, although they have columns besides the scores."""
     if own.evidence == "told" or not (own.ids is None or numbers_rows(tables[0], own.ids, None)):
         return ()
     others = [name for name in tables[0].columns if name not in (own.ids, own.score)]
@@ -507,7 +513,10 @@ def _joined_by_row(own: "RowRoles", tables: Sequence[DataTable]) -> tuple[str, .
 
 
 def numbered(sheets: Sequence[Sheet]) -> list[Sheet]:
-    """Number the repeated rows of an instance as its runs; each instance needs the same number of rows."""
+    """Use the repeated rows of an instance as its runs, and number them.
+
+    Each instance needs the same number of rows.
+    """
     made, number = list[Sheet](), None
     for sheet in sheets:
         if sheet.ids is None:
@@ -528,13 +537,17 @@ def numbered(sheets: Sequence[Sheet]) -> list[Sheet]:
 
 
 _OF_NUMBERS = ("mean", "median", "iqm", "accuracy")
-"""Metrics with one input; the name of the input's column gives their direction."""
+"""Metrics with one input, whose direction (whether higher or lower is better) depends on the name of the input's
+column."""
 
 
 def direction_of(
     file: str, metric: Metric | SampleMetric, columns: Sequence[str], options: Options
 ) -> tuple[Metric | SampleMetric, str]:
-    """Set the metric's direction by an option or the name of its only column; also return words about it for a note."""
+    """Decide which scores are better, by an option or by the name of the only column.
+
+    Returns the metric with this direction, and a phrase about the direction for a note.
+    """
     told = options.lower_is_better or options.higher_is_better
     if told:
         return metric, f"{'lower' if options.lower_is_better else 'higher'} is better, as told"
@@ -553,7 +566,10 @@ def direction_of(
 
 
 def named_measure(tables: Sequence[DataTable], options: Options, taken: Sequence[str | None]) -> list[str]:
-    """The metric that a column names in all rows, if its name says which scores are better; else an empty list."""
+    """Return the metric that a column names in all rows, in a list; the list is empty if there is no such column.
+
+    The name of the metric must say which scores are better.
+    """
     for name in unused(tables[0], options, taken):
         if lexicon.names_measures(name) and all(name in table.columns for table in tables):
             labels = list({cell.strip() for table in tables for cell in map(str, table.columns[name])})
@@ -563,7 +579,7 @@ def named_measure(tables: Sequence[DataTable], options: Options, taken: Sequence
 
 
 def _check_metrics(tables: Sequence[DataTable], options: Options, system: str | None) -> None:
-    """Ask which metric to take, if a column holds the names of several metrics."""
+    """If a column holds the names of several metrics, ask which metric to take."""
     counts = (options.counts or {}).values()
     taken = [system, *(options.id_column or "").split(","), options.id_column, options.score_column, *counts]
     for name in unused(tables[0], options, taken):
@@ -603,7 +619,7 @@ def _refuse_one_row(table: DataTable, options: Options, system: str) -> None:
 
 
 def _check_one_system(tables: Sequence[DataTable], options: Options) -> None:
-    """Ask whether files are systems, if a column names the same system in all files."""
+    """If a column names the same system in all files, ask whether the files are systems."""
     for name in unused(tables[0], options, [options.id_column, options.score_column, options.system_column]):
         if not lexicon.may_be_system(name) or not all(name in table.columns for table in tables):
             continue
@@ -625,7 +641,10 @@ def _check_one_system(tables: Sequence[DataTable], options: Options) -> None:
 
 
 def named_column(tables: Sequence[DataTable], known: Sequence[str], options: Options) -> str | None:
-    """The column of numbers named like the metric; None if the metric has one input, or if its inputs are columns."""
+    """Find the column of numbers that is named like the metric; None if there is no such column.
+
+    Also None if the metric has one input, or if columns for all inputs of the metric exist.
+    """
     if not isinstance(options.metric, str):
         return None
     name, found, counts = score_named(options.metric, known), known_metric(options.metric), options.counts or {}
@@ -638,7 +657,10 @@ def named_column(tables: Sequence[DataTable], known: Sequence[str], options: Opt
 def _with_only_column(
     tables: Sequence[DataTable], options: Options, metric: Metric | SampleMetric, others: Sequence[str | None]
 ) -> tuple[Options, tuple[str, ...]]:
-    """If a metric with optional inputs lacks one input, take the only other column of numbers; add a note."""
+    """If a metric with optional inputs lacks one other input, take the only remaining column of numbers for it.
+
+    Returns the options, and a note if the column was taken.
+    """
     optional, counts = getattr(metric, "optional_inputs", ()), options.counts or {}
     lacking = [name for name in metric.inputs if not all(counts.get(name, name) in own.columns for own in tables)]
     taken = [*others, *(counts.get(name, name) for name in metric.inputs)]
@@ -658,13 +680,14 @@ def _rows_of(systems: np.ndarray) -> dict[str, np.ndarray]:
 
 
 class RowRoles(NamedTuple):
-    """The roles of columns in a table whose rows are results of systems."""
+    """The roles of columns in a table each of whose rows is a result of one system."""
 
     ids: str | None
     """The column of instance ids; None if rows are joined by their numbers."""
     evidence: Evidence
     score: str | None
-    """The only column of scores; None if the metric's inputs name the columns."""
+    """The only column of scores; None if several columns may hold scores, or if columns are named like the metric's
+    inputs."""
 
 
 def _roles(
@@ -693,7 +716,11 @@ def _roles(
 
 
 def score_columns(table: DataTable, free: Sequence[str]) -> list[str]:
-    """The columns that may hold scores: by their names, else all columns of numbers without another known name."""
+    """Find the columns that may hold scores, among the columns of numbers.
+
+    It is the only column that is named "score", "value" or "result", or the only column that is not named like a
+    property of instances. If neither rule decides, all columns of numbers are returned.
+    """
     numeric = [name for name in free if table.columns[name].is_numeric()]
     numeric = [name for name in numeric if not (lexicon.is_order(name) and numbers_rows(table, name))] or numeric
     for chosen in (

@@ -23,7 +23,7 @@ from sigjax.run.files import growth_limit, naming, read_arrays, read_bytes, refu
 
 SCHEMA = "sigjax-evaluation/1"
 _FRAME = ("ids", "clusters", "strata", "runs")
-"""The labels that all metrics of a file share: each is `[instance]`, or null."""
+"""Labels that all metrics of a file share. Each is a list `[instance]`, or null."""
 
 
 def save_evaluations(path: str, evaluations: Sequence[EvaluationRecord]) -> None:
@@ -81,7 +81,7 @@ _JOINED_BY = ("metrics", "systems, or these in another order,", "units", "kinds 
 
 
 def _described(part: Sequence[EvaluationRecord]) -> tuple[object, ...]:
-    """What must be equal in files that are joined."""
+    """Return what must be equal in files that are joined: the values for the words of `_JOINED_BY`."""
     metrics = [(each.metric.name, each.metric.stat_names, each.title) for each in part]
     return metrics, part[0].systems, part[0].unit, [getattr(part[0], name) is None for name in _FRAME]
 
@@ -92,7 +92,7 @@ def _is_saved(arrays: Mapping[str, np.ndarray]) -> bool:
 
 
 def read_saved(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> EvaluationRecord:
-    """The evaluation for the requested metric, by default for the first metric in the file."""
+    """Return the evaluation for the requested metric, by default for the first metric in the file."""
     with naming(file):
         header = _header(arrays)
         place, saved, metric = _saved_metric(header, options)
@@ -183,7 +183,10 @@ def _restored(saved: dict[str, Any]) -> Metric | SampleMetric:
 
 
 def _saved_metric(header: dict[str, Any], options: Options) -> tuple[int, Metric | SampleMetric, Metric | SampleMetric]:
-    """The index and metric of statistics in the file, and the requested metric, which must take these statistics."""
+    """Find statistics for the requested metric; return their index, their metric in the file, and the requested metric.
+
+    The two metrics differ if the requested metric takes the statistics of another metric.
+    """
     names = [saved["name"] for saved in header["metrics"]]
     asked = options.metric if isinstance(options.metric, str) else getattr(options.metric, "name", None)
     asked = asked if asked is None else meant_among(asked, names)
@@ -267,7 +270,7 @@ def read_npz(sources: Sources, _: Options) -> Reading:
 
 
 def saved_names(file: str) -> tuple[str, ...]:
-    """The names of the metrics in a saved evaluation; empty for other archives."""
+    """Return the names of the metrics in a saved evaluation; empty for other archives."""
     arrays = load_npz(file, read_bytes(file))
     if not _is_saved(arrays):
         return ()

@@ -1,8 +1,9 @@
 """Tables of any format: find the header, and turn the rows of cells below it into columns of text or numbers.
 
-The header is the first line of names over columns of numbers. Titles above the header and notes below the table are
-skipped, and the evaluation's notes mention them. A header in two lines (merged cells, a pandas MultiIndex) is joined.
-Empty columns and empty last rows are left out. A number that a double cannot hold exactly is refused when it is used.
+The header is the first line of names that has columns of numbers below it. Titles above the header and notes below the
+table are skipped, and the evaluation's notes mention them. A header in two lines (merged cells, a pandas MultiIndex) is
+joined. Empty columns and empty last rows are left out. A number that a double cannot hold exactly is refused (an
+`InputError` is raised) when it is used.
 """
 
 import math
@@ -27,15 +28,16 @@ _VERDICTS: dict[str, dict[str, float]] = {
     pair: dict(zip(pair.split("/"), (1.0, 0.0), strict=True))
     for pair in ("correct/wrong", "correct/incorrect", "right/wrong", "pass/fail", "passed/failed")
 }
-"""Words for 1 and 0, if a column holds no other words; yes and no are excluded, because they may be answers."""
+"""Pairs of words that are read as 1 and 0 if a column holds no other words. "yes" and "no" are no such pair, because
+they may be answers."""
 _MAYBE = frozenset("correct incorrect right wrong pass passed fail failed yes no y n t f".split())
 _WHOLE = re.compile(r"\s*[+-]?(\d+)(?:\.0*)?\s*")
 _MOST_DIGITS = 309
-"""Number of digits of the largest double; longer texts are cut, because int() refuses more than 4,300 digits."""
+"""The number of digits of the largest double. Longer texts are cut, because int() refuses more than 4,300 digits."""
 
 
 def parse_number(text: str, *, hint: str = "repair it", missing: str = "repair it") -> float:
-    """Parse a finite number that a double holds exactly; `hint` is advice about text, `missing` about NaN.
+    """Parse a finite number that a double holds exactly. The error advises `hint` for text, and `missing` for NaN.
 
     >>> parse_number(" -2.5e1")
     -25.0
@@ -61,7 +63,7 @@ def parse_number(text: str, *, hint: str = "repair it", missing: str = "repair i
 
 
 def parse_numbers(cells: Sequence[str]) -> np.ndarray | None:
-    """Parse numbers `[cell]` fast, all at once; None if some cell needs `parse_number`."""
+    """Parse numbers `[cell]` fast, all at once. None if some cell must be parsed by `parse_number`."""
     try:
         values = np.fromiter(map(float, cells), np.float64, len(cells))
     except ValueError:
@@ -108,7 +110,7 @@ def may_be_number(cell: str) -> bool:
 
 
 def as_float(cell: str) -> float:
-    """A cell as a number; NaN if it is no number."""
+    """Return a cell as a number; true and false are 1 and 0, and any other text is NaN."""
     try:
         return TRUTH[cell.strip().lower()] if cell.strip().lower() in TRUTH else float(cell)
     except ValueError:
@@ -116,14 +118,14 @@ def as_float(cell: str) -> float:
 
 
 LARGEST_SPARSE = 10_000_000
-"""Most cells of a table that may be almost empty; larger tables must be 1% full, or they could exhaust memory."""
+"""A table with more cells than this must be at least 1% full. An almost empty table could exhaust the memory."""
 
 
 class DataColumn(Sequence[str]):
     """A column of text; the text may be numbers."""
 
     def __init__(self, cells: Sequence[str], *, nested: bool = False) -> None:
-        """Take cells `[row]`; `nested` cells stand for lists or objects, which are neither numbers nor names."""
+        """Take the cells `[row]`. If `nested`, they stand for lists or objects, which are neither numbers nor names."""
         self.cells, self.nested = cells, nested
 
     def __len__(self) -> int:
@@ -131,11 +133,11 @@ class DataColumn(Sequence[str]):
         return len(self.cells)
 
     def __getitem__(self, row: Any) -> Any:
-        """The text of a row, or of a slice of rows."""
+        """Return the text of a row, or the texts of a slice of rows."""
         return self.cells[row]
 
     def __iter__(self) -> Iterator[str]:
-        """The texts of the rows."""
+        """Iterate over the texts of the rows."""
         return iter(self.cells)
 
     @cached_property
@@ -145,7 +147,7 @@ class DataColumn(Sequence[str]):
 
     @cached_property
     def verdicts(self) -> str:
-        """The words for 1 and 0, such as "correct/wrong", if the column holds no other words; else an empty text.
+        """The words for 1 and 0, such as "correct/wrong", if the column holds only these two words; else an empty text.
 
         >>> DataColumn(["Pass", "", "fail"]).verdicts, DataColumn(["pass", "abstain"]).verdicts
         ('pass/fail', '')
@@ -157,7 +159,10 @@ class DataColumn(Sequence[str]):
         return ""
 
     def numbers(self, number: Callable[[int, str], float]) -> np.ndarray:
-        """The cells as numbers, NaN if a number is missing; `number(row, cell)` parses or refuses a cell."""
+        """Return the cells as numbers `[row]`; NaN if a number is missing.
+
+        `number(row, cell)` parses or refuses a cell that is neither missing nor a word for 1 or 0.
+        """
         if self.parsed is not None:
             return self.parsed
         values, truth = np.empty(len(self)), _VERDICTS.get(self.verdicts, TRUTH)
@@ -168,12 +173,12 @@ class DataColumn(Sequence[str]):
         return values
 
     def readable(self) -> np.ndarray:
-        """The finite numbers among the cells, `[number]` float64; text is ignored."""
+        """Return the finite numbers among the cells, `[number]` float64. Text is ignored."""
         values = self.numbers(lambda row, cell: as_float(cell))
         return values[np.isfinite(values)]
 
     def is_numeric(self) -> bool:
-        """Whether the column holds numbers and no text."""
+        """Whether the column holds numbers (or words for 1 and 0), and no other text."""
         if self.parsed is not None:
             return not np.isnan(self.parsed).all()
         given = [cell for cell in self.cells if not is_missing(cell)]
@@ -188,7 +193,7 @@ class DataColumn(Sequence[str]):
 
 
 class Numbers(DataColumn):
-    """A column of numbers from a typed file; its cells are text only if the column is used for names."""
+    """A column of numbers from a file with types. Its numbers become text only if the column is used for names."""
 
     nested = False
 
@@ -204,7 +209,7 @@ class Numbers(DataColumn):
 
     @cached_property
     def parsed(self) -> np.ndarray | None:
-        """The numbers `[row]`, NaN if a number is missing; None if some number is infinite, or not exact in float64."""
+        """The numbers `[row]`, NaN if missing; None if some number is infinite, or is not exact as float64."""
         if self.values.dtype.kind in "iu":
             usable = (self.values <= LARGEST_WHOLE) & (self.values >= -LARGEST_WHOLE)
         else:
@@ -213,27 +218,27 @@ class Numbers(DataColumn):
 
 
 class LazyColumns(Mapping[str, Any]):
-    """Columns by name; each column is made at its first use, and kept."""
+    """Columns by name. A column is made when it is first used, and then kept."""
 
     def __init__(self, names: Iterable[str], make: Callable[[str], Any]) -> None:
         self._names, self._make = dict.fromkeys(names), cache(make)
 
     def __getitem__(self, name: str) -> Any:
-        """The column of a name."""
+        """Return the column with this name."""
         if name not in self._names:
             raise KeyError(name)
         return self._make(name)
 
     def __contains__(self, name: object) -> bool:
-        """Whether there is a column of this name."""
+        """Whether there is a column with this name."""
         return name in self._names
 
     def __iter__(self) -> Iterator[str]:
-        """The names of the columns."""
+        """Iterate over the names of the columns."""
         return iter(self._names)
 
     def __len__(self) -> int:
-        """The number of columns."""
+        """Count the columns."""
         return len(self._names)
 
 
@@ -247,9 +252,9 @@ class DataTable:
     lines: Sequence[int]
     """`[row]` the line of the file on which the row begins, or the number of the row."""
     row_word: str = "line"
-    """The word for `lines` in messages: "line" or "row"."""
+    """What `lines` counts, for messages: "line" or "row"."""
     header: int | None = None
-    """The line with the names of the columns; None if the format has no such line."""
+    """The number of the line with the names of the columns; None if the format has no such line."""
     index: tuple[str, ...] = ()
     """Columns that were the index of a pandas data frame."""
     notes: tuple[str, ...] = ()
@@ -257,16 +262,19 @@ class DataTable:
 
     @cached_property
     def names(self) -> Mapping[str, np.ndarray]:
-        """Name -> cells `[row]` as labels (object); a column with empty cells is refused at its first use."""
+        """Name of a column -> its cells `[row]` as labels (object).
+
+        A column with empty cells is refused at its first use.
+        """
         return LazyColumns(self.columns, partial(_name_column, self))
 
     def row_numbers(self) -> np.ndarray:
-        """The numbers of the rows as labels, `[row]` (object)."""
+        """Return the numbers of the rows as labels, `[row]` (object)."""
         return np.array([str(row + 1) for row in range(len(self.lines))], object)
 
 
 def check_characters(content: str) -> None:
-    r"""Refuse surrogates (a lone \ud800), because no report could print them."""
+    r"""Refuse surrogates (\ud800 alone is half a character), because no report could print them."""
     try:
         content.encode()
     except UnicodeEncodeError:
@@ -274,7 +282,7 @@ def check_characters(content: str) -> None:
 
 
 def locate(table: DataTable, row: int, column: str) -> str:
-    """The place of a cell, for a message."""
+    """Return the place of a cell, for a message."""
     return f"{Line(table.file, table.lines[row], table.row_word)}, column {quote(column)}"
 
 
@@ -290,7 +298,7 @@ def _name_column(table: DataTable, name: str) -> np.ndarray:
 
 
 def number_column(table: DataTable, name: str, *, hint: str) -> np.ndarray:
-    """A column of numbers, `[row]` float64, NaN if a cell is empty; `hint` is advice about text."""
+    """Return a column of numbers, `[row]` float64, NaN if a cell is empty. The error for a text advises `hint`."""
 
     def number(row: int, cell: str) -> float:
         words = "write 1 for right and 0 for wrong" if cell.strip().lower() in _MAYBE else hint
@@ -305,26 +313,26 @@ def number_column(table: DataTable, name: str, *, hint: str) -> np.ndarray:
 
 
 class NumberText(str):
-    """A number from a file with typed values; options about the spelling of numbers do not apply to it."""
+    """A number from a file with types. The options about the spelling of numbers do not apply to it."""
 
     __slots__ = ()
 
 
 _NOTATIONS = ((".", ","), (",", None), (",", "."), (".", "'"), (".", " "))
-"""Other spellings of numbers: (decimal sign, separator of thousands)."""
+"""Other spellings of numbers, as pairs: decimal sign, separator of thousands."""
 _LIKE_NUMBER = re.compile(r"[-+]?(?=[.,' ]*\d)[\d.,' ]+([eE][-+]?\d+)?")
 _POINTS = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+")
-"""A number whose points may separate thousands."""
+"""Pattern of a number whose points may separate thousands."""
 _COMMAS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")
 _SMALL = re.compile(r"[-+]?\d{1,3}")
 _REPEATED = re.compile(r".*\.(333|667|334|666|125|375|625|875)")
-"""Decimals of thirds and eighths, which occur in means of three or eight numbers."""
+"""Pattern of decimals of thirds and eighths, which occur in means of three or eight numbers."""
 _SHOWN, _FEW = 100, 100.0
 
 
 @cache
 def _spelling(decimal: str, thousands: str | None) -> re.Pattern[str]:
-    """The pattern of numbers with this decimal sign and this separator of thousands."""
+    """Return the pattern of numbers with this decimal sign and this separator of thousands."""
     whole = rf"\d+|[1-9]\d{{0,2}}({re.escape(thousands)}\d{{3}})+" if thousands else r"\d+"
     return re.compile(rf"[-+]?(({whole})({re.escape(decimal)}\d*)?|{re.escape(decimal)}\d+)([eE][-+]?\d+)?")
 
@@ -335,7 +343,7 @@ def _as_point(cell: str, decimal: str, thousands: str | None) -> str:
 
 
 def _possible_notations(cell: str) -> str:
-    """Advice for a number in another spelling; empty for other cells.
+    """Return advice for a number in another spelling; empty for other cells.
 
     >>> _possible_notations("0,5").partition(";")[0], _possible_notations("0.5")
     ('it has a decimal comma', '')
@@ -357,7 +365,7 @@ def _possible_notations(cell: str) -> str:
 
 
 def _spelling_options(decimal: str, thousands: str | None) -> str:
-    """The options for this spelling of numbers, for a message."""
+    """Write the options for this spelling of numbers as the user types them."""
     told = [Hint("decimal", repr(decimal))] * (thousands != "," and decimal == ",")
     return " ".join(map(str, [*told, *([Hint("thousands", repr(thousands))] if thousands else [])]))
 
@@ -367,9 +375,10 @@ def with_numbers(
 ) -> DataTable:
     """Rewrite the numbers of a table with decimal points, according to the options `decimal` and `thousands`.
 
-    Without these options, decimal commas are recognized if `commas` says that they are likely. If a mark may separate
-    decimals or thousands, the user is asked. Columns that options name for ids, systems and other labels stay as they
-    are, and so do cells of type `NumberText`. If the file has typed cells, only the cells in `texts` can be ambiguous.
+    Without these options, decimal commas are recognized if `commas` says that they are likely. If a point or comma may
+    separate either decimals or thousands, the user is asked. Columns that options name for ids, systems and other
+    labels are not changed. Cells of type `NumberText` are not changed either. If the cells of the file have types, only
+    the cells in `texts` can be ambiguous.
 
     Raises:
         InputError: at the first use of a column, if its numbers have another spelling or are ambiguous.
@@ -391,7 +400,7 @@ def with_numbers(
 
 
 def _as_told(table: DataTable, name: str, decimal: str, thousands: str | None) -> DataColumn:
-    """Rewrite a column whose spelling of numbers is given by options."""
+    """Rewrite a column of numbers, the spelling of which is given by options."""
     if decimal == thousands:
         raise InputError(f"{Hint('decimal')} and {Hint('thousands')} are both {quote(decimal)}; give different ones")
     cells, spelled = table.columns[name].cells, _spelling(decimal, thousands).fullmatch
@@ -410,7 +419,11 @@ def _as_told(table: DataTable, name: str, decimal: str, thousands: str | None) -
 def _as_found(
     table: DataTable, name: str, *, commas: bool, points: Callable[[], bool], texts: Collection[str] | None
 ) -> DataColumn:
-    """Rewrite the decimal commas of a column; if points or commas may separate thousands, the user is asked."""
+    """Rewrite the decimal commas of a column. If points or commas may separate thousands, the user is asked.
+
+    `points` returns whether some column of the table has decimal points. The other arguments are those of
+    `with_numbers`.
+    """
     column = table.columns[name]
     first = [cell.strip() for cell in column.cells[:_SHOWN] if not is_missing(cell)]
     if not all(map(_LIKE_NUMBER.fullmatch, first)):
@@ -435,7 +448,7 @@ def _as_found(
 
 
 def _refuse_ambiguous_number(table: DataTable, row: int, name: str) -> None:
-    """Refuse a number whose point or comma may separate decimals or thousands."""
+    """Refuse a number whose point or comma may separate either decimals or thousands."""
     cell = table.columns[name][row].strip()
     mark = "," if "," in cell else "."
     first, second = cell.replace(mark, "."), cell.replace(mark, "")
@@ -447,7 +460,7 @@ def _refuse_ambiguous_number(table: DataTable, row: int, name: str) -> None:
 
 
 def _has_points(table: DataTable) -> bool:
-    """Whether some column has points that cannot separate thousands."""
+    """Whether some column has decimal points, that is, points that cannot separate thousands."""
     some = [cell.strip() for column in table.columns.values() for cell in column[:_SHOWN] if "." in cell]
     return any(_spelling(".", None).fullmatch(cell) and not _POINTS.fullmatch(cell) for cell in some)
 
@@ -455,15 +468,15 @@ def _has_points(table: DataTable) -> bool:
 def check_filled(
     file: str, *, filled: int, rows: int, columns: int, what: str, remedy: str = "check the columns"
 ) -> None:
-    """Refuse a large table that is almost empty."""
+    """Refuse a large table that is almost empty, because it could exhaust the memory."""
     if rows * columns > LARGEST_SPARSE and filled * 100 < rows * columns:
         raise InputError(f"{file}: {what}: {rows} by {columns}, of which only {filled} are given; {remedy}")
 
 
 NumberedRows = Iterable[tuple[int, list[str]]]
-"""For each row: its line or row number, and its cells."""
+"""For each row, a pair: the number of its line (or of the row), and its cells."""
 _HEAD = 50
-"""The number of rows in which the header is searched."""
+"""The header is searched in this many rows at the beginning of a table."""
 _MOST_TITLES = 5
 _MOST_NOTES = 3
 _MARKED = re.compile(
@@ -471,7 +484,7 @@ _MARKED = re.compile(
     r"anmerkung|hinweis|remarque)\s*:)",
     re.IGNORECASE,
 )
-"""The beginning of a note below a table."""
+"""Pattern of the beginning of a note below a table."""
 
 
 def is_rule(line: str) -> bool:
@@ -481,7 +494,7 @@ def is_rule(line: str) -> bool:
 
 @dataclass(frozen=True)
 class _Header:
-    """The header: its line, the names of the columns, the index of the first row below it, and notes."""
+    """The header of a table: its line, the names of the columns, the index of the first row below it, and notes."""
 
     line: int
     names: list[str]
@@ -496,10 +509,10 @@ def table_of(
 
     Args:
         file: the name of the file.
-        rows: the nonblank rows.
+        rows: the number and the cells of each nonblank row.
         word: what the numbers of the rows count: "line" or "row".
         kind: the format of the file.
-        alone: whether the file holds all systems; then it must have more than one column.
+        alone: whether the file holds all systems. If it does, it must have more than one column.
         gaps: whether a gap in the numbers of the rows means a blank line.
 
     Raises:
@@ -543,7 +556,10 @@ def table_of(
 
 
 def _cells_under_names(fields: list[str], names: Sequence[str]) -> list[str]:
-    """Fit a row to the number of names: empty cells at its end are cut off, or added below columns without a name."""
+    """Fit a row to the names of the columns.
+
+    Empty cells beyond the names are cut off. Below columns without a name at the end, empty cells are added.
+    """
     width = len(names)
     if len(fields) > width > 1:
         return fields[:width] if not any(map(str.strip, fields[width:])) else fields
@@ -574,7 +590,7 @@ def _title_note(file: str, line: int, word: str, what: str, text: str) -> str:
 
 
 def _find_header(file: str, head: Sequence[tuple[int, list[str]]], word: str) -> _Header:
-    """Find the header among the first rows; it is the first row if no row looks like a header."""
+    """Find the header among the first rows. If no row looks like a header, it is the first nonempty row."""
     if not head:
         return _Header(1, [], 0)
     rows = [list(map(str.strip, fields)) for _, fields in head]
@@ -605,7 +621,10 @@ def _find_header(file: str, head: Sequence[tuple[int, list[str]]], word: str) ->
 
 
 def _is_title(rows: Sequence[Sequence[str]], i: int) -> bool:
-    """Whether a row is a title over rows with more cells: one text, or a text with a colon and its value."""
+    """Whether a row is a title over rows with more cells.
+
+    It holds one text, or a text with a colon and its value, or only texts in fewer cells than other rows have.
+    """
     row, widths = rows[i], Counter(map(len, rows[i + 1 :]))
     width = max(widths, key=lambda width: (widths[width], width))
     given = [cell for cell in row if cell]
@@ -618,14 +637,14 @@ def _is_title(rows: Sequence[Sequence[str]], i: int) -> bool:
 
 
 def _numeric(rows: Sequence[Sequence[str]], start: int) -> list[int]:
-    """The columns that hold only numbers from row `start` on."""
+    """Return the columns that hold only numbers from row `start` on."""
     width = max(map(len, rows))
     below = [[row[j] for row in rows[start:] if j < len(row) and row[j]] for j in range(width)]
     return [j for j, cells in enumerate(below) if not all(map(is_missing, cells)) and all(map(may_be_number, cells))]
 
 
 def _is_header(rows: Sequence[Sequence[str]], start: int) -> bool:
-    """Whether a row below titles is a header, in one or two lines: names, over at least one column of numbers."""
+    """Whether a row below titles is a header, in one or two lines: it names at least one column of numbers."""
     names = [cell for cell in rows[start] if cell]
     if len(names) < 2 and len(rows[start]) > 2:
         return _joined(rows, start) is not None
@@ -634,7 +653,7 @@ def _is_header(rows: Sequence[Sequence[str]], start: int) -> bool:
 
 
 def _joined(rows: Sequence[Sequence[str]], start: int) -> list[str] | None:
-    """Join two header lines, of which the first has empty or repeated cells; None if there is one header line."""
+    """Join two header lines, the first of which has empty or repeated cells; None if the header is one line."""
     if len(rows) < start + 3:
         return None
     above, below = rows[start], rows[start + 1]
@@ -654,7 +673,7 @@ def _joined(rows: Sequence[Sequence[str]], start: int) -> list[str] | None:
 
 
 def _names_index(rows: Sequence[Sequence[str]], i: int, *, two: bool) -> bool:
-    """Whether a row holds only the name of the index, which pandas writes below the names of columns."""
+    """Whether row `i` holds only the name of an index. pandas writes such a row below the names of the columns."""
     if len(rows) < i + 2 or len(rows[i]) < 2 or any(rows[i][1:]) or not is_text(rows[i][0]):
         return False
     return two or is_id_name(rows[i][0])
@@ -663,7 +682,7 @@ def _names_index(rows: Sequence[Sequence[str]], i: int, *, two: bool) -> bool:
 def _refuse_second(
     file: str, head: Sequence[tuple[int, list[str]]], rows: Sequence[Sequence[str]], i: int, word: str
 ) -> None:
-    """Refuse a first row of words (such as units) over columns of numbers, because it would become an instance."""
+    """Refuse a first row of words (such as units) above columns of numbers, because it would become an instance."""
     if len(rows) < i + 3:
         return
     over = _numeric(rows, i + 1)
@@ -701,7 +720,7 @@ def _check_header(file: str, names: Sequence[str], lines: Sequence[int], *, word
 
 
 def _other_reader(line: str, kind: str) -> str:
-    """Advice: the format that would find several columns in a line."""
+    """Name in a message the format that would find several columns in a line."""
     readers = {"tsv": "\t" in line, "csv": any(mark in line for mark in ",;|"), "spaces": len(line.split()) > 1}
     other = next((name for name, finds in readers.items() if finds and name != kind), None)
     return f"; {Hint('reader', other)} reads the others" if other else "; give ids and scores, or one column per system"

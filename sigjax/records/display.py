@@ -26,7 +26,7 @@ _JOINERS = "\u200c\u200d"
 
 
 def visible(text: str) -> str:
-    r"""The text on one line; unsafe characters become Python escapes.
+    r"""Return the text on one line, with Python escapes in place of unsafe characters.
 
     >>> print(visible("a\tb\x1b[31m\u202e"), visible("é [bold] 数"))
     a\tb\x1b[31m\u202e é [bold] 数
@@ -35,7 +35,7 @@ def visible(text: str) -> str:
 
 
 def visible_json(value: Any, *, indent: int | None = None) -> str:
-    r"""The value as JSON; unsafe characters become JSON escapes, so that every reader gets them exactly.
+    r"""Return the value as JSON, with JSON escapes for unsafe characters, so that every reader gets them exactly.
 
     >>> print(visible_json(["é", "\u202e\x9b"]))
     ["é", "\u202e\u009b"]
@@ -54,7 +54,7 @@ def escape_html(text: str) -> str:
 
 
 def shared_length(texts: Sequence[str]) -> int:
-    """The number of characters that all texts share at the start.
+    """Return the number of characters that all texts share at the start.
 
     >>> shared_length(["seed-1", "seed-22", "seed-2"]), shared_length([])
     (5, 0)
@@ -72,14 +72,14 @@ def _escaped(text: str, escape: Callable[[str], str]) -> str:
 
 
 def entry(name: str, said: str, *, width: int, indent: int) -> str:
-    """A name and the text about it, in lines of a given width; no word is broken."""
+    """Write a name and the text about it in lines of a given width, without breaking words."""
     margin = " " * indent
     wrapper = TextWrapper(width, name.ljust(indent), margin, break_long_words=False, break_on_hyphens=False)
     return "\n".join(wrapper.wrap(visible(said)) or [name])
 
 
 MOST_MEANT = 10_000
-"""Largest number of known names that are searched for suggestions."""
+"""Suggestions are searched among at most this many known names."""
 OTHER_NAMES = {
     "acc": ("accuracy", "exact_match"),
     "accnorm": ("acc_norm", "accuracy"),
@@ -105,7 +105,9 @@ OTHER_NAMES = {
 
 
 def meant(name: str, known: Iterable[str]) -> list[str]:
-    """The known names that an unknown name probably means, likeliest first: by synonyms, then by spelling.
+    """Return the known names that an unknown name probably means, likeliest first.
+
+    Other names for the same metric are tried first, then similar spellings.
 
     >>> [meant(name, ["accuracy", "bleu", "chrf", "chrf++"]) for name in ("acc", "BLEU", "chrF2", "acuracy", "x")]
     [['accuracy'], ['bleu'], ['chrf'], ['accuracy'], []]
@@ -123,12 +125,12 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
 
 
 def _words(name: str) -> list[str]:
-    """The words of a name in lower case, without other signs."""
+    """Return the words of a name in lower case, without the signs between them."""
     return re.split(r"[\s_.-]+", name.lower())
 
 
 def _plain(name: str) -> str:
-    """The letters and digits of a name in lower case, without the usual numbers, as in chrF2 and BLEU-4."""
+    """Return a name in lower case, without signs between words, and without usual numbers as in chrF2 and BLEU-4."""
     plain = "".join(_words(name))
     return {"chrf2": "chrf", "chrf2++": "chrf++", "bleu4": "bleu", "sacrebleu": "bleu"}.get(plain, plain)
 
@@ -142,30 +144,30 @@ class ShortRepr:
     """The base of frozen records (with `repr=False`) that show only the few fields that people check first."""
 
     _first = tuple[str, ...]()
-    """The fields to show; if left out, all fields except the settings."""
+    """The fields to show; if empty, all fields except the settings, the signature and the notes."""
 
     def brief(self) -> dict[str, Any]:
-        """The values to show, by name."""
+        """Return the values to show, by name."""
         names = (each.name for each in fields(self))  # pyright: ignore[reportArgumentType]
         shown = self._first or (name for name in names if name not in ("settings", "signature", "notes"))
         return {name: getattr(self, name) for name in shown}
 
     def __repr__(self) -> str:
-        """One line, however large the record is."""
+        """Return one line, however large the record is."""
         values = (f"{name}={shortened(value)}" for name, value in self.brief().items())
         return f"{type(self).__name__}({', '.join(values)})"
 
     def _repr_html_(self) -> str:
-        """The fields of `brief` as a table, for notebooks."""
+        """Return the fields of `brief` as a table, for notebooks."""
         rows = ((name, value if isinstance(value, str) else shortened(value)) for name, value in self.brief().items())
         return html_table((type(self).__name__, ""), rows)
 
 
 class OtherNames:
-    """The base of records whose attributes have other names elsewhere; an error message suggests our names."""
+    """The base of records whose attributes have other names in other libraries. An error message suggests our names."""
 
     _elsewhere: ClassVar[Mapping[str, str]] = {}
-    """Other name of an attribute -> the expression to write instead."""
+    """Name of an attribute in other libraries -> the expression to write instead."""
 
     if not TYPE_CHECKING:  # otherwise type checkers would accept every attribute
 
@@ -188,7 +190,7 @@ class SciPyNames:
 
 
 def shortened(value: Any) -> str:
-    """A value as a short text.
+    """Return a value as a short text.
 
     >>> print(shortened(1 / 3), shortened(Interval(0.25, 1.0)), shortened(("A", "B", "C", "D")), shortened("a"))
     0.333333 [0.25, 1] ('A', 'B', 'C', ... 4 in all) 'a'
@@ -210,7 +212,7 @@ def shortened(value: Any) -> str:
 
 
 def html_table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table of plain text as HTML."""
+    """Return a table of plain text as HTML."""
     head = "".join(f"<th{_CELL}>{escape_html(cell)}</th>" for cell in header)
     lines = ("".join(f"<td{_CELL}>{escape_html(cell)}</td>" for cell in row) for row in rows)
     body = "\n".join(f"<tr>{line}</tr>" for line in lines)

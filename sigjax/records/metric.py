@@ -66,12 +66,13 @@ class Metric:
 
 
 def stack_inputs(*columns: np.ndarray) -> np.ndarray:
-    """Columns `[instance]` -> `[instance, stat]`, unchanged."""
+    """Put columns `[instance]` side by side as `[instance, stat]`, unchanged."""
     return np.stack(columns, axis=-1)
 
 
 Standard = Literal["none", "center", "zscore", "rank"]
-"""The values of an input that systems exchange: the numbers, the numbers minus their mean, z-scores, or ranks."""
+"""How the values of an input are changed before systems exchange them: not at all, minus their mean, to z-scores, or to
+ranks."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class SampleMetric:
     """
 
     score: ClassVar[None] = None
-    """None, because a `SampleMetric` is no function of sums. Code tells it from a `Metric` by this None."""
+    """Always None, because a `SampleMetric` is no function of sums. So this field distinguishes it from a `Metric`."""
 
     name: str
     function: Callable[..., Any]
@@ -169,7 +170,7 @@ class Note(str):
 
     @classmethod
     def after(cls, name: str, note: str) -> Note:
-        """A note with the name of a metric or task in front."""
+        """Return a note with the name of a metric or task in front."""
         code, values = (note.code, note.values) if isinstance(note, Note) else ("", None)
         return cls(note, about=name, code=code, values=values)
 
@@ -180,7 +181,10 @@ class Note(str):
 
 @dataclass(frozen=True)
 class NoteData:
-    """The code and values of a note, for programs, saved beside the notes. `note` is the index of the note, from 0."""
+    """The code and the values of one note, saved for programs beside the notes.
+
+    `note` is the index of the note, from 0.
+    """
 
     note: Count
     about: str
@@ -189,20 +193,20 @@ class NoteData:
 
 
 def facts_of(notes: Iterable[str]) -> list[NoteData]:
-    """The codes and values of the notes that have a code."""
+    """Return the codes and values of all notes that have a code."""
     coded = ((index, note) for index, note in enumerate(notes) if isinstance(note, Note) and note.code)
     return [NoteData(index, note.about, note.code, _as_written(note.values)) for index, note in coded]
 
 
 def _as_written(values: Mapping[str, float]) -> dict[str, float]:
-    """The numbers as written: whole numbers without a decimal point."""
+    """Return the numbers as they are written in JSON: whole numbers without a decimal point."""
     return {name: int(value) if float(value).is_integer() else value for name, value in values.items()}
 
 
 def with_facts(notes: Iterable[str], facts: Iterable[NoteData]) -> tuple[str, ...]:
-    """The notes with their codes and values, from the saved `facts`.
+    """Give the notes their codes and values again, from the saved `facts`.
 
-    `ValueError` if the note of a fact does not exist, or is about another metric or task.
+    Raises `ValueError` if a fact belongs to a note that does not exist, or that is about another metric or task.
     """
     found = list(notes)
     for fact in facts:
@@ -221,7 +225,7 @@ class SampleSize(NamedTuple):
     runs: tuple[int, int] | None = None
 
     def __str__(self) -> str:
-        """The number of runs as in signatures: `5`, or `1-5` if instances have unequally many; empty without runs."""
+        """Return the number of runs for a signature: `5`, or `1-5` if instances differ in it; empty without runs."""
         return "-".join(map(str, dict.fromkeys(self.runs or ())))
 
 
@@ -253,24 +257,27 @@ class EvaluationRecord(ShortRepr):
         return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
 
     def __hash__(self) -> int:
-        """Equal evaluations have equal hashes."""
+        """Hash the names and the shape, so that equal evaluations have equal hashes."""
         return hash((self.systems, self.metric.name, self.stats.shape))
 
     @property
     def num_instances(self) -> int:
-        """The number of results of a system; here each run of an instance counts, unlike in `size`."""
+        """The number of results of a system.
+
+        Each run of an instance counts here; in `size`, each instance counts once.
+        """
         return self.stats.shape[1]
 
     @property
     def size(self) -> SampleSize:
-        """The number of different instances, and the fewest and the most runs of an instance."""
+        """The number of different instances, and the fewest and the most runs of an instance (None without runs)."""
         if self.runs is None:
             return SampleSize(self.num_instances)
         runs = Counter(self.ids or ()).values()
         return SampleSize(len(runs), (min(runs), max(runs)))
 
     def check_complete(self) -> None:
-        """Refuse evaluations with missing results."""
+        """Refuse evaluations with missing results (raise an `InputError`)."""
         if self.present is not None:
             raise InputError(
                 "missing pairwise is for the tests of `compare` alone, and here every system needs every instance; use "
@@ -278,7 +285,7 @@ class EvaluationRecord(ShortRepr):
             )
 
     def brief(self) -> dict[str, Any]:
-        """The systems, the metric, and how many instances and clusters there are."""
+        """Return the systems, the metric, and the numbers of instances, clusters, strata and runs."""
         counts = {name: getattr(self, name) for name in ("clusters", "strata", "runs")}
         counts = {name: len(set(labels)) for name, labels in counts.items() if labels is not None}
         named = {"systems": self.systems, "metric": self.metric.name, "instances": self.size.instances}
@@ -286,7 +293,7 @@ class EvaluationRecord(ShortRepr):
 
 
 def data_hash(evaluations: Sequence[EvaluationRecord]) -> str:
-    """The first 16 hexadecimal digits of a SHA-256 hash of evaluations, without notes and functions.
+    """Return the first 16 hexadecimal digits of a SHA-256 hash of evaluations, without notes and functions.
 
     >>> from sigjax import Evaluation
     >>> data_hash([Evaluation.from_arrays({"A": [1, 0, 1], "B": [0, 0, 1]})])

@@ -93,7 +93,7 @@ class Hint:
 
     @property
     def flag(self) -> str:
-        """The spelling of the command line."""
+        """The option as the command line spells it."""
         name = self.option.removeprefix(_READ)
         flag = (name if name == COMMAND else f"{'-' * (1 + (len(name) > 1))}{name}").replace("_", "-")
         is_quoted = (value[:1] in ("'", '"') or not _UNSAFE.search(value) for value in self.values)
@@ -104,7 +104,7 @@ class Hint:
 
     @property
     def keyword(self) -> str:
-        """The spelling of Python."""
+        """The option as Python spells it."""
         if self.option == COMMAND:
             return self._call()
         plain = self.option.removeprefix(_READ)
@@ -114,7 +114,7 @@ class Hint:
         return f"{name}={_value(name, self.values)}" if self.values else name
 
     def _call(self) -> str:
-        """The Python call with the same effect as the command."""
+        """Return the Python call with the same effect as the command."""
         groups: dict[str, list[str]] = {(name := ""): []}
         for word in self.values:
             if word.startswith("-"):
@@ -126,7 +126,7 @@ class Hint:
 
 
 _WITH_EQUALS = ("gold", "cluster", "strata")
-"""Options whose values are always texts, even if a value contains an equals sign."""
+"""The values of these options are texts, even if they contain an equals sign (which otherwise makes a mapping)."""
 
 
 def _value(name: str, given: Sequence[str]) -> str:
@@ -141,7 +141,7 @@ def _quoted(word: str) -> str:
 
 
 class Message(tuple[str | Hint, ...]):
-    """A text about data and options: strings and hints. The hints are spelled when the message is shown.
+    """A text about data and options, as a tuple of strings and hints. The hints are spelled when the message is shown.
 
     >>> message = Message(("give ", Hint("missing", "drop")))
     >>> message.shown(lambda hint: hint.flag), Message.of("scores.tsv: ", message).shown(lambda hint: hint.keyword)
@@ -150,7 +150,7 @@ class Message(tuple[str | Hint, ...]):
 
     @classmethod
     def of(cls, *parts: "str | Message") -> "Message":
-        """The message made of texts (f-strings, perhaps with hints) and of other messages."""
+        """Make a message of texts (f-strings, perhaps with hints) and of other messages."""
         known = list[str | Hint]()
         for part in parts:
             if isinstance(part, Message):
@@ -166,11 +166,11 @@ class Message(tuple[str | Hint, ...]):
         return [part for part in self if isinstance(part, Hint)]
 
     def shown(self, spelling: Callable[[Hint], str]) -> str:
-        """The text, in which `spelling` turns each hint into a text."""
+        """Return the message as text; `spelling` turns each hint into a text."""
         return "".join(spelling(part) if isinstance(part, Hint) else part for part in self)
 
     def with_hints(self, change: Callable[[Hint], Hint]) -> "Message":
-        """The message with `change` applied to each hint."""
+        """Return the message with `change` applied to each hint."""
         return type(self)(change(part) if isinstance(part, Hint) else part for part in self)
 
 
@@ -188,7 +188,7 @@ class Line:
 
     @property
     def short(self) -> str:
-        """The line without the file."""
+        """The word and the number, without the file: "line 3"."""
         return f"{self.word} {self.number}"
 
     def __str__(self) -> str:
@@ -201,7 +201,7 @@ _LONG_WORD = re.compile(r"\S{100,}")
 
 
 def short_message(text: str) -> str:
-    """A message that repeats long input, cut to at most 900 characters: long words lose their middle, then the message.
+    """Cut a message to at most 900 characters: first the middle of long words, then the middle of the message.
 
     >>> text = short_message(f"a.csv: no column {'x' * 2000}; expected 'A'")
     >>> text == f"a.csv: no column {'x' * 60}...{'x' * 29}; expected 'A'"
@@ -242,7 +242,7 @@ class InputError(ValueError):
         return short_message(self.message.shown(lambda hint: hint.keyword))
 
     def _render_traceback_(self) -> list[str]:
-        """The traceback in IPython: the user's lines and the message, without lines of sigjax and of IPython."""
+        """Return the traceback that IPython shows: the user's lines and the message, without sigjax and IPython."""
         passed = (str(Path(__file__).parents[1]), contextlib.__file__)
         shown = traceback.TracebackException.from_exception(self)
         frames = [each for each in shown.stack if not each.filename.startswith(passed)]
@@ -254,7 +254,7 @@ class InputError(ValueError):
 
 @contextlib.contextmanager
 def given_as(option: str, given: str) -> Iterator[None]:
-    """A context in which messages replace the name of one option by the option that the user gave."""
+    """In a with block, let messages name `given`, the option that the user gave, in place of `option`."""
     try:
         yield
     except InputError as error:
@@ -267,7 +267,7 @@ Parameters = Mapping[str, tuple[str, ...]]
 
 
 def split_parameters(text: str) -> tuple[str, dict[str, list[str]]]:
-    """`name(key=value, ...)` -> the name, and the values of each parameter; a plain name has no parameters.
+    """Split `name(key=value, ...)` into the name and the values of each parameter. A plain name has no parameters.
 
     >>> split_parameters("alignment(swap=a, swap=b, one_based=true)"), split_parameters("f1 (macro)")
     (('alignment', {'swap': ['a', 'b'], 'one_based': ['true']}), ('f1 (macro)', {}))
@@ -283,7 +283,7 @@ def split_parameters(text: str) -> tuple[str, dict[str, list[str]]]:
 
 
 def check_parameters(what: str, given: Mapping[str, Sequence[str]], known: Parameters) -> None:
-    """Refuse parameters that a metric or a format does not have, and impossible values."""
+    """Refuse parameters that a metric or a format does not have, and values that a parameter cannot have."""
     for name, values in given.items():
         wrong = [value for value in values if not value or (known.get(name) and value not in known[name])]
         if name not in known or wrong:
@@ -294,7 +294,7 @@ def check_parameters(what: str, given: Mapping[str, Sequence[str]], known: Param
 
 Default = TypeVar("Default")
 Group = Literal["Main options", "Input", "Test", "Many pairs", "Intervals", "Output", "Running"]
-"""The panels of `--help`, in order."""
+"""The groups of options, in the order in which `--help` shows them."""
 
 
 @dataclass(frozen=True)
@@ -321,28 +321,34 @@ class Option:
     of: type | None = None
 
     def shown(self, spelling: Callable[[Hint], str]) -> str:
-        """The line of documentation, in which `spelling` turns each hint into a text."""
+        """Return the line of documentation; `spelling` turns each hint into a text."""
         return Message.of(self.doc).shown(spelling)
 
     def bounds(self, kind: type) -> dict[str, Any]:
-        """The bounds of the option's numbers, by name. Without other bounds, whole numbers are from 0 to 2^64 - 1."""
+        """Return the bounds of the option's numbers, by name.
+
+        Whole numbers are from 0 to 2^64 - 1 if the option does not say otherwise.
+        """
         given = {name: getattr(self, name) for name in ("least", "most", "above", "below")}
         given = {name: bound for name, bound in given.items() if bound is not None}
         return {"least": 0, "most": 2**64 - 1} | given if kind is int else given
 
 
 def option(default: Default, doc: str, more: str = "", **rest: Any) -> Default:
-    """A field that is an option. All arguments except the default are passed to `Option`."""
+    """Make a field of a record that is an option. All arguments except the default are passed to `Option`."""
     return field(default=default, metadata={"option": Option(Message.of(doc), more, **rest)})
 
 
 def required(doc: str, **rest: Any) -> Any:
-    """A field that is an option without a default."""
+    """Make a field of a record that is an option without a default."""
     return field(metadata={"option": Option(doc, **rest)})
 
 
 def same(record: type, name: str, default: Any = MISSING, **changes: Any) -> Any:
-    """A field that repeats an option of another record, with some changes; for details, `help` refers to `compare`."""
+    """Make a field that repeats an option of another record, with some changes.
+
+    If the other option has a longer text (`more`), it is replaced by "See `compare`.".
+    """
     known = options_of(record)[name]
     about: Option = known.metadata["option"]
     about = replace(about, **({"more": about.more and "See `compare`."} | changes))
@@ -351,32 +357,35 @@ def same(record: type, name: str, default: Any = MISSING, **changes: Any) -> Any
 
 @functools.cache
 def options_of(record: type) -> Mapping[str, Field[Any]]:
-    """The options of a record by name, sorted by group."""
+    """Return the options of a record by name, sorted by group."""
     options = {name: each for name, each in record.__dataclass_fields__.items() if "option" in each.metadata}
     groups = get_args(Group)
     return dict(sorted(options.items(), key=lambda item: groups.index(item[1].metadata["option"].group)))
 
 
 def values(record: object, of: type | None = None, /, **changes: Any) -> dict[str, Any]:
-    """The values of a record's options, with some changes. If `of` is given, only options that both records have."""
+    """Return the values of a record's options, with some changes.
+
+    If `of` is given, keep only options that both records have.
+    """
     return {name: getattr(record, name) for name in _shared(type(record), of or type(record))} | changes
 
 
 @functools.cache
 def _shared(record: type, other: type) -> list[str]:
-    """The names of the options that both records have."""
+    """Return the names of the options that both records have."""
     return [name for name in options_of(record) if name in options_of(other)]
 
 
 @functools.cache
 def types_of(record: type) -> dict[str, Any]:
-    """The types of the fields of a record."""
+    """Return the types of the fields of a record."""
     hints = get_type_hints(record)
     return {name: hint.type if isinstance(hint, InitVar) else hint for name, hint in hints.items()}
 
 
 def check(record: object) -> None:
-    """Refuse options outside their domain.
+    """Refuse options whose values are not allowed (raise an `InputError`).
 
     >>> @dataclass(frozen=True, kw_only=True)
     ... class Options:
@@ -401,18 +410,18 @@ class Allowed:
 
     holds: Callable[[Any], bool]
     phrase: str = ""
-    """Description of a single value, as it follows "must be" in a message."""
+    """What a single value must be, as the rest of a message after "must be"."""
     plural: str = ""
-    """Description of several values, as it follows "one or more" in a message."""
+    """What several values must be, as the rest of a message after "one or more"."""
     is_names: bool = False
     """Whether the value is a list of names. Messages show such a list with brackets, even if it has one name."""
     default: Any = ...
-    """The default, which needs no check, if it is an allowed value."""
+    """The default, if it is an allowed value. It is not checked again."""
 
 
 @functools.cache
 def _allowed_of(record: type) -> dict[str, Allowed]:
-    """The values that each option of a record may have."""
+    """Return what is allowed for each option of a record."""
     annotations, options = types_of(record), options_of(record)
     found = {name: _allowed(annotations[name], declared) for name, declared in options.items()}
     return {
@@ -422,7 +431,7 @@ def _allowed_of(record: type) -> dict[str, Allowed]:
 
 
 def _allowed(annotation: Any, option: Field[Any]) -> Allowed:
-    """The values that an option's type allows; other types are not checked here."""
+    """Return the values that an option's type allows; types that are not known here allow every value."""
     about: Option = option.metadata["option"]
     origin, members = get_origin(annotation), get_args(annotation)
     if annotation is bool:
@@ -459,7 +468,7 @@ def _allowed(annotation: Any, option: Field[Any]) -> Allowed:
 
 
 def _allowed_numbers(kind: type, bounds: Mapping[str, float], default: Any) -> Allowed:
-    """Whole or real numbers within bounds; always finite."""
+    """Allow whole or real numbers within bounds, but not infinity or NaN."""
     least, most, above, below = (bounds.get(name) for name in ("least", "most", "above", "below"))
     low, high = (f"{end:,}" if kind is int else f"{end:g}" for end in (least or above or 0, most or below or 0))
     words = {"least": f"at least {low}", "above": f"above {low}", "most": f"at most {high}", "below": f"below {high}"}
@@ -594,15 +603,15 @@ def takes(record: Callable[Keywords, A], *, several: str = "") -> Taking[Keyword
 
 
 def _given_through(known: Mapping[str, Field[Any]]) -> frozenset[str]:
-    """The options of `sigjax.read` that an option passes on, except options that the function also has itself."""
+    """Return the options that an option passes on to `sigjax.read`, except options that the function has itself."""
     records = [each.metadata["option"].of for each in known.values()]
     return frozenset(name for record in records if record for name in options_of(record) if name not in known)
 
 
 def _through(hint: Hint, through: Collection[str]) -> Hint:
-    """The hint as `read={...}`, if its option is passed on and it has a value.
+    """Spell a hint as `read={...}` if its option is passed on to `sigjax.read`, and if it has a value.
 
-    A hint without a value stays as it is.
+    Other hints are not changed.
     """
     is_one = bool(hint.values) and _SHORT.get(hint.option, hint.option) in through
     return Hint(_READ + hint.option, *hint.values) if is_one else hint
@@ -650,7 +659,7 @@ OTHER_OPTIONS: Mapping[str, str] = {
 
 
 def _meant(keywords: Mapping[str, Any], signature: inspect.Signature, through: Collection[str] = ()) -> str:
-    """A suggestion for the first unknown keyword, or a list of all keywords; empty if all keywords are known."""
+    """Suggest a name for the first unknown keyword, or list all keywords; empty if all keywords are known."""
     known = [name for name, each in signature.parameters.items() if each.kind is each.KEYWORD_ONLY]
     wrong = next((name for name in keywords if name not in signature.parameters), None)
     if wrong is None:
@@ -668,11 +677,11 @@ def _meant(keywords: Mapping[str, Any], signature: inspect.Signature, through: C
 
 
 _LONGEST = 40
-"""Most characters of a value that a message repeats."""
+"""A value with more characters than this is not repeated in a message."""
 
 
 def _plain(value: Any, annotation: Any) -> Any:
-    """NumPy numbers as Python numbers, and 1e5 as 100000 for an option with whole numbers; other values unchanged."""
+    """Return NumPy numbers as Python numbers, and 1e5 as 100000 for an option of whole numbers; keep other values."""
     if type(value) in (list, tuple):
         return type(value)(_plain(item, annotation) for item in value)
     value = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
@@ -683,18 +692,18 @@ def _plain(value: Any, annotation: Any) -> Any:
 
 @functools.cache
 def _members(annotation: Any) -> set[Any]:
-    """The types within a type: the members of a union, and the types of the items of a sequence."""
+    """Return the types within a type: the members of a union, and the types of the items of a sequence."""
     return {annotation, *(member for argument in get_args(annotation) for member in _members(argument))}
 
 
 def _parameter(record: Any, name: str, field: Field[Any]) -> inspect.Parameter:
-    """An option as a keyword-only parameter."""
+    """Return an option as a keyword-only parameter of a signature."""
     default = inspect.Parameter.empty if field.default is MISSING else field.default
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=types_of(record)[name])
 
 
 def _documented(doc: str, known: Mapping[str, Field[Any]]) -> str:
-    """The docstring with all options in place of the line `options: ...`."""
+    """Return the docstring, with all options in place of the line `options: ...`."""
 
     def described(line: re.Match[str]) -> str:
         margins = line[1], line[1] + "    "

@@ -146,7 +146,7 @@ class Comparison(SciPyNames, OtherNames, ShortRepr):
         return replace(self, a=self.b, b=self.a, interval=turned, **scores)
 
     def brief(self) -> dict[str, Any]:
-        """The pair, the metric and test, and the result."""
+        """Return the pair, the metric and test, and the result."""
         names = ["a", "b", "metric", "test", "delta", "interval", "p_value", "p_adjusted", "method"]
         if self.log10_p < -300:
             names[6:8] = ["log10_p", "log10_p_adjusted"]
@@ -199,7 +199,7 @@ class SystemScore(ShortRepr):
     bootstrap_ranks: tuple[Number, Number] | None = None
 
     def brief(self) -> dict[str, Any]:
-        """The score with its standard error and interval, and the ranks if there are any."""
+        """Return the score with its standard error and interval, and the ranks if there are any."""
         names = ("name", "metric", "score", "standard_error", "interval")
         ranks = ("rank_interval", "letters", "rank_cluster", "in_top_group")
         values = {name: getattr(self, name) for name in (*names, *ranks)}
@@ -207,9 +207,9 @@ class SystemScore(ShortRepr):
 
 
 _BLOCK = 2**12
-"""Largest number of records that an iteration makes at a time."""
+"""An iteration makes at most this many records at a time."""
 _SHOWN = 20
-"""Most pairs that a notebook shows."""
+"""A notebook shows at most this many pairs."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -229,7 +229,7 @@ class Column:
 
     @classmethod
     def of(cls, values: Iterable[Any], held_as: type = object) -> Column:
-        """The column of values with the types of records: float, int, `Interval`, or any other hashable type."""
+        """Make a column of values with the types of records: float, int, `Interval`, or any other hashable type."""
         values = list(values)
         present = _unless_all(np.array([value is not None for value in values], bool))
         if held_as is not object:
@@ -243,17 +243,17 @@ class Column:
 
     @classmethod
     def constant(cls, value: Any, count: int) -> Column:
-        """The column with one value in every row."""
+        """Make a column with the same value in every row."""
         return cls(np.zeros(count, np.int8), None, (value,))
 
     @classmethod
     def unless_nan(cls, values: np.ndarray) -> Column:
-        """Numbers `[row]` or ends of intervals `[row, 2]`, with NaN for no value."""
+        """Make a column of numbers `[row]`, or of intervals `[row, 2]`, in which NaN means that a row has no value."""
         return cls(values, _unless_all(~np.isnan(values if values.ndim == 1 else values[:, 0])))
 
     @classmethod
     def joined(cls, columns: Sequence[Column]) -> Column:
-        """One column with the rows of several columns, one column after the other."""
+        """Join columns: the rows of the first column, then the rows of the second column, and so on."""
         present, values, labels = None, [column.values for column in columns], columns[0].labels
         if any(column.present is not None for column in columns):
             present = np.concatenate([column.where_present for column in columns])
@@ -266,27 +266,27 @@ class Column:
         return cls(np.concatenate(values), present, labels)
 
     def at(self, rows: Any) -> Column:
-        """The column for some rows: indices, a mask or a slice."""
+        """Return the column for some rows, given as indices, a mask or a slice."""
         present = None if self.present is None else _unless_all(self.present[rows])
         return Column(self.values[rows], present, self.labels)
 
     @property
     def where_present(self) -> np.ndarray:
-        """[row] bool: which rows have a value."""
+        """Return `[row]` bool: which rows have a value."""
         return np.ones(len(self.values), bool) if self.present is None else self.present
 
     def known_values(self) -> np.ndarray:
-        """The numbers of rows that have a value."""
+        """Return the numbers of the rows that have a value."""
         return self.values if self.present is None else self.values[self.present]
 
     def distinct(self) -> tuple[Any, ...]:
-        """The labels that occur, in the order of `labels`."""
+        """Return the labels that occur, in the order of `labels`."""
         labels = self.labels or ()
         counts = np.bincount(self.known_values(), minlength=len(labels))
         return tuple(label for label, count in zip(labels, counts, strict=True) if count)
 
     def mapped(self, function: Callable[[Any], Any]) -> np.ndarray:
-        """The function applied to the label of each row, `[row]`; to None if a row has no label."""
+        """Return `[row]`: the function applied to the label of each row, or to None if the row has no label."""
         labels = self.labels or ()
         if self.present is None:
             return np.array([function(label) for label in labels])[self.values]
@@ -294,7 +294,7 @@ class Column:
         return np.array([function(label) for label in (*labels, None)])[codes]
 
     def value(self, row: int) -> Any:
-        """The value of a row, converted to the type of the record's field."""
+        """Return the value of a row, converted to the type of the record's field."""
         if self.present is not None and not self.present[row]:
             return None
         value = self.values[row].tolist()
@@ -303,7 +303,7 @@ class Column:
         return Interval(*value) if isinstance(value, list) else value
 
     def tolist(self) -> list[Any]:
-        """The value of each row, converted to the type of the record's field."""
+        """Return the value of each row, converted to the type of the record's field."""
         if self.labels is not None:
             values = [self.labels[code] for code in self.values.tolist()] if self.labels else [None] * len(self.values)
         elif self.values.ndim == 2:
@@ -320,7 +320,10 @@ def _unless_all(present: np.ndarray) -> np.ndarray | None:
 
 
 def _held_as(annotation: Any) -> type:
-    """The type in which a column holds values of this annotation: float, int or `Interval` (or None), else object."""
+    """Return the type in which a column holds values of this annotation: float, int or `Interval`, else object.
+
+    It does not matter whether the values may also be None.
+    """
     members = {annotation, *get_args(annotation)} - {NoneType}
     return next((kept for kept in (float, int, Interval) if members in ({kept}, {annotation, kept})), object)
 
@@ -349,17 +352,17 @@ class Columns:
 
     @classmethod
     def joined(cls, tables: Sequence[Self]) -> Self:
-        """The rows of several tables, one table after the other."""
+        """Join tables: the rows of the first table, then the rows of the second table, and so on."""
         if len(tables) == 1:
             return tables[0]
         return cls({name: Column.joined([table.column(name) for table in tables]) for name in tables[0]._columns})
 
     def with_columns(self, columns: Mapping[str, Column] | Columns) -> Self:
-        """The same rows with these columns added or replaced."""
+        """Return the same rows, with these columns added or replaced."""
         return type(self)({**self._columns, **(columns._columns if isinstance(columns, Columns) else columns)})
 
     def with_rows(self, rows: np.ndarray, columns: Columns) -> Self:
-        """The same rows; `columns` has the new values of some columns for the rows with these indices."""
+        """Replace values in some rows: `rows` are their indices, and `columns` holds the new values of some columns."""
         rest = np.delete(np.arange(len(self)), rows)
         order = np.argsort(np.concatenate([rest, rows]))
         others = self.at(rest)
@@ -368,42 +371,42 @@ class Columns:
         )
 
     def only(self, names: Iterable[str]) -> Self:
-        """The same rows with only these columns."""
+        """Return the same rows, with only these columns."""
         return type(self)({name: self._columns[name] for name in names})
 
     def column(self, name: str) -> Column:
-        """The column of a field."""
+        """Return the column of a field."""
         return self._columns[name]
 
     def columns(self, *names: str) -> list[Column]:
-        """The columns of several fields."""
+        """Return the columns of several fields."""
         return [self._columns[name] for name in names]
 
     def values(self, name: str) -> list[Any]:
-        """The values of a field, converted to the type of the record's field."""
+        """Return the values of a field, converted to the type of the record's field."""
         return self._columns[name].tolist()
 
     def arrays(self, *names: str) -> list[np.ndarray]:
-        """The numbers of several fields; NaN or 0 if a row has no value."""
+        """Return the numbers of several fields; they are NaN or 0 in rows without a value."""
         return [self._columns[name].values for name in names]
 
     def distinct(self, *names: str) -> list[tuple[Any, ...]]:
-        """The different rows of columns with labels; every row must have a value."""
+        """Return the different rows of columns with labels; every row must have a value."""
         labels = [column.labels or () for column in self.columns(*names)]
         codes = np.unique(np.ravel_multi_index(self.arrays(*names), [len(each) for each in labels]))
         places = zip(*(each.tolist() for each in np.unravel_index(codes, [len(each) for each in labels])), strict=True)
         return [tuple(of[place] for of, place in zip(labels, row, strict=True)) for row in places]
 
     def at(self, rows: Any) -> Self:
-        """Some of the rows: indices, a mask, or a slice."""
+        """Return some of the rows, given as indices, a mask or a slice."""
         return type(self)({name: column.at(rows) for name, column in self._columns.items()})
 
     def has_method(self, name: str) -> np.ndarray:
-        """Masks `[pair]` of the pairs that were tested by this method."""
+        """Return a mask `[pair]` of the pairs that were tested by this method."""
         return self._columns["method"].mapped(lambda method: method == name)
 
     def records(self, kind: type[Any]) -> Iterator[Any]:
-        """The rows as records, with columns as fields."""
+        """Yield the rows as records; the columns are the fields of the record."""
         return map(kind, *(self.values(field.name) for field in fields(kind)))
 
     def __len__(self) -> int:
@@ -435,17 +438,20 @@ class Comparisons(Columns, Sequence[Comparison]):
 
     @classmethod
     def of(cls, records: Iterable[Comparison]) -> Comparisons:
-        """The sequence of these records."""
+        """Make the sequence of these records."""
         records = list(records)
         return cls.of_values({name: [getattr(one, name) for one in records] for name in FIELDS})
 
     @classmethod
     def of_values(cls, values: Mapping[str, Sequence[Any]]) -> Comparisons:
-        """The sequence of comparisons, from the values of each field, as they would be in records."""
+        """Make a sequence of comparisons from the values of each field, as records would hold them."""
         return cls({name: Column.of(values[name], FIELDS[name]) for name in FIELDS if name in values})
 
     def groups(self) -> dict[tuple[str, Test], Comparisons]:
-        """The comparisons of each metric and test; consecutive comparisons are views of the columns."""
+        """Return (metric, test) -> its comparisons.
+
+        If they are consecutive rows, they are views of the columns, not copies.
+        """
         metrics, tests = self.column("metric"), self.column("test")
         metric_names, test_names, groups = metrics.labels or (), tests.labels or (), {}
         codes = len(test_names) * metrics.values.astype(np.int32) + tests.values
@@ -457,7 +463,7 @@ class Comparisons(Columns, Sequence[Comparison]):
         return groups
 
     def blocks(self, size: int) -> Iterator[Comparisons]:
-        """The comparisons in blocks of this size."""
+        """Yield the comparisons in blocks of this size."""
         return (self[start : start + size] for start in range(0, len(self), size))
 
     @overload
@@ -467,7 +473,7 @@ class Comparisons(Columns, Sequence[Comparison]):
     @overload
     def __getitem__(self, index: tuple[str, ...]) -> Comparison: ...
     def __getitem__(self, index: int | tuple[str, ...] | slice) -> Comparison | Comparisons:
-        """The record at an index, or the record of two systems (in this order), or the comparisons of a slice.
+        """Return the record at an index, or the record of two systems (in this order), or the comparisons of a slice.
 
         Raises:
             InputError: an unknown name, or several comparisons of the two systems.
@@ -491,7 +497,7 @@ class Comparisons(Columns, Sequence[Comparison]):
         return len(self) == len(other) and all(self.values(name) == other.values(name) for name in FIELDS)
 
     def __hash__(self) -> int:
-        """Equal sequences have equal hashes."""
+        """Hash the p-values, so that equal sequences have equal hashes."""
         return hash(tuple(self.values("p_value")))
 
     def __repr__(self) -> str:
@@ -500,14 +506,14 @@ class Comparisons(Columns, Sequence[Comparison]):
         return f"<Comparisons: {len(self):,}{first}>"
 
     def _repr_html_(self) -> str:
-        """The first pairs as a table, for notebooks."""
+        """Return the first pairs as a table, for notebooks."""
         rows = [one.brief() for one in self[:_SHOWN]]
         names = list(dict.fromkeys(name for row in rows for name in row))
         table = html_table(names, [[shortened(row.get(name)) for name in names] for row in rows])
         return f"{table}<p>{min(_SHOWN, len(self))} of {len(self):,} comparisons</p>\n"
 
     def _of_pair(self, key: str | tuple[str, ...]) -> Comparison:
-        """The comparison of two systems, turned if necessary: delta is the first system's score minus the second's."""
+        """Return the comparison of two systems; delta is the score of the system named first minus the other score."""
         one = self[self.row(key)]
         return one if one.a == key[0] else one.turned()
 
@@ -538,7 +544,7 @@ class Comparisons(Columns, Sequence[Comparison]):
         return indices[0]
 
     def _rows(self, **names: str) -> np.ndarray:
-        """[row] bool: whether the columns have these names."""
+        """Return `[row]` bool: whether each named column has the given value in the row."""
         return np.logical_and.reduce([self.column(name).mapped(value.__eq__) for name, value in names.items()])
 
 
@@ -620,14 +626,14 @@ class Distribution(ShortRepr):
     resamples: Number | None
 
     def turned(self) -> Distribution:
-        """The distribution for b minus a."""
+        """Return the distribution of the score of b minus the score of a."""
         edges, shares, extreme = (tuple(reversed(values)) for values in (self.edges, self.shares, self.extreme))
         turned = {"edges": tuple(0.0 - edge for edge in edges), "shares": shares, "extreme": extreme}
         return replace(self, a=self.b, b=self.a, observed=0.0 - self.observed, **turned)
 
 
 _OF_PAIR = 'report["A", "B"].{} for the pair of systems A and B'
-"""Advice for an attribute that a comparison has, but a report does not."""
+"""Advice for an attribute that a comparison has, but a report does not have."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -690,7 +696,7 @@ class ReportRecord(OtherNames):
         return len(self.comparisons)
 
     def __getstate__(self) -> dict[str, Any]:
-        """All fields except the data, so that pickles are small and need no functions of the user."""
+        """Return all fields except the data, so that pickles are small and need no functions of the user."""
         return self.__dict__ | {"again": None, "compute_distribution": None, "evaluations": ()}
 
     def settings_dict(self) -> dict[str, Any]:

@@ -26,21 +26,23 @@ PValueCorrection = Literal["holm", "hochberg", "bonferroni", "bh", "by", "none"]
 """The corrections that take only p-values."""
 Correction = Literal[PValueCorrection, "maxt"]
 Adjust = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-"""Distinct p-values `[p]`, ascending, and the first and last rank `[p]` of the pairs with each p-value -> adjusted
-p-values `[p]`. Results above 1 are cut later. The largest last rank is the number of pairs."""
+"""Function that adjusts p-values. It takes distinct p-values `[p]`, ascending, and the first and the last rank `[p]` of
+the pairs with each p-value. It returns adjusted p-values `[p]`; results above 1 are cut later. The largest last rank is
+the number of pairs."""
 _SMALLEST = 1e-300
 """Doubles below about this number lose digits."""
 _MOVED, _SPAN = -20.0, 250.0
-"""For tiny p-values in log10: the value to which the largest p-value of a group is scaled; and the range of a group."""
+"""Used for tiny p-values, in log10. `_MOVED`: the largest p-value of a group is scaled to this value. `_SPAN`: the
+range of p-values in a group."""
 
 
 @dataclass(frozen=True)
 class CorrectionMethod:
-    """One correction: its title after "adjusted by", its key in `data/references.bib`, and when to use it.
+    """One correction: its title after "adjusted by", its key in `data/references.bib`, and when to use it (`about`).
 
-    It bounds the probability of any false finding ("familywise"), the expected share of false findings among all
-    findings ("false discovery"), or neither. `adjust` is None if adjusted p-values are counted on resamples of all
-    pairs together (maxT).
+    `bounds` says what the correction bounds: the probability of any false finding ("familywise"), the expected share of
+    false findings among all findings ("false discovery"), or neither (None). `adjust` is None if adjusted p-values are
+    counted on resamples of all pairs together (maxT).
     """
 
     name: Correction
@@ -57,17 +59,20 @@ class CorrectionMethod:
 
 
 def _least_from_here(values: np.ndarray) -> np.ndarray:
-    """[pair]: the smallest of each value and all values after it."""
+    """Return `[pair]`: the smallest of each value and all values after it."""
     return np.minimum.accumulate(values[::-1])[::-1]
 
 
 def _by_rank(p: np.ndarray, last: np.ndarray, factor: float = 1.0) -> np.ndarray:
-    """[p]: each p-value multiplied by the number of pairs and divided by its rank, for a step-up procedure."""
+    """Multiply each p-value by `factor` and the number of pairs, and divide it by its rank; return `[p]`.
+
+    As in every step-up procedure, a result is then replaced by the smallest result from there on.
+    """
     return _least_from_here(p * last[-1] * factor / last)
 
 
 def _harmonic(count: int) -> float:
-    """1 + 1/2 + ... + 1/count."""
+    """Return the harmonic number 1 + 1/2 + ... + 1/count."""
     few = min(count, 2**16)
     more = (math.log(n) + 1.0 / (2.0 * n) - 1.0 / (12.0 * n * n) for n in (count, few))
     return float(np.sum(1.0 / np.arange(1, few + 1))) + next(more) - next(more)
@@ -161,7 +166,7 @@ def adjust(p_values: np.ndarray, correction: Correction, counts: np.ndarray | No
 
 
 def _adjusted(ascending: np.ndarray, correction: Correction, counts: np.ndarray | None = None) -> np.ndarray:
-    """`adjust` for ascending p-values `[pair]`."""
+    """Adjust ascending p-values `[pair]`, as `adjust` does for p-values in any order."""
     adjusted = CORRECTIONS[correction].adjust
     if adjusted is None:
         raise ValueError(f"{correction} needs resamples of all pairs together")
@@ -181,7 +186,7 @@ def log10_adjusted(p_adjusted: np.ndarray, log10_p: np.ndarray, correction: Corr
     array([-399.699,   -1.699])
     """
     order, found = np.argsort(log10_p), np.empty(len(log10_p))
-    # Work on distinct p-values, since many pairs of a large board have the same p.
+    # Work on distinct p-values, because many pairs of a large leaderboard have the same p-value.
     in_order = p_adjusted[order]
     begins = np.ones(len(order), bool)
     begins[1:] = in_order[1:] != in_order[:-1]
@@ -203,7 +208,7 @@ Design = Literal["together", "crossed", "nested", "models"]
 
 @dataclass(frozen=True)
 class TestMethod:
-    """A test of pairs: the keys of its entries in `data/references.bib`, and the name of its random draws."""
+    """A test of pairs: the keys of its entries in `data/references.bib`, and what its random draws are called."""
 
     __test__ = False  # pytest must not collect it
     name: Test
@@ -240,7 +245,7 @@ class DesignMethod:
     refused: str = ""
 
     def reason_against(self, tests: Sequence[Test], *, intervals: bool) -> str | None:
-        """The reason why these tests, with or without intervals, do not fit the design; None if they fit."""
+        """Say why these tests, with or without intervals, do not fit the design; None if they fit."""
         used = set(tests) & set(self.beside) or (intervals and self.draws == "outputs")
         allowed = set(tests) == {"permutation"} if self.draws is None else self.exchanges == self.draws or used
         return None if allowed else self.refused
@@ -290,7 +295,7 @@ else:
     Array = Any  # Any, because importing JAX takes long
 """An array of NumPy or of JAX (possibly traced)."""
 Score = Callable[[Any], Any]
-"""Sums `[..., stat]` -> scores `[...]`, arrays of NumPy or of JAX (possibly traced)."""
+"""Function from sums `[..., stat]` to scores `[...]`. Both are arrays of NumPy or of JAX (possibly traced)."""
 
 Method = Literal["auto", "exact", "montecarlo", "dp", "tree"]
 Alternative = Literal["two-sided", "greater", "less"]
@@ -312,7 +317,7 @@ DEFAULT_RESAMPLES = 100_000
 
 
 def bonferroni_level(level: float, count: float) -> float:
-    """The level of each of `count` intervals that makes all of them simultaneous, whatever their dependence.
+    """Return the level of each of `count` intervals that makes all of them simultaneous, whatever their dependence.
 
     >>> round(bonferroni_level(0.95, 10), 6), bonferroni_level(0.95, 1)
     (0.995, 0.95)
@@ -321,7 +326,7 @@ def bonferroni_level(level: float, count: float) -> float:
 
 
 def _bounding(rate: str) -> str:
-    """The titles of the corrections that take only p-values and bound this error rate, as a text."""
+    """List the titles of the corrections that take only p-values and bound this error rate."""
     names = [f'"{each.name}"' for each in CORRECTIONS.values() if each.bounds == rate and not each.is_resampled]
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
@@ -334,10 +339,7 @@ class Interval(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """Bounds of a number, or of both ends of an interval.
-
-    For text, a regular expression that the whole text must match.
-    """
+    """Bounds of a number, or of both ends of an interval. For text, a pattern that the whole text must match."""
 
     least: float | None = None
     most: float | None = None
@@ -512,7 +514,7 @@ class Settings:
 
     @cached_property
     def fixed_resamples(self) -> int:
-        """Number of resamples for methods that need a fixed number, such as the bootstrap.
+        """The number of resamples for methods that need a fixed number, such as the bootstrap.
 
         If the setting is "auto", this is the default number.
         """

@@ -1,15 +1,16 @@
-"""Random words (32 bits) by seed, block, row and lane (a pair of words); and the weights of a resample, made of them.
+"""Random 32-bit words for each resample, and the weights of a resample, which are made from these words.
 
 The generator is threefry2x32 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"), which `jax.random`
-uses, too. Resample k belongs to block k // BLOCK; the block's key is `jax.random.fold_in(jax.random.key(seed), block)`;
-the words of the resample are the cipher of the counters (k % BLOCK, lane). So a word depends only on the key and its
-counters: not on the number of instances or resamples, nor on tiles, devices or processes. NumPy, CPU and GPU give the
-same words.
+also uses. It is a cipher: with a key, it turns two counters into two random words. Resample k belongs to block k //
+BLOCK. The key of a block is `jax.random.fold_in(jax.random.key(seed), block)`. The first counter is k % BLOCK. The
+second counter is the lane, the index 0, 1, ... of a pair of words of the resample. So a word depends only on the key
+and its counters. It does not depend on the number of instances or resamples, nor on tiles, devices or processes. NumPy,
+CPU and GPU give the same words. A row is one resample in an array of resamples.
 
-`swap` tosses a fair coin for each unit, and exchanges the outputs of the two systems or not. (Under the null hypothesis
-of the permutation test, all such exchanges are equally likely.) `bootstrap` draws as many units as there are, with
-replacement, within each stratum, and counts how often each unit is drawn. Both are `(rows, draws, dtype) -> weights
-[row, padded unit]`.
+`swap` tosses a fair coin for each unit: heads means that the outputs of the two systems are exchanged. (Under the null
+hypothesis of the permutation test, all such exchanges are equally likely.) `bootstrap` draws units with replacement
+within each stratum, as many as the stratum has, and counts how often each unit is drawn. Both functions are `(rows,
+draws, dtype) -> weights [row, padded unit]`.
 """
 
 from typing import Any, NamedTuple
@@ -20,25 +21,26 @@ from sigjax.records import Array
 from sigjax.run.loops import barrier, counts, expect, in_cache
 
 BLOCK = 1024
-"""Resamples per block. The random numbers depend on it, so it cannot be tuned."""
+"""Number of resamples per block. It must never change, because the random numbers depend on it."""
 
 _CACHED_WORDS = 2**17
-"""Most words that NumPy draws at a time. So its arrays stay in the cache, which is twice as fast."""
+"""NumPy draws at most this many words at a time. Then its arrays stay in the cache, which is twice as fast."""
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
 
 
 def threefry2x32(key0: Array, key1: Array, x0: Array, x1: Array) -> tuple[Array, Array]:
-    """Threefry-2x32 with 20 rounds: it turns two uint32 counters into two uint32 words, with a key of two uint32.
+    """Turn two uint32 counters into two uint32 words, with a key of two uint32: Threefry-2x32 with 20 rounds.
 
-    All four arrays are uint32 of at least one axis and broadcast; the results have the broadcast shape.
+    All four arrays are uint32, have at least one axis, and broadcast against each other. The results have the broadcast
+    shape.
 
     >>> zero = np.zeros(1, np.uint32)
     >>> [hex(int(word[0])) for word in threefry2x32(zero, zero, zero, zero)]
     ['0x6b200159', '0x99ba4efe']
     """
     keys = (key0, key1, key0 ^ key1 ^ np.uint32(_PARITY))
-    # In NumPy, augmented assignments reuse memory (three times faster). In JAX, they only rebind the names.
+    # In NumPy, augmented assignments (such as +=) reuse memory, which is three times faster. In JAX, they rebind names.
     x0 = x0 + keys[0] + (x1 ^ x1)
     x1 = x1 + keys[1] + (x0 ^ x0)
     for i in range(5):
@@ -54,14 +56,15 @@ def threefry2x32(key0: Array, key1: Array, x0: Array, x1: Array) -> tuple[Array,
 
 
 def seed_key(seed: int) -> np.ndarray:
-    """The key `[2]` (uint32) of a 64-bit seed, as in `jax.random.key(seed)`."""
+    """Return the key `[2]` (uint32) of a 64-bit seed, as in `jax.random.key(seed)`."""
     return np.array([seed >> 32, seed & 0xFFFFFFFF], np.uint32)
 
 
 def rows_of(key: Array, resamples: Array) -> Array:
-    """The keys of resamples `[row]` (int64): `[row, 3]` uint32 = (key, key, index in the block).
+    """Return the rows `[row, 3]` (uint32) from which the words of `resamples` `[row]` (int64) are drawn.
 
-    Each block of resamples has its own key, `jax.random.fold_in(key, block)`. There are at most 2**32 blocks.
+    The first two numbers of a row are the key of its block, `jax.random.fold_in(key, block)`. The third number is the
+    index of the resample in its block. There are at most 2**32 blocks.
     """
     xp = resamples.__array_namespace__()
     blocks = (resamples // BLOCK).astype(xp.uint32)
@@ -70,7 +73,7 @@ def rows_of(key: Array, resamples: Array) -> Array:
 
 
 def row_keys(seed: int, resamples: np.ndarray) -> np.ndarray:
-    """`rows_of` for a seed.
+    """Return `rows_of` for the key of a seed.
 
     >>> row_keys(0, np.array([0, 1, 2000]))[:, 2]
     array([  0,   1, 976], dtype=uint32)
@@ -79,14 +82,17 @@ def row_keys(seed: int, resamples: np.ndarray) -> np.ndarray:
 
 
 class Stream(NamedTuple):
-    """A range of `size` rows from `first` on for one use of a seed; some bits of the seed may be flipped for it."""
+    """The random rows for one use of a seed: rows `first` to `first + size - 1` of the seed.
+
+    The bits `turned` of the seed are flipped, so that a stream may use the same row numbers as another stream.
+    """
 
     first: int
     size: int
     turned: int = 0
 
     def keys(self, seed: int, rows: np.ndarray) -> np.ndarray:
-        """`row_keys` of rows of the stream, counted from 0.
+        """Return the `row_keys` of rows of the stream; `rows` are numbers from 0 on.
 
         >>> bool((STREAMS["trials"].keys(7, np.arange(3)) == row_keys(7, 2**41 + np.arange(3))).all())
         True
@@ -101,22 +107,22 @@ STREAMS = {
     "labels": Stream(2**41 + 2**39, 2**39),
     "vectors": Stream(0, 2**41, turned=2**63),
 }
-"""All streams of a seed, which do not overlap: resamples of tests, simulated trials, random orders of instances,
-permutations of labels, and vectors of importance sampling.
+"""All streams of a seed. They do not overlap. "resamples" is for the resamples of tests, "trials" for simulated trials,
+"orders" for random orders of instances, "labels" for permutations of labels, and "vectors" for importance sampling.
 
-No other file names first rows or flipped bits. `row_keys` without a stream belong to "resamples". Tests, the normal
-draws of joint levels, and studies that draw something else all use the stream "resamples"."""
+Only this file contains first rows or flipped bits of streams. `row_keys` are rows of the stream "resamples". Tests, the
+normal draws of joint levels, and studies without a stream of their own all use "resamples"."""
 
 
 def lane_pair(rows: Array, lane: Array) -> tuple[Array, Array]:
-    """Both words of a lane for the rows `[..., 3]`: two uint32 arrays `[...]`."""
+    """Return both words of a lane for the rows `[..., 3]`, as two uint32 arrays `[...]`."""
     return threefry2x32(rows[..., 0], rows[..., 1], rows[..., 2], lane)
 
 
 def lane_words(rows: Array, lane: Array) -> Array:
-    """Both words of a lane in one number: `[...]` uint64, the first word in the low half.
+    """Return both words of a lane as one number, `[...]` uint64, with the first word in the low 32 bits.
 
-    If a program had two outputs, XLA would not fuse them into one loop, and would compute the cipher twice.
+    XLA would not fuse two separate outputs into one loop, so it would compute the cipher twice.
     """
     first, second = lane_pair(rows, lane)
     xp = rows.__array_namespace__()
@@ -124,9 +130,9 @@ def lane_words(rows: Array, lane: Array) -> Array:
 
 
 def words(rows: Array, num_words: int) -> Array:
-    """Random words `[row, word]` (uint32) for the rows `[row, 3]` of `row_keys`; `num_words` is even.
+    """Return random words `[row, word]` (uint32) for `rows` `[row, 3]` (see `rows_of`); `num_words` is even.
 
-    Each counter gives two words: first come the first words of all lanes, then the second words.
+    Each lane gives two words. The result contains first the first words of all lanes, then their second words.
     """
     expect(rows, (None, 3), np.uint32)
     xp = rows.__array_namespace__()
@@ -137,13 +143,14 @@ def words(rows: Array, num_words: int) -> Array:
             out[:, : lanes.size], out[:, lanes.size :] = lane_pair(rows[:, None, :], lanes)
 
         return in_cache(write, rows, np.empty((len(rows), num_words), np.uint32), _CACHED_WORDS)
-    # Take both words directly from the cipher. If they were split from 64 bits, XLA on CPU might not vectorize (up to
-    # twenty times slower). Without the barrier, a GPU would compute a word again for each use, or each half separately.
+    # Take both words directly from the cipher. If they were taken from a 64-bit number, XLA on CPU might not vectorize
+    # the program (up to twenty times slower). Without the barrier, a GPU would compute a word again for each use, or
+    # compute the two words of a lane separately.
     return xp.concatenate(barrier(lane_pair(rows[:, None, :], lanes)), axis=1)
 
 
 def words_by_lane(rows: Array, num_lanes: int) -> tuple[Array, Array]:
-    """The random words by lane: the first words `[lane, row]` of all lanes, and the second words."""
+    """Return random words as two arrays `[lane, row]`: the first words of all lanes, and the second words."""
     expect(rows, (None, 3), np.uint32)
     xp = rows.__array_namespace__()
     lanes = xp.arange(num_lanes, dtype=xp.uint32)[:, None]
@@ -158,27 +165,27 @@ def words_by_lane(rows: Array, num_lanes: int) -> tuple[Array, Array]:
 
 
 class Draws(NamedTuple):
-    """For each draw, the range of units from which it chooses."""
+    """For each draw of the bootstrap, the range of units (a stratum) from which it chooses."""
 
     start: np.ndarray
-    """[unit] int32: the first unit of the stratum."""
+    """[draw] int32: the first unit of the stratum. (There are as many draws as units.)"""
     size: np.ndarray
-    """[unit] uint64: number of units in the stratum."""
+    """[draw] uint64: number of units in the stratum."""
 
     @property
     def num_words(self) -> int:
-        """The number of random words of a row."""
+        """The number of random words that a row uses."""
         return len(self.size)
 
     def drawn(self, rows: Array) -> Array:
-        """The unit of each draw, `[row, draw]` int32."""
+        """Return the unit that each draw chooses, `[row, draw]` int32."""
         num_units = len(self.size)
         random = words(rows, num_units + num_units % 2)[:, :num_units]
         return scaled(random, self.size).astype(np.int32) + self.start
 
 
 def draws_from_strata(strata: np.ndarray) -> Draws:
-    """`strata` `[unit]`: sorted codes 0, 1, ... -> `Draws`.
+    """Return the `Draws` within `strata` `[unit]`, which are sorted codes 0, 1, ...
 
     >>> draws_from_strata(np.array([0, 0, 1])).size
     array([2, 2, 1], dtype=uint64)
@@ -189,14 +196,14 @@ def draws_from_strata(strata: np.ndarray) -> Draws:
 
 
 def padded_units(num_units: int) -> int:
-    """Width of the weights: the units, padded to whole lanes of two 32-bit words."""
+    """Return the number of units after padding: a multiple of 64, because a lane has two words of 32 bits."""
     return -(-num_units // 64) * 64
 
 
 def padded_draws(draws: Draws) -> Draws:
-    """Pad draws to the width of the weights, so that one compiled program serves all numbers of units up to this width.
+    """Pad draws to the number of `padded_units`, so that one compiled program can be used for many numbers of units.
 
-    Each draw keeps its random word. Padding draws choose the first padding unit.
+    Each draw keeps its random word. Draws that are only padding choose the first unit that is only padding.
 
     >>> padded_draws(draws_from_strata(np.array([0, 0, 0]))).size.nonzero()
     (array([ 0,  1, 32]),)
@@ -207,7 +214,10 @@ def padded_draws(draws: Draws) -> Draws:
 
 
 def by_word(values: np.ndarray, padding: Any, lanes: int) -> np.ndarray:
-    """Values of draws `[draw, ...]` -> `[word of a lane, lane, ...]`. Draws use the first words of all lanes first."""
+    """Rearrange values of draws `[draw, ...]` to `[word of a lane, lane, ...]`, filled up with `padding`.
+
+    The first draws use the first words of all lanes, the other draws use the second words.
+    """
     first = -(-len(values) // 2)
     by_lane = np.empty((2, lanes, *values.shape[1:]), values.dtype)
     by_lane[:] = padding
@@ -216,10 +226,10 @@ def by_word(values: np.ndarray, padding: Any, lanes: int) -> np.ndarray:
 
 
 def swap(rows: Array, draws: Draws, dtype: Any) -> Array:
-    """Masks `[row, padded unit]` of 0 and 1, each 1 with probability 1/2.
+    """Return masks `[row, padded unit]` of 0 and 1; each number is 1 with probability 1/2.
 
-    Unit i takes bit `i // num_words` of word `i % num_words`. With this order, NumPy and XLA unpack words without a
-    transpose. In XLA on CPU, this is thirty times faster than to unpack one word after another.
+    Unit i uses bit `i // num_words` of word `i % num_words`. In this order, NumPy and XLA unpack words without a
+    transpose. In XLA on CPU, this is thirty times faster than unpacking one word after another.
     """
     xp = rows.__array_namespace__()
     random = words(rows, padded_units(len(draws.size)) // 32)
@@ -228,14 +238,16 @@ def swap(rows: Array, draws: Draws, dtype: Any) -> Array:
 
 
 def bootstrap(rows: Array, draws: Draws, dtype: Any) -> Array:
-    """Counts `[row, padded unit]`: multinomial, as many draws as units, within each stratum.
+    """Return how often each unit is drawn, `[row, padded unit]`, with as many draws as units in each stratum.
 
-    Each draw is `start + floor(word * size / 2**32)`, so a unit's probability differs from 1/size by less than 2**-32.
+    Counts are multinomial. Each draw is `start + floor(word * size / 2**32)`, so the probability of a unit differs from
+    1/size by less than 2**-32.
     """
-    # Bytes suffice: a unit is drawn more than 255 times with probability below 1e-500, and never in 255 draws.
+    # A count fits into a byte: the probability that a unit is drawn more than 255 times is below 1e-500, and it is 0 if
+    # there are at most 255 draws.
     return counts(draws.drawn, rows, padded_units(len(draws.size)), dtype)
 
 
 def scaled(words: Array, sizes: Array) -> Array:
-    """Random words (uint32) as uint64 numbers from 0 to below `sizes` (uint64): floor(word * size / 2**32)."""
+    """Convert random words (uint32) to numbers from 0 to below `sizes` (uint64): floor(word * size / 2**32)."""
     return words.astype(np.uint64) * sizes >> np.uint64(32)

@@ -1,9 +1,10 @@
-"""The engine: tiles of resamples, in order and in bounded memory, on NumPy or on the devices of JAX.
+"""The engine runs all resamples, tile by tile and in bounded memory, on NumPy or on the devices of JAX.
 
-A kernel maps a tile of rows to small results; `stream` compiles it (through `backend`) and runs it over all resamples.
-Results do not depend on tile size, device or number of devices: rows carry their own random numbers, counts are
-integers, and scores are computed row by row in float64. There are three kernels: counts of extreme swaps, scores on
-bootstrap resamples, and the sums of swapped units.
+A row is one resample, and a tile is a number of consecutive rows. A kernel is a function that computes small results
+from the rows of a tile. `stream` compiles a kernel (by `backend`) and runs it on all tiles. Results do not depend on
+tile size, device or number of devices, for three reasons: the random numbers of a row depend only on the row, counts
+are integers, and scores are computed row by row in float64. There are three kernels: counts of extreme swaps, scores on
+bootstrap resamples, and sums over swapped units.
 """
 
 from __future__ import annotations
@@ -24,43 +25,50 @@ from sigjax.run.context import Run, ahead, num_cores
 from sigjax.run.loops import expect, map_items, only_if
 
 TileKernel = Callable[..., tuple[Array, ...]]
-"""(rows [row, 3], valid [row], *data, **static) -> results of one tile."""
+"""Function `(rows, valid, *data, **static)` that returns the results of one tile. `rows` [row, 3] are as in
+`draws.rows_of`. `valid` [row] is false for rows that are only padding."""
 Static = tuple[tuple[str, Any], ...]
 """Keyword arguments that are fixed when a kernel is compiled."""
 
 _TILE_ELEMENTS = {"numpy": 2**20, "cpu": 2**19, "gpu": 2**27}
-"""Most weights, or statistics of pairs, in one tile: as many as fit into the cache, or keep a GPU busy."""
+"""A tile has at most this many weights, and at most a quarter as many numbers to be scored. On a CPU, so many fit into
+the cache; on a GPU, they keep it busy."""
 _FEWEST_ROWS, _LARGEST_TILE = 64, 2**25
 _MOST_ROWS = {"numpy": 2**20, "cpu": 2**12, "gpu": 2**22}
-"""Most rows of a tile. With more rows, a tile gets no faster, and a run of few resamples would compute much padding."""
+"""A tile has at most this many rows. More rows would not be faster, and a run with few resamples would compute many
+rows that are only padding."""
 _TILES_PER_CALL, _ROWS_PER_CALL = 32, 2**19
-"""Most tiles, and most rows, that a device runs in one call: few calls, but enough to move a progress bar."""
+"""In one call, a device runs at most `_TILES_PER_CALL` tiles and at most `_ROWS_PER_CALL` rows. So there are few calls,
+but enough of them to move a progress bar."""
 
 
 class Task(NamedTuple):
-    """The arrays that every tile of resamples needs."""
+    """The arrays that the computation of every tile needs."""
 
     key: np.ndarray
     """[2] uint32: the key of the seed."""
     resamples: np.ndarray
-    """[] int64: the number of resamples; rows from this resample on are padding."""
+    """[] int64: the number of resamples. Rows from this number on are only padding."""
     data: tuple[Any, ...]
-    """Arguments of the kernel after rows and valid."""
+    """The arguments of the kernel after `rows` and `valid`."""
 
 
 def stream(
     kernel: TileKernel, static: Static, data: tuple[Any, ...], run: Run, *, size: int, wide_vectors: bool = True
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
-    """Yield (first resample, results `[tile, ...]`) in order; a resample holds `size` numbers to be scored.
+    """Run a kernel on all resamples of `run`; yield the results of some tiles at a time, in order.
 
-    If tiles do not fit into the memory of the device, the rest is done in tiles with half as many rows. For
-    `wide_vectors` see `compiled`.
+    Yields pairs (first resample, results), where each result is an array `[tile, ...]`. `size` is how many numbers a
+    resample needs for computing scores.
+
+    If a tile does not fit into the memory of the device, the remaining tiles have half as many rows. For
+    `wide_vectors`, see `compiled`.
     """
     rows_per_tile, done = tile_rows(data[0].projection, size, run.backend.platform), run.start
     task = Task(seed_key(run.seed), np.array(run.resamples), data)
     if run.backend.devices:
         task = on_all_devices(run.backend.devices, task)
-    while done < run.resamples:  # a process may have no resamples, if there are more processes than resamples
+    while done < run.resamples:  # with more processes than resamples, a process may have none
         calls = _calls(kernel, static, task, replace(run, start=done), rows_per_tile, wide_vectors)
         try:
             for first, outputs in calls:
@@ -81,12 +89,12 @@ def _calls(
     rows_per_tile: int,
     wide_vectors: bool,  # noqa: FBT001
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
-    """Run some tiles in each call, and as many calls at once as there are workers.
+    """Run all tiles, some tiles in each call of the program, with `_num_workers` calls at once; yield as `stream` does.
 
-    One program serves every number of resamples: it skips tiles that begin after the last resample.
+    The same program is used for every number of resamples, because it skips tiles that begin after the last resample.
     """
     num_tiles = -(-(run.resamples - run.start) // rows_per_tile)
-    workers = 1 if run.stays else _num_workers(run.backend)  # the device queues the programs, so one worker suffices
+    workers = 1 if run.stays else _num_workers(run.backend)  # the device has a queue, so one worker suffices
     static = (("kernel", kernel), ("rows_per_tile", rows_per_tile), *static)
     num_devices, used, slots = max(len(run.backend.devices), 1), 1, 1
     program = partial(_tiles, **dict(static))
@@ -99,7 +107,7 @@ def _calls(
     def call(tile: int) -> tuple[Any, ...]:
         first = np.full((num_devices, slots), run.resamples)
         first[:, :used] = run.start + (tile + in_call) * rows_per_tile
-        # Scores that are not finite are counted, and refused later by a message with the names of systems.
+        # Scores that are not finite are counted. Later, they raise an error with the names of the systems.
         with np.errstate(all="ignore"):
             if run.stays:
                 return program(first.ravel(), task)
@@ -113,22 +121,29 @@ def _calls(
 
 
 def _num_workers(backend: Backend) -> int:
-    """Calls that run at once: a program leaves cores idle in some steps, and no device waits for the host."""
+    """Return how many calls run at once.
+
+    With several calls, all cores are used even if one call leaves some idle, and no device waits for the host.
+    """
     if backend.platform == "cpu":
         return max(1, num_cores() // len(backend.devices))
     return 2 if backend.devices else 1
 
 
 def tile_rows(projection: Projection, size: int, platform: str) -> int:
-    """Rows per tile: a power of two that does not depend on the number of resamples, so that one program serves all."""
+    """Return the number of rows per tile: a power of two.
+
+    It does not depend on the number of resamples, so that one program can be used for all numbers of resamples.
+    """
     within = _TILE_ELEMENTS[platform] // max(projection.width, 4 * size)
-    # With few rows, a product would read the matrix too often. So tiles of long rows may exceed the cache.
+    # With few rows in a tile, a matrix product would read the matrix too often. So if rows are long, a tile may be
+    # larger than the cache.
     within = max(within, min(_FEWEST_ROWS, _LARGEST_TILE // projection.width))
     return min(2 ** (max(within, 1).bit_length() - 1), _MOST_ROWS[platform])
 
 
 def _tiles(first: Array, task: Task, *, kernel: TileKernel, rows_per_tile: int, **static: Any) -> tuple[Array, ...]:
-    """Results `[tile, ...]` of the tiles that start with the resamples `first` `[tile]`."""
+    """Return the results `[tile, ...]` of the tiles that start with the resamples `first` `[tile]`."""
     expect(task.key, (2,), np.uint32)
     xp = first.__array_namespace__()
 
@@ -140,15 +155,15 @@ def _tiles(first: Array, task: Task, *, kernel: TileKernel, rows_per_tile: int, 
 
 
 _PAIR_STATS = 2048
-"""Most statistics of pairs that are scored together."""
+"""At most this many statistics of pairs are scored together."""
 
 
 class ScaledProjection(NamedTuple):
-    """A projection, and the divisors of its sums."""
+    """A projection, and the divisors that convert its sums from fixed point."""
 
     projection: Projection
     divisors: np.ndarray | None
-    """[stat] float64; None if all statistics are whole numbers already."""
+    """[stat] float64; None if no sum needs to be divided, because all statistics are whole numbers."""
 
 
 def count_swaps(
@@ -161,14 +176,15 @@ def count_swaps(
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Run the permutation test of all pairs on the same swaps, piece by piece.
 
-    For each piece, yields three values. First, the index of its first resample. Second, `[pair]` int64: how many of its
-    resamples are at least as extreme as observed, by the pair alone or (for `SuccessiveMaxima`) by the largest
-    statistic so far. Third, `[pair]` bool: whether every delta was finite.
+    A piece is some consecutive resamples. Yields three values for each piece: the index of its first resample; how many
+    of its resamples are at least as extreme as observed, `[pair]` int64; and whether every delta was finite, `[pair]`
+    bool. For `SuccessiveMaxima`, a resample is compared by the largest statistic of the pair and all pairs before it,
+    else by the statistic of the pair.
     """
     count = len(pairs.left)
     blocks = type(pairs)(*tally.in_blocks(pairs, min(count, max(1, _PAIR_STATS // pairs.width))))
     static = (("score", metric.score), ("alternative", alternative))
-    # A program for a CPU reads statistics one by one, so only the deltas are held in memory.
+    # A program for a CPU reads statistics one by one, so that only the deltas need memory.
     by_deltas = run.backend.platform == "cpu" and blocks.width == blocks.left.shape[2]
     held = blocks.left.shape[1] * (1 if by_deltas else blocks.width)
     tiles = stream(_swap_tile, static, (scaled, blocks), run, size=held, wide_vectors=metric.portable)
@@ -177,25 +193,26 @@ def count_swaps(
 
 
 class ScoreSpec(NamedTuple):
-    """The data for computing the scores of all systems by one metric from the sums of a resample."""
+    """What is needed to compute the scores of all systems by one metric from the sums of a resample."""
 
     indices: ColumnIndices
-    """The columns of each system's statistics."""
+    """For each statistic of each system, the index of its sum among the sums of columns."""
     divisors: np.ndarray | None
-    """As in `ScaledProjection`."""
+    """The same as in `ScaledProjection`."""
     score: Score
     on_host: bool
-    """Whether NumPy computes the scores, and the device only the sums. Else, if a score rounds differently on a device,
-    the last digits of intervals would differ."""
+    """Whether NumPy computes the scores, so that the device computes only the sums. This is for scores that a device
+    rounds differently: otherwise, the last digits of intervals would depend on the device."""
 
 
 def replicates(
     projection: Projection, metrics: Sequence[ScoreSpec], run: Run
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
-    """Scores of all systems by some metrics on the same resamples, piece by piece.
+    """Yield the scores of all systems by some metrics on the same resamples, piece by piece.
 
-    Yields the first resample of a piece, and for each metric scores `[system, resample]` (float64). If scores stay on
-    the device, pieces are JAX arrays of one length. But scores that NumPy computes are on the host.
+    A piece is some consecutive resamples. Yields the index of its first resample, and for each metric its scores
+    `[system, resample]` (float64). If `run.stays`, the scores are JAX arrays on the device, which have the same length
+    for all pieces. But if NumPy computes the scores of any metric, all scores are on the host.
     """
     run = replace(run, stays=run.stays and not any(each.on_host for each in metrics))
     in_kernel = tuple(None if each.on_host else each.score for each in metrics)
@@ -235,7 +252,7 @@ def _swap_tile(
 def _scores_tile(
     rows: Array, valid: Array, scaled: ScaledProjection, metrics: tuple[Any, ...], *, scores: tuple[Score | None, ...]
 ) -> tuple[Array, ...]:
-    del valid  # padding rows come last, and `replicates` cuts them off
+    del valid  # rows that are only padding come last, and `replicates` removes them
     sums = scaled.projection.sums(rows)
     return tuple(
         sums if score is None else tally.replicate_scores(sums, indices, divisors, score=score)
@@ -244,7 +261,7 @@ def _scores_tile(
 
 
 def swapped_sums(scaled: ScaledProjection, run: Run) -> np.ndarray:
-    """Sums `[column, resample]` (float64, whole numbers) over the swapped units, for the resamples of the run."""
+    """Return sums over the swapped units, `[column, resample]` (float64, whole numbers), for the resamples of `run`."""
     pieces = [
         np.concatenate(list(tiles), axis=1)[:, : run.resamples - start]
         for start, (tiles,) in stream(_sums_tile, (), (scaled,), run, size=0)
@@ -255,12 +272,15 @@ def swapped_sums(scaled: ScaledProjection, run: Run) -> np.ndarray:
 def deltas_of(
     sums: np.ndarray, pairs: tally.Pairs, index: int, divisors: np.ndarray | None, score: Score
 ) -> np.ndarray:
-    """Delta `[resample]` of one pair, from sums `[column, resample]`; by NumPy, so the same on every device."""
+    """Return delta `[resample]` of the pair `index`, from sums `[column, resample]` over swapped units.
+
+    NumPy computes delta, so it is the same on every device.
+    """
     one = tally.Pairs(*(part[index : index + 1] for part in pairs))
-    with np.errstate(all="ignore"):  # deltas that are not finite are refused later, with names of systems
+    with np.errstate(all="ignore"):  # deltas that are not finite raise an error later
         return np.asarray(tally.swapped_deltas(sums, one, divisors, score)[0])
 
 
 def _sums_tile(rows: Array, valid: Array, scaled: ScaledProjection) -> tuple[Array, ...]:
-    del valid  # padding rows come last and are cut off later
+    del valid  # rows that are only padding come last and are removed later
     return (scaled.projection.sums(rows),)

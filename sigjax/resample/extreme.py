@@ -1,4 +1,4 @@
-"""The criterion of all tests: whether a value is at least as extreme as observed."""
+"""The criterion of all tests, which decides whether a value is at least as extreme as the observed value."""
 
 from typing import Any, NamedTuple, Self
 
@@ -8,25 +8,26 @@ from sigjax.records import Alternative, Array
 
 
 class Extreme(NamedTuple):
-    """The criterion for values at least as extreme as observed; their null distribution is centred at 0.
+    """The criterion for values that are at least as extreme as observed, if their null distribution is centred at 0.
 
-    Ties within the tolerance count as 1, or as 1/2 with `mid_p`. The axes of `observed` and `tolerance` are the first
-    axes of the values. (Centre bootstrap deltas before you use the criterion.)
+    A value within `tolerance` of the observed value is a tie. Ties are extreme, but with `mid_p` they count only 1/2.
+    The axes of `observed` and `tolerance` are the first axes of the values. (Before you use the criterion for bootstrap
+    deltas, subtract their centre.)
 
     >>> Extreme(np.array([0.2]), np.array([1e-12]), "two-sided").met(np.array([[-0.2, 0.1, 0.2]]))
     array([[ True, False,  True]])
     """
 
     observed: Any
-    """[...] the observed values."""
+    """[...]: the observed values."""
     tolerance: Any
-    """[...]: values closer than this are ties."""
+    """[...]: values that differ from the observed value by less than this are ties."""
     alternative: Alternative
     mid_p: bool = False
-    """Count ties half."""
+    """Whether ties count 1/2 instead of 1."""
 
     def met(self, values: Array) -> Any:
-        """Whether values `[..., value]` are extreme."""
+        """Whether values `[..., value]` are at least as extreme as observed."""
         observed, tolerance = _along(self.observed, values), _along(self.tolerance, values)
         if self.alternative == "greater":
             return values >= observed - tolerance
@@ -35,7 +36,7 @@ class Extreme(NamedTuple):
         return abs(values) >= abs(observed) - tolerance
 
     def tied(self, values: Array) -> Any:
-        """Whether extreme values `[..., value]` are no more extreme than observed."""
+        """Whether values `[..., value]` are no more extreme than observed. If they are extreme, they are then ties."""
         observed, tolerance = _along(self.observed, values), _along(self.tolerance, values)
         if self.alternative == "greater":
             return values <= observed + tolerance
@@ -44,9 +45,9 @@ class Extreme(NamedTuple):
         return abs(values) <= abs(observed) + tolerance
 
     def checked(self) -> Self:
-        """Return this criterion, after a check (for an exact test) that the observed outcome counts as extreme.
+        """Check (for an exact test) that the observed values are extreme by this criterion, and return the criterion.
 
-        If it did not count as extreme, p could be 0.
+        If an observed value were not extreme, p could be 0.
 
         Raises:
             RuntimeError: the observed outcome is not extreme.
@@ -56,22 +57,22 @@ class Extreme(NamedTuple):
         return self
 
     def weight(self, values: np.ndarray) -> np.ndarray:
-        """The weight of values `[..., value]` in the p-value: 0, 1, or 1/2."""
+        """Return the weight of values `[..., value]` in the p-value: 1 if extreme, 1/2 if a tie in mid-p, else 0."""
         return self.met(values) * np.where(self.mid_p & self.tied(values), 0.5, 1.0)
 
     @property
     def least(self) -> Any:
-        """[...]: the size (see `size`) at which values begin to be extreme."""
+        """[...]: values whose size (see `size`) is at least this are extreme."""
         return size(self.observed, self.alternative) - self.tolerance
 
     @property
     def beyond(self) -> Any:
-        """[...]: values of a larger size than this are more extreme than observed."""
+        """[...]: values whose size (see `size`) is larger than this are more extreme than observed."""
         return size(self.observed, self.alternative) + self.tolerance
 
 
 def size(values: Any, alternative: Alternative) -> Any:
-    """The size of values: the larger it is, the more extreme they are.
+    """Return the sizes of values: a value is more extreme if its size is larger.
 
     >>> size(np.array([-0.2, 0.1]), "two-sided"), size(np.array([-0.2, 0.1]), "less")
     (array([0.2, 0.1]), array([ 0.2, -0.1]))
@@ -80,5 +81,5 @@ def size(values: Any, alternative: Alternative) -> Any:
 
 
 def _along(of_pairs: Any, values: Any) -> Any:
-    """Numbers of pairs with further axes of length 1, so that they broadcast against values."""
+    """Append axes of length 1 to `of_pairs` `[...]`, so that it broadcasts against `values` `[..., value]`."""
     return of_pairs.reshape(of_pairs.shape + (1,) * (values.ndim - of_pairs.ndim))

@@ -1,10 +1,14 @@
-"""Resamples of instances for functions of whole columns: the function gets weights, or gathered (copied) instances.
+"""Resamples of instances for metrics that are functions of whole columns, such as correlations.
 
-Masks, counts and draws come from `draws`, for all kinds of metrics. A function that takes weights gets the same columns
-for all resamples; other functions get gathered columns. A function that takes the weights of many resamples is called
-on tiles of them; other functions are mapped over resamples. If JAX can trace a function, it is compiled for the CPU,
-whatever the device. Otherwise it is called with NumPy arrays. This choice depends on the metric and the work only. Each
-resample is computed independently. So the numbers depend on nothing else.
+A column is an input of the function, with one number for each instance. The resamples are the same as for other
+metrics: masks, counts and draws are made by `draws`. If a function has an argument for weights, it is called with the
+original columns and the weights of a resample. Other functions are called with gathered columns: copies of the drawn
+instances. If a function accepts the weights of many resamples at once, it is called for a tile (many resamples) at a
+time. Other functions are called for one resample at a time.
+
+If JAX can trace a function, the function is compiled for the CPU, whatever the device. Otherwise it is called with
+NumPy arrays. This choice depends only on the metric and the amount of work. Each resample is computed independently of
+the others. So scores do not depend on the device, tiles or shards.
 """
 
 from __future__ import annotations
@@ -23,40 +27,50 @@ from sigjax.run.context import ahead, num_cores
 from sigjax.run.loops import expect, over_rows
 
 _TILE_ELEMENTS = 2**19
-"""Most weights in one tile, or most numbers in one of its columns: as many as fit into the cache."""
+"""A tile has at most this many weights, or this many numbers in one gathered column, so that they fit into the
+cache."""
 _FEWEST_ROWS, _LARGEST_TILE = 32, 2**23
-"""For long columns: fewest rows and most weights of a tile. It may exceed the cache, so a sort serves several rows."""
+"""If columns are long, a tile has at least `_FEWEST_ROWS` rows (resamples), but at most `_LARGEST_TILE` weights. It may
+then be larger than the cache, so that one sort of a column is used for several resamples."""
 _LONG_SORT = 128
-"""From this length on, NumPy sorts faster than a compiled CPU program (1,000 numbers: ten times faster, measured)."""
+"""NumPy sorts columns of at least this length faster than a compiled program on a CPU does. (Measured: for 1,000
+numbers, it is ten times faster.)"""
 
 ScorePieces = Iterator[tuple[int, np.ndarray]]
-"""For each piece, its first resample, and its scores `[..., row]` (float64)."""
+"""Yields pairs: the first resample of a piece, and the scores `[..., row]` (float64) of its resamples."""
 
 
 class Function(NamedTuple):
-    """A function of columns `[instance]`, and how it is called."""
+    """A metric's function of columns `[instance]`, and how it is called."""
 
     call: Callable[..., Any]
-    """The function; it is hashable, because it is a key of compiled programs."""
+    """The function. It is hashable, because compiled programs are found by it."""
     weighted: bool
-    """If true, it is called as `call(*columns, weights)`; else as `call(*columns)`."""
+    """If true, the function is called as `call(*columns, weights)`, else as `call(*columns)`."""
     compiled: bool
     vectorized: bool = False
-    """Whether it takes the weights `[row, instance]` of many resamples."""
+    """Whether the function takes the weights `[row, instance]` of many resamples at once."""
 
     @property
     def workers(self) -> int:
-        """The number of threads that call the function; 1 if it has its own threads, or may not be thread-safe."""
+        """The number of threads that call the function.
+
+        It is 1 if a call uses several threads itself (compiled functions), or if the function is perhaps not
+        thread-safe.
+        """
         return num_cores() if self.vectorized and not self.compiled else 1
 
 
 def can_compile(call: Callable[..., Any], num_arrays: int, num_instances: int, *, vectorized: bool) -> bool:
-    """Whether a function of arrays `[instance]` can be compiled for the CPU, and mapped over resamples if needed."""
+    """Whether a function of arrays `[instance]` can be compiled for the CPU.
+
+    A function that is not `vectorized` must also work under `jax.vmap`, which maps it over resamples.
+    """
     jax = imported_jax()
     check_callable()
     try:
         jax.local_devices(backend="cpu")
-    except (RuntimeError, AssertionError):  # JAX is set to use another platform only
+    except (RuntimeError, AssertionError):  # JAX is configured for other platforms only
         return False
     if vectorized:
         return is_traceable(call, *((num_instances,),) * (num_arrays - 1), (2, num_instances))
@@ -64,20 +78,24 @@ def can_compile(call: Callable[..., Any], num_arrays: int, num_instances: int, *
 
 
 def sorts_long(call: Callable[..., Any], num_arrays: int, num_instances: int) -> bool:
-    """Whether a function is slower if compiled, because it sorts long columns for every resample."""
+    """Whether a function would be slower if it were compiled, because it sorts long columns for every resample."""
     jax = imported_jax()
     if num_instances < _LONG_SORT:
         return False
     columns = (np.zeros(num_instances),) * num_arrays
     with host_scope(), np.errstate(all="ignore"):
-        by_jax = isinstance(call(*columns), jax.Array)  # then it sorts in JAX, even if not compiled
+        by_jax = isinstance(call(*columns), jax.Array)  # if true, it sorts in JAX even without compiling
         return not by_jax and " sort[" in str(jax.make_jaxpr(call)(*columns))
 
 
 def swap_scores(
     function: Function, sample: Sample, pairs: Sequence[tuple[int, int]], seed: int, resamples: range, shard: range
 ) -> ScorePieces:
-    """Scores `[pair, side, row]` of pairs of systems on the same swaps of whole units, for a shard of the resamples."""
+    """Yield scores `[pair, side, row]` of pairs of systems on the same swaps of units, for a shard of the resamples.
+
+    `side` is 0 for the first system of the pair, and 1 for the second system. All instances of a unit are swapped
+    together.
+    """
     draws = draws_from_strata(sample.strata)
 
     def scores(rows: np.ndarray) -> list[np.ndarray]:
@@ -88,9 +106,10 @@ def swap_scores(
 
 
 def outcome_scores(function: Function, sample: Sample, pair: tuple[int, int], differing: np.ndarray) -> ScorePieces:
-    """Scores `[side, row]` of two systems on all swaps of the units `differing` that keep the first unit in place.
+    """Yield scores `[side, row]` of two systems on all swaps of the units `differing` that do not swap the first unit.
 
-    The other swaps are their mirror images. In the first row, no unit is swapped.
+    All other swaps are mirror images of these swaps. In the first row, no unit is swapped. `side` is 0 for the first
+    system of the pair, and 1 for the second system.
     """
     outcomes = range(2 ** (len(differing) - 1))
     a, b = sample.columns[list(pair)]
@@ -104,11 +123,14 @@ def outcome_scores(function: Function, sample: Sample, pair: tuple[int, int], di
 
 
 def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range, shard: range) -> ScorePieces:
-    """Scores `[system, row]` of all systems on the same bootstrap resamples of whole units, for a shard of them."""
+    """Yield scores `[system, row]` of all systems on the same bootstrap resamples of units, for a shard of them.
+
+    If a unit is drawn, all its instances are in the resample.
+    """
     draws = draws_from_strata(sample.strata)
     one_length = (sample.sizes == sample.sizes[0]).all()
     if not (function.weighted or one_length):
-        # Do not compile: each number of drawn instances would need its own program.
+        # Do not compile the function, because each number of drawn instances would need another program.
         function = function._replace(compiled=False)
 
     def scores(rows: np.ndarray) -> list[np.ndarray]:
@@ -126,9 +148,10 @@ def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range
 
 
 def _pieces(function: Function, scores: Callable[..., Any], resamples: range, width: int, shard: range) -> ScorePieces:
-    """Yield `scores(rows)` of the shard, tile by tile. The tile size does not depend on the shard.
+    """Yield `scores(rows)` for the resamples of the shard, tile by tile.
 
-    Compiled programs take tiles of one size, so the last tile may have surplus rows.
+    The tile size does not depend on the shard. Compiled programs need tiles of one size, so the last tile may have
+    additional rows, whose scores are removed. `width` is the number of weights or gathered instances per row.
     """
     within = max(_TILE_ELEMENTS // width, min(_FEWEST_ROWS, _LARGEST_TILE // width), 1)
     size: int = 2 ** min(within.bit_length() - 1, (len(resamples) - 1).bit_length())
@@ -141,12 +164,13 @@ def _pieces(function: Function, scores: Callable[..., Any], resamples: range, wi
 
 
 def _swapped(swapped: Array, a: Array, b: Array, *, function: Function) -> Array:
-    """Scores `[side, row]` with the instances marked in `swapped` `[row, instance]` exchanged."""
+    """Return scores `[side, row]` of systems `a` and `b` after swaps of the instances `swapped` `[row, instance]`."""
     expect(swapped, (None, a.shape[-1]), bool)
     expect(b, a.shape, np.float64)
     xp = swapped.__array_namespace__()
     if function.weighted:
-        # One table holds the instances of both systems; each side takes an instance from one of the two systems.
+        # Both sides use the same columns, which contain the instances of both systems. The weights of a side are 1 for
+        # the instances that the side has after the exchange, else 0.
         table = tuple(xp.concatenate([a, b], axis=1))
         kept = xp.concatenate([~swapped, swapped], axis=1)
         return xp.stack([_over_rows(function, table, (side.astype(xp.float64),)) for side in (kept, ~kept)])
@@ -156,21 +180,24 @@ def _swapped(swapped: Array, a: Array, b: Array, *, function: Function) -> Array
 
 
 def _weighed(counts: Array, columns: Array, *, function: Function) -> Array:
-    """Scores `[row]` for counts `[row, instance]`."""
+    """Return the scores `[row]` of one system for counts `[row, instance]`."""
     expect(counts, (None, columns.shape[-1]), np.int32)
     weights = counts.astype(counts.__array_namespace__().float64)
     return _over_rows(function, tuple(columns), (weights,))
 
 
 def _gathered(instances: Array, columns: Array, *, function: Function) -> Array:
-    """Scores `[row]` of the instances `[row, draw]`; in NumPy, rows may differ in length."""
+    """Return the scores `[row]` of one system on the drawn `instances` `[row, draw]`.
+
+    If the function is not compiled, rows may have different lengths.
+    """
     if not function.compiled:
         return np.array([function.call(*columns[:, of_row]) for of_row in instances], np.float64)
     return _over_rows(function, (), [column[instances] for column in columns])
 
 
 def _over_rows(function: Function, same: Sequence[Array], varying: Sequence[Array]) -> Array:
-    """`call(*same [instance], *varying [row, instance])` for each row."""
+    """Call the function for each row: with the arrays `same` `[instance]` and a row of `varying` `[row, instance]`."""
     if function.vectorized:
         return function.call(*same, *varying)
     return over_rows(partial(function.call, *same), varying)
@@ -178,7 +205,7 @@ def _over_rows(function: Function, same: Sequence[Array], varying: Sequence[Arra
 
 def _run(kernel: Callable[..., Array], function: Function, *arrays: Any) -> np.ndarray:
     if not function.compiled:
-        # Scores that are not finite are refused later, by a message with the names of systems.
+        # Scores that are not finite raise an error later, with the names of the systems.
         with np.errstate(all="ignore"):
             return np.asarray(kernel(*arrays, function=function))
     return np.asarray(compiled(kernel, (("function", function),), "cpu")(*arrays))  # CPU even if there is a GPU

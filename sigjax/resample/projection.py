@@ -1,26 +1,32 @@
-"""Projection: the weights of all resamples, multiplied by the statistics of all systems, without rounding.
+"""Projections: the weights of resamples, multiplied by the statistics of all systems, without rounding errors.
 
-Statistics are whole numbers (see `units`). So sums are exact in any order, if their type holds whole numbers of this
-size; the type is chosen accordingly. A `Projection` has `sums`, which turns rows `[row, 3]` into sums `[column, row]`
-(floats) over the units that each row draws. Its `width` is the number of values (of 32 bits or more) that a row needs
-in memory; the tile size depends on it.
+Statistics are whole numbers (see `units`). The type of the sums is chosen so that it holds all these whole numbers.
+Then sums are exact in any order. A column is one statistic of one system, with a number for each unit. A row is one
+resample. The method `sums` of a `Projection` returns the sums `[column, row]` (floats) over the units that each row
+`[row, 3]` (see `draws.rows_of`) draws or swaps. Its `width` is the number of values (of 32 bits or more) that a row
+needs in memory. The tile size depends on the width.
 
-*Few columns* are added up as words are drawn. (A matrix product would need the weights of all units in memory; for one
-pair of systems, this takes longer than the sums.) Several columns share a word. Each column has a field of bits that
-its sum cannot exceed, so one addition serves all columns. Resamples are the last axis, so that operations are on long
-vectors. Swap: whole numbers are split into binary digits; the sum of a digit over the units in a mask is the number of
-bits that mask and digit share. Bootstrap: the statistics of each drawn unit are looked up.
+*Few columns* are added up while random words are drawn. (A matrix product would need the weights of all units in
+memory. For one pair of systems, writing and reading them takes longer than the sums.) The sums of several columns are
+stored in one word. Each column has a field of bits in the word. The field is so wide that the sum fits into it, so one
+addition adds up all columns. The last axis of arrays is the row, so that operations are on long vectors. For swaps,
+whole numbers are split into binary digits. For each digit, the units with this digit form a set of bits. The sum of the
+digit over the swapped units is the number of bits that this set and the mask have in common. For the bootstrap, the
+statistics of each drawn unit are looked up in a table.
 
-*Many columns* are multiplied by the weights in one matrix product: in floating point, or as bytes whose products are
-added up in 32-bit integers.
+*Many columns* are multiplied by the weights in one matrix product. It is computed in floating point, or with bytes
+whose products are added up in 32-bit integers.
 
-*Several outputs (runs) per system and unit.* `crossed` gives each of two systems a random half of all their outputs of
-a unit; `choice` chooses units likewise. `nested_draws` draw units with replacement, then outputs of each drawn unit
-with replacement. Words belong to units and runs, so padding changes nothing. For a mean over n units with R outputs
-each, nested draws have the variance between unit means over n, plus the mean variance within units over n R. Unit means
-already vary with their outputs, so draws of whole units have both parts of the variance. Nested draws add the second
-term once more, which is on the safe side. References: Davison and Hinkley (1997), "Bootstrap methods and their
-application", section 3.8; for runs that affect all units alike, Owen (2007), "The pigeonhole bootstrap".
+*Several outputs (runs) per system and unit.* For a pair of systems, `crossed` gives each system a random half of all
+outputs of both systems for a unit. `choice` chooses a random set of units in the same way. `nested_draws` draws units
+with replacement, then outputs of each drawn unit with replacement. Each random word belongs to a unit and a run, so
+padding does not change any draw.
+
+For a mean over n units with R outputs each, the variance under nested draws is the variance between unit means divided
+by n, plus the mean variance within units divided by n R. The variance between unit means already contains the variance
+of their outputs, so draws of whole units would suffice. Nested draws add the second term once more, so they
+overestimate the variance (which is on the safe side). References: Davison and Hinkley (1997), "Bootstrap methods and
+their application", section 3.8; for runs that affect all units alike, Owen (2007), "The pigeonhole bootstrap".
 """
 
 import math
@@ -45,41 +51,49 @@ from sigjax.resample.draws import (
 from sigjax.run import loops
 
 MOST_WORDS = 2
-"""Most words for sums of few columns. Each word draws all random numbers; with more, a product is faster (measured)."""
+"""Columns count as few if their sums fit into at most this many words. For each word, all random numbers are drawn
+again. With more words, a matrix product is faster (measured)."""
 _WIDTH = 32
-"""Width of a row without weights, chosen so that vectors of some thousand rows stay in the cache."""
+"""`width` of projections that need no weights in memory, chosen so that vectors of some thousand rows stay in the
+cache."""
 _UNROLLED = 8
-"""Lanes per step of a loop; with fewer lanes, the overhead of a step would dominate."""
+"""Number of lanes per step of a loop. With fewer lanes, the overhead of a step would take most of the time."""
 
 
 class Fields(NamedTuple):
-    """The place of each column's sum in words of 32 or 64 bits. `shift` and `mask` have the type of the words."""
+    """The field (some bits of a word of 32 or 64 bits) for each column's sum.
+
+    `shift` and `mask` have the type of the words.
+    """
 
     word: np.ndarray
-    """[column] int32: the index of its word."""
+    """[column] int32: the index of the word that contains the field."""
     shift: np.ndarray
-    """[column]: the lowest bit of its field."""
+    """[column]: the lowest bit of the field."""
     mask: np.ndarray
     """[column]: a number with as many 1 bits as the field has bits."""
     offset: np.ndarray
-    """[column] float64: the sum that the value 0 in the field stands for."""
+    """[column] float64: the lowest possible sum. A field contains the sum minus this number."""
 
     def pack(self, values: np.ndarray) -> np.ndarray:
-        """Words `[word, ...]` with whole numbers `[column, ...]` (int64) in their fields, in two's complement."""
+        """Return words `[word, ...]` that contain whole numbers `[column, ...]` (int64) in their fields.
+
+        Negative numbers are in two's complement.
+        """
         words = np.zeros((int(self.word.max()) + 1, *values.shape[1:]), self.mask.dtype)
         for word, shift, column in zip(self.word, self.shift, values, strict=True):
             words[word] += column.astype(self.mask.dtype) << shift
         return words
 
     def sums(self, words: Array) -> Array:
-        """Sums `[column, row]` float64 from words `[word, row]`."""
+        """Return the sums `[column, row]` (float64) that the words `[word, row]` contain."""
         xp = words.__array_namespace__()
         fields = (words[self.word] >> self.shift[:, None]) & self.mask[:, None]
         return fields.astype(xp.float64) + self.offset[:, None]
 
 
 def make_fields(lowest: np.ndarray, highest: np.ndarray) -> Fields | None:
-    """Fields for columns whose sums lie between these whole numbers `[column]`; None if too many words are needed.
+    """Make fields for columns with sums from `lowest` to `highest` `[column]`; None if too many words are needed.
 
     >>> make_fields(np.array([-500, 0, 7]), np.array([500, 2**40, 7])).word.tolist()
     [0, 0, 0]
@@ -93,29 +107,33 @@ def make_fields(lowest: np.ndarray, highest: np.ndarray) -> Fields | None:
     for column, width in enumerate(needed):
         word = next((i for i, taken in enumerate(used) if taken + width <= length), len(used))
         used += [0] * (word == len(used))
-        # A shift by the full length of a word is undefined, so the shift is limited.
+        # Limit the shift, because a shift by the full length of a word is undefined.
         words[column], shifts[column], masks[column] = word, min(used[word], length - 1), 2**width - 1
         used[word] += width
     return None if len(used) > MOST_WORDS else Fields(words, shifts, masks, lowest.astype(np.float64))
 
 
 class FusedSwap(NamedTuple):
-    """Sums over swapped units, for few columns, computed by binary digits."""
+    """Sums over swapped units, for few columns, computed by binary digits.
+
+    Each column is split into binary digits. A digit in the fields below is one binary digit of one column.
+    """
 
     digits: np.ndarray
-    """[step, lane, digit] uint64: bits of the units that have the digit; a lane holds two words of 32 bits."""
+    """[step, lane, digit] uint64: a bit for each unit, which is 1 if the digit of the unit's number is 1. A lane
+    contains the bits of two words of 32 units."""
     worth: np.ndarray
-    """[word, digit] uint32 or uint64: the number that a unit with this digit adds to the word, in two's complement."""
+    """[word, digit] uint32 or uint64: what is added to the word for a unit whose digit is 1, in two's complement."""
     starts: np.ndarray
-    """[word]: the packed fields of sums over no units."""
+    """[word]: the words for sums over no units, to which the swapped units are added."""
     num_steps: np.ndarray
-    """[] int32: the number of steps; later steps are padding."""
+    """[] int32: the number of steps. Later steps are only padding."""
     fields: Fields
 
     width = _WIDTH
 
     def sums(self, rows: Array) -> Array:
-        """Sums of the units that the mask of each row marks."""
+        """Return the sums `[column, row]` over the units that the mask of each row marks."""
 
         def add(total: Array, word: int, lane: Array, digits: Array) -> Array:
             drawn = lane_words(rows, lane)
@@ -127,19 +145,21 @@ class FusedSwap(NamedTuple):
 
 
 class FusedDraws(NamedTuple):
-    """Sums over drawn units (bootstrap), for few columns: the statistics of each drawn unit are looked up."""
+    """Sums over drawn units (bootstrap), for few columns. The statistics of each drawn unit are looked up in tables."""
 
     tables: np.ndarray
-    """[word, unit] uint32 or uint64; zeros for padding, up to the number of padded draws."""
+    """[word, unit] uint32 or uint64: the statistics of each unit, packed into words; zeros for units that are only
+    padding."""
     draws: np.ndarray
-    """[step, lane, half, 2] uint64: for each draw, the first unit and the size of its stratum."""
+    """[step, lane, word of a lane, 2] uint64: for the draw of each random word, the first unit and the size of its
+    stratum."""
     num_steps: np.ndarray
     fields: Fields
 
     width = _WIDTH
 
     def sums(self, rows: Array) -> Array:
-        """Sums of the units that each row draws."""
+        """Return the sums `[column, row]` over the units that each row draws."""
 
         def add(total: Array, word: int, lane: Array, draws: Array) -> Array:
             for drawn, (start, size) in zip(lane_pair(rows, lane), draws, strict=True):
@@ -150,14 +170,17 @@ class FusedDraws(NamedTuple):
 
 
 def fused_swap(columns: np.ndarray, *, compiled: bool = True) -> FusedSwap | None:
-    """The projection of columns `[column, unit]` (int64); None if too many words are needed (NumPy: over 1)."""
+    """Make a projection of few columns `[column, unit]` (int64) for swaps; None if too many words are needed.
+
+    In NumPy (not `compiled`), more than one word is too many.
+    """
     lowest, highest = np.minimum(columns, 0).sum(axis=1), np.maximum(columns, 0).sum(axis=1)
     fields = make_fields(lowest, highest)
     if fields is None or not (compiled or fields.word.max() == 0):
         return None
     digits, worth = list[np.ndarray](), list[np.ndarray]()
     for index, column in enumerate(columns):
-        # The last digit is the sign, which has a negative worth.
+        # The last digit is the sign, so its value is negative (two's complement).
         count = int(max(column.max(), -1 - column.min())).bit_length() + 1
         for digit in range(count):
             unit = np.zeros(len(columns), np.int64)
@@ -173,7 +196,7 @@ def fused_swap(columns: np.ndarray, *, compiled: bool = True) -> FusedSwap | Non
 
 
 def fused_draws(columns: np.ndarray, draws: Draws) -> FusedDraws | None:
-    """The projection of columns `[column, unit]` (int64); None if they need too many words."""
+    """Make a bootstrap projection of few columns `[column, unit]` (int64); None if they need too many words."""
     num_units, least = columns.shape[1], columns.min(axis=1)
     fields = make_fields(num_units * least, num_units * columns.max(axis=1))
     if fields is None:
@@ -188,9 +211,11 @@ def fused_draws(columns: np.ndarray, draws: Draws) -> FusedDraws | None:
 
 
 def _in_steps(lanes: np.ndarray, padding: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Values `[lane, ...]` as `[step, lane, ...]`, and how many steps `[]` (int32) are not padding.
+    """Divide values `[lane, ...]` into steps of `_UNROLLED` lanes.
 
-    The number of steps is a power of two, so that few programs are compiled.
+    Returns the values `[step, lane, ...]`, and the number of steps `[]` (int32) that are not only padding.
+
+    With padding, the number of steps is a power of two, so that few programs are compiled.
     """
     count = -(-len(lanes) // _UNROLLED)
     padded = np.empty((2 ** (count - 1).bit_length() * _UNROLLED, *lanes.shape[1:]), lanes.dtype)
@@ -199,7 +224,7 @@ def _in_steps(lanes: np.ndarray, padding: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _bits_of_lanes(marked: np.ndarray) -> np.ndarray:
-    """Marks of units `[unit]` (0 or 1) as bits of lanes `[lane]` uint64, in the order of `swap`."""
+    """Pack marks of units `[unit]` (0 or 1) into bits of lanes `[lane]` uint64, in the same order as in `swap`."""
     width = padded_units(len(marked))
     bits = np.zeros(width, np.uint32)
     bits[: len(marked)] = marked
@@ -209,7 +234,10 @@ def _bits_of_lanes(marked: np.ndarray) -> np.ndarray:
 
 
 def _sum_over_lanes(add: Callable[..., Array], rows: Array, starts: Array, num_steps: Array, data: Array) -> Array:
-    """Words `[word, row]`: `add(total [row], word, lane, data of the lane)` over the lanes of all steps."""
+    """Return words `[word, row]`: the totals after `add` was called for the lanes of all steps.
+
+    `add(total [row], word, lane, data of the lane)` returns a new total. The first totals are `starts` `[word]`.
+    """
     loops.expect(rows, (None, 3), np.uint32)
     xp = rows.__array_namespace__()
     first = tuple(xp.broadcast_to(start, (len(rows),)) for start in starts)
@@ -226,18 +254,19 @@ def _sum_over_lanes(add: Callable[..., Array], rows: Array, starts: Array, num_s
 
 _LAST_SUM = 2**31
 _LAST_WHOLE = 2**24
-"""Largest bound on sums in float32, which holds all whole numbers up to this number."""
+"""Sums are computed in float32 if they are below this number, because float32 holds all whole numbers up to it."""
 _COLUMN_MULTIPLE = 4
-"""Columns are padded with zeros to a multiple of this number. XLA on CPU is ten times slower for 1 to 3 columns."""
+"""Columns of zeros are appended until the number of columns is a multiple of this, because XLA on CPU is ten times
+slower for 1 to 3 columns."""
 Draw = Callable[[Array], Array]
-"""Rows `[row, 3]` -> the indices that each row draws, `[row, draw]` (int32)."""
+"""Function from rows `[row, 3]` to the indices of units (or outputs) that each row draws, `[row, draw]` (int32)."""
 
 
 class Floats(NamedTuple):
-    """Columns of whole numbers in a floating-point type in which their sums are exact."""
+    """Columns of whole numbers, for matrix products in a floating-point type in which their sums are exact."""
 
     matrix: np.ndarray
-    """[padded unit, column] float32 or float64, zeros for padding."""
+    """[padded unit, column] float32 or float64: the columns, with zeros for units that are only padding."""
 
     @property
     def dtype(self) -> np.dtype:
@@ -251,15 +280,15 @@ class Floats(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Number of values (of 32 bits or more) that the weights of a row need in memory."""
+        """The number of values (of 32 bits or more) that the weights of a row need in memory."""
         return len(self.matrix)
 
     def sums(self, weights: Array) -> Array:
-        """Sums `[column, row]` from weights `[row, padded unit]`, of the matrix's type."""
+        """Return sums `[column, row]` for weights `[row, padded unit]`; both have the type of the matrix."""
         return loops.product(weights, self.matrix)
 
     def drawn(self, draw: Draw, rows: Array) -> Array:
-        """The sums `[column, row]` of the draws of each row."""
+        """Return the sums `[column, row]` over the draws of each row."""
         return self.sums(loops.counts(draw, rows, len(self.matrix), self.dtype))
 
 
@@ -267,13 +296,13 @@ class ByteColumns(NamedTuple):
     """Columns of whole numbers as bytes, for products that are added up in 32-bit integers."""
 
     matrix: np.ndarray
-    """[digit and column, padded unit] int8: digits of base 256, from -128 to 127; first the lowest digits of all
-    columns. Padding is 0. In a product, the matrix is on the left of the weights. So each column's sums are contiguous,
-    which is fastest in XLA on CPU (measured)."""
+    """[digit and column, padded unit] int8: the numbers in base 256, with digits from -128 to 127. The lowest digits of
+    all columns come first, then the next digits, and so on. Padding is 0. In a product, this matrix is on the left of
+    the weights. Then the sums of each column are contiguous, which is fastest in XLA on CPU (measured)."""
     worth: np.ndarray
-    """[digit] int64: powers of 256."""
+    """[digit] int64: the powers of 256 by which the digits are multiplied."""
     totals: np.ndarray
-    """[column] int64: the sum over all units."""
+    """[column] int64: the sum of the column over all units."""
 
     @property
     def dtype(self) -> np.dtype:
@@ -287,11 +316,14 @@ class ByteColumns(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Number of 32-bit values that the weights of a row need in memory."""
+        """The number of 32-bit values that the weights of a row need in memory."""
         return self.matrix.shape[1] // 4
 
     def sums(self, weights: Array) -> Array:
-        """Sums `[column, row]` from weights `[row, padded unit]` int8: int32 for columns of one digit, else int64."""
+        """Return sums `[column, row]` for weights `[row, padded unit]` (int8).
+
+        Their type is int32 if columns have one digit, else int64.
+        """
         sums = loops.byte_product(self.matrix, weights)
         if len(self.worth) == 1:
             return sums
@@ -299,15 +331,17 @@ class ByteColumns(NamedTuple):
         return (of_digits * self.worth[:, None, None]).sum(axis=0)
 
     def drawn(self, draw: Draw, rows: Array) -> Array:
-        """The sums `[column, row]` (float64) of the draws of each row."""
+        """Return the sums `[column, row]` (float64) over the draws of each row."""
         sums = self.sums(loops.byte_counts(draw(rows), self.matrix.shape[1])).astype(np.int64)
         return (sums - loops.ZERO_COUNT * self.totals[:, None]).astype(np.float64)
 
 
 def bytes_of(columns: np.ndarray, most: int, *, largest: int, padded: int) -> ByteColumns | None:
-    """Columns `[column, unit]` (int64) as bytes, at most `most` per column, for `padded` weights of at most `largest`.
+    """Convert columns `[column, unit]` (int64) to bytes, with at most `most` bytes per number.
 
-    None if a column needs more bytes, or if sums may exceed 32 bits.
+    A row has `padded` weights of at most `largest`.
+
+    Returns None if a column needs more bytes, or if sums may exceed 32 bits.
 
     >>> bytes_of(np.array([[1, 300], [-2, 128]]), 2, largest=1, padded=64).matrix[[0, 1, 4, 5], :2].tolist()
     [[1, 44], [-2, -128], [0, 1], [0, 1]]
@@ -325,7 +359,7 @@ def bytes_of(columns: np.ndarray, most: int, *, largest: int, padded: int) -> By
 
 
 def floats_of(columns: np.ndarray, bound: int, padded: int) -> Floats:
-    """Columns `[column, unit]` (int64) as floats, for weights of width `padded` and sums up to `bound`."""
+    """Convert columns `[column, unit]` (int64) to floats, for `padded` weights per row and sums of at most `bound`."""
     return Floats(np.ascontiguousarray(_padded(columns, np.float32 if bound < _LAST_WHOLE else np.float64, padded).T))
 
 
@@ -337,35 +371,39 @@ def _padded(columns: np.ndarray, dtype: Any, padded: int) -> np.ndarray:
 
 
 _UNROLLED_OUTPUTS = 16
-"""Choices of outputs per step of a loop on a GPU."""
+"""Number of outputs that are visited in one step of a loop on a GPU."""
 
 
 class NestedDraws(NamedTuple):
-    """Units and their outputs, for nested draws."""
+    """Units and their outputs, for nested draws: first of units, then of outputs of each drawn unit."""
 
     draws: Draws
     first: np.ndarray
-    """[unit] uint64: its first output; for padding units, the first padding output."""
+    """[unit] uint64: the first output of the unit. For units that are only padding, this is the first output that is
+    only padding."""
     sizes: np.ndarray
-    """[unit] uint64: its number of outputs."""
+    """[unit] uint64: the number of outputs of the unit."""
     slots: np.ndarray
-    """[slot] uint64: 0, 1, ...: numbers of the outputs within a unit, as many as the largest unit has outputs."""
+    """[slot] uint64: the numbers 0, 1, ... of the outputs of a unit. There are as many slots as the largest unit has
+    outputs."""
 
     @property
     def lanes(self) -> int:
-        """Number of pairs of words per drawn unit: one word chooses the unit, and each other word an output."""
+        """The number of pairs of words per drawn unit: one word chooses the unit, and one word per slot an output."""
         return len(self.slots) // 2 + 1
 
     @property
     def num_words(self) -> int:
-        """The number of random words of a row."""
+        """The number of random words that a row uses."""
         return 2 * self.lanes * len(self.draws.size)
 
     def drawn(self, rows: Array) -> Array:
-        """The output of each draw, `[row, draw]` int32; a drawn unit has as many draws as the largest unit has outputs.
+        """Return the output that each draw chooses, `[row, draw]` int32.
 
-        Padding draws choose the first padding output. Whatever the sizes, an output is drawn 256 times with a chance
-        below 1e-155, by Chernoff's bound exp(e^(u - 1) - 1 - 256 log u), with u = 4.95.
+        There are as many draws for each drawn unit as the largest unit has outputs. If the drawn unit has fewer
+        outputs, the surplus draws choose the first output that is only padding. Counts fit into a byte: for all sizes
+        of units, an output is drawn 256 times with a probability below 1e-155. (This is Chernoff's bound exp(e^(u - 1)
+        - 1 - 256 log u) with u = 4.95.)
         """
         xp, draws, lanes = rows.__array_namespace__(), self.draws, self.lanes
         random = words(rows, 2 * len(draws.size) * lanes).reshape(len(rows), 2, len(draws.size), lanes)
@@ -378,7 +416,9 @@ class NestedDraws(NamedTuple):
 
 
 def outputs_left(sizes: np.ndarray, num_units: int) -> np.ndarray:
-    """The number of outputs of each unit that are left at each slot, `[slot, unit]` uint64; padded to `num_units`.
+    """Return the number of outputs of each unit that are left at each slot, `[slot, unit]` uint64.
+
+    The outputs of a unit are visited slot by slot. Units are padded to `num_units` units.
 
     >>> outputs_left(np.array([2, 1]), 3)
     array([[2, 1, 0],
@@ -390,7 +430,7 @@ def outputs_left(sizes: np.ndarray, num_units: int) -> np.ndarray:
 
 
 def nested_draws(draws: Draws, sizes: np.ndarray, num_units: int) -> NestedDraws:
-    """`draws` of units with `sizes` `[unit]` outputs, padded to `num_units` draws and units."""
+    """Make nested draws from `draws` of units with `sizes` `[unit]` outputs, padded to `num_units` draws and units."""
     more = num_units - len(sizes)
     start, first = np.pad(draws.start, (0, more), constant_values=len(sizes)), np.cumsum(sizes) - sizes
     return NestedDraws(
@@ -402,12 +442,16 @@ def nested_draws(draws: Draws, sizes: np.ndarray, num_units: int) -> NestedDraws
 
 
 def crossed(rows: Array, left: Array) -> tuple[Array, Array]:
-    """Masks `[slot, row, unit]` (bool): the outputs that leave a pair's first system; the outputs that replace them.
+    """Exchange outputs within units; return two masks `[slot, row, unit]` (bool).
 
-    The two systems have 2 R outputs for a unit. A random set of R of them becomes the second system's; all sets have
-    the same probability, up to 2**-32. The outputs are visited in order, and each joins the set with probability (still
-    needed) / (left), computed in whole numbers. The second system's outputs outside of the set become the first
-    system's outputs. `rows` are `[row, 3]`, see `bits`; `left` `[slot, unit]` is the result of `outputs_left`.
+    The first mask marks the outputs that leave the first system of a pair. The second mask marks the outputs of the
+    second system that replace them.
+
+    The two systems have 2 R outputs for a unit. A random set of R outputs becomes the outputs of the second system; all
+    sets have the same probability, up to 2**-32. The outputs are visited in order. Each output joins the set with the
+    probability needed / left, computed with whole numbers: `needed` outputs are still missing in the set, and `left`
+    outputs were not visited yet. The second system's outputs that are not in the set become outputs of the first
+    system. `rows` `[row, 3]` are as in `draws.rows_of`; `left` `[slot, unit]` is the result of `outputs_left`.
     """
     loops.expect(rows, (None, 3), np.uint32)
     loops.expect(left, (None, None), np.uint64)
@@ -422,22 +466,26 @@ def crossed(rows: Array, left: Array) -> tuple[Array, Array]:
 
 
 class Choice(NamedTuple):
-    """A random choice of units, which visits one unit after another, as `crossed` does with outputs."""
+    """A random choice of units, which are visited one after another, as outputs are in `crossed`."""
 
     size: np.ndarray
     """[] uint64: the number of units to choose."""
     left: np.ndarray
-    """[word of a lane, lane] uint64: how many units are left to choose from; 0 for padding."""
+    """[word of a lane, lane] uint64: how many units were not visited yet; 0 for padding."""
     values: np.ndarray
-    """[word of a lane, lane, column] float64: the statistics of the unit."""
+    """[word of a lane, lane, column] float64: the statistics of the unit that uses the word."""
 
     @property
     def width(self) -> int:
-        """An eighth of the number of words, because units are visited one after another, for many rows at a time."""
+        """An eighth of the number of random words of a row.
+
+        A row does not need memory for all its words, because units are visited one after another. So tiles may have
+        more rows.
+        """
         return -(-self.left.size // 8)
 
     def sums(self, rows: Array) -> Array:
-        """Sums `[column, row]` of the values that each row `[row, 3]` chooses."""
+        """Return the sums `[column, row]` over the units that each row `[row, 3]` chooses."""
         loops.expect(rows, (None, 3), np.uint32)
         xp = rows.__array_namespace__()
         carry = xp.full(len(rows), self.size), xp.zeros((self.values.shape[2], len(rows)))
@@ -453,7 +501,7 @@ class Choice(NamedTuple):
 
 
 def choice(size: int, values: np.ndarray) -> Choice:
-    """A choice of `size` units with `values` `[unit, column]`.
+    """Make a choice of `size` units; their statistics are `values` `[unit, column]`.
 
     >>> from sigjax.resample.draws import row_keys
     >>> choice(2, np.ones((5, 1))).sums(row_keys(0, np.arange(3)))
@@ -465,9 +513,11 @@ def choice(size: int, values: np.ndarray) -> Choice:
 
 
 def _choose(needed: Array, random: Array, pool: Array) -> tuple[Array, Array]:
-    """Sequential selection: how many are still `needed` `[row, unit]` at the end, and masks `[slot, row, unit]`.
+    """Choose outputs of units at random, slot by slot, until `needed` `[row, unit]` outputs of a unit are chosen.
 
-    `pool` `[slot, unit]` is the number of items left to choose from; `random` `[slot, row, unit]` are random words.
+    `pool` `[slot, unit]` is the number of outputs left to choose from; `random` `[slot, row, unit]` are random words.
+    Returns how many outputs are still needed at the end `[row, unit]`, and masks of the chosen outputs `[slot, row,
+    unit]`.
     """
 
     def step(needed: Array, of_slot: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -479,7 +529,7 @@ def _choose(needed: Array, random: Array, pool: Array) -> tuple[Array, Array]:
 
 
 def _is_next_needed(word: Array, left: Array, needed: Array) -> Array:
-    """Whether the next item is chosen, if `needed` of the `left` items must still be chosen."""
+    """Whether the next unit or output is chosen, if `needed` of the `left` units or outputs must still be chosen."""
     return (scaled(word, left) < needed) & (left > 0)
 
 
@@ -487,16 +537,16 @@ Matrix = Floats | ByteColumns
 
 
 class ColumnIndices(NamedTuple):
-    """The column of each statistic of each system."""
+    """For each statistic of each system, where its sum is found among the sums of columns."""
 
     column: np.ndarray
     """[system, stat] int32: the index of the column."""
     offset: np.ndarray
-    """[system, stat] float64: added to the column's sum."""
+    """[system, stat] float64: the number that must be added to the column's sum."""
 
     @classmethod
     def of(cls, column: np.ndarray) -> "ColumnIndices":
-        """Columns `[system, stat]` without offsets."""
+        """Make `ColumnIndices` of the indices `[system, stat]`, with offsets of 0."""
         return cls(column, np.zeros(column.shape))
 
 
@@ -508,11 +558,11 @@ class SwapProduct(NamedTuple):
 
     @property
     def width(self) -> int:
-        """The width of its masks."""
+        """The number of values that the mask of a row needs in memory."""
         return self.matrix.width
 
     def sums(self, rows: Array) -> Array:
-        """Sums (float64) of the units that the mask of each row marks."""
+        """Return the sums `[column, row]` (float64) over the units that the mask of each row marks."""
         return self.matrix.sums(swap(rows, self.draws, self.matrix.dtype)).astype(np.float64)
 
 
@@ -524,29 +574,34 @@ class DrawsProduct(NamedTuple):
 
     @property
     def width(self) -> int:
-        """The width of its random words or of its counts, whichever is larger."""
+        """The number of random words of a row, or the number of values for its counts, whichever is larger."""
         return max(self.draws.num_words, self.matrix.width)
 
     def sums(self, rows: Array) -> Array:
-        """The sums of the draws of each row."""
+        """Return the sums `[column, row]` (float64) over the draws of each row."""
         return self.matrix.drawn(self.draws.drawn, rows)
 
 
 class CrossedProduct(NamedTuple):
-    """Sums of outputs exchanged within units, by a matrix product."""
+    """Sums over outputs that are exchanged within units, computed by a matrix product."""
 
     left: np.ndarray
-    """[slot, unit], see `outputs_left`."""
+    """[slot, unit]: the result of `outputs_left`."""
     matrix: Matrix
-    """The statistics of slots and units."""
+    """The statistics of all outputs. The first axis is slots and units together: all units of the first slot, and so
+    on."""
 
     @property
     def width(self) -> int:
-        """The number of random words of a row."""
+        """The number of random words that a row uses."""
         return 2 * self.left.size
 
     def sums(self, rows: Array) -> Array:
-        """Sums `[2 * padded column, row]` float64, over the outputs that leave, then over their replacements."""
+        """Return sums `[2 * padded column, row]` (float64).
+
+        First come the sums over the outputs that leave the first system, then the sums over the outputs that replace
+        them.
+        """
         xp = rows.__array_namespace__()
         masks = (xp.moveaxis(mask, 1, 0).reshape(len(rows), -1) for mask in crossed(rows, self.left))
         return xp.concatenate([self.matrix.sums(mask.astype(self.matrix.dtype)) for mask in masks]).astype(np.float64)
@@ -556,9 +611,9 @@ Projection = FusedSwap | FusedDraws | SwapProduct | DrawsProduct | CrossedProduc
 
 
 def distinct_columns(values: np.ndarray) -> tuple[np.ndarray, ColumnIndices]:
-    """Distinct columns `[column, unit]` of statistics `[system, unit, stat]` (int64), and the columns of each system.
+    """Return the distinct columns `[column, unit]` of statistics `[system, unit, stat]` (int64), and their indices.
 
-    Equal columns (gold sizes, equal systems) are kept once.
+    A column is one statistic of one system. If columns are equal (gold sizes, equal systems), only one is kept.
     """
     seen: dict[bytes, int] = {}
     indices = np.empty((len(values), values.shape[2]), np.int32)
@@ -572,9 +627,11 @@ def distinct_columns(values: np.ndarray) -> tuple[np.ndarray, ColumnIndices]:
 
 
 def drawn_columns(values: np.ndarray) -> tuple[np.ndarray, ColumnIndices]:
-    """Distinct columns `[column, unit]` if the number of draws is known: up to a constant, columns count as equal.
+    """Return distinct columns `[column, unit]` for bootstrap draws, and their indices.
 
-    For example, if no text is shorter than the n-gram orders, the n-gram totals of all orders need only one column.
+    Because the number of draws is known, a constant that is added to a column adds a known number to its sum. So the
+    smallest number of each column is subtracted, and columns that differ only by a constant are kept once. For example,
+    if no text is shorter than the n-gram orders, the n-gram totals of all orders need only one column.
 
     >>> columns, indices = drawn_columns(np.array([[[3, 2], [5, 4]], [[1, 0], [7, 6]]]))
     >>> columns.tolist(), indices.column.tolist(), indices.offset.tolist()
@@ -588,7 +645,7 @@ def drawn_columns(values: np.ndarray) -> tuple[np.ndarray, ColumnIndices]:
 def swap_projection(
     columns: np.ndarray, draws: Draws, *, compiled: bool, most_bytes: int = 0
 ) -> FusedSwap | SwapProduct:
-    """The fastest swap projection of columns `[column, unit]` (int64), in NumPy or `compiled`."""
+    """Return the fastest swap projection of columns `[column, unit]` (int64), in NumPy or `compiled`."""
     if (fused := fused_swap(columns, compiled=compiled)) is not None:
         return fused
     return SwapProduct(padded_draws(draws), _mask_matrix(columns, most_bytes, padded_units(columns.shape[1])))
@@ -597,9 +654,10 @@ def swap_projection(
 def draws_projection(
     columns: np.ndarray, draws: Draws, *, compiled: bool, most_bytes: int = 0
 ) -> FusedDraws | DrawsProduct:
-    """The fastest bootstrap projection of columns `[column, unit]` (int64), in NumPy or `compiled`.
+    """Return the fastest bootstrap projection of columns `[column, unit]` (int64), in NumPy or `compiled`.
 
-    In NumPy, fused sums would write and read memory for every step of every word, so counting is faster (measured).
+    In NumPy, `FusedDraws` would write and read memory for every step of every word, so a product of counts is faster
+    (measured).
     """
     if compiled and (fused := fused_draws(columns, draws)) is not None:
         return fused
@@ -611,18 +669,18 @@ def draws_projection(
 def crossed_projection(
     columns: np.ndarray, sizes: np.ndarray, *, compiled: bool, most_bytes: int = 0
 ) -> CrossedProduct:
-    """Exchanges of columns `[column, output]` (int64) within units with `sizes` `[unit]` outputs."""
+    """Make a projection of columns `[column, output]` (int64) for exchanges of outputs within units."""
     count = len(sizes)
     left = outputs_left(sizes, padded_units(count) if compiled else count)
     grid = np.zeros((len(columns), *left.shape), np.int64)
-    grid.swapaxes(1, 2)[:, left.T > 0] = columns  # outputs are ordered by unit
+    grid.swapaxes(1, 2)[:, left.T > 0] = columns  # the outputs of a unit are adjacent
     return CrossedProduct(left, _mask_matrix(grid.reshape(len(columns), -1), most_bytes, left.size))
 
 
 def nested_projection(
     columns: np.ndarray, draws: Draws, sizes: np.ndarray, *, compiled: bool, most_bytes: int = 0
 ) -> DrawsProduct:
-    """Nested draws of columns `[column, output]` (int64) of units with `sizes` `[unit]` outputs."""
+    """Make a projection of columns `[column, output]` (int64) for nested draws; units have `sizes` `[unit]` outputs."""
     count, most = len(sizes), len(sizes) * int(sizes.max())
     drawn = nested_draws(draws, sizes, padded_units(count) if compiled else count)
     width = padded_units(len(drawn.draws.size) * len(drawn.slots) + 1)  # with at least one padding output
@@ -630,12 +688,12 @@ def nested_projection(
 
 
 def _mask_matrix(columns: np.ndarray, most_bytes: int, padded: int) -> Matrix:
-    """The matrix for products with masks of width `padded`."""
+    """Return the matrix of columns for products with masks of width `padded`."""
     in_bytes = bytes_of(columns, most_bytes, largest=1, padded=padded)
     return in_bytes or floats_of(columns, int(np.abs(columns).sum(axis=1).max()), padded)
 
 
 def _count_matrix(columns: np.ndarray, most_bytes: int, padded: int, *, most: int) -> Matrix:
-    """The matrix for products with counts of width `padded`; the counts of a row add up to `most`."""
+    """Return the matrix of columns for products with counts of width `padded`, which add up to at most `most`."""
     in_bytes = bytes_of(columns, most_bytes, largest=-loops.ZERO_COUNT, padded=padded)
     return in_bytes or floats_of(columns, most * int(np.abs(columns).max()), padded)

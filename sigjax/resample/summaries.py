@@ -1,13 +1,15 @@
-"""Summaries of replicates that stay on a device: sums, counts and order statistics, bit for bit as in NumPy.
+"""Sums, counts and order statistics of replicates that stay on a device, bit for bit the same as in NumPy.
 
-For JAX. Replicates `[row, place]` are padded with NaN to a power of two, so that few programs serve all numbers of
-resamples. A target is a pair of row indices, and means the difference of the two rows. For a single row, the second
-index is the number of rows. Targets come in blocks `[block, target, 2]`: a GPU handles one block at a time.
+These functions are for JAX. A row contains the replicates of one system; each place in it is a resample. Replicates
+`[row, place]` are padded with NaN to a power of two, so that few programs are compiled for all numbers of resamples. A
+target is what is summarized: the difference of two rows, given by a pair of row indices, or a single row. For a single
+row, the second index is the number of rows. Targets are in blocks `[block, target, 2]`, because a GPU handles one block
+at a time.
 
-Three rules keep results equal to the last bit. Sums are added in the order of `units.total`, one addition after the
-other. Squares are computed in a separate program, since a compiler would join a product and a sum into one operation
-that rounds once. Divisors are arrays as long as the dividends, since a compiler would replace a single divisor by its
-reciprocal.
+Three rules keep results equal to the last bit. Numbers are added in the same order as in `units.total`. Squares are
+computed in a separate program, because a compiler would join a product and a sum into one operation that rounds only
+once. Divisors are arrays as long as the dividends, because a compiler would multiply by the reciprocal of a single
+divisor.
 """
 
 from collections.abc import Callable
@@ -18,28 +20,30 @@ from sigjax.records import Array
 from sigjax.run.loops import barrier, expect, keys, map_items, numbers, put_at, scan, slice_last, while_any
 
 _ROWS = 32
-"""Number of rows that are added at a time, as in `units.total`."""
+"""Number of parts of a row that are added to each other in one step, the same as in `units.total`."""
 _LARGEST = np.uint64(2**64 - 1)
 _PIVOTS = 7
-"""Number of pivots of each rank in one pass. They divide the range into eight parts; a pass finds the right part."""
+"""Number of pivots per pass of the search for an order statistic. They divide the range of values into eight parts, and
+a pass finds the part that contains the order statistic."""
 
 
 def joined(tiles: Array) -> Array:
-    """Replicates `[row, place]` from tiles `[tile, row, place]`."""
+    """Join tiles of replicates `[tile, row, place]` into one array `[row, place]`."""
     xp = tiles.__array_namespace__()
     return xp.moveaxis(tiles, 0, 1).reshape(tiles.shape[1], -1)
 
 
 def nothing(value: Array, *, rows: int, places: int) -> Array:
-    """An array `[row, place]` that holds the same number for all replicates."""
+    """Return an array `[row, place]` for replicates in which all numbers are `value`."""
     return value.__array_namespace__().full((rows, places), value)
 
 
 def placed(values: Array, piece: Array, start: Array, count: Array) -> tuple[Array, Array]:
-    """All replicates with a piece put at `start`, and NaN from `count` on; and which rows of the piece are finite.
+    """Write a piece of replicates into the array of all replicates, at the place `start`.
 
-    The number of places is a power of two, for the pieces from a device and for the array of all replicates. So no
-    piece reaches beyond the array.
+    Places from `count` on become NaN. Returns the array, and for each row, whether all its numbers in the piece are
+    finite. Pieces and the array have powers of two as numbers of places, so no piece extends beyond the end of the
+    array.
     """
     xp, piece = values.__array_namespace__(), piece[:, : values.shape[1]]
     is_there = start + xp.arange(piece.shape[1]) < count
@@ -48,7 +52,7 @@ def placed(values: Array, piece: Array, start: Array, count: Array) -> tuple[Arr
 
 
 def of_targets(values: Array, members: Array) -> Array:
-    """Replicates `[target, place]` of targets `[target, 2]`."""
+    """Return the replicates `[target, place]` of the targets `members` `[target, 2]`."""
     expect(values, (None, None), np.float64)
     expect(members, (None, 2), np.int32)
     xp, first, second = values.__array_namespace__(), members[:, 0], members[:, 1]
@@ -57,7 +61,7 @@ def of_targets(values: Array, members: Array) -> Array:
 
 
 def row_totals(rows: Array, count: Array) -> Array:
-    """The sums of the first `count` numbers of each row `[..., place]`, as by `units.total`."""
+    """Return the sum of the first `count` numbers of each row `[..., place]`, as `units.total` does."""
     xp = rows.__array_namespace__()
     while rows.shape[-1] > 1:
         size = -(-rows.shape[-1] // _ROWS)
@@ -73,18 +77,22 @@ def row_totals(rows: Array, count: Array) -> Array:
 
 
 def totals(values: Array, members: Array, count: Array) -> Array:
-    """The sums of the replicates of each target, `[block, target]`."""
+    """Return the sum of the first `count` replicates of each target, `[block, target]`."""
     return map_items(lambda block: row_totals(of_targets(values, block), count), members)
 
 
 def squares(values: Array, members: Array, means: Array) -> Array:
-    """Squares `[target, place]` of the distances from the means `[target]`."""
+    """Return the squares `[target, place]` of the distances of replicates from the `means` `[target]`."""
     apart = of_targets(values, members) - means[:, None]
     return apart * apart
 
 
 def shares(values: Array, members: Array, low: Array, high: Array) -> Array:
-    """The number of replicates below `low` plus the number up to `high`, both bounds `[block, target]`."""
+    """Return the number of replicates below `low` plus the number of replicates up to `high`, `[block, target]`.
+
+    Both bounds are `[block, target]`. If they are equal, half of the result is the number of smaller replicates plus
+    half of the number of ties.
+    """
     xp = values.__array_namespace__()
 
     def of_block(block: tuple[Array, ...]) -> Array:
@@ -96,10 +104,11 @@ def shares(values: Array, members: Array, low: Array, high: Array) -> Array:
 
 
 def order_statistics(values: Array, members: Array, ranks: Array) -> tuple[Array, Array]:
-    """The replicates with these ranks (from 0) `[block, target, rank]`, and the replicates with the next ranks.
+    """Return the replicates with these `ranks` (from 0), and the replicates with the next ranks.
 
-    Each pass chooses seven pivots between the bounds of the wanted value, and counts the replicates up to each pivot.
-    So an eighth of the range is left. The passes end when both bounds are equal.
+    All three arrays are `[block, target, rank]`. The search keeps a lower and an upper bound of each wanted value. Each
+    pass chooses seven pivots between these bounds, and counts the replicates up to each pivot. So an eighth of the
+    range is left. The passes end when both bounds are equal.
     """
 
     def of_block(block: tuple[Array, ...]) -> tuple[Array, Array]:
@@ -110,14 +119,14 @@ def order_statistics(values: Array, members: Array, ranks: Array) -> tuple[Array
 
 
 def _order_statistics(rows: Array, ranks: Array) -> tuple[Array, Array]:
-    """`order_statistics` of whole numbers `[target, place]`.
+    """Return `order_statistics` of one block whose replicates are given as whole numbers `[target, place]`.
 
-    Unlike floats, whole numbers are never flushed to 0, and there is only one 0.
+    Whole numbers are used because a device may replace tiny floats by 0, and because floats have two zeros (0 and -0).
     """
     xp, one = rows.__array_namespace__(), np.uint64(1)
 
     def each(function: Callable[[Array], Array], limits: Array) -> Array:
-        """Apply a function to the limits `[target, 1]` of each rank, and stack the results: `[target, rank]`."""
+        """Apply a function to the limits `[target, 1]` of each rank, and stack the results as `[target, rank]`."""
         return xp.stack([function(of_rank[:, None]) for of_rank in limits.T], axis=1)
 
     def up_to(limit: Array) -> Array:
@@ -130,7 +139,7 @@ def _order_statistics(rows: Array, ranks: Array) -> tuple[Array, Array]:
         return xp.max(xp.where(rows <= limit, rows, np.uint64(0)), axis=1)
 
     def narrowed(state: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Narrow the bounds: the wanted value is above `low` and at most `high`."""
+        """Do one pass: the wanted value is above `low` and at most `high`, and these bounds are narrowed."""
         low, high, *_ = state
         least, largest = each(next_above, low), each(last_up_to, high)
         step = xp.maximum((high - low) // np.uint64(_PIVOTS + 1), one)
@@ -151,7 +160,10 @@ def _order_statistics(rows: Array, ranks: Array) -> tuple[Array, Array]:
 
 
 def largest_deviations(values: Array, members: Array, observed: Array, errors: Array) -> Array:
-    """The largest distance `[place]` of any target from its observed value, in standard errors (if these are not 0)."""
+    """Return the largest distance of any target from its observed value, for each resample `[place]`.
+
+    Distances are in standard errors (`errors`). Targets with a standard error of 0 are left out.
+    """
     xp = values.__array_namespace__()
 
     def of_block(found: Array, block: tuple[Array, ...]) -> tuple[Array, tuple[()]]:

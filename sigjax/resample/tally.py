@@ -1,22 +1,28 @@
-r"""Tally: the sums of a tile of resamples -> scores, and the number of resamples at least as extreme as observed.
+r"""Compute scores from the sums of a tile of resamples, and count resamples at least as extreme as observed.
 
-Let U be the sums over swapped units and T the totals. A swap gives a* = T_a - U_a + U_b and b* = T_b + U_a - U_b. So
-pairs of systems need only sums, not the instances.
+For a pair of systems a and b, let T_a and T_b be their sums over all units, and U_a and U_b their sums over the swapped
+units. After the swap, the sums are a* = T_a - U_a + U_b and b* = T_b + U_a - U_b. So pairs of systems need only sums,
+not the instances. A tile is a number of consecutive resamples (rows).
 
-**Studentized deltas** z = delta* / s*. Unit i has S = a + b, which swaps leave as it is, and D = a - b, which takes the
-sign e of the swap: a* = (S + e D) / 2 and b* = (S - e D) / 2. With the gradients g_a and g_b of the score at the
-swapped totals, p = g_a + g_b and m = g_a - g_b, the influence of the unit on delta* is
+**Studentized deltas** are z = delta* / s*, where s* is the standard error of delta* on the swapped data. Let a and b be
+the statistics of the two systems on a unit. A swap does not change S = a + b. It multiplies D = a - b by the sign e =
+-1. So the unit has a* = (S + e D) / 2 and b* = (S - e D) / 2, with e = 1 if it is not swapped. Let g_a and g_b be the
+gradients of the score at the swapped sums over all units, p = g_a + g_b and m = g_a - g_b. Then the influence of the
+unit on delta* is
 
 $$u = g_a \cdot a^* - g_b \cdot b^* = (m \cdot S + e \, p \cdot D) / 2,$$
 $$4 s^{*2} = 4 \sum (u - \bar u)^2
 = \sum_{jk} (m_j m_k \sum S_j S_k + p_j p_k \sum D_j D_k + 2 m_j p_k \sum e S_j D_k) - (2 \sum u)^2 / n.$$
 
-Since e^2 = 1, $\sum S_j S_k$ and $\sum D_j D_k$ are the same on all swaps. $\sum e S_j D_k$ is computed like the sum of
-any statistic: it is T - 2 U, if T is the total of $S_j D_k$ and U its sum over swapped units. So s* needs only one
-column for each product S_j D_k, not the units. Influences add up to $2 \sum u = 2 (g_a \cdot A^* - g_b \cdot B^*)$,
-which is 0 for ratios (Euler); for other scores the mean is subtracted. For a linear score m = 0, $4 s^{*2} = \sum (p
-\cdot D)^2 - 4 \delta^{*2} / n$, z grows with delta*, and p is the same as for delta. Reference: Chung and Romano
-(2013), "Exact and asymptotically robust permutation tests".
+Here j and k are statistics, n is the number of units, and the sums are over units. Since e^2 = 1, $\sum S_j S_k$ and
+$\sum D_j D_k$ are the same for all swaps. $\sum e S_j D_k$ is computed like the sum of any statistic: it is T - 2 U,
+where T is the sum of $S_j D_k$ over all units and U the sum over swapped units. So s* needs only one column for each
+product S_j D_k, not the units.
+
+Let A* and B* be the swapped sums over all units. Influences add up to $\sum u = g_a \cdot A^* - g_b \cdot B^*$, which
+is 0 for ratios (Euler's theorem). For other scores, the mean of the influences is subtracted. If the score is linear, m
+= 0 and $4 s^{*2} = \sum (p \cdot D)^2 - 4 \delta^{*2} / n$. Then z increases with delta*, so the p-value is the same as
+for delta. Reference: Chung and Romano (2013), "Exact and asymptotically robust permutation tests".
 """
 
 from typing import Any, NamedTuple
@@ -29,22 +35,22 @@ from sigjax.resample.projection import ColumnIndices
 from sigjax.run.loops import count_hits, expect, map_items, running_maximum, scan, stack_last
 
 _LANES = 64
-"""Number of counts that are added up side by side: they fill a few vector registers."""
+"""Number of counts that are added up in parallel. So many counts fill a few vector registers."""
 _CACHED_SYSTEMS = 64
-"""Most systems that NumPy scores at a time on some hundred resamples, so that its arrays stay in the cache."""
+"""NumPy computes the scores of at most this many systems at a time, so that its arrays stay in the cache."""
 
 
 class Pairs(NamedTuple):
-    """The numbers of each pair of systems (a, b) for the swap test."""
+    """What the swap test needs for each pair of systems (a, b)."""
 
     left: np.ndarray
     """[pair, stat]: the index of the column with a's statistic."""
     right: np.ndarray
     """[pair, stat]: the index of the column with b's statistic."""
     totals_a: np.ndarray
-    """[pair, stat] float64: a's sums over all units."""
+    """[pair, stat] float64: the sums of a's statistics over all units."""
     totals_b: np.ndarray
-    """[pair, stat] float64: b's sums over all units."""
+    """[pair, stat] float64: the sums of b's statistics over all units."""
     delta: np.ndarray
     """[pair] float64: the observed score_a - score_b."""
     tolerance: np.ndarray
@@ -52,76 +58,84 @@ class Pairs(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Numbers per pair and resample."""
+        """Number of values in memory per pair and resample."""
         return self.left.shape[-1]
 
     def start(self, sums: Array) -> Any:
-        """The state that is carried from block to block: none."""
+        """Return the state before the first block of pairs; this test needs no state."""
         del sums
         return ()
 
     def statistics(self, sums: Array, divisors: Array | None, score: Score) -> Array:
-        """The statistic `[pair, row]` that is compared with the observed statistic."""
+        """Return the statistic `[pair, row]` that is compared with the observed statistic: delta."""
         return swapped_deltas(sums, self, divisors, score)
 
     def hits(self, deltas: Array, alternative: Alternative, carried: Any) -> tuple[Array, Any]:
-        """Which `deltas` `[pair, row]` are at least as extreme as observed, and the state for the next block."""
+        """Return which `deltas` `[pair, row]` are at least as extreme as observed, and the state for the next block."""
         return Extreme(self.delta, self.tolerance, alternative).met(deltas), carried
 
 
 class StudentizedPairs(NamedTuple):
-    """The numbers of each pair of systems (a, b) for the studentized swap test: `Pairs`, and products of statistics."""
+    """What the studentized swap test needs for each pair of systems (a, b).
+
+    S and D are the sums and differences of the two systems' statistics, see the text of the module.
+    """
 
     left: np.ndarray
-    """As in `Pairs`; so are the next three fields."""
+    """The same as in `Pairs`, as are the next three fields."""
     right: np.ndarray
     totals_a: np.ndarray
     totals_b: np.ndarray
     delta: np.ndarray
     """[pair] float64: the observed z."""
     tolerance: np.ndarray
-    """[pair] float64: z closer than this are ties."""
+    """[pair] float64: values of z closer than this are ties."""
     rounding: np.ndarray
-    """[pair] float64: deltas closer to 0 than this count as 0."""
+    """[pair] float64: deltas with an absolute value below this count as 0."""
     steps: np.ndarray
-    """[pair, stat] float64: the steps for derivatives by finite differences; the same on all swaps."""
+    """[pair, stat] float64: the steps for derivatives by finite differences. They are the same for all swaps."""
     lowest: np.ndarray
-    """[pair, stat] float64: the least value of a statistic: 0 if it is never negative, else minus infinity."""
+    """[pair, stat] float64: the lower limit of a sum of the statistic: 0 if the statistic is never negative, else minus
+    infinity."""
     units: np.ndarray
-    """[pair, stat] float64: the units of the products, powers of two."""
+    """[pair, stat] float64: the unit of measurement of each statistic in products, a power of two."""
     columns: np.ndarray
     """[pair, stat * stat]: the index of the column with the product S_j D_k."""
     crossed: np.ndarray
-    """[pair, stat, stat] float64: observed sums of S_j D_k, in these `units`, as are the next two fields."""
+    """[pair, stat, stat] float64: the observed sum of S_j D_k, measured in `units`."""
     of_sums: np.ndarray
-    """[pair, stat, stat] float64: sums of S_j S_k."""
+    """[pair, stat, stat] float64: the sum of S_j S_k, measured in `units`."""
     of_differences: np.ndarray
-    """[pair, stat, stat] float64: sums of D_j D_k."""
+    """[pair, stat, stat] float64: the sum of D_j D_k, measured in `units`."""
     num_units: np.ndarray
     """[pair] float64: the number of resampled units."""
 
     @property
     def width(self) -> int:
-        """As in `Pairs`."""
+        """The same as in `Pairs`."""
         return self.columns.shape[-1] + 8 * self.left.shape[-1]
 
     start, hits = Pairs.start, Pairs.hits
 
     def statistics(self, sums: Array, divisors: Array | None, score: Score) -> Array:
-        """As in `Pairs`."""
+        """The same as in `Pairs`."""
         return studentized_deltas(sums, self, divisors, score)
 
 
 class SuccessiveMaxima(NamedTuple):
-    """The numbers of each pair for successive maxima, the pair with the smallest observed statistic first."""
+    """What the swap test needs for each pair, if it compares successive maxima.
+
+    The pair with the smallest observed statistic comes first. On each resample, a pair is compared by the largest
+    statistic of this pair and all pairs before it.
+    """
 
     left: np.ndarray
-    """As in `Pairs`; so are the next three fields."""
+    """The same as in `Pairs`, as are the next three fields."""
     right: np.ndarray
     totals_a: np.ndarray
     totals_b: np.ndarray
     scale: np.ndarray
-    """[pair] float64: the factor by which delta is multiplied to give the statistic."""
+    """[pair] float64: the factor by which the size of delta is multiplied to give the statistic."""
     observed: np.ndarray
     """[pair] float64: the observed statistic."""
     tolerance: np.ndarray
@@ -130,21 +144,24 @@ class SuccessiveMaxima(NamedTuple):
     width, statistics = Pairs.width, Pairs.statistics
 
     def start(self, sums: Array) -> Any:
-        """The largest statistic before the first pair: minus infinity `[row]`, computed from sums `[column, row]`.
+        """Return the largest statistic before the first pair: minus infinity, `[row]`.
 
-        Because it is computed from the sums, JAX knows that it lies on the same devices.
+        It is computed from the sums, so that JAX places it on the same devices.
         """
         return sums.__array_namespace__().minimum(sums[0], -np.inf)
 
     def hits(self, deltas: Array, alternative: Alternative, carried: Any) -> tuple[Array, Any]:
-        """Whether the largest statistic up to each pair is extreme, `[pair, row]`; and the largest of all pairs."""
+        """Return whether the largest statistic up to each pair is extreme, `[pair, row]`, and the largest so far."""
         steps = size(deltas, alternative) * self.scale[:, None]
         maxima = deltas.__array_namespace__().maximum(running_maximum(steps), carried)
         return Extreme(self.observed, self.tolerance, "greater").met(maxima), maxima[-1]
 
 
 def scores(score: Score, sums: Array, divisors: Array | None) -> Array:
-    """Scores `[...]` of fixed-point sums `[..., stat]` (float64) in units of 1 / divisors `[stat]`; None means 1."""
+    """Return the scores `[...]` of fixed-point sums `[..., stat]` (float64).
+
+    Sums are multiples of 1 / divisors `[stat]`; None means that all divisors are 1.
+    """
     values = score(sums if divisors is None else sums / divisors)
     return np.asarray(values, np.float64) if isinstance(sums, np.ndarray) else values
 
@@ -160,10 +177,10 @@ def swap_exceed(
 ) -> tuple[Array, Array]:
     """Count the swaps at least as extreme as observed: by delta, or by the largest statistic (successive maxima).
 
-    `sums` are `[column, row]` float64, from a projection; `valid` `[row]` rows are no padding; pairs are in blocks
-    `[block, pair]`; the score takes sums `[..., stat]` over `divisors` `[stat]`. The largest statistic
-    is taken over a pair and all pairs before it: rows carry their maxima from block to block, without rounding. The
-    result is `[block, pair]` int64 counts, and `[block, pair]` bool: whether every delta was finite.
+    `sums` `[column, row]` (float64) come from a projection. `valid` `[row]` is false for rows that are only padding.
+    The fields of `pairs` are in blocks, `[block, pair, ...]`. The score's argument is an array of sums `[..., stat]`,
+    divided by `divisors` `[stat]`. For successive maxima, the largest statistic so far is kept from block to block.
+    Returns two arrays `[block, pair]`: the counts (int64), and whether every delta was finite.
     """
     expect(sums, (None, len(valid)), np.float64)
     expect(valid, (None,), bool)
@@ -179,13 +196,13 @@ def swap_exceed(
 
 
 def swapped_deltas(sums: Array, pairs: Pairs | SuccessiveMaxima, divisors: Array | None, score: Score) -> Array:
-    """Delta `[pair, row]` of each pair on each swap, from sums `[column, row]`."""
+    """Return delta `[pair, row]` of each pair for each swap, from sums `[column, row]` over swapped units."""
     swapped_a, swapped_b = _swapped_totals(sums, pairs)
     return scores(score, swapped_a, divisors) - scores(score, swapped_b, divisors)
 
 
 def _swapped_totals(sums: Array, pairs: Pairs | SuccessiveMaxima | StudentizedPairs) -> tuple[Array, Array]:
-    """a* and b*, each `[pair, row, stat]`."""
+    """Return the swapped sums a* and b* of each pair, as two arrays `[pair, row, stat]`."""
     shifts = [sums[left] - sums[right] for left, right in zip(pairs.left.T, pairs.right.T, strict=True)]
     swapped_a = stack_last([total[:, None] - shift for total, shift in zip(pairs.totals_a.T, shifts, strict=True)])
     swapped_b = stack_last([total[:, None] + shift for total, shift in zip(pairs.totals_b.T, shifts, strict=True)])
@@ -193,16 +210,16 @@ def _swapped_totals(sums: Array, pairs: Pairs | SuccessiveMaxima | StudentizedPa
 
 
 _NO_VARIANCE = 2.0**-36
-"""A variance below this fraction of its terms counts as 0, because it is only rounding."""
+"""A variance below this fraction of its largest possible terms counts as 0, because it may be only a rounding error."""
 _LARGEST = 2.0**100
-"""The size of z if delta is not 0, but its standard error is 0."""
+"""The absolute value of z if delta is not 0, but its standard error is 0."""
 
 
 def studentized_deltas(sums: Array, pairs: StudentizedPairs, divisors: Array | None, score: Score) -> Array:
-    """Studentized deltas z `[pair, row]` of each pair on each swap, from sums `[column, row]`.
+    """Return studentized deltas z `[pair, row]` of each pair for each swap, from sums `[column, row]`.
 
-    If the standard error is 0, z is 0 for delta = 0; else it has the sign of delta and a size above any other z, so
-    that such deltas tie.
+    If the standard error is 0, z is 0 for delta = 0. For other deltas, z is then `_LARGEST` with the sign of delta,
+    which is larger than any other z. So all deltas with a standard error of 0 and the same sign are ties.
     """
     xp = sums.__array_namespace__()
     both = _swapped_totals(sums, pairs)
@@ -217,7 +234,7 @@ def studentized_deltas(sums: Array, pairs: StudentizedPairs, divisors: Array | N
     def _slope(totals: Array, at: Array, step: Array) -> Array:
         above, below = totals + step, xp.maximum(totals - step, pairs.lowest[:, None])
         values = scores(score, above, divisors), scores(score, below, divisors)
-        # At the edge of the domain of the score, take a one-sided difference.
+        # If the score is not finite on one side, use a one-sided difference.
         upper, lower = (xp.where(xp.isfinite(value), value, at) for value in values)
         widths = xp.sum(above - totals, axis=-1), xp.sum(totals - below, axis=-1)
         width = sum(xp.where(xp.isfinite(value), each, 0.0) for value, each in zip(values, widths, strict=True))
@@ -240,14 +257,17 @@ def studentized_deltas(sums: Array, pairs: StudentizedPairs, divisors: Array | N
 
 
 def in_blocks(columns: tuple[np.ndarray, ...], size: int) -> tuple[np.ndarray, ...]:
-    """Columns `[pair, ...]` of pairs as `[block, pair, ...]`, the last block padded with the last pair."""
+    """Divide columns `[pair, ...]` into blocks `[block, pair, ...]` of `size` pairs.
+
+    If the last block is not full, the last pair is repeated.
+    """
     count = len(columns[0])
     index = np.minimum(np.arange(-(-count // size) * size), count - 1).reshape(-1, size)
     return tuple(column[index] for column in columns)
 
 
 def replicate_scores(sums: Array, indices: ColumnIndices, divisors: Array | None, *, score: Score) -> Array:
-    """Score `[system, row]` (float64) of every system on every resample, from sums `[column, row]`."""
+    """Return the score `[system, row]` (float64) of every system on every resample, from sums `[column, row]`."""
     expect(sums, (None, None), float)
     expect(indices.column, (None, None), np.int32)
     expect(indices.offset, indices.column.shape, np.float64)
@@ -265,12 +285,12 @@ def replicate_scores(sums: Array, indices: ColumnIndices, divisors: Array | None
 
 
 def null_replicates(replicates: Array, delta: Array | float, variant: Variant) -> Array:
-    """Bootstrap replicates of delta, centred at 0 by the variant `shift` or `flip`."""
+    """Return bootstrap replicates of delta after centring them at 0 by the variant `shift` or `flip`."""
     return replicates - delta if variant == "shift" else delta - replicates
 
 
 class Deltas(NamedTuple):
-    """The numbers of each pair of systems (a, b) for the bootstrap test."""
+    """What the bootstrap test needs for each pair of systems (a, b)."""
 
     pairs: np.ndarray
     """[pair, 2] int32: indices of a and b among the systems."""
@@ -281,15 +301,16 @@ class Deltas(NamedTuple):
 
 
 def count_extreme(replicates: Array, *deltas: Array, alternative: Alternative, variant: Variant) -> Array:
-    """The number of bootstrap replicates at least as extreme as observed, for each pair: `[pair]` int64.
+    """Count the bootstrap replicates of each pair that are at least as extreme as observed, `[pair]` int64.
 
-    For JAX; the number of rows is a multiple of 64.
+    `replicates` are scores `[system, row]` on resamples; `deltas` are the fields of `Deltas`. The function is for JAX.
+    The number of rows must be a multiple of 64.
     """
     expect(replicates, (None, None), np.float64)
     expect(deltas[0], (None, 2), np.int32)
     expect(deltas[1], (len(deltas[0]),), np.float64)
     xp = replicates.__array_namespace__()
-    columns = replicates.reshape(len(replicates), -1, _LANES)  # one 32-bit count per lane fills wide vectors
+    columns = replicates.reshape(len(replicates), -1, _LANES)  # 32-bit counts in parallel fill wide vectors
 
     def of_pair(of: tuple[Array, ...]) -> Array:
         pair, delta, tolerance = of

@@ -1,14 +1,15 @@
-"""Turn an evaluation into units with whole numbers; and add floats in a fixed order.
+"""Convert an evaluation to units whose statistics are whole numbers. Also, add floats in a fixed order.
 
 A unit is what a test resamples: an instance with all its runs, or a cluster of instances that depend on each other. Its
-statistics are int64 multiples of a small step, so that every later sum is exact, whatever the order, the device or the
-number of threads. Equal inputs give equal sums, so ties stay ties. Floats are added in one order (`total`), since
-NumPy's own sums depend on its version and on the layout of memory.
+statistics are int64 multiples of a small step (fixed point), so that every later sum is exact, whatever the order, the
+device or the number of threads. Equal inputs give equal sums, so ties remain ties. Floats are always added in the same
+order (`total`), because the results of NumPy's own sums depend on its version and on the layout of memory.
 
-A system that was run several times has one output per unit and run. Designs that keep runs apart exchange (crossed) or
-draw (nested) outputs within a unit, or exchange whole runs (models). Otherwise a unit is the sum of its outputs.
+A system that was run several times has one output per unit and run. Some designs treat runs separately: they exchange
+(crossed) or draw (nested) outputs within a unit, or exchange whole runs (models). In all other designs, the statistics
+of a unit are the sums over its outputs.
 
-For metrics that are not sums, a `Sample` says which unit each instance belongs to, and the instances of drawn units.
+For metrics that are not functions of sums, a `Sample` contains the inputs of the metric and the unit of each instance.
 """
 
 from __future__ import annotations
@@ -23,16 +24,17 @@ import numpy as np
 from sigjax.records import DESIGNS, Design, EvaluationRecord, Hint, InputError, Metric
 
 _ROWS = 32
-"""Number of rows that are added at a time."""
+"""Number of rows in which `total` arranges numbers."""
 _MOST_DECIMALS = 15
 _LARGEST_EXPONENT = 1023
 
 
 def total(values: np.ndarray) -> np.ndarray:
-    """Sums `[...]` of float64 numbers `[..., n]`, the same to the last bit with every NumPy and processor.
+    """Return sums `[...]` of float64 numbers `[..., n]`, the same to the last bit on all machines.
 
-    The numbers are laid out in 32 rows, which are added from the first to the last. This is repeated until at most 32
-    numbers are left. The rounding error grows with the logarithm of n, as in pairwise summation.
+    The result depends neither on the version of NumPy nor on the processor. The numbers are arranged in 32 rows, which
+    are added from the first to the last. This is repeated with the sum of the rows, until at most 32 numbers are left.
+    The rounding error grows with the logarithm of n, as in pairwise summation.
 
     >>> total(np.full((2, 1000), 0.125))
     array([125., 125.])
@@ -48,9 +50,9 @@ def total(values: np.ndarray) -> np.ndarray:
 
 
 class PiecewiseTotal:
-    """The same sum as `total`, to the last bit, of numbers that come in order, in pieces.
+    """Adds numbers that come in order, in pieces; the sum is the same to the last bit as by `total`.
 
-    It keeps one partial sum for 32 numbers.
+    Only one partial sum for 32 numbers is kept in memory.
 
     >>> piecewise = PiecewiseTotal(1000)
     >>> piecewise.add(0, np.full(7, 0.1))
@@ -63,7 +65,7 @@ class PiecewiseTotal:
         self._added = np.empty(-(-count // _ROWS))
 
     def add(self, start: int, values: np.ndarray) -> None:
-        """Add the numbers from `start` on."""
+        """Add the next `values`; `start` is the index of the first of them among all numbers."""
         while len(values):
             row, place = divmod(start, len(self._added))
             part = self._added[place : place + len(values)]
@@ -74,12 +76,12 @@ class PiecewiseTotal:
             start, values = start + len(part), values[len(part) :]
 
     def total(self) -> np.ndarray:
-        """The sum, once all numbers have been added."""
+        """Return the sum, after all numbers have been added."""
         return total(self._added)
 
 
 def variance(values: np.ndarray) -> np.ndarray:
-    """Variances `[...]` (ddof = 1) of float64 numbers `[..., n]`, as by `numpy.var`, but summed by `total`.
+    """Return variances `[...]` (ddof = 1) of float64 numbers `[..., n]`: `numpy.var`, but with sums by `total`.
 
     >>> float(variance(np.array([1.0, 2.0, 3.0])))
     1.0
@@ -90,19 +92,19 @@ def variance(values: np.ndarray) -> np.ndarray:
 
 
 def norms(rows: np.ndarray) -> np.ndarray:
-    """2-norms `[...]` of rows `[..., number]`, even if squares leave the range of a double.
+    """Return the 2-norms `[...]` of rows `[..., number]`, even if squares are beyond the range of a double.
 
     >>> norms(np.array([[3e200, 4e200], [0.0, 0.0]]))
     array([5.e+200, 0.e+000])
     """
-    # Scaling by a power of two rounds nothing.
+    # Scale by powers of two, which causes no rounding errors.
     exponents = np.frexp(np.abs(rows).max(axis=-1))[1]
     return np.ldexp(np.sqrt(total(np.square(np.ldexp(rows, -exponents[..., None])))), exponents)
 
 
 @dataclass(frozen=True, slots=True)
 class FixedPoint:
-    """One statistic in fixed point: as whole multiples of a step."""
+    """One statistic in fixed point, that is, as integer multiples of a step."""
 
     values: np.ndarray
     """[system, instance] int64, in steps of 1 / divisor."""
@@ -112,9 +114,10 @@ class FixedPoint:
 
 
 def fixed_point(column: np.ndarray, limit: int) -> FixedPoint:
-    """One statistic `[system, instance]`: as exact decimals if possible, else rounded to a grid of powers of two.
+    """Convert one statistic `[system, instance]` to fixed point.
 
-    The sum of absolute values of any system stays below `limit`.
+    The step is a power of ten if this represents all numbers exactly. Otherwise, it is a power of two, and numbers are
+    rounded. For every system, the sum of absolute values (in steps) is below `limit`.
     """
     if column.dtype.kind == "i" and float(np.abs(column).max(initial=0)) * column.shape[1] < limit:
         return FixedPoint(column, 1.0, np.zeros(len(column)))
@@ -134,8 +137,8 @@ def fixed_point(column: np.ndarray, limit: int) -> FixedPoint:
             return FixedPoint(whole.astype(np.int64), divisor, np.zeros(len(column)))
     divisor = 2.0 ** min(math.frexp(limit)[1] - 1 - math.frexp(largest)[1], _LARGEST_EXPONENT)
     whole = np.rint(column * divisor)
-    # A value moves by at most half a step, and only if it was rounded. If all values are below the step, there is no
-    # bound.
+    # A value that was rounded changes by at most half a step. If all values are below the step, the relative error has
+    # no bound.
     moved = np.count_nonzero(whole / divisor != column, axis=1) * 0.5
     with np.errstate(divide="ignore", over="ignore"):
         error = np.divide(moved, sizes * divisor, out=np.zeros(len(column)), where=moved > 0)
@@ -143,9 +146,9 @@ def fixed_point(column: np.ndarray, limit: int) -> FixedPoint:
 
 
 def units_of_instances(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray]:
-    """The unit of each instance `[instance]`, and the stratum of each unit `[unit]`, ascending.
+    """Return the unit of each instance `[instance]`, and the stratum of each unit `[unit]`, ascending.
 
-    Units of a stratum are in the order of their first instances.
+    Within a stratum, units are in the order of their first instances.
     """
     evaluation.check_complete()
     clusters = evaluation.clusters or (None if evaluation.runs is None else evaluation.ids)
@@ -165,30 +168,31 @@ def units_of_instances(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.nda
 
 
 def count_units(evaluation: EvaluationRecord) -> int:
-    """The number of units, even if some systems have no results for some units."""
+    """Return the number of units, even if some systems have no results for some units."""
     return len(units_of_instances(replace(evaluation, present=None))[1])
 
 
 def codes(labels: tuple[str, ...]) -> np.ndarray:
-    """Labels -> 0, 1, ... in order of first appearance."""
+    """Replace labels by numbers 0, 1, ... in the order in which they first appear."""
     seen: dict[str, int] = {}
     return np.array([seen.setdefault(label, len(seen)) for label in labels])
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The inputs of a `SampleMetric` for all systems, and the units of their instances."""
+    """The inputs of a `SampleMetric` (a function of whole columns) for all systems, and the unit of each instance."""
 
     columns: np.ndarray
-    """[system, input, instance] float64; standardized if the metric asks for it."""
+    """[system, input, instance] float64: the inputs of the metric, standardized if the metric asks for this."""
     unit: np.ndarray
-    """[instance]: index of the instance's unit. Units are ordered as in `Units`, so they get the same random words."""
+    """[instance]: index of the instance's unit. Units are in the same order as in `Units`, so that they use the same
+    random words."""
     strata: np.ndarray
-    """[unit]: as in `Units`."""
+    """[unit]: the same as in `Units`."""
 
     @cached_property
     def sizes(self) -> np.ndarray:
-        """[unit] how many instances each unit has."""
+        """[unit]: the number of instances of each unit."""
         return np.bincount(self.unit)
 
     @cached_property
@@ -196,7 +200,7 @@ class Sample:
         return np.argsort(self.unit, kind="stable")
 
     def instances(self, drawn: np.ndarray) -> np.ndarray:
-        """The instances of the drawn units `[draw]`, in the order of the draws.
+        """Return the instances of the drawn units `[draw]`, in the order of the draws.
 
         >>> sample = Sample(np.zeros((2, 1, 3)), np.array([0, 1, 0]), np.array([0, 0]))
         >>> sample.instances(np.array([1, 0, 1]))
@@ -209,34 +213,38 @@ class Sample:
 
 
 def make_sample(evaluation: EvaluationRecord) -> Sample:
-    """The unchanged inputs of an evaluation, with the unit of each instance."""
+    """Make a `Sample` of an evaluation, with its inputs unchanged."""
     unit, strata = units_of_instances(evaluation)
     return Sample(np.ascontiguousarray(evaluation.stats.swapaxes(1, 2), np.float64), unit, strata)
 
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _SCORE_ROUNDING = 32 * _EPSILON
-"""Bound on the relative rounding error of a score: a few operations in float64."""
+"""Bound on the relative rounding error of a score that needs a few operations in float64."""
 _STEP = 2.0**-20
-"""Relative step of the finite differences."""
+"""Relative step of the finite differences in `observed_scores`."""
 _LARGEST_SUM = 2**53
-"""Sums of resamples stay below this limit, so that float64 holds the sums exactly."""
+"""Sums of resamples (in steps) are below this limit, so that float64 represents them exactly."""
 _MOST_DRAWS = 32
-"""A bootstrap draws no unit more often than this (except with probability 1e-30). The bound on sums uses it."""
+"""The bound on sums assumes that a bootstrap resample contains no unit more often than this. (The probability of more
+is 1e-30.)"""
 _FEWEST_STEPS = 2.0**16
-"""If sums of whole numbers exceed the limit, larger steps are used; differences must be at least this many steps."""
+"""If sums of whole numbers exceed `_LARGEST_SUM`, larger steps are used. Then the differences between two systems (root
+mean square) must be at least this many steps."""
 _WORST_ERROR = 1e-7
-"""If the relative rounding error of a score exceeds this, numbers are refused: rounding could hide differences."""
+"""If the relative rounding error of a statistic may exceed this, `make_units` raises an error, because rounding could
+hide differences between systems."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Outputs:
-    """The outputs of all systems on the units of a test."""
+    """The outputs of all systems for the units of a test."""
 
     values: np.ndarray
-    """[system, output, stat] int64, in the fixed point of the units; outputs of a unit are adjacent."""
+    """[system, output, stat] int64: statistics of outputs, in the same fixed point as `Units`. Outputs of a unit are
+    adjacent."""
     sizes: np.ndarray
-    """[unit] int64: the number of outputs of each system on the unit, one per run."""
+    """[unit] int64: the number of outputs of each system for the unit, one per run."""
 
     @property
     def unit(self) -> np.ndarray:
@@ -246,40 +254,42 @@ class Outputs:
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Statistics of all systems on the units of a test, in fixed point."""
+    """The statistics of all systems on the units of a test, in fixed point."""
 
     values: np.ndarray
-    """[system, unit, stat] int64, in steps of 1 / divisors; units of a stratum are adjacent."""
+    """[system, unit, stat] int64: statistics in steps of 1 / divisors. Units of a stratum are adjacent."""
     divisors: np.ndarray | None
     """[stat] float64; None if every step is 1 (the statistics are whole numbers)."""
     strata: np.ndarray
-    """[unit]: number of the unit's stratum (0, 1, ...), ascending."""
+    """[unit]: code of the unit's stratum (0, 1, ...), ascending."""
     sizes: np.ndarray
-    """[unit] the number of instances (rows) of each unit, or the sum of their weights in the score."""
+    """[unit]: the number of instances (rows of data) of each unit. If instances have weights in the score, the sum of
+    the weights."""
     relative_error: np.ndarray
-    """[system]: bound on the relative error of a score, from float64 and (for reals) from rounding to fixed point."""
+    """[system]: bound on the relative error of a score, from computing in float64 and from rounding real numbers to
+    fixed point."""
     rounded: np.ndarray
-    """[stat]: whether the values are rounded real numbers, not exact whole numbers or decimals."""
+    """[stat]: whether values were rounded to fixed point. Whole numbers and decimals are usually exact."""
     outputs: Outputs | None = None
-    """The outputs that each unit is the sum of, for designs that treat runs separately."""
+    """The outputs whose sums are the units' statistics; only for designs that treat runs separately."""
 
     @property
     def exact(self) -> bool:
-        """Whether no statistic is rounded."""
+        """Whether no statistic was rounded to fixed point."""
         return not self.rounded.any()
 
     @cached_property
     def totals(self) -> np.ndarray:
-        """Sums over all units, `[system, stat]` float64 (whole numbers, exact)."""
+        """Sums over all units, `[system, stat]` float64. They are exact, in steps of 1 / divisors."""
         return _sums(self.values)
 
     def unscaled(self, sums: np.ndarray) -> np.ndarray:
-        """Fixed-point sums `[..., stat]` (float64), converted to sums of the statistics, as scores take them."""
+        """Convert fixed-point sums `[..., stat]` (float64) to the sums that score functions expect."""
         return sums if self.divisors is None else sums / self.divisors
 
 
 def make_units(evaluation: EvaluationRecord, design: Design = "together") -> Units:
-    """Sum the statistics of each cluster (or keep the instances), in fixed point, sorted by stratum.
+    """Make units from an evaluation: sum the statistics over the instances of each unit, in fixed point.
 
     >>> from sigjax import Evaluation
     >>> evaluation = Evaluation.from_arrays({"A": [1, 0, 1], "B": [0, 0, 1]}, clusters=["x", "x", "y"])
@@ -292,7 +302,7 @@ def make_units(evaluation: EvaluationRecord, design: Design = "together") -> Uni
     most = min(num_units if DESIGNS[design].exchanges == "units" else evaluation.num_instances, _MOST_DRAWS)
     limit = _LARGEST_SUM // most
     if DESIGNS[design].draws == "outputs":
-        limit //= int(np.bincount(unit).max())  # all draws within a unit may choose the same output
+        limit //= int(np.bincount(unit).max())  # all draws of a unit may choose one output
     stats = evaluation.stats
     columns = [fixed_point(stats[:, :, stat], limit) for stat in range(stats.shape[2])]
     for name, column in zip(evaluation.metric.stat_names, columns, strict=True):
@@ -321,7 +331,7 @@ def make_units(evaluation: EvaluationRecord, design: Design = "together") -> Uni
 
 
 def _weights(evaluation: EvaluationRecord) -> np.ndarray | None:
-    """The weight of each row `[instance]` in the score; None if all weights are equal."""
+    """Return the weight of each row `[instance]` of the data in the score; None if all weights are equal."""
     metric = evaluation.metric
     if isinstance(metric, Metric) and metric.weight:
         return evaluation.stats[0, :, metric.stat_names.index(metric.weight)]
@@ -329,7 +339,7 @@ def _weights(evaluation: EvaluationRecord) -> np.ndarray | None:
 
 
 def check_steps(evaluation: EvaluationRecord, units: Units) -> None:
-    """Refuse whole numbers that `units` hold in steps above 1, if systems differ by only a few steps."""
+    """Raise an error if whole numbers were rounded to steps above 1 and two systems differ by only a few steps."""
     if evaluation.stats.dtype.kind != "i" or units.divisors is None:
         return
     steps = 1.0 / units.divisors
@@ -345,7 +355,7 @@ def check_steps(evaluation: EvaluationRecord, units: Units) -> None:
 
 
 def outputs_of(evaluation: EvaluationRecord, values: np.ndarray, unit: np.ndarray) -> Outputs:
-    """Sum statistics `[system, instance, stat]` over the instances of each unit `[instance]` and run.
+    """Sum statistics `[system, instance, stat]` over the instances with the same `unit` `[instance]` and run.
 
     The outputs of a unit are in the order in which their runs first appear in the data.
 
@@ -366,7 +376,7 @@ def outputs_of(evaluation: EvaluationRecord, values: np.ndarray, unit: np.ndarra
 def _check_runs(evaluation: EvaluationRecord, unit: np.ndarray, sizes: np.ndarray) -> None:
     names, instance = np.unique(np.array(evaluation.ids), return_inverse=True)
     num_instances = np.bincount(np.unique(unit * len(names) + instance) // len(names))
-    # No run of an instance occurs twice. So if a unit has fewer rows than instances times runs, a run is missing.
+    # An instance has at most one row per run. So if a unit has fewer rows than instances times runs, a run is missing.
     wrong = np.flatnonzero(np.bincount(unit) != num_instances * sizes)
     if wrong.size:
         label = (evaluation.clusters or ())[int((unit == wrong[0]).argmax())]
@@ -377,7 +387,9 @@ def _check_runs(evaluation: EvaluationRecord, unit: np.ndarray, sizes: np.ndarra
 
 
 def whole_runs(outputs: Outputs) -> Outputs:
-    """Sums over all units for each run: outputs of a single unit (the test set). Every unit must have every run.
+    """Return the sum over all units for each run, as outputs of a single unit (the test set).
+
+    Every unit must have an output of every run.
 
     >>> whole_runs(Outputs(np.array([[[1], [4], [2], [8]]]), np.array([2, 2]))).values[0, :, 0]
     array([ 3, 12])
@@ -387,19 +399,20 @@ def whole_runs(outputs: Outputs) -> Outputs:
 
 
 def _added(values: np.ndarray, index: np.ndarray) -> np.ndarray:
-    """Statistics `[system, instance, stat]` summed over the instances of each `index` `[instance]`."""
+    """Sum statistics `[system, instance, stat]` over the instances with the same `index` `[instance]`."""
     summed = np.zeros((int(index.max()) + 1, len(values), values.shape[2]), np.int64)
     np.add.at(summed, index, values.swapaxes(0, 1))
     return summed.swapaxes(0, 1)
 
 
 def observed_scores(units: Units, metric: Metric) -> tuple[np.ndarray, np.ndarray]:
-    """Scores on all units, and bounds on their rounding errors, both `[system]`.
+    """Return the scores on all units, and bounds on their rounding errors, both `[system]`.
 
-    Finite differences turn the relative error of the sums into an error of the score. Their steps are in proportion to
-    sums of absolute values, so that the bound does not vanish if terms of opposite sign cancel.
+    The bounds are computed by finite differences, from the relative error of the sums. The steps of the differences are
+    proportional to sums of absolute values, so that a bound is not 0 if terms of opposite sign cancel.
     """
-    # Outputs that cancel in the sum of a unit need not cancel when they are exchanged or drawn.
+    # Use outputs if there are any: outputs that cancel in the sum of a unit may not cancel after they are exchanged or
+    # drawn.
     sizes = _sums(np.abs(units.values if units.outputs is None else units.outputs.values))
     num_stats = sizes.shape[1]
     steps = np.concatenate([np.zeros((1, num_stats)), _STEP * np.eye(num_stats)])[:, None] * sizes
@@ -413,5 +426,5 @@ def observed_scores(units: Units, metric: Metric) -> tuple[np.ndarray, np.ndarra
 
 
 def _sums(values: np.ndarray) -> np.ndarray:
-    """Sums over units of whole numbers `[system, unit, stat]`, as float64 (einsum is seven times faster than sum)."""
+    """Return sums over units of whole numbers `[system, unit, stat]`, as float64; einsum is faster than sum."""
     return np.einsum("sut->st", values).astype(np.float64)

@@ -27,13 +27,13 @@ from sigjax.run.files import cache_folder
 from sigjax.version import install_command, installed_version
 
 _CARDS = ("/dev/nvidia0", "/dev/nvidiactl", "/dev/dxg")
-"""Files that exist if there is an NVIDIA GPU: on the machine itself, in containers, and in Windows (WSL2)."""
+"""Files of which at least one exists if there is an NVIDIA GPU: on a machine, in a container, or in Windows (WSL2)."""
 UNUSABLE = (RuntimeError, AssertionError)
 """Errors that JAX raises if a device is missing; it is an AssertionError if JAX_PLATFORMS names no device that
 exists."""
 Kernel = Callable[..., Array | tuple[Array, ...]]
-"""A kernel: (*arrays of NumPy or JAX, **static) -> arrays. It is written once and uses the namespace of its
-arguments."""
+"""A kernel is a function from arrays, and static arguments by keyword, to an array or several arrays. It is written
+once for NumPy and JAX, because it uses the array namespace of its arguments."""
 
 
 def lacking() -> str:
@@ -52,7 +52,7 @@ def lacking() -> str:
 
 
 def devices() -> dict[str, str]:
-    """The values of `--device`, the choice of auto, and why there is no GPU: name -> text."""
+    """Return a dict of texts: `devices` (values of `--device`), `auto` (its choice), `gpu` (used, or why it is not)."""
     try:
         jax = imported_jax()
         found = jax.local_devices()
@@ -86,10 +86,10 @@ def out_of_memory(error: RuntimeError) -> bool:
 
 
 _SMALL_WORK_SECONDS, _KEPT_SECONDS, _LOADING_SECONDS = 1.0, 0.4, 0.5
-"""Nominal seconds of work. If work is shorter, it does not pay to compile, to read a cached program, or to import JAX
-(measured)."""
+"""Nominal seconds of work, measured. `_SMALL_WORK_SECONDS`: shorter work is not compiled. `_KEPT_SECONDS`: the same
+limit if JAX has a cache with programs. `_LOADING_SECONDS`: added to both limits if JAX must first be imported."""
 _by_numpy: dict[float, float] = {}
-"""Size of a piece of work in nominal seconds -> total seconds that NumPy has spent on pieces of this size."""
+"""Nominal seconds of a piece of work -> total nominal seconds that NumPy has spent on pieces with this cost."""
 _MOST_SIZES = 4096
 _WIDE_VECTORS = {"xla_cpu_prefer_vector_width": 512}
 _SETTINGS: dict[str, Any] = {
@@ -105,7 +105,7 @@ _SETTINGS: dict[str, Any] = {
 _SILENT = [0, 10, 2]
 """First version of JAX that prints no messages when it loads its compilation cache."""
 _MOST_KEPT = 2**28
-"""Most bytes of compiled programs that commands keep on disk: room for some thousand programs."""
+"""Commands keep at most this many bytes of compiled programs on disk: room for some thousand programs."""
 _AXIS = "device"
 """Name of the axis of devices."""
 
@@ -196,7 +196,7 @@ def has_kept_programs() -> bool:
 
 
 def check_callable() -> None:
-    """Refuse to call JAX if it cannot be called."""
+    """Raise `InputError` if JAX cannot be called in this process."""
     if reason := reason_against():
         raise InputError(f"JAX cannot be used: {reason}")
 
@@ -218,7 +218,7 @@ def jax_scope() -> Generator[None, None, None]:
 def host_scope() -> Generator[None, None, None]:
     """`jax_scope` for a function that is called on the host and may use `jax.numpy`; does nothing without JAX.
 
-    It gives a readable message if a device has too little memory.
+    If a device has too little memory, it raises `InputError` with a readable message.
     """
     try:
         with jax_scope() if "jax" in sys.modules else nullcontext():
@@ -262,10 +262,11 @@ def compiled(
     """A kernel `(*arrays, **static) -> arrays`, compiled for its static arguments; it computes in float64 and int64.
 
     The same arguments return the same program. It is compiled once for each set of shapes. Nothing else calls
-    `jax.jit`. It runs on the first device of `platform`, or JAX's default device, or on all of `devices`: the first
-    argument and the results are split among them along their first axis, and other arguments are whole on each.
-    `wide_vectors` makes fused kernels up to twice as fast on a CPU that has such vectors (measured). XLA (of JAX
-    0.10.2) then rounds arctan differently, so do not use it for functions of users.
+    `jax.jit`. The program runs on the first device of `platform`, by default on JAX's default device. If `devices` are
+    given, it runs on all of them: its first argument and its results are split among the devices along their first
+    axis, and every device gets a copy of the other arguments. `wide_vectors` makes fused kernels up to twice as fast on
+    a CPU that has such vectors (measured). XLA (of JAX 0.10.2) then rounds arctan differently, so do not use it for
+    functions of users.
 
     Raises:
         InputError: JAX cannot be called here, see `reason_against`. Only this call checks it, not the compiled program.
@@ -375,9 +376,9 @@ def room(backend: Backend) -> float:
 
 
 def most_bytes(backend: Backend, *, counts: bool = False) -> int:
-    """Most bytes of an integer that a product splits into single bytes, with masks or with `counts` as weights.
+    """Return up to which size in bytes integers are split into single bytes before a matrix product.
 
-    0 if products should use floats only.
+    The weights of the product are masks, or with `counts` bootstrap counts. 0 if products should use floats only.
 
     Products of bytes and masks take 0.55 to 0.7 of the time of float32 in XLA under Linux on x86 (measured), and four
     times as long if XLA was built without kernels for such products. Tensor cores of GPUs multiply bytes about thirty

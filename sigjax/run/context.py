@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
 
 _MANY = 32
-"""Fewest items for which threads save time."""
+"""Threads are used only for at least this many items, because they save no time for fewer."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _FRACTION = 0.5
-"""Largest share of the memory that replicates may take."""
+"""Replicates may take up to this share of the setting `memory`."""
 _LONG = 10.0
 """Seconds after which sigjax announces work that may take minutes."""
 _MISSING = "not installed"
@@ -72,9 +72,9 @@ def _pool(process: int) -> ThreadPoolExecutor:
 
 
 def ahead(function: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
-    """Yield the results of the function in the order of the items, while `workers` threads compute the next results.
+    """Yield the results of the function in the order of the items.
 
-    If there is one worker, no threads are used.
+    Meanwhile, `workers` threads compute the next results. If there is one worker, no threads are used.
 
     >>> list(ahead(lambda x: x * x, range(5), workers=2))
     [0, 1, 4, 9, 16]
@@ -97,7 +97,7 @@ def ahead(function: Callable[[Item], Result], items: Iterable[Item], workers: in
 
 
 def in_threads(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Results of the function for each item, on all cores if there are many items."""
+    """Return the results of the function for each item, computed on all cores if there are many items."""
     cores = num_cores()
     if cores == 1 or len(items) < _MANY:
         return [function(item) for item in items]
@@ -110,7 +110,10 @@ def in_threads(function: Callable[[Item], Result], items: Sequence[Item]) -> lis
 
 
 def on_all_cores(kernel: Callable[..., Array], values: np.ndarray, *items: np.ndarray) -> np.ndarray:
-    """Run a compiled `kernel(values, *items [item, ...]) -> [item, ...]`; each core takes a share of the items."""
+    """Return `kernel(values, *items)`, computed on all cores: each core processes a part of the items.
+
+    `items` and the result are arrays `[item, ...]`; the kernel is compiled.
+    """
     count, cores = len(items[0]), num_cores()
     if not count:
         return np.zeros(0, np.int64)
@@ -147,7 +150,7 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 
 def installed() -> dict[str, str]:
-    """Versions, devices and extras: name -> text."""
+    """Return a dict from names of packages, devices and extras to texts: versions, or what is there."""
     extras = [f"{extra} ({installed_version(package) or _MISSING})" for extra, package in _EXTRAS.items()]
     packages = versions() | {"jaxlib": installed_version("jaxlib")}
     named = {name: version or _MISSING for name, version in packages.items()}
@@ -155,13 +158,13 @@ def installed() -> dict[str, str]:
 
 
 _DELAY, _REDRAWN = 1.0, 0.1
-"""Seconds before the progress of work is drawn for the first time, and seconds between two drawings."""
+"""`_DELAY`: seconds of work before its progress is first drawn. `_REDRAWN`: seconds between two drawings."""
 _NUMBERS, _FEWEST_RESAMPLES = 2**22, 64
-"""Most sums per block; fewest resamples per block."""
+"""A block has at most `_NUMBERS` sums, but at least `_FEWEST_RESAMPLES` resamples."""
 
 
 class NotTraceable(ValueError):
-    """The metric cannot run on the device that was asked for, because JAX cannot compile it."""
+    """Raised if the metric cannot run on the requested device, because JAX cannot compile it."""
 
     def __init__(self, device: Device) -> None:
         super().__init__(f"cannot be compiled for {device}")
@@ -185,7 +188,7 @@ class Run:
     """Whether replicates stay on the device. If so, the last columns of a piece may be padding."""
 
     def blocks(self, num_columns: int) -> Iterator[Run]:
-        """The run in blocks; with `num_columns` columns, each block has a limited number of sums."""
+        """Divide the run into blocks with a limited number of sums; a resample has `num_columns` sums."""
         size = 2 ** max(_FEWEST_RESAMPLES, _NUMBERS // num_columns).bit_length() // 2
         for start in range(self.start, self.resamples, size):
             yield replace(self, start=start, resamples=min(start + size, self.resamples))
@@ -199,7 +202,8 @@ class Context:
     progress: bool = False
     """Whether progress bars may be drawn."""
     file: ShardFile | None = None
-    """Where tallies are kept, and the shard to draw. If None, all resamples are drawn, and no tallies are kept."""
+    """The file with tallies, which also names the shard to draw. If None, all resamples are drawn, and no tallies are
+    kept."""
     backend: Backend = NUMPY
     label: str = ""
     """Position of the metric and the number of metrics, for the progress bar."""
@@ -216,7 +220,7 @@ class Context:
         return self.file is not None and self.file.shard.count > 1
 
     def checkpoint(self, name: str) -> Checkpoint:
-        """The checkpoint of one run."""
+        """The checkpoint of the run with this name."""
         return NO_CHECKPOINT if self.file is None else Checkpoint(self.file, (*self.key, name))
 
     def sized(self, cost: Cost, *, on_host: bool = False) -> Context:
@@ -274,7 +278,7 @@ class _Step:
     done: int = 0
     began: float = field(default_factory=time.monotonic)
     context: Variables = field(default_factory=copy_context)
-    """Context variables, by which a notebook finds the cell whose output this is."""
+    """The context variables of the caller, from which a notebook knows in which cell to draw."""
     ended: Event = field(default_factory=Event)
 
     def advance(self, done: int) -> None:
@@ -293,7 +297,8 @@ class _Step:
 _STEPS: list[_Step] = []
 """Running steps in this process, the outermost step first. The last step is drawn."""
 _BUSY, _DRAWING = Event(), Lock()
-"""An event that is set while any step is running; and a lock that the drawing thread holds until its line is erased."""
+"""`_BUSY`: an event that is set while any step is running. `_DRAWING`: a lock that the drawing thread holds until its
+line is erased."""
 
 
 @contextmanager
@@ -358,7 +363,7 @@ def with_progress(function: Callable[Keywords, Result]) -> Callable[Keywords, Re
 
 
 def _in_notebook() -> bool:
-    """Whether a kernel of Jupyter runs this."""
+    """Whether a Jupyter kernel runs this process."""
     ipython = sys.modules.get("IPython")
     return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
@@ -390,7 +395,10 @@ def _draw_within(outermost: _Step) -> None:
 
 @contextmanager
 def _line() -> Generator[Callable[[_Step], None], None, None]:
-    """A line of the terminal, which is erased at the end. Until then, other output to stderr appears above it."""
+    """Yield a function that draws a step in one line of the terminal; at the end, the line is erased.
+
+    Until then, other output to stderr appears above the line.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -411,7 +419,7 @@ def _line() -> Generator[Callable[[_Step], None], None, None]:
 
 @contextmanager
 def _cell() -> Generator[Callable[[_Step], None], None, None]:
-    """An output of a notebook, emptied at the end; it needs no widgets."""
+    """Yield a function that draws a step below a notebook cell, without widgets; at the end, the drawing is removed."""
     from IPython.display import HTML, display  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
 
     handle: Any = display(HTML(""), display_id=True)

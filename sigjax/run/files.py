@@ -1,6 +1,7 @@
 """Files as bytes and text: read within size limits, and written whole or not at all.
 
-Gzip data is unpacked on reading, whatever the name of the file. A full disk or a kill leaves the old file as it was.
+Gzip data is unpacked on reading, whatever the name of the file. If the disk is full or the process is killed, the old
+file stays as it was. To refuse a file means to raise `InputError`, with a one-line message.
 """
 
 import errno
@@ -29,12 +30,13 @@ from sigjax.records import InputError, Line
 GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = b"PK"
 _OFFICE = (b"[Content_Types]", b"_rels/", b"docProps/", b"xl/", b"mimetypeapplication/vnd.oasis")
-"""The first member of an Excel or LibreOffice archive: its name, or how the name begins."""
+"""Beginnings of the name of the first member, in archives of Excel and LibreOffice."""
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 _HEAD = 2**16
 """Number of first bytes from which the format is recognized."""
 _LARGEST_RATIO, _LARGEST_PACKED = 200, 2**28
-"""Limits of unpacking: if a file grows by more than this factor, and to more bytes than this, it is refused."""
+"""A file is refused if unpacking makes it larger than `_LARGEST_PACKED` bytes, and by more than the factor
+`_LARGEST_RATIO`."""
 _LARGEST_PIPE = 2**30
 _DESCRIPTOR = re.compile(r"/dev/(stdin|fd/\d+)|/proc/(self|\d+)/fd/\d+")
 """Paths of pipes that can be read: standard input, and `<(command)` of a shell."""
@@ -133,7 +135,7 @@ def growth_limit(packed: int) -> int:
 
 
 _LONGEST_GAP = 24
-"""Most bytes between two entries of an archive; they hold the sizes and the checksum of the earlier entry."""
+"""Between two entries of an archive are at most this many bytes: the sizes and the checksum of the earlier entry."""
 _ENTRY_HEAD = 30
 """Number of bytes of an entry's header, without its name and the extra fields."""
 
@@ -176,7 +178,7 @@ def _check_gap(end: int, start: int) -> None:
 
 
 def _content(file: str, most: int = -1) -> bytes:
-    """The content of a file, not unpacked: all bytes, or the first ones."""
+    """The content of a file, not unpacked: all bytes, or only the first `most` bytes."""
     try:
         mode = os.stat(file).st_mode
         if stat.S_ISFIFO(mode) and _DESCRIPTOR.fullmatch(file):
@@ -284,10 +286,10 @@ def _decode(file: str, data: bytes) -> str:
 _DESCRIPTOR_PATH = re.compile(r"/(?:dev|proc/self)/(?:stdout|stderr|fd/(\d+))")
 """Paths of standard output and error, and of `>(command)` of a shell."""
 _FIXED = (errno.EBUSY, errno.EPERM, errno.EACCES)
-"""Errors if a file can be written but not replaced: it is a mount of its own (in a container), or belongs to another
-user in /tmp."""
+"""Errors of the system if a file can be written but not replaced. This happens if the file is mounted separately (in a
+container), or belongs to another user in /tmp."""
 _NAME = 50
-"""How many characters of a file's name the name of its temporary file repeats."""
+"""The name of a temporary file repeats this many characters of the name of the final file."""
 _ABANDONED = 3600.0
 """Age in seconds from which a temporary file counts as left over by a killed process."""
 
@@ -300,7 +302,7 @@ def replacing(path: str | os.PathLike[str]) -> Generator[IO[bytes], None, None]:
     be written are written directly. If several processes write the same file, the last to finish wins.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     target = _target(path)
     if target is None:

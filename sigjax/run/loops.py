@@ -1,4 +1,4 @@
-"""Loops and operations that NumPy and JAX spell differently, so that kernels are written once, without branches.
+"""Loops and operations that NumPy and JAX write differently. With them, kernels are written once, without branches.
 
 For NumPy arrays, each function is a Python loop or a plain call. For arrays that JAX traces, it is one operation of the
 compiled program. Items are an array, or a (named) tuple of arrays, with a common first axis.
@@ -20,9 +20,9 @@ ZERO_COUNT = -128
 
 
 def expect(array: Array, shape: Sequence[int | None], dtype: Any) -> None:
-    """State the shape (None: any length) and type of a kernel's argument; they are checked while JAX traces.
+    """Check the shape (None: any length) and the type of a kernel's argument, while JAX traces the kernel.
 
-    NumPy arrays come from the same callers, so they are not checked: chex would import JAX.
+    NumPy arrays are not checked: they come from the same callers, and the check would import JAX.
     """
     if not isinstance(array, np.ndarray):
         import chex  # pyright: ignore[reportMissingTypeStubs]
@@ -36,7 +36,8 @@ def scan(
 ) -> tuple[Carry, Any]:
     """Carry a state through items, `carry, result = step(carry, item)`; return the last state and the stacked results.
 
-    On a GPU, `unroll` steps become one, and the state stays in registers; a CPU would take twice as long (measured).
+    On a GPU, `unroll` steps become one step, and the state stays in registers. A CPU does each step alone, because it
+    would otherwise take twice as long (measured).
 
     >>> scan(lambda total, item: (total + item, total * item), 0, np.array([1, 2, 3]))
     (np.int64(6), array([0, 2, 9]))
@@ -64,9 +65,9 @@ def map_items(function: Callable[[Any], Any], items: Any) -> Any:
 
 
 def only_if(needed: Array, function: Callable[[Any], Any], item: Any) -> Any:
-    """Results of the function for each item that is `needed`, else zeros.
+    """Return the result of the function for an item if it is `needed`.
 
-    A compiled program skips items that are not needed; NumPy computes all items.
+    If it is not needed, a compiled program skips the item and returns zeros. NumPy computes every item.
     """
     if isinstance(item, (np.ndarray, np.generic)):
         return function(item)
@@ -79,7 +80,7 @@ def only_if(needed: Array, function: Callable[[Any], Any], item: Any) -> Any:
 
 
 def over_rows(function: Callable[..., Any], rows: Sequence[Array]) -> Array:
-    """`function(*row)` for each row of some arrays `[row, ...]`: numbers `[row]` (float64)."""
+    """Return `function(*row)` for each row of some arrays `[row, ...]`, as float64 numbers `[row]`."""
     if _of_numpy(tuple(rows)):
         return np.array([function(*row) for row in zip(*rows, strict=True)], np.float64)
     from jax import vmap
@@ -97,14 +98,14 @@ def repeat(step: Callable[[Any, Carry], Carry], times: Array, carry: Carry) -> C
 
 
 def counts(draw: Callable[[Array], Array], rows: Array, width: int, dtype: Any) -> Array:
-    """How often each row of `draw(rows) [row, draw]` has each number below `width`, `[row, width]`.
+    """Count how often each row of `draw(rows)` `[row, draw]` contains each number below `width`: `[row, width]`.
 
     In JAX, the counts must not exceed 255.
     """
     xp = rows.__array_namespace__()
     if not isinstance(rows, np.ndarray):
         row = xp.arange(len(rows))[:, None]
-        # Counts are bytes first, since bytes fit better into the cache of a core.
+        # Count in bytes, since more bytes fit into the cache of a core.
         return xp.zeros((len(rows), width), xp.uint8).at[row, draw(rows)].add(1).astype(dtype)
 
     def write(rows: np.ndarray, out: np.ndarray) -> None:
@@ -116,7 +117,7 @@ def counts(draw: Callable[[Array], Array], rows: Array, width: int, dtype: Any) 
 
 
 def count_hits(hits: Array, values: Array) -> tuple[Array, Array]:
-    """How many `hits` `[row, item]` (bool) each row has (int64), and whether all its `values` are finite."""
+    """Return two arrays `[row]`: the number of true `hits` `[row, item]`, and whether all `values` are finite."""
     if isinstance(hits, np.ndarray):
         return hits.sum(axis=1, dtype=np.int64), np.isfinite(np.asarray(values).sum(axis=1))
     # One sum computes both results. With two sums, XLA would write the values to the GPU's memory.
@@ -126,7 +127,9 @@ def count_hits(hits: Array, values: Array) -> tuple[Array, Array]:
 
 
 def byte_counts(drawn: Array, width: int) -> Array:
-    """How often each row `[row, draw]` has each number below `width`, counting from `ZERO_COUNT`: `[row, width]` int8.
+    """Count how often each row of `drawn` `[row, draw]` contains each number below `width`: `[row, width]` int8.
+
+    The number `ZERO_COUNT` means a count of 0, the next number a count of 1, and so on.
 
     For JAX. Counts are up to 255, and `width` is a multiple of four: a GPU adds words of four bytes, not single bytes.
     The last columns are padding, whose counts may overflow without changing other columns.
@@ -139,7 +142,10 @@ def byte_counts(drawn: Array, width: int) -> Array:
 
 
 def in_cache(write: Callable[[np.ndarray, np.ndarray], None], rows: np.ndarray, out: np.ndarray, size: int) -> Array:
-    """Call `write(rows, out)` for a few rows (`size` numbers) at a time, so that NumPy's arrays stay in the cache."""
+    """Call `write(rows, out)` for blocks of rows, so that NumPy's arrays stay in the cache; return `out`.
+
+    A block of `out` has about `size` numbers.
+    """
     step = max(1, size // max(out.shape[1], 1))
     for start in range(0, len(rows), step):
         write(rows[start : start + step], out[start : start + step])
@@ -147,7 +153,7 @@ def in_cache(write: Callable[[np.ndarray, np.ndarray], None], rows: np.ndarray, 
 
 
 def product(weights: Array, matrix: Array) -> Array:
-    """`(weights @ matrix).T` `[column, row]`; exact if the type can hold all sums that occur."""
+    """Return `(weights @ matrix).T` `[column, row]`; it is exact if the type can hold all sums that occur."""
     expect(weights, (None, len(matrix)), matrix.dtype)
     xp = matrix.__array_namespace__()
     if xp is np:
@@ -158,7 +164,7 @@ def product(weights: Array, matrix: Array) -> Array:
 
 
 def byte_product(matrix: Array, weights: Array) -> Array:
-    """`matrix @ weights.T` `[column, row]` (int32) of bytes `[column, unit]` and `[row, unit]`."""
+    """Return `matrix @ weights.T` `[column, row]` (int32), from bytes `[column, unit]` and bytes `[row, unit]`."""
     expect(weights, (None, matrix.shape[1]), np.int8)
     if isinstance(matrix, np.ndarray):
         return matrix.astype(np.int32) @ weights.T
@@ -166,16 +172,16 @@ def byte_product(matrix: Array, weights: Array) -> Array:
 
 
 WORDS, _COLUMNS = 16, 256
-"""Numbers of words, and of rows of the second array, that are compared at a time. They fit into the first-level cache
-(measured)."""
+"""`differing` compares this many words of this many rows of the second array at a time. They fit into the first-level
+cache (measured)."""
 
 
 def differing(first: Array, second: Array, width: Array) -> Array:
-    """In how many positions each row of `first` differs from each row of `second`, `[first, second]` (int32).
+    """Count in how many positions each row of `first` differs from each row of `second`: `[first, second]` (int32).
 
-    Rows are bytes `[row, position]` of 1 and -1, and of 0 from position `width` on. There are fewer than `2**24`
-    positions. In a program for a CPU, rows are words `[row, word]` (uint64) with one bit for each position. The number
-    of words is then a multiple of `WORDS`.
+    Rows are bytes `[row, position]`: 1 or -1 up to position `width`, then 0. There are fewer than `2**24` positions. In
+    a program for a CPU, rows are words `[row, word]` (uint64) with one bit for each position, and the number of words
+    is a multiple of `WORDS`.
     """
     if isinstance(first, np.ndarray):
         agreeing = (first.astype(np.float32) @ second.T.astype(np.float32)).astype(np.int32)
@@ -187,7 +193,7 @@ def differing(first: Array, second: Array, width: Array) -> Array:
     rows = 2 if len(first) % 2 == 0 else 1
 
     def of_columns(words: Array) -> Array:
-        """The counts for some rows of the second array, `[group, word, row]`."""
+        """Return the counts for some rows of the second array, whose words are `[group, word, row]`."""
 
         def of_rows(own: Array) -> Array:
             def add(found: Array, group: tuple[Array, Array]) -> tuple[Array, tuple[()]]:
@@ -243,14 +249,14 @@ def keys(numbers: Array) -> Array:
 
 
 def numbers(keys: Array) -> Array:
-    """The float64 numbers of keys from `keys`."""
+    """The float64 numbers that `keys` mapped to these keys."""
     xp = keys.__array_namespace__()
     bits = xp.where(keys >= np.uint64(_SIGN), keys ^ np.uint64(_SIGN), ~keys)
     return _lax().bitcast_convert_type(bits, np.float64)
 
 
 def barrier(arrays: Any) -> Any:
-    """Keep XLA from merging the code before and after these arrays (one, or a tuple)."""
+    """Keep XLA from merging the code before and after these arrays (a single array, or a tuple)."""
     if _of_numpy(arrays):
         return arrays
     return _lax().optimization_barrier(arrays)
@@ -269,7 +275,7 @@ def popcount(words: Array) -> Array:
 
 
 def running_maximum(values: Array) -> Array:
-    """Running maxima along the first axis."""
+    """At each index of the first axis, the largest of the values up to this index."""
     if isinstance(values, np.ndarray):
         return np.maximum.accumulate(values, axis=0)
     return _lax().cummax(values, axis=0)
@@ -289,7 +295,7 @@ def _of_numpy(items: Any) -> bool:
 
 
 def _lax() -> Any:
-    """`jax.lax`, whose types are partial."""
+    """`jax.lax`; Any, because its types are incomplete."""
     from jax import lax
 
     return lax

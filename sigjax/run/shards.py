@@ -40,7 +40,7 @@ SCHEMA = "sigjax/1"
 BOARD_SCHEMA = "sigjax-board/1"
 """The schema of boards of record, which are files that hold a report."""
 DEFAULTS: Mapping[str, Any] = MappingProxyType(json.loads(json.dumps(asdict(Settings()))))
-"""Default settings, as in JSON. If a run is older than a setting, it has the default value."""
+"""Default settings, as in JSON. If a run was made before a setting existed, the setting has its default value."""
 CHECKSUM = "checksum"
 """The key in a JSON report for the checksum of all other keys; older reports do not have it."""
 Key = tuple[str, ...]
@@ -51,9 +51,9 @@ _SCHEMA = "sigjax-shard/1"
 _SECONDS = 5.0
 """Least seconds between two writes of the file."""
 _FRACTION = 0.1
-"""Largest share of the time that writing may take."""
+"""Writing the file may take up to this share of the time of a run."""
 _MOST = np.iinfo(np.int64).max
-"""The number of resamples that stands for a run without a fixed number, which decides when to stop."""
+"""The limit of the number of resamples of a run that decides itself when to stop."""
 _SAME_SCORE = 1e-9
 """If two scores differ by more than this fraction, their metrics are different; rounding errors are far smaller."""
 
@@ -106,12 +106,16 @@ _KEPT = {
     "ranks": (np.int64, 2),
     "scores": (np.float64, 1),
 }
-"""Name of an array in tallies -> its type, and the number of its axes."""
+"""Name of an array in tallies -> the type and the number of axes that the array must have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Results of a range of resamples: `counts` `[pair]`, to be added; `values` `[row, resample]`; or final results."""
+    """Results of a range of resamples, from `start` to `done`.
+
+    `arrays` has `counts` `[pair]`, which a merge adds up; or `values` `[row, resample]`, which a merge joins; or final
+    results.
+    """
 
     start: int
     done: int
@@ -121,7 +125,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """The tallies of shard `index` of `count`, counted from 1, of the run with a fingerprint.
+    """The tallies of shard `index` of `count` (counted from 1) of a run; `identity` is the fingerprint of the run.
 
     `origin` is JSON that the command line needs to make the shard again.
     """
@@ -154,7 +158,7 @@ class Shard:
 
 
 def read_shard(path: str | os.PathLike[str], noun: str = "shard") -> Shard:
-    """Read a shard from a file; messages use the noun for the file."""
+    """Read a shard from a file; messages call the file by this `noun`."""
     if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
         raise InputError(f"{path}: is a device or a named pipe; expected a file for the {noun}")
     try:
@@ -309,7 +313,11 @@ class Checkpoint:
         return self._of_this_run(tally, rows)
 
     def _of_this_run(self, tally: Tally, rows: Mapping[str, int], resamples: range | None = None) -> Tally:
-        """The tally, if its arrays have these numbers of rows, and if it belongs to the first of these resamples."""
+        """Return the tally if it is of this run, else raise `InputError`.
+
+        Its arrays must have these numbers of rows. If `resamples` are given, its range must begin with the first of
+        them, and must not end behind the last.
+        """
         fits = {name: array.shape[0] for name, array in tally.arrays.items() if name in rows} == {**rows}
         if resamples is not None:
             fits = fits and tally.start == resamples.start and tally.done <= resamples.stop
@@ -320,7 +328,10 @@ class Checkpoint:
         return tally
 
     def begin(self, resamples: range, **empty: np.ndarray) -> tuple[Tally, int]:
-        """The tally so far of this shard's part of the resamples (at first `empty` arrays), and the end of the part."""
+        """Return the tally so far of this shard's part of the resamples, and the index at which the part ends.
+
+        A new tally has the `empty` arrays.
+        """
         shard, earlier = self.file.shard, self.file.earlier.get(self.key)
         own = shard.of(resamples if earlier is None else range(earlier.done, resamples.stop))
         if self.key in shard.tallies:
@@ -340,7 +351,10 @@ class Checkpoint:
         self.file.save(self.key, Tally(start, done, arrays), finished=True)
 
     def check_scores(self, scores: np.ndarray) -> None:
-        """Refuse scores `[system]` that differ from the earlier run's scores: another metric has the same name."""
+        """Raise `InputError` if scores `[system]` differ from those of the earlier run.
+
+        Then another metric has the same name.
+        """
         tally = self.tally(scores=len(scores))
         if tally is None:
             self.finish(0, 0, scores=scores)
@@ -356,7 +370,7 @@ NO_CHECKPOINT = Checkpoint(ShardFile(Shard({})))
 
 
 def check_count(settings: Settings, count: int) -> None:
-    """Refuse to divide work that cannot be divided into shards."""
+    """Raise `InputError` if the work cannot be divided into this many shards."""
     if count == 1:
         return
     if settings.resamples == "auto":
@@ -393,7 +407,7 @@ def merge_shards(shards: Sequence[tuple[str, Shard]]) -> Shard:
 
 
 def _numbers(shard: Shard) -> list[tuple[object, ...]]:
-    """The fingerprint's parts that all shards share."""
+    """All tallies of a shard, in a form that can be compared: equal shards have equal lists."""
     return [
         (key, tally.start, tally.done, *(array.tobytes() for array in tally.arrays.values()))
         for key, tally in shard.tallies.items()
@@ -401,7 +415,7 @@ def _numbers(shard: Shard) -> list[tuple[object, ...]]:
 
 
 def _added(tallies: Sequence[Tally], name: str) -> Tally:
-    """Add up the tallies of consecutive ranges."""
+    """Merge the tallies of consecutive ranges into one; `name` is the file name for messages."""
     first, last = tallies[0], tallies[-1]
     if any(one.done != other.start for one, other in zip(tallies, tallies[1:], strict=False)):
         raise InputError(f"{name}: the shards do not follow each other; give all of them the same {Hint('extend')}")
@@ -416,7 +430,7 @@ def _added(tallies: Sequence[Tally], name: str) -> Tally:
 
 
 def _again(shard: Shard, name: str, index: int) -> str:
-    """The command that makes a shard, derived from another shard of the run and its file."""
+    """The text with the command that makes shard `index`, derived from another shard of the run and its file name."""
     if "command" not in shard.origin:
         return f"make shard {index}"
     folder, file = os.path.split(name)

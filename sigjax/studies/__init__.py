@@ -1,11 +1,12 @@
 """Studies answer other questions than `compare`: experiments with many comparisons, classical tests, single systems.
 
-A study calls `compare` and the packages below it; it adds no resampling of its own. Each file holds one or two studies
-with their results, text and figure. `study` holds what all studies share, `trials` the simulated experiments,
-`formulas` the formulas.
+A study is made from `compare` and from the packages that `compare` itself uses. Each file contains one or two studies
+with their results, text and figure. The module `study` contains what all studies share, `trials` the simulated
+experiments, and `formulas` the formulas.
 
-`STUDIES` holds a record for each study. Commands, their help and the public names are made from it. A study is imported
-when it is first used. No file has the name of a public function, because the module would then hide the function.
+`STUDIES` contains one record (`StudySpec`) per study. The commands, their help and the public names are made from these
+records. A study is imported when it is first used. No file has the name of a public function, because the module would
+then hide the function.
 """
 
 from __future__ import annotations
@@ -41,20 +42,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StudySpec:
-    """A study: the name of its command, the first line of its help (`title`), the rest (`more`), and its module.
+    """The description of a study, from which its command and its public names are made.
 
     Attributes:
-        module: the file in this package.
-        functions: the public functions; the command calls the first.
-        result: the class of its result.
+        name: the name of the command.
+        title: the first line of the command's help.
+        more: the rest of the command's help.
+        module: the name of the study's module in this package.
+        functions: the names of the public functions; the command calls the first function.
+        result: the name of the result's class.
+        options: the name of the options' class.
         takes: what the command reads. "evaluations": files as for `compare`, one evaluation per metric. "systems": the
             same, but one system is enough. "samples": systems whose instances may differ. "growing": all results so
             far. "labels": two files of labels. "reports": reports. "battles": a table of battles.
             "config": the TOML file of a board.
-        files: the help text for the files; the usual text if empty.
-        alone: whether its functions are also exported by `sigjax` itself, beside `sigjax.studies.NAME`.
+        files: the help text for the files that the command reads; if empty, the help shows the usual text.
+        alone: whether `sigjax` itself exports the functions, in addition to `sigjax.studies`.
         constructed: whether users construct the result class themselves; then `sigjax` exports that class, too.
-        research: whether its command is `sigjax research NAME`.
+        research: whether the command is `sigjax research NAME`.
     """
 
     name: str
@@ -74,12 +79,12 @@ class StudySpec:
 
     @property
     def public(self) -> tuple[str, ...]:
-        """The names that this study adds to `sigjax`."""
+        """The names of this study that `sigjax` itself exports."""
         return (*self.functions, *[self.result] * self.constructed) if self.alone else ()
 
     @property
     def path(self) -> str:
-        """Full name of the module."""
+        """The full name of the study's module, such as "sigjax.studies.boards"."""
         return f"{__name__}.{self.module}"
 
     @property
@@ -93,7 +98,10 @@ class StudySpec:
 
 
 def _study(name: str, title: str, more: str = "", **others: Any) -> StudySpec:
-    """Make a `StudySpec`; function, result and options are named like the command unless `others` overrides a name."""
+    """Make a `StudySpec`. By default, its function, result and options are named after the command `name`.
+
+    `others` replaces these names, and gives the other fields.
+    """
     function = name.replace("-", "_")
     result = function.title().replace("_", "")
     usual = {"functions": (function,), "result": result, "options": f"{result}Options"}
@@ -259,13 +267,15 @@ _ALL = (
     ),
 )
 STUDIES: dict[str, StudySpec] = {study.name: study for study in _ALL}
-"""Command name -> study; some commands belong to `sigjax research`."""
+"""Dict from the name of a command to its study. A study with `research` has the command `sigjax research NAME`."""
 _FUNCTIONS = {function: study for study in STUDIES.values() for function in study.functions}
-"""Public function -> its study."""
+"""Dict from the name of a public function to its study."""
 
 
 def elsewhere(name: str) -> str:
-    """End of an error message that says where a study is, found by command, module, function or result; else "".
+    """Return the end of an error message, which says where the study is that `name` belongs to; "" if there is none.
+
+    `name` may be the name of a command, module, function or result.
 
     >>> elsewhere("rl"), elsewhere("classical"), elsewhere("unknown")
     ('; see sigjax.studies.rl', '; see sigjax.studies.classical_tests', '')
@@ -291,5 +301,5 @@ if not TYPE_CHECKING:  # type checkers would take any name for a study
 
 
 def __dir__() -> list[str]:
-    """List only the studies: the modules are private."""
+    """List only the studies, because the modules are private."""
     return [*_FUNCTIONS]

@@ -1,4 +1,7 @@
-"""Runs of agents on fixed games, as in rliable: aggregates, probabilities of improvement, performance profiles."""
+"""The study `rl` compares agents by their runs on fixed games, as the package rliable does.
+
+It computes aggregate scores, probabilities of improvement, and performance profiles.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 
 _TAUS = 101
 _TILE = 2**21
-"""Most bootstrap counts drawn at a time."""
+"""A statistic is computed from at most this many bootstrap counts at a time, to limit memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +50,7 @@ class Aggregate:
     """One aggregate score of a system over all games.
 
     Attributes:
-        system: its name.
+        system: name of the system.
         metric: "median" (of the mean scores per game), "iqm", "mean" or "optimality-gap".
         score: the aggregate score.
         interval: percentile interval of the stratified bootstrap.
@@ -67,7 +70,7 @@ class Improvement:
 
     Attributes:
         a: the first system.
-        b: the other.
+        b: the second system.
         probability: P(a > b) + P(a = b) / 2, averaged over games.
         interval: percentile interval of the stratified bootstrap, which draws the runs of a and b independently.
     """
@@ -84,7 +87,7 @@ class Profile:
 
     Attributes:
         system: name of the system.
-        fractions: one fraction per threshold.
+        fractions: one fraction for each of `RL.thresholds`.
         bands: intervals of the fractions, pointwise (not simultaneous).
     """
 
@@ -120,7 +123,7 @@ class RL(Result):
     signature: str
 
     def document(self) -> Document:
-        """The system with the highest IQM, the table of aggregates, and the table of pairs."""
+        """The document has the system with the highest IQM, the table of aggregates, and the table of pairs."""
         level = percent(self.confidence_level)
         spec = number_spec([each.score for each in self.aggregates])
         rows = [(a.system, a.metric, f"{a.score:{spec}}", format_interval(a.interval, spec)) for a in self.aggregates]
@@ -144,7 +147,7 @@ class RL(Result):
     plot = plot_panels
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
-        """The performance profiles, and the probabilities of improvement."""
+        """Yield the height and the drawing function of each panel: first the profiles, then the improvements."""
         yield PANEL, self._draw_profiles
         if self.improvements:
             yield max(PANEL, row_height(len(self.improvements)) * len(self.improvements)), self._draw_improvements
@@ -209,7 +212,11 @@ def rl(data: Any, options: RLOptions) -> RL:
     ends = np.array([0.5 - options.confidence_level / 2, 0.5 + options.confidence_level / 2])
 
     def summarized(statistic: Callable[..., np.ndarray], *streams: np.ndarray) -> list[tuple[float, Interval]]:
-        """Values of a statistic `[row]` or `[row, value]` on the data, each with its bootstrap interval."""
+        """Return the values of a statistic on the data, each with its bootstrap interval.
+
+        `statistic` maps counts `[row, unit]` to `[row]` or to `[row, value]`. It takes one array of counts for each of
+        `streams`, which are independent bootstrap draws `[resample, unit]`.
+        """
         observed = np.ravel(statistic(*(np.ones((1, len(strata)), np.int32) for _ in streams)))
         step = max(1, _TILE // len(strata))
         parts = [statistic(*(s[i : i + step] for s in streams)) for i in range(0, options.resamples, step)]
@@ -258,7 +265,11 @@ def _signature(evaluation: EvaluationRecord, options: RLOptions, strata: np.ndar
 
 
 def _statistics(values: np.ndarray, strata: np.ndarray) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
-    """Aggregate name -> function from bootstrap counts `[row, unit]` to aggregates `[row]` of the scores `[unit]`."""
+    """Dict from the name of an aggregate to a function that computes it for resamples.
+
+    The function maps bootstrap counts `[row, unit]` to the aggregate `[row]` of the scores `values` `[unit]`. `strata`
+    `[unit]` are the games.
+    """
     starts, sizes = np.flatnonzero(np.diff(strata, prepend=-1)), np.bincount(strata)
     gaps = np.maximum(1.0 - values, 0.0)
     return {
@@ -270,7 +281,10 @@ def _statistics(values: np.ndarray, strata: np.ndarray) -> dict[str, Callable[[n
 
 
 def _improved(scores: np.ndarray, strata: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """Function from bootstrap counts `[row, unit]` of a and of b to P(a > b) `[row]`; scores are `[system, unit]`."""
+    """Return a function from bootstrap counts `[row, unit]` of system a and of system b to P(a > b) `[row]`.
+
+    `scores` are `[system, unit]`, and `strata` `[unit]` are the games.
+    """
     games: Sequence[np.ndarray] = np.split(np.arange(len(strata)), np.flatnonzero(np.diff(strata)) + 1)
     ahead = [(np.sign(scores[0][g][:, None] - scores[1][g]) + 1.0) / 2.0 / len(g) ** 2 for g in games]
 

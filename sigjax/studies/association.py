@@ -1,9 +1,9 @@
 """The association test: do labels agree with gold labels more than chance, given how often each label was used?
 
 Under the null hypothesis every assignment of the labels is equally likely. The numbers of instances with each gold
-label and with each label (the margins) are fixed. Rook numbers say how many of the n! assignments have k agreements,
-exactly, in Python's integers. So the exact test need not list assignments. `shuffled` draws random assignments for the
-Monte Carlo test.
+label and with each label (the margins) are fixed. The number of the n! assignments that have k agreements follows from
+rook numbers, exactly, in Python's integers. So the exact test need not list assignments. `shuffled` draws random
+assignments for the Monte Carlo test.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from sigjax.testing.problem import montecarlo_p
 from sigjax.testing.special import clopper_pearson
 
 _STEP_COST = 5_000
-"""Products of two 30-bit digits that take as long as one step of a Python loop."""
+"""One step of a Python loop takes as long as this many products of two 30-bit digits (digits of Python's integers)."""
 
 
 def agreements_p(
     gold_counts: Sequence[int], label_counts: Sequence[int], observed: int, alternative: Alternative
 ) -> PValue:
-    r"""Exact p-value: the probability of at least, or at most, the `observed` number of agreements.
+    r"""Return the exact p-value: the probability of at least ("greater") or at most ("less") `observed` agreements.
 
     `gold_counts` `[label]` are the numbers of instances with each gold label; `label_counts` `[label]` are the numbers
     of instances with each label under test, in the same order of labels.
@@ -62,16 +62,17 @@ def agreements_p(
         tails.append(every - _at_least(observed + 1, rooks, start, size))
     count = min(len(tails) * min(tails), every)
     p_value = count / every
-    # The difference of two large logarithms loses digits, so it serves only where p is below the range of doubles.
+    # The difference of two large logarithms loses digits, so it is used only if p is below the range of doubles.
     log10_p = math.log10(p_value) if p_value > 1e-300 else math.log10(count) - math.log10(every)
     return p_value, log10_p, 0.0
 
 
 def rook_numbers(gold_counts: Sequence[int], label_counts: Sequence[int], start: int) -> list[int]:
-    r"""Rook numbers $R_j$ for j from `start` on: the number of ways to choose j instances and give each its gold label.
+    r"""Return the rook numbers $R_j$ for j from `start` on.
 
-    They are the coefficients of $\prod_c \sum_j \binom{r_c}{j} \binom{l_c}{j} j! x^j$. Label c is the gold label of
-    $r_c$ instances and is used $l_c$ times. Terms that cannot reach `start` are dropped early.
+    $R_j$ is the number of ways to choose j instances and give each its gold label. The rook numbers are the
+    coefficients of $\prod_c \sum_j \binom{r_c}{j} \binom{l_c}{j} j! x^j$, where label c is the gold label of $r_c$
+    instances and is used $l_c$ times. Terms that do not contribute to an $R_j$ with j >= `start` are dropped early.
 
     >>> rook_numbers([2, 1], [1, 2], 0)  # (1 + 2x) (1 + 2x)
     [1, 4, 4]
@@ -93,7 +94,7 @@ def rook_numbers(gold_counts: Sequence[int], label_counts: Sequence[int], start:
 
 
 def agreement_cost(gold_counts: Sequence[int], label_counts: Sequence[int], observed: int) -> int:
-    """Rough number of products of two 30-bit digits in `agreements_p`; one second suffices for about 1e10 products.
+    """Estimate how many products of two 30-bit digits `agreements_p` computes; one second is enough for about 1e10.
 
     >>> agreement_cost([50, 50], [50, 50], 60) < agreement_cost([500, 500], [500, 500], 600)
     True
@@ -112,7 +113,7 @@ def shuffled(labels: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Random permutations `[row, instance]` of label codes `[instance]`, one for each key in `rows` (see `row_keys`).
 
     Each code becomes the low bits of a 64-bit key whose other bits are random. Sorting the keys shuffles the codes.
-    Equal random bits are too rare to matter.
+    Keys with the same random bits are too rare to matter.
     """
     size, bits = len(labels), np.uint64(int(labels.max()).bit_length())
     random = np.asarray(words(rows, 2 * size), np.uint64)
@@ -123,9 +124,10 @@ def shuffled(labels: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def _factors(gold_counts: Sequence[int], label_counts: Sequence[int], start: int) -> Iterator[tuple[int, ...]]:
-    """Factors of the rook polynomial: (gold count, label count, lowest and highest power to keep after this factor).
+    """Yield four numbers for each factor of the rook polynomial; nothing if `start` agreements are impossible.
 
-    Yields nothing if `start` agreements cannot be reached.
+    The numbers are: the gold count and the label count of the factor's label, and the lowest and the highest power of
+    the product that are kept after this factor.
     """
     counts = [pair for pair in zip(gold_counts, label_counts, strict=True) if min(pair) > 0]
     reachable = sum(map(min, counts))
@@ -138,7 +140,10 @@ def _factors(gold_counts: Sequence[int], label_counts: Sequence[int], start: int
 
 
 def _at_least(k: int, rooks: Sequence[int], start: int, size: int) -> int:
-    """Number of assignments with at least k agreements; `rooks` are the rook numbers from `start` <= k on."""
+    """Return the number of assignments with at least `k` agreements; `rooks` are the rook numbers from `start` on.
+
+    Unless `k` is 0 or less, `start` must be at most `k`.
+    """
     if k <= 0:
         return math.factorial(size)
     last = start + len(rooks) - 1
@@ -151,10 +156,12 @@ def _at_least(k: int, rooks: Sequence[int], start: int, size: int) -> int:
 
 
 AGREEMENT_BUDGET, AGREEMENT_LIMIT = 2**35, 2**39
-"""Largest `agreement_cost` for method="auto" (a few seconds) and for method="exact" (a minute)."""
+"""Limits of `agreement_cost`. With method="auto", the test is exact up to `AGREEMENT_BUDGET` (a few seconds); with
+method="exact", it raises an error above `AGREEMENT_LIMIT` (a minute)."""
 
 _BLOCK_ENTRIES = 2**20
-"""Most random words in memory at a time; no result depends on this number."""
+"""So many resamples are drawn at a time that at most about this many random words are in memory. No result depends on
+this number."""
 _MEANS: dict[Alternative, list[str]] = {
     "greater": ["p: the probability that the same labels in random order agree at least as often"],
     "less": ["p: the probability that the same labels in random order agree at most as often"],
@@ -172,14 +179,14 @@ class Association(SciPyNames, Result):
     statistic: float
     p_value: float
     log10_p: float
-    """log10 of the p-value; right also where `p_value` is below the smallest double."""
+    """log10 of the p-value; accurate also if `p_value` is below the smallest double."""
     p_interval: Interval | None
-    """Clopper-Pearson interval, at level 0.95, for the p-value of infinitely many resamples."""
+    """Clopper-Pearson interval, at level 0.95, for the p-value that infinitely many resamples would give."""
     method: Literal["exact", "montecarlo"]
     reason: str
     """Why this method was used."""
     exceed: int | None
-    """Number of resamples at least as extreme as observed; if two-sided, in the smaller tail."""
+    """Number of resamples at least as extreme as observed. For a two-sided test, only the smaller tail is counted."""
     resamples: int | None
     num_instances: int
     settings: AssociationOptions = field(compare=False)
@@ -199,7 +206,7 @@ class Association(SciPyNames, Result):
         )
 
     def document(self) -> Document:
-        """The number of agreements, p, and the meaning of p."""
+        """The document has the number of agreements, p, and the meaning of p."""
         size, agreements, alternative = self.num_instances, int(self.statistic), self.settings.alternative
         first = f"{agreements:,} of {count(size, 'label')} agree with the gold labels ({agreements / size:.1%})"
         drawn = f", {count(self.resamples, 'resample')}" if self.resamples else ""
@@ -255,8 +262,8 @@ def association_test(gold: Iterable[object], labels: Iterable[object], options: 
         options: see `AssociationOptions`.
 
     Raises:
-        InputError: labels that are missing, of mixed types or of unequal number; an option outside its domain; no
-            exact test for method="exact".
+        InputError: labels are missing, of mixed types or of unequal number; an option is outside its domain; or there
+            is no exact test for method="exact".
 
     Reference: Noreen (1989), "Computer intensive methods for testing hypotheses"; for two labels, Fisher's exact test.
 
@@ -282,7 +289,10 @@ def association_test(gold: Iterable[object], labels: Iterable[object], options: 
 
 
 def _codes(gold: Iterable[object], labels: Iterable[object]) -> np.ndarray:
-    """Integer codes `[side, instance]` of the gold labels and the labels: positions in the sorted set of all labels."""
+    """Return integer codes `[side, instance]` of the gold labels (side 0) and of the labels (side 1).
+
+    A code is the position of the label in the sorted list of all labels.
+    """
     sides: dict[str, list[Any]] = {}
     for name, given in (("gold", gold), ("labels", labels)):
         if isinstance(given, (str, bytes, Mapping, Set)) or not isinstance(given, Iterable):
@@ -305,7 +315,10 @@ def _codes(gold: Iterable[object], labels: Iterable[object]) -> np.ndarray:
 
 
 def _exact(counts: np.ndarray, observed: int, settings: Settings) -> tuple[PValue, str] | NotEligible:
-    """The exact p-value and the reason; `counts` `[side, label]` count instances by gold label, and by label."""
+    """Return the exact p-value and how it is computed; or `NotEligible` with the reason why there is no exact p.
+
+    `counts` `[side, label]` are the numbers of instances with each gold label (side 0) and each label (side 1).
+    """
     if settings.method == "montecarlo":
         return NotEligible("as asked")
     gold_counts, label_counts = counts.tolist()
@@ -321,7 +334,7 @@ def _exact(counts: np.ndarray, observed: int, settings: Settings) -> tuple[PValu
 def fisher_p(
     gold_counts: Sequence[int], label_counts: Sequence[int], observed: int, alternative: Alternative
 ) -> PValue:
-    """Fisher's exact test: `agreements_p` for two labels, by the hypergeometric distribution.
+    """Return the p-value of Fisher's exact test: `agreements_p` for two labels, by the hypergeometric distribution.
 
     >>> fisher_p([3, 1], [2, 2], 3, "greater")[0]
     0.5
@@ -334,11 +347,12 @@ def fisher_p(
 
 
 def _montecarlo(counts: np.ndarray, observed: int, settings: Settings) -> tuple[float, Interval, int]:
-    """The Monte Carlo p-value and its interval (both doubled if two-sided), and the number of extreme resamples.
+    """Return three things: the Monte Carlo p-value, its interval, and the number of extreme resamples.
 
-    The doubled interval keeps its level. It lies too low only if the interval of one of the two tails lies too low, and
-    each of these two events has half of the error probability of an interval. It can lie too high only if one tail is
-    clearly smaller; then only this tail matters.
+    For a two-sided test, p and the interval are those of the smaller tail, doubled. The doubled interval keeps its
+    level. It lies too low only if the interval of one of the two tails lies too low, and each of these two events has
+    half of the error probability of an interval. It lies too high only if one tail is clearly smaller than the other;
+    then only the interval of this tail matters.
     """
     exceeds = _tails(_random_agreements(counts, settings), observed, settings.alternative).sum(axis=1)
     exceed, resamples = exceeds.min(keepdims=True), settings.fixed_resamples
@@ -348,7 +362,10 @@ def _montecarlo(counts: np.ndarray, observed: int, settings: Settings) -> tuple[
 
 
 def _random_agreements(counts: np.ndarray, settings: Settings) -> np.ndarray:
-    """Numbers of agreements `[resample]` of random assignments; the order of instances does not matter, only counts."""
+    """Return the numbers of agreements `[resample]` of random assignments.
+
+    The order of the instances does not matter, so the `counts` of labels are enough.
+    """
     gold, labels = (np.repeat(np.arange(counts.shape[1]), of_side) for of_side in counts)
     agreements, step = np.empty(settings.fixed_resamples), max(1, _BLOCK_ENTRIES // (4 * len(gold)))
     for start in range(0, len(agreements), step):
@@ -358,6 +375,9 @@ def _random_agreements(counts: np.ndarray, settings: Settings) -> np.ndarray:
 
 
 def _tails(agreements: np.ndarray, observed: int, alternative: Alternative) -> np.ndarray:
-    """Masks `[tail, ...]` of the numbers `[...]` in each tail: >= observed (greater), <= observed (less), or both."""
+    """Return masks `[tail, ...]`: which numbers of agreements `[...]` lie in each tail of the alternative.
+
+    The tail of "greater" is >= observed, and the tail of "less" is <= observed. "two-sided" has both, in this order.
+    """
     sides = {"greater": agreements >= observed, "less": agreements <= observed}
     return np.array([*sides.values()] if alternative == "two-sided" else [sides[alternative]])

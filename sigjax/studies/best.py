@@ -7,8 +7,8 @@ mean of $E_{jk}$ over all rivals j. System k is dropped, and needs no more resul
 Ville (1939), a best system is ever dropped with probability at most $\alpha$, however many systems there are and
 however they depend on each other.
 
-**The best `keep` systems.** Up to keep - 1 rivals are better than one of these. So $E_k$ is the mean of the smallest
-(systems - keep) values $E_{jk}$. It is at most the mean over the rivals that are not better.
+**The best `keep` systems.** Up to keep - 1 rivals may be better than such a system. So $E_k$ is then the mean of the
+smallest (systems - keep) values $E_{jk}$. This mean is at most the mean over the rivals that are not better.
 
 **Means.** For right-or-wrong answers, all differences have the same size, so the system with the highest mean is a best
 system. For other scores it may not be: a system may be slightly ahead on most instances and far behind on a few. Then
@@ -35,15 +35,15 @@ from sigjax.studies.study import more_in_json
 Goal = Literal["pairs", "best"]
 CAUTION = "If few large differences decide the mean, the system with the best mean may be dropped more often."
 _SHOWN = 50
-"""Most systems that the text names."""
+"""The text shows at most this many systems."""
 
 
 def evidence_against(sides: np.ndarray, members: np.ndarray, number: int, keep: int) -> np.ndarray:
-    """Logarithms of $E_k$ `[..., system]`, from the evidence of all pairs of systems.
+    """Return the logarithms of $E_k$ `[..., system]`, from the evidence of all pairs of systems.
 
     `members` `[pair, 2]` are the two systems of each pair. `sides` `[side, ..., pair]` are the logarithms of the
-    evidence that the first system of the pair is better (side 0), and that the second is better (side 1). `number` is
-    the number of systems.
+    evidence that the first system of the pair is better (side 0), and that the second system is better (side 1).
+    `number` is the number of systems, and `keep` the number of systems that count as best.
 
     >>> members = np.array([[0, 1], [0, 2], [1, 2]])
     >>> sides = np.log([[4.0, 9.0, 2.0], [0.5, 0.1, 0.6]])  # the first system is better than both others
@@ -57,7 +57,7 @@ def evidence_against(sides: np.ndarray, members: np.ndarray, number: int, keep: 
     of_rivals[..., second, first], of_rivals[..., first, second] = sides
     smallest = np.sort(of_rivals, axis=-1)[..., 1 : 1 + number - keep]  # index 0 is a system against itself: E = 0
     log_e = np.logaddexp.reduce(smallest, axis=-1) - math.log(number - keep)
-    return np.where((smallest == 0.0).all(axis=-1), 0.0, log_e)  # exactly 1 if no rival differs
+    return np.where((smallest == 0.0).all(axis=-1), 0.0, log_e)  # without rounding, E is 1 if E of all rivals is 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ class SystemStanding:
     """Whether a system may still be among the best.
 
     Attributes:
-        delta: mean score minus the mean score of the first system in the list, on the units of both. The first system
-            has the least evidence against it.
+        delta: mean score minus the mean score of the first system in the list, on the units that have results of both
+            systems. The first system has the least evidence against it.
         log10_e: base-10 logarithm of $E_k$; it no longer changes after the system is dropped.
         p_value: p for the hypothesis that the system is among the best: 1 / the largest $E_k$ so far, at most 1. It is
             valid however often you look.
@@ -88,10 +88,12 @@ def standings_of(
     largest: np.ndarray,
     dropped_at: np.ndarray,
 ) -> tuple[SystemStanding, ...]:
-    """First the systems that may still be among the best, then the dropped systems, the most recently dropped first.
+    """Return the standing of each system: first those that may still be among the best, then the dropped systems.
 
-    `means` `[pair]` are mean differences. `log_e` and `largest` `[system]` are the logarithms of $E_k$ now and at its
-    maximum. `dropped_at` `[system]` is 0 for systems that were not dropped.
+    The most recently dropped system comes first among the dropped systems. `members` `[pair, 2]` are the positions of
+    the two systems of each pair, and `means` `[pair]` the mean scores of the first minus the second system. `log_e` and
+    `largest` `[system]` are the logarithms of the present and of the largest $E_k$. `dropped_at` `[system]` is 0 for
+    systems that were not dropped.
     """
     deltas = np.zeros((len(systems), len(systems)))
     deltas[tuple(members.T)], deltas[tuple(members.T[::-1])] = means, -means
@@ -111,7 +113,10 @@ def standings_of(
 def best_words(
     standings: Sequence[SystemStanding], keep: int, alpha: float, unit: str, *, going_on: bool, binary: bool
 ) -> tuple[str, list[Block], list[Block]]:
-    """The verdict, the sentences that explain it, and the table of systems."""
+    """Return three things for the text: the verdict, the lines that explain the verdict, and the table of systems.
+
+    `going_on`: whether more results are needed. `binary`: whether the scores are 0 or 1.
+    """
     left = [each.system for each in standings if each.dropped_at is None]
     gone = [each.system for each in standings if each.dropped_at]
     what = "the best" if keep == 1 else f"among the best {keep}"

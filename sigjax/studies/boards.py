@@ -1,9 +1,9 @@
-"""Boards of record: a TOML file states how a leaderboard is made; `board` makes its page, tables, figures and JSON.
+"""Boards of record: leaderboards that are made from a TOML file. `board` makes the page, tables, figures and JSON.
 
-The file states a title, the source and the licence of the results, their files, and options of `compare` by name. An
-unknown key or a wrong value is refused. The board is a document with the comparison, a lower bound on the number of
-real differences, and the audit of the test set (`items`). Its JSON contains the comparison, so `show`, `diff` and
-`verify` can read it.
+The file gives a title, the source and the licence of the results, their files, and options of `compare` by name. An
+unknown key or a wrong value is an error. The board contains the comparison, a lower bound on the number of real
+differences, and the audit of the test set (`items`). The JSON of the board contains the comparison, so `show`, `diff`
+and `verify` can read it.
 
 A board with very many systems does not keep the results of pairs. `rank` then tests all pairs exactly, and the board
 has decisions, ranks and neighbours.
@@ -56,12 +56,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_PAIRS = 1_000_000
-"""Most pairs that a board keeps; with more pairs of right-or-wrong answers, `rank` makes the board."""
+"""If right-or-wrong answers give more pairs than this, `rank` tests the pairs, and the board keeps none of them."""
 _POWER = 0.8
 _NAMES = ("title", "source", "licence")
-"""The keys of a board's file that describe the board; all are required."""
+"""The keys of a board's file that describe the board. All three are required."""
 _FREE = frozenset(("correction", "confidence_level", "seed", "resamples"))
-"""Settings that `rank` also has, or that exact tests do not use."""
+"""Settings that may differ from their defaults although `rank` tests the pairs. `rank` has the same `correction` and
+`confidence_level`, and exact tests use neither `seed` nor `resamples`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,13 +86,13 @@ class BoardOptions:
 
 @dataclass(frozen=True, repr=False)
 class BoardOfRecord(Result):
-    """A board of record.
+    """Result of `board`: a board of record.
 
     Attributes:
         title: the name of the board.
         source: where the results are from.
         licence: the licence of the results.
-        keys: the keys of the file, with their values.
+        keys: the keys of the TOML file, with their values.
         report: the comparison; None if the board keeps no pairs.
         ranking: the decisions on all pairs; None if the board keeps its pairs.
         real: lower bounds on the real differences, one per metric; empty if the tests allow no such bound.
@@ -155,7 +156,7 @@ class BoardOfRecord(Result):
         return self._document(compared, audits, [*details, *self._checks(compared)])
 
     def _checks(self, compared: Document, *more: str) -> list[Block]:
-        """Notes, and the command that checks the board."""
+        """Return the notes, the command that checks the board, `more`, and (unless in `compared`) the signature."""
         said = [f"Note: {note}" for note in self.notes]
         if command := self.verifying():
             said.append(f"To check this board, save it (-o board.json), and run: {command}")
@@ -187,7 +188,7 @@ class BoardOfRecord(Result):
         return Document(self.title, compared.about, compared.verdict, shown, details, compared.alert)
 
     def _keys(self) -> list[str]:
-        """The explanations of columns that only the detailed tables have."""
+        """Return the explanations of columns that only the detailed tables contain."""
         return [] if self.report is None else list(dict.fromkeys(each.key for each in blocks(self.report) if each.key))
 
     def _real_sentences(self) -> Iterator[str]:
@@ -197,7 +198,7 @@ class BoardOfRecord(Result):
             yield f"Real differences{of_metric}: {real_sentence(one, level)}."
 
     def _resolution(self) -> Iterator[str]:
-        """Sentences on the smallest detectable differences, for metrics without an audit of the test set."""
+        """Yield a sentence on the smallest detectable difference for each metric without an audit of the test set."""
         if self.report is None:
             return
         audited = {one.metric for one in self.items}
@@ -210,7 +211,7 @@ class BoardOfRecord(Result):
                 )
 
     def verifying(self) -> str:
-        """The command that checks the JSON of the board against its files; empty if the board keeps no pairs."""
+        """Return the command that checks the board's JSON against its files; empty if the board keeps no pairs."""
         if self.report is None:
             return ""
         options = {name: self.keys[name] for name in ReadOptions.__dataclass_fields__ if name in self.keys}
@@ -254,9 +255,9 @@ class BoardOfRecord(Result):
 
 
 def detectable(report: Report, metric: str) -> float | None:
-    """The true difference that a single test detects with power `_POWER`; None if unknown.
+    """Return the true difference that the test of one pair detects with power `_POWER`; None if unknown.
 
-    The test has the median standard error of all pairs of neighbours in the ranking.
+    The standard error is the median over all pairs of neighbours in the ranking.
     """
     order = [system.name for system in report.systems if system.metric == metric]
     beside = {frozenset(pair) for pair in zip(order, order[1:], strict=False)}
@@ -283,7 +284,7 @@ def board(config: Any, options: BoardOptions) -> BoardOfRecord:
 
     Raises:
         InputError: the file is not TOML, a key is unknown or missing, a value has a wrong type, a file is missing, or
-            the data are refused; the message names the file and the key.
+            the data cannot be used; the message names the file and the key.
 
     Example:
         >>> import tempfile
@@ -331,7 +332,7 @@ def _of_items(settings: Settings, options: BoardOptions) -> ItemsOptions:
 
 
 def _ranks(evaluations: Sequence[EvaluationRecord], settings: Settings) -> bool:
-    """Whether there are more pairs than a board keeps, and `rank` can test them with these settings."""
+    """Whether there are more pairs than a board keeps, and `rank` can test them with these `settings`."""
     first, *others = evaluations
     number, usual = len(first.systems), Settings()
     asked = {name: value for name, value in values(settings).items() if name not in _FREE}
@@ -350,7 +351,10 @@ def _ranks(evaluations: Sequence[EvaluationRecord], settings: Settings) -> bool:
 
 
 def config_files(config: StrPath) -> list[str]:
-    """The TOML file of a board and the files that it reads, for checks before the work."""
+    """Return the paths of a board's TOML file and of the files that it names.
+
+    The command line checks that no output would overwrite one of these files.
+    """
     name, keys, folder = _keys_of(config)
     with _named(name):
         own = _checked(keys, folder)
@@ -360,7 +364,7 @@ def config_files(config: StrPath) -> list[str]:
 
 
 def _keys_of(config: Any) -> tuple[str, Mapping[str, Any], Path]:
-    """The name of a file for messages, its keys, and its folder."""
+    """Return three things: the name of the board's file for messages, its keys with their values, and its folder."""
     if isinstance(config, Mapping):
         return "board", config, Path()
     if not isinstance(config, str | os.PathLike):
@@ -378,7 +382,7 @@ def _keys_of(config: Any) -> tuple[str, Mapping[str, Any], Path]:
 
 @contextmanager
 def _named(name: str) -> Iterator[None]:
-    """In a with block, add the name of the file to errors, and write options as keys of the file."""
+    """Context manager: an InputError inside gets the name of the file, and names options as the keys of the file."""
     try:
         yield
     except InputError as error:
@@ -390,7 +394,7 @@ def _as_keys(error: InputError) -> str:
 
 
 def _key_of(hint: Hint) -> str:
-    """Write an option as a TOML key."""
+    """Return the text of an option as a key of the TOML file."""
     plain = Hint(hint.option.removeprefix("read."), *hint.values)
     return plain.keyword.replace("=", " = ", 1) if plain.values and "(" not in plain.keyword else plain.keyword
 
@@ -406,7 +410,7 @@ def _known() -> tuple[str, ...]:
 
 
 def _checked(keys: Mapping[str, Any], folder: Path) -> BoardFile:
-    """Check the keys of a file and make options of them; paths are relative to the folder of the file."""
+    """Check the keys of a board's file and make options of them. Paths are taken relative to `folder`."""
     for key in keys:
         if key not in _known():
             meant = OTHER_OPTIONS.get(key, key.replace("-", "_"))
@@ -428,7 +432,10 @@ def _checked(keys: Mapping[str, Any], folder: Path) -> BoardFile:
 
 
 def _check_texts(key: str, value: Any) -> None:
-    """Refuse lists and tables of values other than texts, and metrics that are no names."""
+    """Raise an error if a list or table contains other values than texts, or if `metric` or `input` has a wrong type.
+
+    The parameters of `test` are not checked here.
+    """
     if key == "metric" and not isinstance(value, str | list | tuple):
         raise InputError(f'metric must be a name, such as "accuracy", or a list of names, got {value!r:.40}')
     if key == "input" and not isinstance(value, list | tuple | Mapping):
@@ -441,7 +448,7 @@ def _check_texts(key: str, value: Any) -> None:
 
 
 def _relative_to(own: BoardFile, folder: Path) -> BoardFile:
-    """The same options, with the paths of files joined to the folder."""
+    """Return the same options with `folder` in front of the paths of files."""
 
     def placed(file: str) -> str:
         name, path = given_name(file) if not (folder / file).exists() else (None, file)

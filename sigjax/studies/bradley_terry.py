@@ -5,8 +5,9 @@ probabilities in the ratio $e^{x/2} : \nu : e^{-x/2}$. Bradley and Terry's model
 log-likelihood is concave in $\theta$ and $\log \nu$. Scores add up to 0.
 
 **Standard errors** come from the sandwich estimate of the covariance, $H^{-1} (\sum_u g_u g_u') H^{-1} \, U / (U - 1)$.
-H is the information, $g_u$ the gradient of unit u, and U the number of units. A unit is a battle, or a cluster of
-battles. These standard errors also hold if the model is wrong; then they are for the scores that fit best.
+H is the information matrix, $g_u$ the gradient of the log-likelihood of unit u, and U the number of units. A unit is a
+battle, or a cluster of battles. These standard errors are valid even if the model is wrong. They are then the standard
+errors of the scores that fit best.
 
 **Intervals** use Student's t with U - 1 degrees of freedom. The intervals of all differences are simultaneous: their
 critical value is a quantile of the largest |t| over all pairs, for jointly normal estimates. The ranks of a system are
@@ -54,9 +55,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ELO = 400.0 / math.log(10.0)
-"""Points of Elo's scale for a difference of 1 in log odds; the mean of all systems is 1,000."""
+"""A difference of 1 in log odds is this many points on Elo's scale. The mean of all systems is 1,000 points."""
 _STEPS, _SMALL = 200, 1e-8
-"""Newton's method ends at a step below `_SMALL` (its error is about the square), or fails after `_STEPS` steps."""
+"""Newton's method has converged if its last step is below `_SMALL`, because the remaining error is about the square of
+this step. It fails if it has not converged after `_STEPS` steps."""
 _SHOWN, _NAMED, _MOST = 50, 5, 1_000
 
 
@@ -88,8 +90,8 @@ class BattleSystem:
     """The score and the possible ranks of one system.
 
     Attributes:
-        score: log odds of winning against an average system, ties aside; all scores add up to 0.
-        interval: interval of this score alone, not simultaneous.
+        score: log odds of winning against an average system, if ties are ignored; all scores add up to 0.
+        interval: confidence interval of this score alone, not simultaneous.
         elo: the score on Elo's scale, 1000 + 400 / log(10) times the score.
         rank_interval: lowest and highest rank that the simultaneous intervals do not exclude; see `rank_intervals`.
         wins: number of battles that the system won.
@@ -113,7 +115,7 @@ class BattlePair:
     Attributes:
         a: the system with the higher score.
         b: the system with the lower score.
-        delta: score of a - score of b: the log odds that a wins, ties aside.
+        delta: score of a - score of b: the log odds that a wins, if ties are ignored.
         interval: interval of delta, simultaneous for all pairs.
         p_value: two-sided p of the hypothesis delta = 0 (Wald test with the sandwich covariance).
         p_adjusted: p_value adjusted for all pairs.
@@ -130,14 +132,14 @@ class BattlePair:
 
 @dataclass(frozen=True, repr=False)
 class Battles(Result):
-    """Result of `battles`: systems ranked by battles of two.
+    """Result of `battles`: systems ranked by battles of two systems.
 
     Attributes:
         systems: the systems, the best first.
         pairs: all pairs of systems, in the order of `systems`.
-        tie_parameter: nu, the probability of a tie of two equal systems over the probability that the first wins; None
-            if ties are not modelled.
-        num_units: number of clusters if there are clusters, else of battles.
+        tie_parameter: nu. For two equal systems it is the probability of a tie, divided by the probability that the
+            first system wins. None if ties are not modelled.
+        num_units: number of clusters; without clusters, number of battles.
         notes: what was left out, and pairs whose interval and adjusted p-value disagree.
     """
 
@@ -154,7 +156,7 @@ class Battles(Result):
     signature: str
 
     def document(self) -> Document:
-        """The best system, and the table of ranks and scores."""
+        """The document has the best system, and the table of ranks and scores."""
         level, shown = percent(self.options.confidence_level), self.systems[:_SHOWN]
         others = sum(each.rank_interval[0] == 1 for each in self.systems) - 1
         more = f", or {'one of ' * (others > 1)}{count(others, 'other')}," * (others > 0)
@@ -164,7 +166,7 @@ class Battles(Result):
         lines: list[Block] = [f"{fought}, {count(self.num_ties, 'tie')}"]
         lines += [f"in about {level} of data sets all ranks are right", ""]
         spec = number_spec([each.score for each in self.systems])
-        # Each system's first pair is with the next system; reversed(), because the last entry of a dict wins.
+        # The first pair of a system is with the next system. reversed(), because a dict keeps the last value of a key.
         to_next = {each.a: format_p(each.p_adjusted, digits=3) for each in reversed(self.pairs)}
         columns = {
             "rank": [format_ranks(each.rank_interval) for each in shown],
@@ -310,7 +312,10 @@ def _disagreeing(
     significant: np.ndarray,
     options: BattlesOptions,
 ) -> Iterator[str]:
-    """Notes on pairs whose simultaneous interval and adjusted p-value disagree, because their corrections differ."""
+    """Yield notes on pairs whose simultaneous interval and adjusted p-value disagree, because their corrections differ.
+
+    `apart` and `significant` `[pair]` are the decisions by the interval and by the p-value.
+    """
     alpha = f"{1.0 - options.confidence_level:.3g}"
     for which, what in (
         (significant & ~apart, f"interval with 0, but adjusted p below {alpha}"),
@@ -336,7 +341,7 @@ def _table(data: Any, options: Options) -> DataTable:
 def _check_finite(
     systems: tuple[str, ...], a: np.ndarray, b: np.ndarray, counts: np.ndarray, options: BattlesOptions
 ) -> None:
-    """Refuse battles whose likelihood has no finite maximum, by Ford's condition (1957) and its extension to ties."""
+    """Raise an error if no finite scores maximize the likelihood: Ford's condition (1957), extended to ties."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import NegativeCycleError, bellman_ford, connected_components
 
@@ -362,7 +367,7 @@ def _check_finite(
             )
     if options.ties == "half" or not tied.any():
         return
-    # With ties, scores are finite only if some cycle of systems has more wins than ties: a negative cycle here.
+    # With ties, scores are finite only if some cycle of systems has more wins than ties. It is a negative cycle here.
     try:
         bellman_ford(csr_array(np.where(won > 0.0, -2.0, 2.0 * (tied > 0.0))), indices=0)
     except NegativeCycleError:
@@ -373,10 +378,11 @@ def _check_finite(
 
 
 def _gradients(a: np.ndarray, b: np.ndarray, fitted: np.ndarray) -> tuple[Any, np.ndarray]:
-    """Log probabilities of the outcomes `[row, 3]` (a wins, ties or loses), and their gradients.
+    """Return two arrays: the gradients of the log probabilities of all outcomes, and these log probabilities.
 
-    The gradients are sparse `[row * 3, system + 1]` and come first. The largest probability is taken from the sum of
-    the two others, so that 1 - p keeps all digits if p is near 1.
+    The gradients are a sparse matrix `[row * 3, system + 1]`; its last column is the derivative by log nu. The log
+    probabilities are `[row, 3]`: a wins, ties or loses. The largest probability is computed from the sum of the two
+    others, so that 1 - p keeps all digits if p is near 1.
     """
     from scipy.sparse import csr_array
 
@@ -392,9 +398,10 @@ def _gradients(a: np.ndarray, b: np.ndarray, fitted: np.ndarray) -> tuple[Any, n
 
 
 def _squares(gradients: Any, counts: np.ndarray, units: np.ndarray | None = None) -> np.ndarray:
-    """The sum over units of g g'; g sums the gradients of a unit's battles. Without `units`, each battle is a unit.
+    """Return the sum over units of g g', where g is the sum of the gradients of the unit's battles.
 
-    `counts` `[row, outcome]` are numbers of battles, and `units` `[row]` the unit of each row.
+    `counts` `[row, outcome]` are numbers of battles, and `units` `[row]` is the unit of each row. Without `units`, each
+    battle is a unit.
     """
     from scipy.sparse import csr_array
 
@@ -405,7 +412,11 @@ def _squares(gradients: Any, counts: np.ndarray, units: np.ndarray | None = None
 
 
 def _maximum_likelihood(a: np.ndarray, b: np.ndarray, counts: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
-    """Maximum-likelihood estimates (scores, then log nu) by Newton's method, and the inverse of the information."""
+    """Return the maximum-likelihood estimates (scores, then log nu), and the inverse of the information matrix.
+
+    The estimates are found by Newton's method. `counts` `[row, outcome]` are numbers of battles of systems `a` and `b`
+    `[row]`, and `number` is the number of systems.
+    """
     won, tied, lost = counts.sum(axis=0)
     fitted = np.append(np.zeros(number), math.log(2.0 * tied / (won + lost)) if tied else -math.inf)
     step, reached, some = np.zeros(number + 1), -math.inf, counts > 0.0
@@ -416,7 +427,7 @@ def _maximum_likelihood(a: np.ndarray, b: np.ndarray, counts: np.ndarray, number
             continue
         fitted, reached = fitted + step, value
         information = _squares(gradients, counts.sum(axis=1, keepdims=True) * np.exp(logs))
-        information[:-1, :-1] += information.trace() / number**2  # else singular: scores may shift by a constant
+        information[:-1, :-1] += information.trace() / number**2  # else it is singular, as scores + constant fit alike
         information[-1, -1] += not tied
         inverse = np.linalg.inv(information)
         if taken and np.abs(step).max() < _SMALL:

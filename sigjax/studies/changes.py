@@ -1,6 +1,6 @@
 """`diff`: what changed between two reports or evaluations, and are the new systems worse by a margin?
 
-`verify`: was this report made from these data? It compares the data again and compares the numbers.
+`verify`: was this report made from these data? It repeats the comparison, and checks that the numbers are the same.
 """
 
 from __future__ import annotations
@@ -118,15 +118,15 @@ class Diff(Result):
         same_data: whether all results of all systems are the same.
         changes: one entry for each system and metric on both sides, in the old order.
         flips: for each of the systems that changed most: the instances that changed, and the p-value without the most
-            influential instances (from 10,000 resamples if it is sampled). Only if both sides hold the scores of
+            influential instances (from 10,000 resamples if it is sampled). Only if both sides contain the scores of
             instances; see `studies.flips`.
         decisions: the pairs and tests that are decided differently, at the level of each report.
         num_decisions: number of pairs and tests that both sides have; 0 for evaluations.
         added: (system, metric) of scores that only the new side has.
         removed: (system, metric) of scores that only the old side has.
-        top_groups: metric -> (old, new) top group (`SystemScore.in_top_group`), where it changed.
-        settings: setting -> (old, new) value, where it changed; also the numbers of instances and units.
-        versions: package -> (old, new) version, where it changed.
+        top_groups: metric -> (old, new) top group (`SystemScore.in_top_group`), for metrics whose top group changed.
+        settings: setting -> (old, new) value, for settings that changed; also the numbers of instances and units.
+        versions: package -> (old, new) version, for packages whose version changed.
         lower_is_better: the metrics whose lower scores are better.
     """
 
@@ -151,9 +151,9 @@ class Diff(Result):
 
     @property
     def headline(self) -> str:
-        """The verdict on all scores; without a margin, how much changed."""
+        """One line with the verdict on all scores; without a margin, with the numbers of changes."""
         changes = self.changes
-        if self.same_data and (self.margin is not None or not self.decisions):  # so none was removed
+        if self.same_data and (self.margin is not None or not self.decisions):  # same data: no score was removed
             what = "Only settings" if self.settings else "Nothing"
             return f"{f'{what} changed' if self.margin is None else 'No worse'}: all results are the same."
         if self.margin is None:
@@ -180,31 +180,36 @@ class Diff(Result):
         return f"No worse: {all_of} worse by {margin} {sure}."
 
     def document(self) -> Document:
-        """The headline, the tables of changed scores, and the details."""
+        """The document has the headline, the tables of changed scores, and the details."""
         alert = _ALERTS[self.verdict]
         return Document("Diff", "old and new", self.headline, _scores(self), _details(self), alert, holds_texts=True)
 
     def brief(self) -> dict[str, Any]:
-        """The verdict and the number of changes, for short displays."""
+        """Return the verdict and the numbers of changes, for short displays."""
         counts = {"changes": len(self.changes), "decisions": len(self.decisions)}
         return {"verdict": self.verdict, "margin": self.margin, "same_data": self.same_data} | counts
 
 
 SystemMetric = tuple[str, str]
-"""(system, metric)."""
+"""The key of a score: the names of its system and its metric."""
 LimitsAt = Callable[[float], Interval | None]
-"""Function: error probability of each limit -> confidence limits of new - old; None if no limits can be computed."""
+"""A function that returns the confidence limits of new - old, or None if no limits can be computed. Its argument is the
+error probability of each limit."""
 _BOUNDS = (-1.0, 0.0, 1.0, 100.0)
-"""Smallest and largest possible scores of common metrics."""
+"""The smallest and the largest possible scores of common metrics. An interval that ends there may have been cut off."""
 Compared = dict[SystemMetric, tuple[float, float, float, LimitsAt | None, EvaluationRecord | None]]
-"""(system, metric) -> old score, new score, new - old, its limits, and an evaluation of "new" against "old".
+"""Dict from (system, metric) to five values: the old score, the new score, new - old, the function that returns the
+limits of new - old, and an evaluation whose two systems "new" and "old" are the new and the old results.
 
-The limits are None if all results are the same. The evaluation is None unless both sides hold scores of instances.
+The function is None if all results are the same. The evaluation is None unless both sides contain scores of instances.
 """
 
 
 def _of_reports(old: Report, new: Report) -> tuple[Compared, bool]:
-    """The scores of two reports, with limits as for independent results; and whether all results are the same."""
+    """Return two things from two reports: the scores, and whether all results are the same.
+
+    The limits are those of independent results.
+    """
     before, after = ({(one.name, one.metric): one for one in report.systems} for report in (old, new))
     same = old.data == new.data and all(before[key].score == after[key].score for key in before.keys() & after.keys())
     compared = {}
@@ -233,7 +238,10 @@ def _check_direction(metric: str, *lower_is_better: bool) -> None:
 
 
 def _unpaired(old: tuple[SystemScore, Report], new: tuple[SystemScore, Report], tail: float) -> Interval | None:
-    """Limits of new - old as if the two results were independent, from the widths of both intervals (see `diff`)."""
+    """Return limits of new - old as if the two results were independent, from the widths of both intervals.
+
+    `tail` is the error probability of each limit. `diff` has the formula.
+    """
     before, after = old[0].interval, new[0].interval
     if before is None or after is None:
         return None
@@ -246,7 +254,7 @@ def _unpaired(old: tuple[SystemScore, Report], new: tuple[SystemScore, Report], 
 
 
 def _arms(system: SystemScore, report: Report, interval: Interval, tail: float) -> tuple[float, float]:
-    """Distances from a score to its lower and its upper limit; each limit errs with probability `tail`.
+    """Return the distances from a score to its lower and its upper limit; each limit errs with probability `tail`.
 
     Wilson intervals are computed anew. Other intervals are rescaled from the report's level to `tail` by the quantiles
     of Student's t or of the normal distribution, whichever is wider. An interval that ends at a bound of the metric
@@ -264,7 +272,10 @@ def _arms(system: SystemScore, report: Report, interval: Interval, tail: float) 
 
 
 def _of_evaluations(old: Sequence[EvaluationRecord], new: Sequence[EvaluationRecord]) -> tuple[Compared, bool]:
-    """Scores of evaluations of the same instances, with limits by the paired test; and whether all results agree."""
+    """Return two things from evaluations of the same instances: the scores, and whether all results are the same.
+
+    The limits come from the paired test.
+    """
     compared, same, by_metric = {}, True, {side.metric.name: side for side in new}
     for before in (each for each in old if each.metric.name in by_metric):
         metric = before.metric.name
@@ -283,7 +294,7 @@ def _of_evaluations(old: Sequence[EvaluationRecord], new: Sequence[EvaluationRec
 
 
 def _aligned(old: EvaluationRecord, new: EvaluationRecord) -> EvaluationRecord:
-    """The new evaluation with its instances in the order of the old one."""
+    """Return the new evaluation with its instances in the order of the old evaluation."""
     _check_direction(old.metric.name, not old.metric.higher_is_better, not new.metric.higher_is_better)
     if old.metric.stat_names != new.metric.stat_names:
         raise InputError(f"metric {old.metric.name!r} has other statistics on both sides; extract them anew")
@@ -304,7 +315,10 @@ def _aligned(old: EvaluationRecord, new: EvaluationRecord) -> EvaluationRecord:
 
 
 def _paired(pair: EvaluationRecord, tail: float) -> Interval | None:
-    """Limits of new - old by `equivalence_test`; None for too few units, or if all units differ by the same number."""
+    """Return limits of new - old by `equivalence_test`, each with the error probability `tail`.
+
+    Return None if there are too few units, or if all units differ by the same number.
+    """
     try:
         (one,) = equivalence(pair, margin=1.0, confidence_level=1.0 - tail)
     except InputError:
@@ -470,13 +484,13 @@ def _flips(compared: Compared, options: DiffOptions) -> tuple[Flips, ...]:
     how = FlipsOptions(resamples=_FLIP_RESAMPLES, confidence_level=options.confidence_level)
     flips = list[Flips]()
     for pair in pairs[: options.flips]:
-        with suppress(InputError):  # the metric may not be finite without some instances
+        with suppress(InputError):  # without some instances, the metric may be infinite or undefined
             flips.append(flips_of(pair, how))
     return tuple(flips)
 
 
 def _report_fields(old: Report, new: Report, options: DiffOptions) -> dict[str, Any]:
-    """The fields of `Diff` that need two reports; only decisions about pairs with a chosen system are kept."""
+    """Return the fields of `Diff` that need two reports. Only decisions on pairs with a system of `only` are kept."""
     decided = [_decisions(report) for report in (old, new)]
     chosen, metrics = {*(options.only or [one.name for one in old.systems])}, options.metric
     sides = [(key, before, decided[1][key]) for key, before in decided[0].items() if key in decided[1]]
@@ -500,12 +514,15 @@ def _report_fields(old: Report, new: Report, options: DiffOptions) -> dict[str, 
 
 
 def _changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Key -> (old, new) value, where they differ."""
+    """Dict from a key of `old` to its (old, new) values, for keys whose values differ."""
     return {name: (value, new.get(name)) for name, value in old.items() if value != new.get(name)}
 
 
 def _decisions(report: Report) -> dict[tuple[str, str, str, str], tuple[str | None, float, float]]:
-    """(a, b, metric, test) -> (significantly better system or None, delta, adjusted p); a and b are sorted by name."""
+    """Dict from (a, b, metric, test) to three values: the significantly better system (or None), delta, adjusted p.
+
+    The systems a and b of each pair are in alphabetical order.
+    """
     decisions, alpha = {}, report.settings.alpha
     names = ("a", "b", "metric", "test", "delta", "better", "p_adjusted")
     for a, b, metric, test, delta, better, p in zip(*map(report.comparisons.values, names), strict=True):
@@ -515,14 +532,14 @@ def _decisions(report: Report) -> dict[tuple[str, str, str, str], tuple[str | No
 
 
 _ALERTS = {"worse": "CAUTION", "cannot tell": "WARNING", "no worse": "TIP", None: "NOTE"}
-"""Verdict -> kind of GitHub alert. Tables list verdicts in this order."""
+"""Dict from a verdict to the kind of GitHub alert that shows it. Tables list the verdicts in this order."""
 _MOST_NAMED, _MOST_DECISIONS, _MOST_INSTANCES, _FLIP_RESAMPLES = 5, 20, 10, 10_000
 _NO_LIMITS = {True: "few units, or all differ alike, which says nothing of others", False: "a report without intervals"}
-"""Why a change has no limits; the key says whether the limits are paired."""
+"""Why a change has no limits, if the limits come from the paired test (True) and if they do not (False)."""
 
 
 def _scores(diff: Diff) -> list[Block]:
-    """A table of changes for each metric; with a margin, the worst change first."""
+    """Return a table of changes for each metric; with a margin, the worst change comes first."""
     metrics, parts = list(dict.fromkeys(one.metric for one in diff.changes)), []
     for metric in metrics:
         lower = metric in diff.lower_is_better
@@ -609,7 +626,7 @@ def _decision_lines(diff: Diff) -> list[Block]:
 
 
 _ROUNDING = {"rel_tol": 1e-9, "abs_tol": 1e-12}
-"""Tolerance: versions of libraries and processors round functions such as exp differently."""
+"""Numbers within this tolerance are equal, because libraries and processors round functions such as exp differently."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -634,7 +651,7 @@ class Verification(Result):
         return not self.differences
 
     def document(self) -> Document:
-        """The answer in one line."""
+        """The document has only the answer, in one line."""
         return Document("Verification", "report and data", self.text, [])
 
     def _fields(self) -> dict[str, Any]:
@@ -690,13 +707,19 @@ def verify(report: Any, data: Any, options: VerifyOptions) -> Verification:
 
 
 def metrics_of(report: Report) -> list[str]:
-    """The metrics with which the data of a report must be read; for a suite, the metrics of its tasks."""
+    """Return the metrics with which the data of a report must be read.
+
+    For a suite (a mean over several tasks), these are the metrics of the tasks.
+    """
     of_tasks = [one.title.rpartition(": ")[2] for one in report.measured if one.title == one.metric]
     return list(dict.fromkeys(of_tasks or [system.metric for system in report.systems]))
 
 
 def _other_data(report: Report, evaluations: Sequence[EvaluationRecord], again: Callable[[], Report]) -> Iterator[str]:
-    """What differs, in words: names, ids, clusters, strata, runs or numbers; one message for each kind."""
+    """Yield what differs, one message for each kind: metrics, names, ids, clusters, strata, runs, numbers.
+
+    `evaluations` are the data now, and `again` repeats the comparison with them.
+    """
     if not report.evaluations:
         with suppress(InputError):  # the report's settings may be invalid for other data
             yield from islice(_differences(report, again()), 1)
@@ -708,7 +731,10 @@ def _other_data(report: Report, evaluations: Sequence[EvaluationRecord], again: 
 
 
 def _contents(evaluations: Sequence[EvaluationRecord]) -> dict[str, list[str]]:
-    """The content of evaluations as lists that can be compared. Only names and ids keep their order."""
+    """Return the content of evaluations as lists that can be compared: a dict from each kind to its list of texts.
+
+    Metrics, names and ids keep their order. The other lists are sorted.
+    """
     ids = [each.ids or [f"instance {number}" for number in range(1, each.num_instances + 1)] for each in evaluations]
     contents = {
         "metrics": [each.metric.name for each in evaluations],

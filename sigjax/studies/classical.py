@@ -67,9 +67,10 @@ TestOrReason = ClassicalTest | InapplicableTest
 def all_tests(
     evaluation: EvaluationRecord, alternative: Alternative
 ) -> tuple[list[TestOrReason], int, tuple[float | None, float | None]]:
-    """Run all classical tests; a test that does not apply gives the reason.
+    """Run all classical tests, and return three things.
 
-    Also returns the number of units that are not empty, and the dependence of the two systems (see `_dependence`).
+    They are: the tests (an `InapplicableTest` has the reason why a test does not apply), the number of units that have
+    something to score, and the dependence of the two systems (see `_dependence`).
     """
     metric = evaluation.metric
     if isinstance(metric, SampleMetric):
@@ -88,7 +89,7 @@ def all_tests(
         alone = make_units(shifted_by(evaluation, float(shift.shifts[0])))
         values_alone, binary, proportions = _differing(alone, metric)[0], False, False
     results: list[TestOrReason] = [InapplicableTest(name, values) for name in PAIRED] if isinstance(values, str) else []
-    if not isinstance(values, str):  # rounding: half a step per value, a step per difference
+    if not isinstance(values, str):  # each value is rounded by up to half a step, so a difference by up to one step
         d, rounding = values[0] - values[1], 0 if units.exact else 2
         results = paired_tests(np.where(2 * abs(d) <= rounding, 0, d), alternative, binary=binary, rounding=rounding)
     if evaluation.clusters is not None:
@@ -105,7 +106,7 @@ def all_tests(
 
 
 def _is_proportion(evaluation: EvaluationRecord) -> bool:
-    """Whether the two statistics are the number of right items and the number of all items."""
+    """Whether there are two statistics, which can be the number of right items and the number of all items."""
     stats = evaluation.stats
     if stats.dtype.kind != "i" or stats.shape[2] != 2:
         return False
@@ -113,17 +114,17 @@ def _is_proportion(evaluation: EvaluationRecord) -> bool:
 
 
 def _with_content(units: Units) -> Units:
-    """Drop units whose statistics are all 0; if all units are like this, keep them."""
+    """Drop the units whose statistics are all 0; if this would drop all units, keep all of them."""
     content = units.values.any(axis=(0, 2))
     kept = content | ~content.any()
     return replace(units, values=units.values[:, kept], strata=units.strata[kept])
 
 
 def _differing(units: Units, metric: Metric) -> tuple[np.ndarray | str, bool]:
-    """The only statistic on which the two systems differ, or why there is none; and whether all its values are 0 or 1.
+    """Return two things: the only statistic on which the two systems differ, and whether all its values are 0 or 1.
 
-    The statistic is `[system, unit]` int64, in fixed-point steps. Its sign is chosen so that larger values mean a
-    higher score.
+    If there is no such statistic, a text with the reason takes its place. The statistic is `[system, unit]` int64, in
+    fixed-point steps. Its sign is chosen so that larger values mean a higher score.
     """
     a, b = units.values
     stats = np.flatnonzero((a != b).any(axis=0))
@@ -143,7 +144,7 @@ def _differing(units: Units, metric: Metric) -> tuple[np.ndarray | str, bool]:
 
 
 def _over_clusters(units: Units, metric: Metric, alternative: Alternative) -> TestOrReason:
-    """Paired t test on the scores of the clusters, each scored alone."""
+    """Return the paired t test on the scores of the clusters, where each cluster is scored alone."""
     with np.errstate(all="ignore"):
         scores = np.asarray(metric.score(units.unscaled(units.values.astype(np.float64))), np.float64)
     if not np.isfinite(scores).all():
@@ -154,7 +155,7 @@ def _over_clusters(units: Units, metric: Metric, alternative: Alternative) -> Te
 
 
 def _binomial(units: Units, metric: Metric, alternative: Alternative, *, proportions: bool) -> TestOrReason:
-    """The z test of two proportions, if the score is a proportion of counts."""
+    """Return the z test of two proportions, if the score is a proportion of counts; else the reason why not."""
     if proportions:
         parts, wholes = totals = units.unscaled(units.totals).T
         if 0 in wholes or np.array_equal(metric.score(totals.T), parts / wholes):
@@ -164,7 +165,10 @@ def _binomial(units: Units, metric: Metric, alternative: Alternative, *, proport
 
 
 def _chi_square(units: Units, metric: Metric, alternative: Alternative) -> TestOrReason:
-    """The chi-square test, if the statistics count the predicted items and the right items among them."""
+    """Return the chi-square test of precision, if the metric has counts of predicted and of right items.
+
+    Else return the reason why the test does not apply.
+    """
     if not {"tp", "predicted"} <= set(metric.stat_names):
         return InapplicableTest(CHI_SQUARE, f"{metric.name} has no statistics tp and predicted")
     totals = units.unscaled(units.totals)
@@ -176,7 +180,7 @@ def _chi_square(units: Units, metric: Metric, alternative: Alternative) -> TestO
 
 
 def _dependence(units: Units, metric: Metric) -> tuple[float | None, float | None]:
-    """Correlation of the systems and the factor of `ClassicalTests`, from leave-one-out scores (jackknife)."""
+    """Return `correlation` and `factor` of `ClassicalTests`, from leave-one-out scores (jackknife)."""
     without = units.totals[:, None] - units.values
     with np.errstate(all="ignore"):
         a, b = np.asarray(metric.score(units.unscaled(without)), np.float64)
@@ -193,7 +197,7 @@ class ClassicalTests(Result):
 
     Attributes:
         a: name of the first system.
-        b: name of the second.
+        b: name of the second system.
         metric: name of the metric.
         score_a: score of a.
         score_b: score of b.
@@ -247,7 +251,7 @@ class ClassicalTests(Result):
         return {test.name: test for test in self.tests}[name]
 
     def brief(self) -> dict[str, Any]:
-        """The pair and the p-value of each test, for short displays."""
+        """Return the names of the pair, delta and the p-value of each test, for short displays."""
         names = ("a", "b", "metric", "delta", "num_units")
         p_values = {one.test: one.p_value for one in self.comparisons} | {test.name: test.p_value for test in self}
         return {name: getattr(self, name) for name in names} | {"p_values": p_values}
@@ -261,7 +265,7 @@ class ClassicalTests(Result):
         return {"results": [asdict(replace(self, comparisons=(), second=())) | of_tests]}
 
     def document(self) -> Document:
-        """The verdict, the scores, the tables of tests, the cost of assuming independence, and the tests left out."""
+        """The document has the verdict, scores, tables of tests, cost of assuming independence, and omitted tests."""
         spec = words.number_spec([self.score_a, self.score_b])
         scores = [(name, words.format_number(score, spec)) for name, score in self._scores()]
         size = f"{caption(self)}: {words.count(self.num_units, 'unit')}"
@@ -285,7 +289,7 @@ class ClassicalTests(Result):
         return (self.a, self.score_a), (self.b, self.score_b)
 
     def _verdict(self) -> str:
-        """Whether the paired tests agree at the 5% level, and which system is ahead."""
+        """Say whether the paired tests agree at the 5% level, and which system is ahead."""
         paired = [one.p_value for one in self.comparisons] + [test.p_value for test in self if test.paired]
         rejecting = sum(p < 0.05 for p in paired)
         ends = [words.format_p(p, threshold=0.05).short for p in (min(paired), max(paired))]
@@ -409,7 +413,10 @@ def classical_tests(*data: Any, options: ClassicalOptions) -> ClassicalTests | R
 
 
 def _refuse_ignored(evaluation: EvaluationRecord, options: ClassicalOptions) -> None:
-    """Refuse options that fold tests and rank tests would ignore: both are two-sided and draw no resamples."""
+    """Raise an error for options that fold tests and rank tests would ignore.
+
+    Both kinds of tests are two-sided and draw no resamples.
+    """
     tests = "tests of folds" if options.design == "folds" else "tests of three systems or more, by ranks,"
     plain = ClassicalOptions()
     for name in ("alternative", "method", "resamples", "seed"):
@@ -439,7 +446,7 @@ ASSUMES = {"permutation": "outputs for a unit may be swapped", "bootstrap": "uni
 GROUPS = {True: "paired tests", False: "tests of independent systems"}
 TableRow = tuple[str, str, str, str]
 _LEAST = 24
-"""Smallest width of the column of assumptions."""
+"""Smallest width of the column of assumptions, in characters."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -449,7 +456,7 @@ class ByMetrics(Result):
     results: tuple[ClassicalTests, ...]
 
     def document(self) -> Document:
-        """One document with the tests of all metrics."""
+        """The document has the tests of all metrics."""
         first, *others = (each.document() for each in self.results)
         blocks = [part for other in others for part in ("", other.verdict, *other.blocks)]
         return replace(first, about=", ".join(each.metric for each in self.results), blocks=[*first.blocks, *blocks])
@@ -470,7 +477,7 @@ def _compared(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
 
 
 def _tables(result: ClassicalTests) -> list[Block]:
-    """A table for each group of tests, one row per test."""
+    """Return a heading and a table for each group of tests, with one row per test."""
     groups = {"resampling": _resampled(result)}
     groups |= {title: [_row(test) for test in result if test.paired == paired] for paired, title in GROUPS.items()}
     header = ("test", "statistic", "p", "assumes (besides independent units)")
@@ -481,7 +488,10 @@ def _tables(result: ClassicalTests) -> list[Block]:
 
 
 def _resampled(result: ClassicalTests) -> list[TableRow]:
-    """Rows of the resampling tests; the second run stands below the first."""
+    """Return the table rows of the resampling tests.
+
+    If a test was run again with the next seed, the second run has the row below the first run.
+    """
     spec = words.number_spec([result.delta])
     rows: list[TableRow] = []
     for first in result.comparisons:
@@ -499,7 +509,7 @@ def _row(test: ClassicalTest) -> TableRow:
 
 
 def _dependence_line(result: ClassicalTests) -> str:
-    """A sentence on the correlation of the systems, and on the cost of ignoring this correlation."""
+    """Return a sentence on the correlation of the systems, and on the cost of ignoring this correlation."""
     if result.correlation is None:
         return "r12 (correlation of the systems): none"
     text = f"r12 (correlation of the systems) = {result.correlation:z.2f}"
@@ -510,7 +520,7 @@ def _dependence_line(result: ClassicalTests) -> str:
 
 
 def _left_out(result: ClassicalTests) -> list[str]:
-    """One line for each reason, with the tests that were left out for this reason."""
+    """Return one line for each reason, with the tests that were left out for this reason."""
     reasons: dict[str, list[str]] = {}
     for each in result.left_out:
         reasons.setdefault(each.reason, []).append(each.name)

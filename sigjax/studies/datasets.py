@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BETWEEN = " | "
-"""The separator between repetition and fold in the label of a run."""
+"""The separator between the repetition and the fold in the label of a run."""
 _ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 """Relative tolerance: scores that differ by less than this are equal up to rounding."""
 
 
 def scores_by_data_set(evaluation: EvaluationRecord) -> tuple[list[str], np.ndarray]:
-    """Names of the data sets, and mean scores `[data set, system]` over the folds or runs."""
+    """Return two things: the names of the data sets, and the mean scores `[data set, system]` over folds or runs."""
     metric = evaluation.metric
     if metric.name == "auc":
         raise InputError(f"DeLong's test is of two systems; name them with {Hint('only', 'A', 'B')}")
@@ -60,7 +60,7 @@ def scores_by_data_set(evaluation: EvaluationRecord) -> tuple[list[str], np.ndar
 
 
 def _measured(evaluation: EvaluationRecord) -> EvaluationRecord:
-    """The evaluation with large scores shifted to near 0, so that differences keep their digits."""
+    """Return the evaluation with large scores shifted to near 0, so that differences keep their digits."""
     return evaluation if (shift := shifted(evaluation)) is None else shift.deltas
 
 
@@ -101,7 +101,7 @@ class RankTests(Result):
         iman_davenport_p: p-value of `iman_davenport`. If all data sets rank the systems alike, F is infinite, and this
             is the exact p.
         critical_difference: two mean ranks differ significantly by Nemenyi's test if they are at least this far apart.
-        confidence_level: 1 - alpha.
+        confidence_level: 1 - alpha, where alpha is the level of the tests.
         pairs: all pairs.
         signature: one line that states the test, the metric and the level.
         lower_is_better: whether lower scores are better.
@@ -133,7 +133,7 @@ class RankTests(Result):
         return "rank-tests"
 
     def document(self) -> Document:
-        """The verdict whether systems differ, and the tables of systems and pairs."""
+        """The document has the verdict whether systems differ, and the tables of systems and of pairs."""
         alpha, spec = 1.0 - self.confidence_level, number_spec(self.scores)
         differ = "differ" if self.iman_davenport_p < alpha else "do not differ significantly"
         systems = [
@@ -176,7 +176,10 @@ class RankTests(Result):
         return diagram_size(*self._named())[0]
 
     def _named(self) -> tuple[tuple[str, ...], tuple[float, ...], list[list[int]]]:
-        """Names, mean ranks, and groups of systems that do not differ, for the critical-difference diagram."""
+        """Return three things for the critical-difference diagram: the names of the systems, their mean ranks, groups.
+
+        A group contains the positions of systems that do not differ significantly.
+        """
         ends = [
             int(np.searchsorted(self.mean_ranks, each + self.critical_difference, "right")) for each in self.mean_ranks
         ]
@@ -252,19 +255,25 @@ def rank_tests(evaluation: EvaluationRecord, *, confidence_level: float = 0.95) 
 
 
 def _alike_p(ranks: np.ndarray, number: int) -> float:
-    """The probability that all `number` data sets have the same ranking by chance, given these (tied) ranks."""
+    """Return the probability that all `number` data sets have the same ranking by chance.
+
+    `ranks` `[system]` is this ranking; ties are allowed.
+    """
     ties = np.unique(ranks, return_counts=True)[1]
     return math.exp((1 - number) * (math.lgamma(len(ranks) + 1) - sum(math.lgamma(own + 1) for own in ties)))
 
 
 def _signed_ranks(a: np.ndarray, b: np.ndarray) -> float:
-    """Two-sided p of Wilcoxon's signed-rank test for scores `[data set]`; differences within rounding count as 0."""
+    """Return the two-sided p of Wilcoxon's signed-rank test for scores `[data set]` of two systems.
+
+    Differences within the rounding error count as 0.
+    """
     rounding = _ROUNDING * float(np.abs([a, b]).max())
     return wilcoxon(_differences(a, b, rounding), "two-sided", rounding=rounding).p_value
 
 
 def _differences(a: np.ndarray, b: np.ndarray, rounding: float) -> np.ndarray:
-    """The differences a - b, set to 0 if they are within rounding."""
+    """Return the differences a - b, where differences up to `rounding` are set to 0."""
     return np.where(np.abs(a - b) <= rounding, 0.0, a - b)
 
 
@@ -275,7 +284,7 @@ class FoldTest:
     Attributes:
         data_set: name of the data set; empty if there is only one data set.
         a: name of the first system.
-        b: name of the second.
+        b: name of the second system.
         score_a: mean score of a over folds.
         score_b: mean score of b over folds.
         delta: score_a - score_b.
@@ -305,7 +314,7 @@ class FoldTest:
 
 
 def corrected_t(differences: np.ndarray, folds: int, rounding: float = 0.0) -> tuple[float, float, float] | None:
-    r"""The corrected resampled t test: t, its two-sided p-value, and the standard error of delta.
+    r"""The corrected resampled t test. Return t, its two-sided p-value, and the standard error of delta.
 
     With k differences `[result]` from repetitions of m folds, $t = \bar d / \sqrt{(1/k + 1/(m - 1)) s^2}$ with k - 1
     degrees of freedom. The term 1/(m - 1) is the size of a test set over the size of its training set. If all
@@ -345,7 +354,7 @@ def five_by_two(differences: np.ndarray, rounding: float = 0.0) -> tuple[float, 
         return 0.0, 1.0
     if np.ptp(differences, axis=1).max() <= rounding:
         return None
-    scaled = np.ldexp(differences, -math.frexp(float(np.abs(differences).max()))[1])  # squares stay within a double
+    scaled = np.ldexp(differences, -math.frexp(float(np.abs(differences).max()))[1])  # so that squares do not overflow
     within = float(((scaled - scaled.mean(axis=1, keepdims=True)) ** 2).sum())
     statistic = float((scaled**2).sum()) / (2.0 * within)
     return statistic, float(f_distribution.sf(statistic, 10, 5))

@@ -40,12 +40,15 @@ def _log_cosh(x: np.ndarray) -> np.ndarray:
 
 
 def running(before: np.ndarray, more: np.ndarray) -> np.ndarray:
-    """Cumulative sums `[unit, ...]`, added one by one: the same bits however units are split into calls."""
+    """Return cumulative sums `[unit, ...]` of `more`, which continue the sums `before` of earlier units.
+
+    Units are added one by one, so the result has the same bits however the units are split into calls.
+    """
     return np.cumsum(np.concatenate([before[None], more]), axis=0)[1:]
 
 
 def beta_mixture(wins: np.ndarray, losses: np.ndarray) -> np.ndarray:
-    """Logarithm of the likelihood ratio of Jeffreys' mixture over biased coins to a fair coin.
+    """Return the logarithm of the likelihood ratio of Jeffreys' mixture over biased coins to a fair coin.
 
     >>> round(math.exp(beta_mixture(2, 1)), 12)
     0.5
@@ -57,9 +60,10 @@ def beta_mixture(wins: np.ndarray, losses: np.ndarray) -> np.ndarray:
 def log_e_values(
     differences: np.ndarray, effects: np.ndarray, before: np.ndarray | None = None, *, binary: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Logarithms of E after each unit `[unit, pair]`, for differences `[unit, pair]`; and the state for later units.
+    """Return two arrays: the logarithm of E after each unit `[unit, pair]`, and the state after the last unit.
 
-    The state is `[3 + effect, pair]`: the number of nonzero differences, the sum of their squares, the sum of scaled
+    `differences` are `[unit, pair]`, and `effects` are the $c_k$. To go on with later units, give the state as
+    `before`. It is `[3 + effect, pair]`: the number of nonzero differences, the sum of their squares, the sum of scaled
     differences, and the sums of log cosh for each effect $c_k$.
 
     >>> log_e_values(np.array([[1.0], [1.0], [-1.0]]), np.array([4.0]))[0].round(4).ravel()
@@ -72,7 +76,9 @@ def log_e_values(
 def one_sided_log_e(
     differences: np.ndarray, effects: np.ndarray, before: np.ndarray | None = None, *, binary: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """One-sided log e-values `[side, unit, pair]`: evidence for the first system (side 0) and for the second (side 1).
+    """Like `log_e_values`, but return one-sided logarithms `[side, unit, pair]`, and the state.
+
+    Side 0 is the evidence that the first system is better, and side 1 that the second system is better.
 
     >>> one_sided_log_e(np.array([[1.0], [1.0], [-1.0]]), np.array([4.0]))[0].round(4)[..., 0]
     array([[  0.6928,   1.3856,  -5.9216],
@@ -85,7 +91,11 @@ def one_sided_log_e(
 def _sums(
     differences: np.ndarray, effects: np.ndarray, before: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """After each unit: number of nonzero differences, sums of scaled differences, sums of log cosh; and the state."""
+    """Return three sums after each unit, and the state for later units (see `log_e_values`).
+
+    The sums are: the number of nonzero differences `[unit, pair]`, the sum of scaled differences `[unit, pair]`, and
+    the sums of log cosh `[unit, effect, pair]`.
+    """
     before = np.zeros((3 + len(effects), differences.shape[1])) if before is None else before
     differ, square = running(before[0], differences != 0), running(before[1], differences**2)
     each = differences / np.sqrt(np.where(square > 0, square / np.maximum(differ, 1.0), 1.0))
@@ -97,7 +107,11 @@ def _sums(
 def mixture(
     differ: np.ndarray, scaled: np.ndarray, spread: np.ndarray, effects: np.ndarray, *, binary: bool
 ) -> np.ndarray:
-    """Logarithm of E `[..., pair]` from the sums of `_sums`; `spread` `[..., effect, pair]` sums the log cosh."""
+    """Return the logarithm of E `[..., pair]` from the sums of `_sums`.
+
+    The sums are: `differ` (number of nonzero differences) and `scaled` (sum of scaled differences), both `[..., pair]`,
+    and `spread` (sums of log cosh) `[..., effect, pair]`.
+    """
     of_effects = effects[:, None]
     terms = _log_cosh(scaled[..., None, :] * of_effects) - spread - np.log(of_effects) / 2.0
     log_e = np.logaddexp.reduce(terms, axis=-2) - math.log(np.sum(effects**-0.5))
@@ -109,7 +123,7 @@ def mixture(
 def sides(
     differ: np.ndarray, scaled: np.ndarray, spread: np.ndarray, effects: np.ndarray, *, binary: bool
 ) -> np.ndarray:
-    """Logarithm of the one-sided E `[side, ..., pair]`, from the same sums as `mixture`."""
+    """Return the logarithm of the one-sided E `[side, ..., pair]`, from the same sums as `mixture`."""
     of_effects, total = effects[:, None], math.log(np.sum(effects**-0.5))
     signed = np.stack([scaled, -scaled])
     terms = signed[..., None, :] * of_effects - spread - np.log(of_effects) / 2.0
@@ -123,10 +137,11 @@ def sides(
 
 
 def bernstein(before: np.ndarray, units: np.ndarray, values: np.ndarray, log_level: float) -> np.ndarray:
-    """The updated state `[5, pair]` of confidence sequences, after new `values` `[unit, pair]` in [0, 1].
+    """Return the updated state `[5, pair]` of confidence sequences, after new `values` `[unit, pair]` in [0, 1].
 
-    `before` is the state after the earlier `units` `[pair]`. Its rows are sums of: values, squared residuals, the bets
-    lambda of the theorem, lambda times values, and penalties.
+    `before` is the state after the earlier units; `units` `[pair]` is the number of these units. The rows of the state
+    are sums of: values, squared residuals, the bets lambda of the theorem (see the module), lambda times values, and
+    the theorem's penalties.
     """
     number = units + np.arange(1, len(values) + 1)[:, None]
     total = running(before[0], values)

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 ALPHAS = (0.01, 0.05, 0.10)
 _LEVEL_LOOKS = (("black", "o"), (PALETTE[2], "s"), (PALETTE[3], "^"))
-"""Colour and marker of the levels 1%, 5% and 10%."""
+"""The colour and the marker of the levels 1%, 5% and 10%, in this order."""
 _TITLE_NAME = 26
-"""Most characters of a name in a title."""
+"""In a title, longer names of systems are cut to this number of characters."""
 _BAND = 1.358
-"""95% quantile of the Kolmogorov distance of n uniform p-values, times the root of n."""
+"""The 95% quantile of the Kolmogorov distance of n uniform p-values, times the square root of n."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,7 @@ class AuditedTest(ShortRepr):
         excess_p: upper bound on the probability of such an excess if the test is valid; see
             `sigjax.studies.formulas.uniformity`.
         deficit: the largest p - F(p), or 0.
-        p_values: [repetition].
+        p_values: the p-values `[repetition]`.
     """
 
     metric: str
@@ -85,7 +85,7 @@ class AuditedTest(ShortRepr):
 
     @property
     def verdict(self) -> str:
-        """Whether the test has too many false positives, in words."""
+        """Words that say whether the test has too many false positives."""
         above = [percent(rate.alpha) for rate in self.errors if rate.interval.low > rate.alpha]
         below = [percent(rate.alpha) for rate in self.errors if rate.interval.high < rate.alpha]
         if above:
@@ -104,7 +104,7 @@ class Audit(Result):
         tests: one entry for each metric and test.
         repetitions: number of tested pairs.
         num_instances: number of instances.
-        num_units: number of units (instances, or clusters if there are some).
+        num_units: number of units (clusters if there are some, else instances).
         settings: settings of the tests.
         signature: one line that reproduces the numbers.
     """
@@ -118,11 +118,11 @@ class Audit(Result):
     signature: str
 
     def _rows(self) -> list[dict[str, Any]]:
-        """One row per test and level."""
+        """Return one row per test and level."""
         return [{"metric": one.metric, "test": one.test} | asdict(error) for one in self.tests for error in one.errors]
 
     def document(self) -> Document:
-        """The verdict on the false positive rates, and the table of rates."""
+        """The document has the verdict on the false positive rates, and the table of rates."""
         names, size = " and ".join(self.systems), study.in_units(self)
         lines: list[Block] = [
             f"audit of {names}: {size}",
@@ -148,7 +148,7 @@ class Audit(Result):
     plot = study.plot_panels
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
-        """For each metric: the distributions of p, and the type-I error rates of the tests."""
+        """Yield two panels for each metric: the distributions of p, and the type-I error rates of the tests."""
         largest = max(rate.interval.high for one in self.tests for rate in one.errors)
         a, b = (middle_cut(name, _TITLE_NAME) for name in self.systems)
         for tests in study.grouped(self.tests, "metric"):
@@ -236,7 +236,10 @@ def _error_table(tests: Sequence[AuditedTest]) -> Table:
 
 
 def _verdicts(tests: Sequence[AuditedTest]) -> list[str]:
-    """One sentence for each distinct verdict, with its tests; too many false positives come first."""
+    """Return one sentence for each distinct verdict, with the tests that have this verdict.
+
+    Sentences on too many false positives come first.
+    """
     names: dict[str, list[str]] = {}
     several = len({one.metric for one in tests}) > 1
     for one in sorted(tests, key=lambda one: not one.verdict.startswith("too many")):

@@ -12,11 +12,11 @@ from sigjax.testing.special import clopper_pearson
 
 _NORMAL = NormalDist()
 PROPORTION_LEVEL = 0.95
-"""Confidence level of the intervals of error rates and of power."""
+"""The confidence level of the intervals of error rates and of power."""
 
 
 def proportion_interval(successes: int, trials: int, level: float) -> Interval:
-    """Clopper-Pearson interval of a proportion.
+    """Return the Clopper-Pearson interval of a proportion.
 
     >>> proportion_interval(0, 10, 0.95).high.__round__(4)
     0.3085
@@ -28,11 +28,11 @@ def proportion_interval(successes: int, trials: int, level: float) -> Interval:
 def paired_proportion(right: np.ndarray, members: np.ndarray, level: float) -> Interval:
     r"""Wilson's score interval of a proportion of pairs of systems, if pairs share systems and so are dependent.
 
-    `right` is `[pair]`; `members` `[pair, 2]` are the two systems, by name or position. The interval is for new systems
-    of the same kind.
+    `right` `[pair]` says which pairs count in the proportion. `members` `[pair, 2]` are the two systems of each pair,
+    by name or position. The interval is for new systems of the same kind.
 
-    The interval uses an effective number of pairs: independent pairs of this number would have the same variance. For n
-    pairs i of S systems k, that variance is $\frac{S}{S - 1} \left(\sum_k (\sum_{i \ni k} e_i)^2 - \sum_i e_i^2\right)
+    The interval uses an effective number of pairs: so many independent pairs would have the same variance. For n pairs
+    i of S systems k, the variance is $\frac{S}{S - 1} \left(\sum_k (\sum_{i \ni k} e_i)^2 - \sum_i e_i^2\right)
     / n^2$, where $e_i$ is 1 or 0 minus the proportion. The effective number is at most n. If all pairs are right, or
     none is, it is S / 2, rounded down. In simulations with 12 to 60 systems, 95% intervals covered the proportion in 92
     to 96% of cases; intervals that assume independent pairs covered it in 66 to 86%.
@@ -55,7 +55,7 @@ def paired_proportion(right: np.ndarray, members: np.ndarray, level: float) -> I
 
 
 def check_resamples(resamples: int, alpha: float) -> None:
-    r"""Refuse too few resamples: the smallest Monte Carlo p-value, $1 / (K + 1)$, would be above alpha.
+    r"""Raise an error if K resamples are too few, because the smallest Monte Carlo p, $1 / (K + 1)$, is above alpha.
 
     >>> check_resamples(19, 0.05)
     """
@@ -88,7 +88,8 @@ def normal_power(effect: float, standard_error: float, alpha: float, alternative
 def detectable_effect(standard_error: float, alpha: float, power: float, alternative: Alternative) -> float:
     r"""The smallest effect that a test detects with this power: $(z_{1-\alpha/2} + z_{power})$ standard errors.
 
-    One-sided tests take $z_{1-\alpha}$. The probability of a significant difference with the wrong sign is neglected.
+    For one-sided tests, $z_{1-\alpha}$ replaces $z_{1-\alpha/2}$. The probability of a significant difference with the
+    wrong sign is neglected.
 
     >>> round(detectable_effect(1.0, 0.05, 0.8, "two-sided"), 3)
     2.802
@@ -103,8 +104,8 @@ def instances_needed(
     r"""Sample size: the number of instances with which a test detects the effect with this power.
 
     `variance` is $\sigma^2$, the variance of the difference on one instance. The result is $(z_{1-\alpha/2} +
-    z_{power})^2 \sigma^2 / effect^2 + z_{1-\alpha/2}^2 / 2$, rounded up, and at least `fewest_units`. The last term is
-    Guenther's correction (1981), because the variance is estimated.
+    z_{power})^2 \sigma^2 / effect^2 + z_{1-\alpha/2}^2 / 2$, rounded up, and at least `fewest_units`. The last summand
+    is Guenther's correction (1981), because the variance is estimated.
 
     With R runs of each instance, $\sigma^2 = \sigma^2_{instances} + \sigma^2_{runs} / R$. If an instance costs c and a
     run costs r, $R = \sqrt{c \sigma^2_{runs} / (r \sigma^2_{instances})}$ is the cheapest choice (Cochran 1977, section
@@ -129,12 +130,12 @@ def fewest_units(alpha: float, alternative: Alternative) -> int:
 
 
 def simulated_effect(errors: np.ndarray, alpha: float, power: float, alternative: Alternative) -> float:
-    r"""`detectable_effect` from simulated errors $\delta_r - \delta$ `[trial]` instead of the normal distribution.
+    r"""Like `detectable_effect`, but from simulated `errors` instead of the normal distribution.
 
-    A test detects an effect if delta is above the $1 - \alpha$ quantile of the errors (two-sided: of their absolute
-    values). This happens in a share `power` of the trials if the effect is this quantile minus the $1 - power$ quantile
-    of the errors. As in the normal approximation, the spread is taken as known. Errors must have the sign that makes
-    the effect positive.
+    The error of trial r is $\delta_r - \delta$. A test detects an effect if delta is above the $1 - \alpha$ quantile of
+    the errors (two-sided: of their absolute values). This happens in a share `power` of the trials if the effect is
+    this quantile minus the $1 - power$ quantile of the errors. As in the normal approximation, the spread is taken as
+    known. The signs of the errors must be such that the effect is positive.
 
     >>> simulated_effect(np.arange(-50.0, 51.0), 0.1, 0.8, "greater")
     70.0
@@ -144,15 +145,15 @@ def simulated_effect(errors: np.ndarray, alpha: float, power: float, alternative
 
 
 def uniformity(p_values: np.ndarray) -> tuple[float, float, float]:
-    r"""One-sided Kolmogorov distances of p-values `[trial]` from uniform: the excess, its p-value, the deficit.
+    r"""Measure how far p-values `[trial]` are from uniform: return the excess, the p-value of the excess, the deficit.
 
-    Let F(v) be the share of p-values that are at most v. The excess is the largest F(v) - v, or 0; the deficit is the
-    largest v - F(v), or 0. Both are taken over the p-values that occur, because an exact test attains $P(p \le v) = v$
-    only at possible p-values.
+    The excess and the deficit are one-sided Kolmogorov distances. Let F(v) be the share of p-values that are at most v.
+    The excess is the largest F(v) - v, or 0; the deficit is the largest v - F(v), or 0. The maximum is taken over the
+    p-values v that occur, because an exact test attains $P(p \le v) = v$ only at possible p-values.
 
     A valid test has $P(p \le v) \le v$ for all v. So the probability of an excess is at most the probability for
-    uniform p-values, which Smirnov's formula gives exactly. For discrete distributions it is lower (Conover 1972). For
-    n uniform p-values, each distance is about $0.63 / \sqrt n$ on average.
+    uniform p-values, which Smirnov's formula gives exactly. For discrete p-values, the probability is lower (Conover
+    1972). For n uniform p-values, each distance is about $0.63 / \sqrt n$ on average.
 
     >>> uniformity(np.array([0.25, 0.5, 0.75, 1.0]))[::2]
     (0.0, 0.0)

@@ -61,15 +61,16 @@ class Unpaired(SciPyNames, ShortRepr):
         p_value: p-value of the permutation test.
         log10_p: base-10 logarithm of p; accurate also if `p_value` is below the smallest double.
         p_interval: Clopper-Pearson interval, at the confidence level, for the p-value of infinitely many resamples;
-            None if exact.
+            None if p is exact.
         p_adjusted: p_value adjusted for all pairs.
         method: "exact" or "montecarlo".
         reason: why this method was used.
-        exceed: number of resamples at least as extreme as observed; None if exact.
+        exceed: number of resamples at least as extreme as observed; None if p is exact.
         standard_error: standard error of delta, $\sqrt{s_a^2 + s_b^2}$ with jackknife standard errors of the scores;
             None if a system has only one unit.
-        interval: confidence interval of delta, from the intervals of both scores: the distances from the scores to
-            their limits are squared and added. None if a score has no interval.
+        interval: confidence interval of delta, from the intervals of both scores: the distance from delta to a limit is
+            the root of the sum of the squared distances from the scores to their limits. None if a score has no
+            interval.
         rank_sum: the Wilcoxon-Mann-Whitney test; None unless the score is the mean of one number per unit.
         notes: what a reader of the numbers should know.
         settings: seed, resamples, alternative, level and correction.
@@ -117,10 +118,10 @@ class UnpairedOptions(SamplesOptions):
 def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
     r"""Permutation and rank-sum tests of systems that were tested on different instances.
 
-    Under the null hypothesis, the instances of both systems come from one distribution: of all $n_a + n_b$ instances,
-    every set of $n_a$ is equally likely to be system a's. p is the probability that the two sets' scores differ at
-    least as much as observed, $|\delta^*| \ge |\delta|$, ties included. If p is sampled, it is (exceed + 1) /
-    (resamples + 1). Clusters are exchanged whole. The metric may be any function of sums.
+    Under the null hypothesis, the instances of both systems come from one distribution: every set of $n_a$ of all $n_a
+    + n_b$ instances is equally likely to be the set of system a. p is the probability that the scores on the two sets
+    differ at least as much as observed, $|\delta^*| \ge |\delta|$, ties included. If p is sampled, it is (exceed + 1) /
+    (resamples + 1). Clusters are exchanged as a whole. The metric may be any function of sums.
 
     For right-or-wrong answers, the one-sided test is Fisher's exact test. The two-sided test counts tables with at
     least as large a difference; SciPy and R count tables with at most as large a probability. If sample sizes differ, a
@@ -169,7 +170,10 @@ def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
 
 
 def _check_pair(a: str, b: str, samples: dict[str, EvaluationRecord], options: UnpairedOptions) -> tuple[str, ...]:
-    """Refuse a pair with common instances or clusters; if `overlap` is given, return a warning instead."""
+    """Raise an error if a pair has common instances or clusters; if `overlap` is given, return a warning instead.
+
+    If both systems have equally many instances without ids, return a note that recommends `compare`.
+    """
     first, second = samples[a], samples[b]
     if first.strata is not None or second.strata is not None:
         raise InputError(f"{_UNPAIRED_WHAT} exchanges instances of all strata; leave out {Hint('strata')}")
@@ -219,7 +223,10 @@ def _unpaired_test(
 
 
 def _joined_samples(names: tuple[str, str], samples: Sequence[EvaluationRecord]) -> EvaluationRecord:
-    """One evaluation of both systems; each has zeros on the other's instances. Units of system a come first."""
+    """Return one evaluation of both systems, in which each system has zeros on the instances of the other system.
+
+    The units of system a come first.
+    """
     a, b = samples
     nothing = [np.zeros_like(sample.stats) for sample in samples]
     rows = [np.concatenate([a.stats, nothing[1]], axis=1), np.concatenate([nothing[0], b.stats], axis=1)]
@@ -284,7 +291,7 @@ def _unpaired_document(results: Sequence[Unpaired]) -> Document:
 
 
 def _unpaired_verdict(results: Sequence[Unpaired]) -> str:
-    """Which system has the significantly higher score; for several pairs, how many differences are significant."""
+    """Say which system has the significantly higher score; for several pairs, how many differences are significant."""
     (first, *others), settings = results, results[0].settings
     significant = [row for row in results if row.p_adjusted < settings.alpha]
     adjusted = f"adjusted p < {settings.alpha:g}"

@@ -55,17 +55,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _FEWEST_SYSTEMS = 3
-"""With only two systems, every correlation is 1 or -1."""
+"""`items` needs at least this many systems. With only two systems, every correlation is 1 or -1."""
 _SHOWN, _FIRST = 12, 5
-"""Most rows and names in the text; suspicious instances that are shown even if none is significant."""
+"""`_SHOWN`: a table or list in the text has at most this many entries. `_FIRST`: the text shows at least this many
+suspicious instances (if there are so many), even if none is significant."""
 _NUMBERS = 2**22
-"""Statistics in memory at a time."""
+"""About this many numbers are in memory at a time."""
 _FIRST_LOOK, _ENOUGH = 2_000, 200
-"""If `_ENOUGH` of the first `_FIRST_LOOK` orders have a correlation as low as observed, the instance needs no more."""
+"""If at least `_ENOUGH` of the first `_FIRST_LOOK` orders have a correlation as low as observed, no more orders are
+drawn for the instance."""
 _MOST_EXACT = 2_000
-"""Most instances for which the exact power is computed; beyond, the normal approximation needs 1% to 5% fewer."""
+"""If more instances than this are needed, their number is by the normal approximation, which is 1% to 5% too small."""
 _ROUNDING = 2.0**-40
-"""Relative rounding error of a sum of products; differences within it count as ties."""
+"""The relative rounding error of a sum of products. Differences within this error count as ties."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,9 +124,9 @@ class Neighbours:
         detectable: the smallest true difference that a test of this pair alone detects with the target power; None if
             all instances have the same difference.
         needed: number of units (instances, or clusters) that detect a true difference as large as delta; None for equal
-            scores. Up to 2,000 right or wrong answers, this is the number for the exact test, as of `power --detect`;
-            else it is by the normal approximation.
-        q: number of units of this test set / needed; 0 for equal scores.
+            scores. For up to 2,000 right or wrong answers, it is for the exact test, as in `power --detect`; else it is
+            by the normal approximation.
+        q: number of units of this test set, divided by `needed`; 0 for equal scores.
     """
 
     a: str
@@ -146,14 +148,15 @@ class Items(Result):
         items: instances in the order of the data.
         neighbours: neighbouring pairs of the ranking, the best first.
         num_units: number of units (instances, or clusters if there are some).
-        solved_by_all: ids of the instances on which all systems are right; if scores are not right or wrong, on which
-            all scores are equal.
+        solved_by_all: ids of the instances on which all systems are right; if scores are not right or wrong, ids of the
+            instances on which all scores are equal.
         solved_by_none: ids of the instances on which all systems are wrong; empty if scores are not right or wrong.
         alpha_coefficient: Cronbach's alpha; for right-or-wrong answers this is KR-20. None if all scores are equal.
-        generalizability: generalizability coefficient, with clusters as units; without clusters equal to
+        generalizability: generalizability coefficient, with clusters as units. Without clusters it is equal to
             `alpha_coefficient`.
-        interval: confidence interval of the generalizability.
-        dependability: dependability coefficient, for scores instead of ranks: differences in difficulty count as error.
+        interval: confidence interval of the generalizability coefficient.
+        dependability: dependability coefficient, for scores instead of ranks: differences in difficulty between
+            instances count as error.
         detectable: median over neighbours of the smallest detectable true difference; None if no pair has one.
         detectable_of_all: `detectable` if p is adjusted over all pairs of systems (Bonferroni).
         target: the power to which `detectable` refers.
@@ -201,7 +204,7 @@ class Items(Result):
 
     @property
     def suspects(self) -> tuple[ItemStatistics, ...]:
-        """Instances with a negative correlation, the smallest p first; a wrong answer key has this effect."""
+        """Instances with a negative correlation, the smallest p first. A wrong answer key makes it negative."""
         found = [one for one in self.items if one.correlation is not None and one.correlation < 0.0]
         return tuple(sorted(found, key=lambda one: (one.p_value, one.correlation)))
 
@@ -222,7 +225,7 @@ class Items(Result):
 
     @property
     def headline(self) -> str:
-        """How many instances look mis-keyed, how many separate no systems, the reliability, and the resolution."""
+        """Say how many instances look mis-keyed, how many separate no systems, the reliability, and the resolution."""
         number, broken = words.count(self.num_instances, "instance"), len(self.mis_keyed)
         text = f"{broken:,} of {number} {'looks' if broken == 1 else 'look'} mis-keyed"
         if not broken:
@@ -242,7 +245,7 @@ class Items(Result):
         return f"{text}. {half} (power {words.percent(self.target)})."
 
     def document(self) -> Document:
-        """Suspicious instances, and which neighbours in the ranking this test set can tell apart."""
+        """The document has the suspicious instances, and the neighbours that this test set can tell apart."""
         return self._document(_SHOWN)
 
     def whole_document(self) -> Document:
@@ -260,7 +263,7 @@ class Items(Result):
         )
 
     def _suspicious(self, most: int) -> list[Block]:
-        """The table of instances on which weaker systems do better."""
+        """Return the table of instances on which weaker systems do better, and its explanations."""
         shown = self.suspects[: min(most, max(_FIRST, len(self.mis_keyed)) if most == _SHOWN else most)]
         if not shown:
             return ["Better systems do better on every instance that separates systems."]
@@ -290,7 +293,7 @@ class Items(Result):
         ]
 
     def _resolution(self, most: int) -> list[Block]:
-        """The table of neighbours in the ranking, with the detectable difference and the sample size they need."""
+        """Return the table of neighbours in the ranking: their detectable difference and the sample size they need."""
         shown, power = self.neighbours[:most], words.percent(self.target)
         spec = words.number_spec([x for one in shown for x in (one.delta, one.detectable)])
         columns = {
@@ -314,7 +317,7 @@ class Items(Result):
         ]
 
     def _details(self, most: int) -> list[Block]:
-        """Sentences on instances that separate no systems, on instances that change the ranking, and on reliability."""
+        """Return sentences on instances that separate no systems or change the ranking, and on reliability."""
         lines: list[Block] = []
         sides = (("All systems solve", self.solved_by_all), ("No system solves", self.solved_by_none))
         for text, ids in sides if self.binary else (("All systems have the same score on", self.solved_by_all),):
@@ -421,7 +424,7 @@ def items(data: Any, options: ItemsOptions) -> Items:
 
 
 def items_of(evaluation: EvaluationRecord, options: ItemsOptions) -> Items:
-    """`items` for data that are already read."""
+    """Do the work of `items`, for data that are already read."""
     refuse_unused([evaluation], ("clusters", "runs"), "the audit of the test set")
     evaluation.check_complete()
     settings, metric = Settings(**values(options, Settings)), evaluation.metric
@@ -431,7 +434,7 @@ def items_of(evaluation: EvaluationRecord, options: ItemsOptions) -> Items:
         raise InputError(f"items needs {_FEWEST_SYSTEMS} systems or more, got {len(names)}; add systems")
     if number < 3 or num_units < 2:
         raise InputError(f"items needs three instances or more, in two clusters or more, got {number} in {num_units}")
-    largest = float(np.abs(scores).max())  # scaling by a power of two is exact; squares stay finite
+    largest = float(np.abs(scores).max())  # scaled by a power of two, which is exact, so that squares do not overflow
     scale = math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0
     scores = scores / scale
     totals = scores.sum(axis=1)
@@ -492,7 +495,11 @@ def items_of(evaluation: EvaluationRecord, options: ItemsOptions) -> Items:
 
 
 def _by_instance(evaluation: EvaluationRecord) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
-    """Instance ids, sums over runs `[system, instance]`, numbers of runs `[instance]`, and units `[instance]`."""
+    """Return four things: the ids of the instances, their sums of scores, their numbers of runs, and their units.
+
+    The sums are over the runs of an instance, `[system, instance]`. Numbers of runs and units (numbered from 0) are
+    `[instance]`.
+    """
     metric, stats = evaluation.metric, evaluation.stats
     if getattr(metric, "score", None) is not mean_score or evaluation.weights is not None or (stats[..., 1] != 1).any():
         raise InputError(
@@ -509,7 +516,10 @@ def _by_instance(evaluation: EvaluationRecord) -> tuple[list[str], np.ndarray, n
 
 
 def _item_rest_correlations(scores: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """Item-rest correlations `[instance]`; NaN without variance. `totals` `[system]` sum the scores."""
+    """Return the item-rest correlations `[instance]`; NaN without variance.
+
+    `totals` `[system]` are the sums of `scores` `[system, instance]`.
+    """
     rest = totals[:, None] - scores
     parts = [each - each.mean(axis=0) for each in (scores, rest)]
     flat = [np.ptp(each, axis=0) <= _ROUNDING * np.abs(each).max(axis=0) for each in (scores, rest)]
@@ -521,15 +531,16 @@ def _item_rest_correlations(scores: np.ndarray, totals: np.ndarray) -> np.ndarra
 def mis_keyed_p(
     scores: np.ndarray, totals: np.ndarray, resamples: int, seed: int, advance: Callable[[int], object] = lambda _: None
 ) -> tuple[np.ndarray, bool]:
-    """p-values `[instance]` of the item-rest correlations, and whether orders were drawn for some instances.
+    """Return p-values `[instance]` of the item-rest correlations, and whether orders were drawn for some instances.
 
     p is the share of orders of an instance's scores (a column of `scores` `[system, instance]`) whose correlation with
-    the rest is as low or lower. If orders are drawn, p = (exceed + 1) / (orders + 1).
+    the rest is as low or lower. If orders are drawn, p = (exceed + 1) / (orders + 1), where exceed is the number of
+    such orders.
 
     If p is above 0.1 after 2,000 orders, no more orders are drawn for this instance. This keeps p valid (Besag and
     Clifford 1991): below 0.1 the result is at least the p of all orders, and above 0.1 it is the p of the first 2,000
-    orders. Columns with the same values in any order share their orders. So right-or-wrong answers take one matrix
-    product for each number of right systems.
+    orders. Columns with the same values, in any order, use the same orders. So right-or-wrong answers need only one
+    matrix product for each number of right systems.
 
     >>> scores = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     >>> mis_keyed_p(scores, np.array([5.0, 4.0, 1.0]), 99, 1)[0].round(3)
@@ -573,7 +584,7 @@ def mis_keyed_p(
 
 
 def _moves(scores: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """For each instance, the number of pairs of systems whose order (or tie) changes without the instance."""
+    """Return for each instance the number of pairs of systems whose order (or tie) changes without the instance."""
     widest, slack = float(np.ptp(scores, axis=0).max()), _ROUNDING * float(np.abs(scores).sum(axis=1).max())
     a, b = np.triu_indices(len(totals), 1)
     near = np.abs(totals[a] - totals[b]) <= widest + slack
@@ -591,7 +602,7 @@ def _signs(deltas: np.ndarray, slack: float) -> np.ndarray:
 
 
 def _reliability(scores: np.ndarray, unit: np.ndarray, level: float) -> dict[str, Any]:
-    """The reliability coefficients of `Items`, from scores `[system, instance]` and the units `[instance]`."""
+    """Return the reliability coefficients of `Items`, from scores `[system, instance]` and the units `[instance]`."""
     from sigjax.testing.special import scipy_special
 
     systems, number = scores.shape
@@ -619,7 +630,10 @@ def _reliability(scores: np.ndarray, unit: np.ndarray, level: float) -> dict[str
 
 
 def _error(deviations: np.ndarray, unit: np.ndarray) -> float:
-    """Mean over systems of the squared standard error of the sum of deviations; units are independent."""
+    """Return the mean over systems of the squared standard error of a system's sum of `deviations`.
+
+    `deviations` are `[system, instance]`. The units `[instance]` are independent of each other.
+    """
     units = int(unit.max()) + 1
     sums = np.stack([np.bincount(unit, row, units) for row in deviations])
     return float((sums**2).sum(axis=1).mean()) * units / (units - 1)
@@ -628,10 +642,11 @@ def _error(deviations: np.ndarray, unit: np.ndarray) -> float:
 def _neighbours(
     parts: np.ndarray, unit: np.ndarray, options: ItemsOptions, alpha: float, *, answers: bool
 ) -> tuple[list[tuple[Any, ...]], tuple[float | None, float | None]]:
-    """The fields of `Neighbours`, and the median detectable difference: for one pair, and adjusted for all pairs.
+    """Return the fields of `Neighbours` for each pair of neighbours, and two median detectable differences.
 
-    `parts` `[system, instance]` add up to the scores; the best system comes first. `answers`: whether each unit is one
-    answer, right or wrong; then the number of units needed is for the exact test.
+    The two differences are for one pair, and adjusted for all pairs. `parts` `[system, instance]` add up to the scores;
+    the best system comes first. `answers`: whether each unit is one answer, right or wrong. If so, the number of units
+    needed is for the exact test.
     """
     differences = parts[:-1] - parts[1:]
     deltas = differences.sum(axis=1)
@@ -642,7 +657,7 @@ def _neighbours(
     errors = np.sqrt([_error(row[None], unit) for row in centred])
     errors = np.where(errors <= slack, 0.0, errors)
     detect = partial(detectable_effect, power=options.target, alternative="two-sided")
-    rows, differ = list[tuple[Any, ...]](), (np.abs(differences) * units > 0.5).sum(axis=1)  # of answers
+    rows, differ = list[tuple[Any, ...]](), (np.abs(differences) * units > 0.5).sum(axis=1)  # numbers of answers
     exact = lru_cache(None)(
         lambda ahead, number: instances_to_detect(
             ahead / units, options.target, number / units, (0.0, number / units), alpha
@@ -665,7 +680,7 @@ def _neighbours(
 def _notes(
     names: Sequence[str], scores: np.ndarray, options: ItemsOptions, settings: Settings, *, drawn: bool
 ) -> Iterator[str]:
-    """Notes: systems must be independent, and p may have a lower bound that makes significance impossible."""
+    """Yield notes: systems must be independent, and p may have a lower bound that makes significance impossible."""
     systems, tested = scores.shape
     if not tested:
         return
@@ -694,7 +709,7 @@ def _notes(
 
 
 def _most_orders(scores: np.ndarray) -> float:
-    """The largest number of distinct orders of a column's values."""
+    """Return the number of distinct orders of a column's values, for the column of `scores` with the most orders."""
     most = 0.0
     for column in scores.T:
         counts = np.unique(column, return_counts=True)[1]

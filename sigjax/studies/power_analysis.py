@@ -1,4 +1,4 @@
-"""Power: which difference does a test detect with n instances, and with what probability the pilot's difference?"""
+"""Power: which difference does a test detect with n instances, and how often does it detect the pilot's difference?"""
 
 from __future__ import annotations
 
@@ -52,12 +52,13 @@ if TYPE_CHECKING:
 
 _PILOT_RESAMPLES = 10_000
 _STEPS = 200
-"""Points of the curve in the figure."""
+"""The curve in the figure has this many points."""
 _SHOWN_RUNS = (1, 2, 3, 4, 5, 8, 16, 32)
-"""Numbers of runs that the table shows, besides the cheapest and the largest number."""
+"""The table shows these numbers of runs, and also the cheapest and the largest number."""
 _RUN_COST = 1.0
 _TAIL, _HALVINGS = 8.0, 40
-"""Sums over a binomial count reach this many standard deviations on each side; steps of a bisection."""
+"""`_TAIL`: sums over a binomial count extend to this many standard deviations on each side of its mean. `_HALVINGS`:
+number of steps of a bisection."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +96,8 @@ class PilotDelta:
     """The observed difference in the pilot data.
 
     Attributes:
-        delta: score of the first system - score of the second system; power is computed for this true difference.
+        delta: score of the first system - score of the second system; power is computed as if it were the true
+            difference.
         standard_error: bootstrap standard error of delta (ddof = 1).
         differ: share of the units on which the systems differ; 1 if runs are exchanged.
     """
@@ -115,11 +117,11 @@ class PowerAt:
         rejected: number of repetitions with p <= alpha.
         power: rejected / repetitions.
         interval: Clopper-Pearson interval (95%) of the power for infinitely many repetitions, given the pilot data.
-        normal_power: power by the normal approximation, with `standard_error`.
+        normal_power: power by the normal approximation with `standard_error`.
         standard_error: standard error of the pilot, times the square root of (pilot instances / instances).
         simulated_error: standard deviation (ddof = 1) of delta over the repetitions.
-        detectable: smallest true difference that is detected with the target power, by the normal approximation; None
-            if units are too few for a permutation test to have p <= alpha.
+        detectable: smallest true difference that is detected with the target power, by the normal approximation. None
+            if there are so few units that no permutation test can have p <= alpha.
         simulated_detectable: the detectable difference from the simulated deltas; see
             `sigjax.studies.formulas.simulated_effect`.
         methods: method ("exact", "montecarlo") -> number of repetitions.
@@ -215,7 +217,7 @@ class Power(Result):
     needed: tuple[SampleSizeNeeded, ...] = ()
 
     def document(self) -> Document:
-        """The verdict, and a table for each metric and test."""
+        """The document has the verdict, and a table for each metric and test."""
         a, b = self.systems
         adjusted = f"{self.settings.alpha:g} over {count(self.pairs, 'pair')}; Holm rejects no fewer"
         alone = "for one pair; for more pairs the detectable difference is larger: --pairs N"
@@ -247,7 +249,7 @@ class Power(Result):
         return Document("Power", in_units(self), self._verdict(), [*lines, self.signature])
 
     def _verdict(self) -> str:
-        """The sample size that detects the given difference; without one, what the largest test set detects."""
+        """Say which sample size detects the given difference; if none is given, what the largest size detects."""
         if self.needed:
             return self._instances_to_detect_by(self.needed[0])
         at = max(self._points(self.pilots[0].metric, self.settings.tests[0]), key=lambda each: each.instances)
@@ -264,7 +266,7 @@ class Power(Result):
         return f"With {size} you would find {found} ({at.test} test)."
 
     def _instances_to_detect_by(self, one: SampleSizeNeeded) -> str:
-        """A sentence with the number of units that a difference needs."""
+        """Return a sentence with the number of units that are needed to detect a difference."""
         if one.instances is None:
             return self._cannot_tell(one.metric)
         size, name = count(one.instances, unit_of(self)), metric_title(one.metric)
@@ -295,7 +297,7 @@ class Power(Result):
         return fewest_units(self._alpha, self.settings.alternative)
 
     def _too_few_differ(self, at: PowerAt) -> bool:
-        """Whether too few units are expected to differ: no permutation test would reach alpha with the target power."""
+        """Whether so few units are likely to differ that a permutation test cannot have the target power."""
         (differ,) = {pilot.differ for pilot in self.pilots if pilot.metric == at.metric}
         if at.test != "permutation" or at.instances < self._fewest_units or differ == 1.0:
             return False
@@ -455,13 +457,17 @@ def power(data: Any, options: PowerOptions) -> Power:
 
 
 _MOST_DRAWN, _MOST_EXACT, _BEYOND = 20_000, 10**5, 10**15
-"""Most units that are simulated by default; most units for exact power; most instances that make sense."""
+"""`_MOST_DRAWN`: larger sample sizes are not simulated by default. `_MOST_EXACT`: the power is computed exactly up to
+this many units. `_BEYOND`: if more instances than this are needed, `power` raises an error."""
 
 
 def _sample_sizes(
     pilot: trials.Pilot, observed: PilotDelta, settings: Settings, options: PowerOptions
 ) -> Iterator[SampleSizeNeeded]:
-    """The sample size for each test: enough units by the normal approximation, and enough units that differ."""
+    """Yield the sample size for each test: enough units by the normal approximation, and enough units that differ.
+
+    Yield nothing if no difference to `detect` is given.
+    """
     if options.detect is None:
         return
     alpha, ratio, least = settings.alpha / options.pairs, observed.standard_error / options.detect, 0.0
@@ -474,7 +480,7 @@ def _sample_sizes(
         least = observed.differ / options.detect**2 - 1.0
     if options.detect > most:
         raise InputError(f"{Hint('detect')}: {options.detect:g} cannot be: expected at most {most:.4g} ({such})")
-    variance = max(ratio * ratio * len(pilot.units.strata), least)  # in units of `detect`
+    variance = max(ratio * ratio * len(pilot.units.strata), least)  # of one unit, divided by `detect` squared
     if variance > _BEYOND:
         raise InputError(f"{Hint('detect')}: {options.detect:g} needs more than {_BEYOND:,} instances")
     for test in settings.tests:
@@ -483,8 +489,8 @@ def _sample_sizes(
             how = (alpha, options.target, options.alternative)
             (number,) = instances_needed(np.array([variance]), 1.0, *how).tolist()
             if test == "permutation" and is_answers and number <= _MOST_EXACT:
-                # A one-sided test at level alpha is a two-sided test at 2 alpha, but for the negligible tail on the
-                # other side.
+                # A one-sided test at level alpha equals a two-sided test at level 2 alpha, except for the tail on the
+                # other side, which is negligible.
                 level = alpha if options.alternative == "two-sided" else min(2.0 * alpha, 1.0)
                 number = instances_to_detect(options.detect, options.target, observed.differ, (0.0, most), level)
             elif test == "permutation" and observed.differ < 1.0:
@@ -493,14 +499,18 @@ def _sample_sizes(
 
 
 def _units_until_enough_differ(differ: float, alpha: float, options: PowerOptions) -> int:
-    """The smallest sample size at which enough units differ for a permutation test, with the target power."""
+    """Return the smallest number of units of which enough differ for a permutation test to have p <= alpha.
+
+    Enough units must differ with a probability of at least `options.target`. `differ` is the share of the units that
+    differ.
+    """
     least = fewest_units(alpha, options.alternative)
     sizes = range(least, math.ceil((_TAIL + math.sqrt(least)) ** 2 / differ) + least)
     return bisect_left(sizes, options.target, key=lambda size: scipy_special().bdtrc(least - 1, size, differ)) + least
 
 
 def _shown_sizes(needed: Sequence[SampleSizeNeeded], pilot: int) -> list[int]:
-    """Sample sizes to simulate by default: the needed sizes if they are not too large, else the pilot's size."""
+    """Return the sample sizes to simulate by default: the needed sizes up to `_MOST_DRAWN`, else the pilot's size."""
     sizes = {one.instances for one in needed if one.instances is not None and one.instances <= _MOST_DRAWN}
     return sorted(sizes) or [pilot]
 
@@ -508,7 +518,10 @@ def _shown_sizes(needed: Sequence[SampleSizeNeeded], pilot: int) -> list[int]:
 def _allocations(
     evaluation: EvaluationRecord, pilot: PilotDelta, alpha: float, options: PowerOptions
 ) -> Iterator[Allocation]:
-    """The instances needed for each number of runs, and the cheapest mix; empty without runs, or with clusters."""
+    """Yield the number of instances that is needed for each number of runs, and say which mix is the cheapest.
+
+    Yield nothing if there are no runs, if there are clusters, or if the difference is 0.
+    """
     difference, found = options.detect or abs(pilot.delta), run_variances(evaluation)
     if found is None or evaluation.clusters is not None or not difference:
         return
@@ -525,7 +538,7 @@ def _allocations(
 def _points(
     pilot: trials.Pilot, observed: PilotDelta, settings: Settings, options: PowerOptions, sizes: Sequence[int]
 ) -> list[PowerAt]:
-    """The power of each test at each size; all tests of one size use the same trials."""
+    """Return the power of each test at each of `sizes`. All tests at one size use the same trials."""
     tried = {}
     for size in sizes:
         strata = trials.allotted(pilot.units.strata, size)
@@ -634,7 +647,7 @@ class PlannedPower(Result):
     needed: int | None = None
 
     def document(self) -> Document:
-        """The verdict, and a row for each size."""
+        """The document has the verdict, and a row for each size."""
         level = (1.0 - self.confidence_level) / self.pairs
         size = f"right or wrong answers, {self.disagree:.1%} of them right by one system alone"
         last, power = self.points[-1], percent(self.target)
@@ -664,11 +677,11 @@ class PlannedPower(Result):
 def planned_power(options: PlannedPowerOptions) -> PlannedPower:
     r"""Which difference of accuracies does a test set detect, before there are any results?
 
-    Let d (`disagree`) be the share of instances on which exactly one of the two systems is right. Of n instances, $m
-    \sim \mathrm{Bin}(n, d)$ decide. The better system wins $w \sim \mathrm{Bin}(m, (1 + \delta / d) / 2)$ of these. The
-    exact permutation test of right-or-wrong answers (McNemar's test) rejects if $2 P(\mathrm{Bin}(m, 1/2) \ge \max(w, m
-    - w)) \le \alpha$. Its power is the sum over all m within 8 standard deviations. The detectable difference is the
-    smallest difference at which the power reaches the target.
+    Let d (`disagree`) be the share of instances on which exactly one of the two systems is right. There are $m \sim
+    \mathrm{Bin}(n, d)$ such instances among n. The better system wins $w \sim \mathrm{Bin}(m, (1 + \delta / d) / 2)$ of
+    these. The exact permutation test of right-or-wrong answers (McNemar's test) rejects if $2 P(\mathrm{Bin}(m, 1/2)
+    \ge \max(w, m - w)) \le \alpha$. Its power is a sum over m, up to 8 standard deviations from the mean. The
+    detectable difference is the smallest difference at which the power reaches the target.
 
     Args:
         options: see `PlannedPowerOptions`.
@@ -727,7 +740,10 @@ _MOST_PLANNED = 10_000_000
 
 
 def instances_to_detect(detect: float, target: float, disagree: float, ends: tuple[float, float], level: float) -> int:
-    """A number of instances that reaches the target power while one fewer does not, found by bisection."""
+    """Find by bisection a number of instances that reaches the target power, while one instance fewer does not.
+
+    `ends` are the smallest and the largest possible difference of systems that `disagree` on this share of instances.
+    """
     if not ends[0] <= detect <= ends[1]:
         differ = f"systems that disagree so differ by {ends[0]:.6g} to {ends[1]:.6g}"
         raise InputError(f"{Hint('detect')}: {differ}, got {detect:g}; give a smaller difference")
@@ -743,7 +759,7 @@ def instances_to_detect(detect: float, target: float, disagree: float, ends: tup
 
 
 def mcnemar_power(instances: int, disagree: float, level: float) -> Callable[[float], float]:
-    """The power of the exact two-sided McNemar test as a function of the true difference; see `planned_power`.
+    """Return the power of the exact two-sided McNemar test as a function of the true difference (see `planned_power`).
 
     >>> round(mcnemar_power(6, 1.0, 0.05)(1.0), 6)  # six wins of six
     1.0
@@ -756,7 +772,8 @@ def mcnemar_power(instances: int, disagree: float, level: float) -> Callable[[fl
     for number in (decided, instances - decided):
         log_chances -= scipy.gammaln(number + 1.0)
     chances = np.exp(log_chances + scipy.gammaln(instances + 1.0))
-    # The smallest number of wins w that rejects: P(Bin(m, 1/2) >= w) <= level / 2. bdtrik is inexact, so correct it.
+    # The test rejects if w wins have P(Bin(m, 1/2) >= w) <= level / 2; `least` is the smallest such w. bdtrik is
+    # inexact, so its result is corrected.
     least = np.floor(scipy.bdtrik(1.0 - level / 2.0, np.maximum(decided, 1.0), 0.5)).astype(int)
     for _ in range(3):
         least = np.where(_upper(least, decided, 0.5) <= level / 2.0, least, least + 1)
@@ -772,7 +789,7 @@ def mcnemar_power(instances: int, disagree: float, level: float) -> Callable[[fl
 
 
 def _upper(wins: np.ndarray, trials: np.ndarray, share: float) -> np.ndarray:
-    """P(Bin(trials, share) >= wins), elementwise; 0 for more wins than trials."""
+    """Return P(Bin(trials, share) >= wins), elementwise; it is 0 for more wins than trials."""
     inside = scipy_special().betainc(np.maximum(wins, 1), np.maximum(trials - wins + 1, 1), share)
     return np.where(wins <= 0, 1.0, np.where(wins > trials, 0.0, inside))
 
@@ -780,7 +797,7 @@ def _upper(wins: np.ndarray, trials: np.ndarray, share: float) -> np.ndarray:
 def _detectable(
     instances: int, disagree: float, ends: tuple[float, float], level: float, target: float
 ) -> float | None:
-    """The smallest difference within `ends` that is detected with the target power; None if there is none."""
+    """Return the smallest difference within `ends` that is detected with the target power; None if there is none."""
     power, (low, high) = mcnemar_power(instances, disagree, level), ends
     if high <= 0.0 or power(high) < target:
         return None

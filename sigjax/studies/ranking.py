@@ -52,11 +52,11 @@ from sigjax.testing.intervals import wilson_interval
 from sigjax.testing.permutation import settled_signs, sign_ps
 
 _TILE = {"numpy": 1024, "cpu": 1024, "gpu": 4096}
-"""Number of systems on each side of a tile."""
+"""The number of systems on each side of a tile, for each platform."""
 _MOST_CELLS = 2**28
-"""Most counters, one for each (m, k): 2 GiB."""
+"""At most this many counters are kept, one for each (m, k). They take 2 GiB."""
 _MOST_INSTANCES = 2**24
-"""Below this, integers are exact in float32."""
+"""There must be fewer instances than this, so that their numbers are exact in float32."""
 _SHOWN, _NAMED = 50, 5
 
 
@@ -109,7 +109,7 @@ class Ranking(Result):
     """Result of `rank`: the ranking, after tests of all pairs.
 
     Attributes:
-        systems: the best first; systems with equal scores in the order of the data.
+        systems: the systems, the best first. Systems with equal scores are in the order of the data.
         num_real: at least this number of the significant differences are real, at `confidence_level` (closed testing).
         num_real_of_all: at least this number of all differences are real, at the same level.
         threshold: the largest unadjusted p-value that is significant; None if no pair is significant.
@@ -132,7 +132,7 @@ class Ranking(Result):
     signature: str
 
     def document(self) -> Document:
-        """The verdict on the best systems, and a row for each system."""
+        """The document has the verdict on the best systems, and a row for each system."""
         alpha, shown = 1.0 - self.confidence_level, self.systems[:_SHOWN]
         spec = number_spec([each.score for each in self.systems])
         title = CORRECTIONS[self.correction].title
@@ -149,7 +149,7 @@ class Ranking(Result):
         return Document("Ranks", size, self._verdict(spec), lines)
 
     def table(self, shown: Sequence[RankedSystem]) -> Table:
-        """A table with a row for each of the given systems."""
+        """Return a table with a row for each of the systems `shown`."""
         alpha, spec = 1.0 - self.confidence_level, number_spec([each.score for each in self.systems])
         next_p = [each.p_adjusted for each in shown]
         columns = {
@@ -166,7 +166,10 @@ class Ranking(Result):
         return Table.of(columns, names=(1,), optional=("not significant",))
 
     def real_sentence(self) -> list[Block]:
-        """A sentence with the lower bound on real differences; empty if fewer than two pairs differ significantly."""
+        """Return a sentence with the lower bound on real differences.
+
+        The list is empty if fewer than two pairs differ significantly.
+        """
         if self.num_significant < 2:
             return []
         return [real_sentence(self.real_differences, self.confidence_level)]
@@ -178,7 +181,7 @@ class Ranking(Result):
         return RealDifferences(self.metric, *numbers)
 
     def _verdict(self, spec: str) -> str:
-        """The best system, and the systems that are not significantly worse; worded as in `compare`."""
+        """Say which system is the best, and which are not significantly worse, in the same words as `compare`."""
         top = [each for each in self.systems if each.in_top_group]
         named = [f"{each.system} ({each.score:{spec}})" for each in top]
         if len(top) == len(self.systems):
@@ -248,7 +251,10 @@ def rank(data: Any, options: RankOptions) -> Ranking:
 
 
 def _answers(data: Any, options: RankOptions) -> tuple[list[str], np.ndarray, str]:
-    """Names of the systems, their answers `[system, instance]` (uint8, 1 for right), and the name of the metric."""
+    """Return three things: the names of the systems, their answers, and the name of the metric.
+
+    The answers are `[system, instance]` uint8, 1 for right and 0 for wrong.
+    """
     arrays = cast("Mapping[Any, Any]", data if isinstance(data, Mapping) else {})
     if arrays and all(isinstance(each, np.ndarray) and each.dtype == bool for each in arrays.values()):
         if len({each.shape for each in arrays.values()}) > 1:
@@ -279,20 +285,23 @@ def _answers(data: Any, options: RankOptions) -> tuple[list[str], np.ndarray, st
 
 
 class _Board(NamedTuple):
-    """The systems of the leaderboard, best first; compiled programs add empty systems to fill the last tile."""
+    """The systems of the leaderboard, the best first. For compiled programs, empty systems fill the last tile."""
 
     answers: Array
     """`[system, instance]` int8, 1 for right and -1 for wrong; or bits `[system, word]` uint64 on a CPU."""
     right: Array
     """`[system]` int32: number of right answers."""
     number: Array
-    """Scalar int32: number of real systems, without the padding."""
+    """Scalar int32: number of systems, without the empty systems."""
     instances: Array
     """Scalar int32: number of instances."""
 
 
 def _board(answers: np.ndarray, right: np.ndarray, backend: Backend) -> _Board:
-    """Pack the answers for a backend: bits on a CPU, else bytes, because matrix products are faster there."""
+    """Pack the answers for a backend: as bits on a CPU, else as bytes.
+
+    On the other backends, matrix products of bytes are faster than counting bits.
+    """
     number, instances = answers.shape
     lacking = -number % _TILE[backend.platform] if backend.devices else 0
     if backend.platform == "cpu":
@@ -305,9 +314,10 @@ def _board(answers: np.ndarray, right: np.ndarray, backend: Backend) -> _Board:
 
 
 def _pair_of(board: _Board, at: Array, size: int) -> tuple[Array, Array, Array, Array]:
-    """The m and k `[first, second]` of a tile, a mask of the real pairs, and the indices of its second systems.
+    """Return four arrays for the tile `at`: m, k, a mask of the real pairs, and the indices of the second systems.
 
-    `at` holds the first index on each side of the tile.
+    m, k and the mask are `[first, second]`; the indices are `[second]`. `at` contains the first index on each side of
+    the tile. A real pair has a first index below its second index, and no empty system.
     """
     xp = board.right.__array_namespace__()
     first, second = (slice_at(board.answers, start, size) for start in at)
@@ -319,16 +329,17 @@ def _pair_of(board: _Board, at: Array, size: int) -> tuple[Array, Array, Array, 
 
 
 def _cells_of_tile(at: Array, board: _Board, *, size: int, width: int, most: int) -> Array:
-    """The counter index m * width + k // 2 of each pair of a tile, `[first * second]` int32; `most` if it is no pair.
+    """Return the counter index m * width + k // 2 of each pair of a tile, `[first * second]` int32.
 
-    k // 2 loses nothing, because m and k are both even or both odd.
+    Entries that are no real pair (see `_pair_of`) have the index `most`. k // 2 loses nothing, because m and k are both
+    even or both odd.
     """
     m, k, pairs, _ = _pair_of(board, at, size)
     return board.right.__array_namespace__().where(pairs, m * width + k // 2, most).ravel()
 
 
 def _counts_of_tiles(at: Array, board: _Board, *, size: int, width: int, most: int) -> Array:
-    """The number of pairs with each (m, k), `[cell]` int64, over the tiles `at` `[tile, 2]`; runs in JAX."""
+    """Count the pairs with each (m, k), `[cell]` int64, in the tiles `at` `[tile, 2]`. This function runs in JAX."""
     xp = at.__array_namespace__()
 
     def add(counts: Any, of_tile: Array) -> tuple[Array, tuple[()]]:
@@ -338,11 +349,11 @@ def _counts_of_tiles(at: Array, board: _Board, *, size: int, width: int, most: i
 
 
 def _wins_of_tiles(at: Array, board: _Board, least: Array, *, size: int) -> tuple[Array, ...]:
-    """Decisions within tiles `at` `[tile, 2]`: three arrays `[tile, system]` int32.
+    """Decide the pairs in the tiles `at` `[tile, 2]`; return three arrays `[tile, system]` int32.
 
-    A pair is significant if k >= `least` `[m]`. The arrays are: for each first system, how many second systems it is
-    better than; for each second system, how many first systems are better; for each first system, the last second
-    system that it is not better than (-1 for none).
+    A pair is significant if k >= `least` `[m]`. The arrays contain: for each first system, how many second systems it
+    is better than; for each second system, how many first systems are better than it; for each first system, the index
+    of the last second system that it is not better than (-1 if it is better than all).
     """
 
     def of_tile(at: Array) -> tuple[Array, ...]:
@@ -356,7 +367,10 @@ def _wins_of_tiles(at: Array, board: _Board, least: Array, *, size: int) -> tupl
 
 
 def _pairs_of_cells(tiles: Iterable[np.ndarray], most: int) -> np.ndarray:
-    """The number of pairs in each cell, `[cell]` int64: 66,000 systems have more than `2**31` pairs."""
+    """Count the pairs in each cell, `[cell]`; `tiles` are the cells of the pairs of each tile.
+
+    The counts are int64, because 66,000 systems have more than `2**31` pairs.
+    """
     counts = np.zeros(most + 1, np.int64)
     for cells in tiles:
         np.add.at(counts, cells, 1)
@@ -364,7 +378,11 @@ def _pairs_of_cells(tiles: Iterable[np.ndarray], most: int) -> np.ndarray:
 
 
 class _Tiles:
-    """The tiles of a board: all in one call on a GPU, one per core on a CPU, one after another in NumPy."""
+    """The tiles of a board, and their computation.
+
+    A GPU computes all tiles in one call, each core of a CPU computes one tile at a time, and NumPy computes one tile
+    after another.
+    """
 
     def __init__(self, answers: np.ndarray, right: np.ndarray, backend: Backend) -> None:
         self.backend, self.size = backend, _TILE[backend.platform]
@@ -375,7 +393,7 @@ class _Tiles:
         self.at = np.array([(i, j) for i in starts for j in starts if i <= j], np.int32)
 
     def counts(self, num_instances: int, width: int) -> np.ndarray:
-        """The number of pairs with each (m, k), `[m * width + k // 2]` int64."""
+        """Count the pairs with each (m, k), `[m * width + k // 2]` int64."""
         static = {"size": self.size, "width": width, "most": (num_instances + 1) * width}
         if self.backend.platform == "gpu":
             return np.asarray(self._program(_counts_of_tiles, static)(self.at, self.board))
@@ -383,7 +401,7 @@ class _Tiles:
         return _pairs_of_cells(self._ahead(lambda at: np.asarray(program(at, self.board)), self.at), static["most"])
 
     def wins(self, least: np.ndarray) -> Iterator[tuple[list[int], list[np.ndarray]]]:
-        """For each tile, the first index on each side, and the decisions from `_wins_of_tiles`."""
+        """Yield for each tile the first index on each side, and the decisions from `_wins_of_tiles`."""
         program = self._program(_wins_of_tiles, {"size": self.size})
         parts = self.at[None] if self.backend.platform == "gpu" else self.at[:, None]
         decided = self._ahead(lambda at: [np.asarray(each) for each in program(at, self.board, least)], parts)

@@ -57,19 +57,20 @@ class Stopping(Result):
 
     Attributes:
         num_units: number of units: clusters if there are some, else instances.
-        needed: mean share of all results (one system on one instance) until the monitor stops each system.
-        at_settling: mean share of the units after which pairs are settled (goal best: systems are dropped); None if
-            this never happens.
-        found: number of pairs with a significant permutation test on all instances. Goal best: number of systems with
-            the `keep` highest scores on all instances, ties included.
-        kept: mean share of these pairs that the monitor settles (goal best: of these systems that it keeps); None if
-            `found` is 0.
-        at_end: mean share of these pairs that count as differences when the monitor stops, including findings of closed
-            e-BH; None if `found` is 0, and for the goal best.
+        needed: mean share of all results that the monitor needs, until it stops each system. A result is one system on
+            one instance.
+        at_settling: mean share of the units after which a pair is settled; for the goal best, after which a system is
+            dropped. None if this never happens.
+        found: number of pairs with a significant permutation test on all instances. For the goal best, number of
+            systems with the `keep` best scores on all instances, ties included.
+        kept: mean share of the `found` pairs that the monitor settles; for the goal best, of the `found` systems that
+            the monitor does not drop. None if `found` is 0.
+        at_end: mean share of the `found` pairs that count as differences when the monitor stops, including findings of
+            closed e-BH; None if `found` is 0, and for the goal best.
         left: mean number of systems that are left at the end, for the goal best; else None.
         false_stops: number of orders with a false stop, if the outputs of all systems are swapped at random. A false
-            stop: any pair is settled or counts as a difference at the end; without correction, the first pair is
-            settled; for the goal best, the first system is dropped.
+            stop means that any pair is settled or counts as a difference at the end. Without correction, it means that
+            the first pair is settled; for the goal best, that the first system is dropped.
         false_interval: Clopper-Pearson interval (95%) of false_stops / orders; the nominal rate is at most alpha.
         cost: cost of all results; None if no cost is given.
         saved: mean cost that is saved.
@@ -100,7 +101,7 @@ class Stopping(Result):
     signature: str
 
     def document(self) -> Document:
-        """The share of results that the monitor needs, and what it finds."""
+        """The document has the share of results that the monitor needs, and what the monitor finds."""
         rows, event = [("results needed", f"{self.needed:.0%}")], "the first system is dropped"
         caution: list[Block] = [] if self.found else ["The full test finds no difference."]
         if self.left is None:

@@ -1,4 +1,7 @@
-"""Read systems one by one, each with its own instances, and show the results (for `one_sample` and `unpaired`)."""
+"""Helpers of `one_sample` and `unpaired`: read systems with their own instances, and show the results.
+
+"Own" means that each system may have other instances than the other systems.
+"""
 
 from __future__ import annotations
 
@@ -45,11 +48,11 @@ from sigjax.testing.tests import problem_of
 def samples_of(
     data: Any, options: SamplesOptions, *, what: str, missing: Missing = "error", instead: str | None = None
 ) -> dict[str, EvaluationRecord]:
-    """System -> evaluation of this system alone.
+    """Read the data, and return a dict from each system to the evaluation of this system alone.
 
     The data are what `compare` takes. Or systems are given one by one, possibly with different instances: a list of
-    paths, or a dict from system to a path, an `Evaluation`, numbers, or numbers by id. `what` names the test in
-    messages. If `instead` is given, metrics that are not functions of sums are refused with this advice.
+    paths, or a dict from system to a path, an `Evaluation`, numbers, or a dict from id to number. `what` names the test
+    in messages. If `instead` is given, a metric that is not a function of sums raises an error with this advice.
     """
     if isinstance(data, Sequence) and not isinstance(data, str) and are_paths(data) and len(data) > 1:
         data = name_systems(list(map(os.fspath, data)))[0]
@@ -82,7 +85,7 @@ def samples_of(
 
 
 def _one_system(name: str, given: Any, read: ReadOptions) -> EvaluationRecord:
-    """Read the data of one system: numbers, numbers by id, or anything else that `compare` takes."""
+    """Read the data of one system: an array of numbers, a dict from id to number, or other data as for `compare`."""
     if is_array(given) or isinstance(given, Mapping):
         ids, numbers = (list(given), list(given.values())) if isinstance(given, Mapping) else (None, given)
         return evaluation_from_arrays({name: numbers}, metric=metric_of_arrays(replace(read, missing="error")), ids=ids)
@@ -103,7 +106,10 @@ def _system_alone(evaluation: EvaluationRecord, name: str) -> EvaluationRecord:
 
 
 def notes_of(name: str, sample: EvaluationRecord, num_units: int, interval: Interval | None) -> tuple[str, ...]:
-    """Notes on a system: notes from reading, what its units are (if not instances), and an interval of zero width."""
+    """Return notes on a system: the notes from reading, and notes on its units and its interval.
+
+    A note says what the units are if they are not instances. Another note warns of an interval of zero width.
+    """
     notes = sample.notes
     if num_units != sample.num_instances:
         whole = f"{sample.num_instances:,} runs" if sample.clusters is None else words.size_text(*sample.size)
@@ -116,16 +122,19 @@ def notes_of(name: str, sample: EvaluationRecord, num_units: int, interval: Inte
 
 
 def are_binary(samples: Iterable[EvaluationRecord]) -> bool:
-    """Whether all numbers are 0 or 1; all systems count, because the ratings of one system may all be 1 by chance."""
+    """Whether all numbers of all systems are 0 or 1.
+
+    One system is not enough to tell, because all its ratings may be 1 by chance.
+    """
     return all(bool(np.isin(sample.stats[0, :, 0], (0, 1)).all()) for sample in samples)
 
 
 def spread_of(
     sample: EvaluationRecord, settings: Settings, *, binary: bool
 ) -> tuple[SumsProblem, float, Interval | None]:
-    """The problem of one system (its units and score), and the standard error and default interval of the score.
+    """Return the problem of one system (with its units and score), and the standard error and interval of the score.
 
-    `binary`: whether 0 and 1 mean wrong and right answers.
+    The interval is the default interval of `compare`. `binary`: whether 0 and 1 mean wrong and right answers.
     """
     problem = problem_of(sample, settings, np.zeros((0, 2), np.int32))
     assert isinstance(problem, SumsProblem)
@@ -163,7 +172,7 @@ _MOST_NOTES, MOST_NAMED = 6, 3
 def sample_document(
     results: SampleResults, test: str, verdict: str, title: str, tables: Sequence[Table], explained: list[str]
 ) -> Document:
-    """The document: verdict, warnings, title, tables, explanations, notes and signature."""
+    """Return the document: verdict, warnings, title, tables, explanations, notes and signature."""
     settings = results[0].settings
     draws = settings.interval == "percentile" or any(row.exceed is not None for row in results)
     drawn = {"n": settings.resamples, "seed": settings.seed} if draws else {}
@@ -182,7 +191,7 @@ def sample_document(
 
 
 def p_columns(results: SampleResults) -> dict[str, Sequence[str]]:
-    """Columns of a table: p and, if there are several results, adjusted p."""
+    """Return columns of a table: p and, if there are several results, adjusted p."""
     alpha = results[0].settings.alpha
     columns: dict[str, Sequence[str]] = {
         "p": [words.format_p(row.p_value, log10_p=row.log10_p, threshold=alpha) for row in results]
@@ -193,7 +202,7 @@ def p_columns(results: SampleResults) -> dict[str, Sequence[str]]:
 
 
 def methods_of_results(results: SampleResults) -> str:
-    """The methods of the p-values in words; for Monte Carlo, with the widest interval of p."""
+    """Return the methods of the p-values in words; for Monte Carlo, with the half-width of the widest interval of p."""
     methods: dict[str, None] = dict.fromkeys(row.method for row in results)
     text = ", ".join(words.METHODS.get(method, method) for method in methods)
     drawn = [(row.p_value or 0.0, row.p_interval) for row in results if row.exceed is not None and row.p_interval]

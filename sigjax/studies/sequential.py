@@ -1,6 +1,6 @@
-r"""Sequential comparison: users may look at it after every instance and stop as soon as it is decided.
+r"""Sequential comparison: users may look at the results after every instance, and stop as soon as these decide.
 
-`eprocess` defines the evidence E and says what the intervals assume. `best` has the search for the best systems.
+`eprocess` defines the evidence E and says what the intervals assume. `best` contains the search for the best systems.
 """
 
 from __future__ import annotations
@@ -47,24 +47,26 @@ OF_INVERSE: dict[MonitorCorrection, tuple[PValueCorrection, str]] = {
     "holm": ("holm", "probability of any false finding (Holm)"),
     "none": ("none", "probability of a false finding, of each pair (not adjusted)"),
 }
-"""Correction -> the p-value correction to apply to 1 / E, and the controlled error rate.
+"""Dict from a correction of `monitor` to two values: the p-value correction that is applied to 1 / E, and the error
+rate that is controlled, in words.
 
-Benjamini-Hochberg on 1 / E is e-BH (Wang and Ramdas 2022).
+The correction of Benjamini and Hochberg, applied to 1 / E, is e-BH (Wang and Ramdas 2022).
 """
 _ADJUSTED_BY: dict[MonitorCorrection, str] = {
     "ebh": "by plain e-BH (Benjamini-Hochberg of 1 / E)",
     "holm": "by Holm, of 1 / the largest E",
     "none": "not adjusted, 1 / the largest E",
 }
-"""What the adjusted p of a pair is, by correction."""
+"""Dict from a correction of `monitor` to words that say what the adjusted p of a pair is."""
 _STEEP, _MANY = 4.0, 10**4
-"""4 / sqrt(N) is the smallest effect of the grid; N is the largest number of instances, by default 10,000."""
+"""The smallest effect of the grid is `_STEEP` / sqrt(N). N is the largest number of instances, by default `_MANY`."""
 _ROUNDING, _IN_MEMORY, _SHOWN = 2.0**-50, 2**21, 50
-"""Relative difference below which sums are equal; most numbers in memory; most pairs in the text."""
+"""`_ROUNDING`: relative rounding error; sums that differ by no more are equal. `_IN_MEMORY`: about this many numbers
+are in memory at a time. `_SHOWN`: the text shows at most this many pairs."""
 _LOOK = 32
-"""Most units in one step for the goal best, because each dropped system ends a step."""
+"""For the goal best, at most this many units are computed in one step, because a step ends when a system is dropped."""
 _LONGEST, _HALVINGS = 20.0, 30
-"""`more_units` looks ahead to 2^`_LONGEST` times the units so far, by a bisection of `_HALVINGS` steps."""
+"""`_more_units` looks ahead to 2^`_LONGEST` times the number of units so far, by a bisection of `_HALVINGS` steps."""
 _MADE = (
     "systems",
     "alpha",
@@ -77,10 +79,11 @@ _MADE = (
     "goal",
     "keep",
 )
-"""The arguments of `Monitor`, which are also its attributes."""
+"""The names of the arguments of `Monitor`. A monitor has attributes with the same names."""
 _State = namedtuple("_State", "units instances total size log_e peak settled_at sign")
-"""The state of each pair `[pair]`, besides the evidence. `total` sums the differences, `size` the absolute scores of
-both systems. `settled_at` is 0 while the pair is open. `log_e` no longer changes after the pair is settled."""
+"""The state of the pairs, without the evidence; each field is an array `[pair]`. `total` is the sum of the differences,
+and `size` the sum of the absolute scores of both systems. `log_e` is the logarithm of E (it no longer changes after the
+pair is settled), and `peak` its maximum so far. `settled_at` is 0 while the pair is open."""
 _DIGEST = re.compile("[0-9a-f]+:[0-9a-f]{1,8}")
 
 
@@ -90,19 +93,20 @@ class MonitoredPair:
 
     Attributes:
         instances: number of instances on which both systems have results; each run counts.
-        units: number of units (instances with all their runs, or clusters) on which both systems have results.
+        units: number of units on which both systems have results. A unit is an instance with all its runs, or a
+            cluster.
         delta: mean score of a - mean score of b on these instances; 0 if they are equal up to rounding.
         interval: the confidence sequence of delta at this time; None without bounds, and for clusters.
         log10_e: base-10 logarithm of the evidence E; it no longer changes after the pair is settled.
         p_value: 1 / the largest E so far, at most 1. For this pair alone, it is valid however often you look.
         p_adjusted: p_value adjusted for all pairs; for e-BH, computed from the present E.
         settled_at: number of units after which the pair was settled; None while the pair is open.
-        better: the better system. None if the pair is no finding, or if the direction is unclear: the difference of the
-            means and the sum that E is made of had opposite signs.
+        better: the better system. None if the pair is no finding. Also None if the direction is unclear, because the
+            difference of the means and the sum from which E is computed had opposite signs.
         more_units: estimated number of further units that settle the pair, if the differences go on as before. None for
             a settled pair, and if more than 2^20 times the present units would be needed.
-        more_units_range: (fewest, most) further units, if the sum that E is made of is one standard deviation larger,
-            and smaller. None (or None at one end) as for `more_units`.
+        more_units_range: (fewest, most) further units: the estimates if the sum from which E is computed is one
+            standard deviation larger, and one smaller. None (or None at one end) as for `more_units`.
         finding: whether the pair counts as a difference if the evaluation ends now: it is settled, or (for e-BH) closed
             e-BH finds it. With more results, a finding that is not settled may disappear.
     """
@@ -139,8 +143,8 @@ class Monitor(Result):
         correction: what alpha controls. "ebh": the false discovery rate; "holm": the probability of any false finding;
             "none": the probability of a false finding for each pair.
         baseline: compare each system only with this system.
-        largest: the largest possible number of units (instances, or clusters). The evaluation stops there, too. The
-            grid of effects is made for this number.
+        largest: the largest possible number of units (instances, or clusters). The evaluation also stops at this
+            number. The grid of effects is made for this number.
         binary: scores are 0 or 1; then half of E is Jeffreys' (beta) mixture.
         bounds: the lowest and the highest possible score, for intervals; 0 and 1 if `binary`.
         higher_is_better: whether higher scores are better.
@@ -219,11 +223,11 @@ class Monitor(Result):
         self._dropped_at, self._against = self._of_systems = np.zeros((2, len(self.systems)))
         self._ids, self._clusters, self.unit = dict[str, str](), dict[str, None](), "instance"
         self.waiting = tuple[str, ...]()  # units that wait for results of a needed system
-        # intervals are simultaneous if no finding at all may be false
+        # With Holm's correction, no finding at all may be false, so the intervals are simultaneous.
         self._log_level = math.log(2.0 / alpha * (len(self._members) if correction == "holm" else 1))
 
     def brief(self) -> dict[str, Any]:
-        """What `repr` shows."""
+        """Return what `repr` shows."""
         return {name: getattr(self, name) for name in ("systems", "needed", "stop", "alpha", "correction")}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -232,7 +236,7 @@ class Monitor(Result):
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """The systems of open pairs, up to the largest number of units; all other systems may stop."""
+        """The systems of open pairs that have fewer units than `largest`. All other systems may stop."""
         is_open = self._open
         if self.largest is not None:
             is_open &= self._state.units < self.largest
@@ -240,7 +244,10 @@ class Monitor(Result):
 
     @property
     def _open(self) -> np.ndarray:
-        """Mask `[pair]` of open pairs: not settled; for the goal best, both systems left and more than `keep` left."""
+        """Mask `[pair]` of the open pairs, which are the pairs that are not settled.
+
+        For the goal best, a pair is open while both its systems are left, and more than `keep` systems are left.
+        """
         left = self._dropped_at == 0
         return (self._state.settled_at == 0) & left[self._members].all(axis=1) & (left.sum() > self.keep)
 
@@ -285,9 +292,9 @@ class Monitor(Result):
         return tuple(made)
 
     def _findings(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mask `[pair]` of the findings if the evaluation ends now, and the signs of their differences.
+        """Return two arrays `[pair]`: a mask of the findings if the evaluation ends now, and the signs of differences.
 
-        E of a settled pair no longer changes, so E of every pair still has mean 1 at most at any stopping time.
+        E of a settled pair no longer changes. So E of every pair still has a mean of at most 1 at any stopping time.
         """
         finding, signs = self._state.settled_at > 0, self._state.sign.copy()
         if self.correction == "ebh" and self.goal == "pairs":
@@ -299,7 +306,10 @@ class Monitor(Result):
 
     @property
     def standings(self) -> tuple[SystemStanding, ...]:
-        """The state of each system: first systems that may be among the best, then dropped systems, latest first."""
+        """The state of each system: first the systems that may be among the best, then the dropped systems.
+
+        The most recently dropped system comes first among the dropped systems.
+        """
         means = np.where(self._balanced(), 0.0, self._state.total) / np.maximum(self._state.instances, 1.0)
         evidence = self._against_systems(self._sides())
         return standings_of(self.systems, self._members, means, evidence, self._against, self._dropped_at)
@@ -312,19 +322,22 @@ class Monitor(Result):
         return sides(differ, scaled, np.array(spread), self._effects, binary=self.binary)
 
     def _against_systems(self, log_e: np.ndarray) -> np.ndarray:
-        """Logarithm of the evidence against systems `[..., system]`, from the evidence of pairs `[side, ..., pair]`."""
+        """Return the logarithms of the evidence against the systems `[..., system]`.
+
+        `log_e` `[side, ..., pair]` are the logarithms of the one-sided evidence of all pairs (see `one_sided_log_e`).
+        """
         better = log_e if self.higher_is_better else log_e[::-1]
         return evidence_against(better, self._members, len(self.systems), self.keep)
 
     def _balanced(self) -> np.ndarray:
-        """Mask `[pair]` of pairs whose differences sum to 0, up to the rounding errors of scores and additions."""
+        """Return a mask `[pair]` of the pairs whose differences add up to 0, up to the rounding errors of the sums."""
         return np.abs(self._state.total) <= _ROUNDING * self._state.units * self._state.size
 
     def _more_units(self) -> np.ndarray:
-        """`MonitoredPair.more_units`, then both ends of its range, `[3, pair]`; infinite if there is none.
+        """Return `MonitoredPair.more_units` and both ends of its range, `[3, pair]`; infinite if there is no estimate.
 
-        The estimate continues the sums that E is made of as straight lines. Then log E is convex and crosses the
-        threshold only once.
+        The estimate supposes that the sums from which E is computed go on as straight lines. Then log E is convex and
+        crosses the threshold only once.
         """
         is_open, found = self._state.settled_at == 0, np.full((3, len(self._members)), math.inf)
         settled = len(is_open) - int(is_open.sum())
@@ -351,8 +364,8 @@ class Monitor(Result):
         Args:
             scores: system -> its score, or one score per instance; or an array `[system, instance]`. Systems that are
                 not `needed` may be left out.
-            ids: `[instance]` names; an instance that was added before is refused.
-            clusters: `[instance]` labels. All instances of a cluster must come in one call; they are one unit.
+            ids: `[instance]` names. An instance that was added before is an error.
+            clusters: `[instance]` labels. All instances of a cluster must come in one call; together they are one unit.
 
         Raises:
             InputError: a score is NaN, infinite or outside the bounds; a system is unknown; a needed system has no
@@ -363,9 +376,9 @@ class Monitor(Result):
     def _update(
         self, scores: Any, ids: Sequence[object] | None, clusters: Sequence[object] | None, *, stops: bool = False
     ) -> tuple[list[tuple[str, str]], int]:
-        """Like `update`, but also return how many units were taken; for `stops`, see `_take`.
+        """Like `update`, but return two things: the pairs that were settled, and the number of units that were taken.
 
-        If `stops`, the instances of a cluster must be adjacent.
+        For `stops`, see `_take`. If `stops`, the instances of a cluster must be adjacent.
         """
         given, columns = (scores, scores.values()) if isinstance(scores, Mapping) else (self.systems, scores)
         if unknown := [str(name) for name in given if name not in self.systems]:
@@ -413,8 +426,8 @@ class Monitor(Result):
     ) -> tuple[list[int], int]:
         """Take units of the systems `index`; return the pairs that they settle, and how many units were taken.
 
-        `values`, `sizes` and `counts` are as in `_units`. All units are taken; but if `stops`, only up to the first
-        unit after which the set of needed systems changes.
+        `values`, `sizes` and `counts` are the results of `_units`. Without `stops`, all units are taken. With `stops`,
+        units are taken up to the first unit after which the set of needed systems changes.
         """
         there, needed, settled, taken = np.isin(self._members, index).all(axis=1), self.needed, list[int](), 0
         while taken < len(counts) and not (stops and self.needed != needed):
@@ -424,7 +437,7 @@ class Monitor(Result):
             step = max(1, _IN_MEMORY // (len(chosen) * len(self._effects)))
             step = min(step, _LOOK) if self.goal == "best" else step  # a dropped system ends the step
             end = taken + step
-            if stops and self.largest is not None:  # pairs end at `largest`, too
+            if stops and self.largest is not None:  # pairs also end at `largest`
                 left = self.largest - self._state.units[chosen]
                 end = taken + min([step, *map(int, left[left > 0].tolist())])
             of_a, of_b = values[:, taken:end][self._members[chosen].T]
@@ -474,7 +487,10 @@ class Monitor(Result):
         return settled, number
 
     def _eliminate(self, chosen: np.ndarray, differences: np.ndarray, size: np.ndarray) -> int:
-        """Take units `[unit, pair]` for the pairs `chosen`, up to the first that drops a system; return how many."""
+        """Take units `[unit, pair]` for the pairs `chosen`, up to the first unit that drops a system.
+
+        Return the number of units that were taken.
+        """
         state, before = self._state, self._evidence[:, chosen]
         path, after = one_sided_log_e(differences, self._effects, before, binary=self.binary)
         whole = np.repeat(self._sides()[:, None], len(differences), axis=1)
@@ -500,7 +516,10 @@ class Monitor(Result):
     def _add(
         self, chosen: np.ndarray, differences: np.ndarray, totals: np.ndarray, sizes: np.ndarray, after: np.ndarray
     ) -> None:
-        """Store the state after units `[unit, pair]` of the pairs `chosen`: sums, evidence, confidence sequences."""
+        """Store the state of the pairs `chosen` after new units: sums, evidence, and confidence sequences.
+
+        `differences` are `[unit, pair]`. `totals`, `sizes` and `after` are the new sums and the new evidence.
+        """
         state = self._state
         if self.bounds is not None:
             moved = differences / (2.0 * (self.bounds[1] - self.bounds[0])) + 0.5
@@ -556,7 +575,7 @@ class Monitor(Result):
         return [Interval(low, high) for low, high in ends]
 
     def document(self) -> Document:
-        """The verdict, the systems that may stop, and the table of pairs (or of systems)."""
+        """The document has the verdict, the systems that may stop, and the table of pairs (or of systems)."""
         most = "" if self.largest is None else f" of at most {self.largest:,}"
         counted = f"{words.count(int(self._state.units.max()), self.unit)}{most}"
         if self.goal == "best":
@@ -614,7 +633,7 @@ class Monitor(Result):
         return Document("Monitor", counted, verdict, lines)
 
     def _waiting_units(self) -> list[str]:
-        """Sentences on units that wait for results, and a warning if there are more units than `largest`."""
+        """Return sentences on units that wait for results, and a warning if there are more units than `largest`."""
         size, number, lines = int(self._state.units.max()), len(self.waiting), list[str]()
         if self.largest is not None and size + number > self.largest:
             given = words.count(size + number, self.unit)
@@ -627,7 +646,7 @@ class Monitor(Result):
         return lines
 
     def _estimate(self, pairs: Sequence[MonitoredPair]) -> str:
-        """A sentence that estimates how many more units are needed."""
+        """Return a sentence that estimates how many more units are needed to settle a pair."""
         opened = [each for each in pairs if each.settled_at is None and {each.a, each.b} <= {*self.needed}]
         known = sorted((each for each in opened if each.more_units), key=lambda each: each.more_units or 0)
         left = math.inf if self.largest is None else self.largest - max(each.units for each in pairs)
@@ -644,7 +663,7 @@ class Monitor(Result):
         return f"About {number} ({ends}) would settle {what}, {going_on}."
 
     def _fields(self) -> dict[str, Any]:
-        """The content of the JSON: results, the state from which `from_json` continues, and a checksum of both."""
+        """Return the content of the JSON: results, the state that `from_json` restores, and a checksum of both."""
         held = {"ids": self._ids, "clusters": list(self._clusters), "columns": self._columns.tolist()}
         held["systems"] = self._of_systems.tolist()
         known = {name: getattr(self, name) for name in ("needed", "stop", "unit", "waiting")}
@@ -673,24 +692,24 @@ class Monitor(Result):
             shapes = (monitor._columns.shape, monitor._of_systems.shape)
             if not all(isinstance(label, str) for label in labels) or not all(map(_DIGEST.fullmatch, digests)):
                 raise ValueError
-            if (columns.shape, of_systems.shape) != shapes:  # all are finite, or there is no checksum
+            if (columns.shape, of_systems.shape) != shapes:  # the checksum is only right for finite numbers
                 raise ValueError
             monitor._columns[:], monitor._of_systems[:] = columns, of_systems
             monitor.unit, monitor.waiting = held["unit"], tuple(held["waiting"])
             monitor._ids, monitor._clusters = dict(state["ids"]), dict.fromkeys(state["clusters"])
-        except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError):  # InputError, too
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError):  # and InputError
             expected = "expected what `Monitor.to_json` or --checkpoint has written; restore it, or give another file"
             raise InputError(f"{name}: is no monitor, or damaged; {expected}") from None
         return monitor
 
 
 def _when(pair: MonitoredPair, *, going_on: bool) -> str:
-    """The cell of a table that says when a pair was settled."""
+    """Return the cell of a table that says when a pair was settled."""
     return f"{pair.settled_at:,}" if pair.settled_at else _found(going_on=going_on) if pair.finding else "open"
 
 
 def _found(*, going_on: bool) -> str:
-    """How a table marks a pair that only closed e-BH finds."""
+    """Return the words that mark a pair that only closed e-BH finds."""
     return "if you stop" if going_on else "at the end"
 
 
@@ -704,14 +723,18 @@ def _two_digits(number: int | None) -> int:
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make a dict of a JSON object; refuse a duplicate key."""
+    """Make a dict of the keys and values of a JSON object; raise ValueError if a key occurs twice."""
     if len(fields := dict(pairs)) < len(pairs):
         raise ValueError
     return fields
 
 
 def _units(values: np.ndarray, labels: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sum scores `[system, instance]` within units: exact sums, sums of absolute scores, numbers of instances."""
+    """Sum scores `[system, instance]` within units. Return exact sums, sums of absolute scores, and numbers.
+
+    Both sums are `[system, unit]`; the numbers `[unit]` are those of instances. `labels` `[instance]` are the units;
+    without labels, each instance is a unit.
+    """
     if not labels:
         return values, np.abs(values), np.ones(values.shape[1])
     places = dict[str, list[int]]()
@@ -726,13 +749,19 @@ def _units(values: np.ndarray, labels: Sequence[str]) -> tuple[np.ndarray, np.nd
 
 
 def _digests(systems: Sequence[int], scores: np.ndarray) -> list[str]:
-    """For each instance, the set of systems as bits, and a checksum of their scores `[system, instance]`."""
+    """Return a text for each instance: the set of `systems` as bits, and a checksum of their `scores`.
+
+    `scores` are `[system, instance]`, of all systems in the order of their numbers.
+    """
     bits = f"{sum(1 << k for k in systems):x}:"
     return [f"{bits}{zlib.crc32(row.tobytes()):x}" for row in (scores[sorted(systems)] + 0.0).T]
 
 
 def _new_labels(what: str, labels: Sequence[object] | None, number: int, before: Mapping[str, object]) -> list[str]:
-    """The labels `[instance]` as text; refuse labels from earlier calls, and ids that occur twice."""
+    """Return the labels `[instance]` as texts; raise an error for labels of earlier calls, and ids that occur twice.
+
+    `before` contains the labels of earlier calls. `what` names the labels in messages.
+    """
     names = [] if labels is None else list(map(str, labels))
     if labels is not None and len(names) != number:
         raise InputError(f"{what} must be one per instance, {number}, got {len(names)}")
@@ -848,7 +877,10 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
 def _check_counted(
     seen: Monitor, names: Sequence[str], scores: np.ndarray, kept: str | os.PathLike[str] | None
 ) -> None:
-    """Refuse scores `[system, instance]` (NaN if missing) that differ from the scores that were counted before."""
+    """Raise an error if `scores` `[system, instance]` (NaN if missing) differ from the scores that were counted before.
+
+    `kept` is the path of the checkpoint, for the message.
+    """
     now = dict[str, dict[str, str]]()
     for name, digest in seen._ids.items():
         if (bits := digest.partition(":")[0]) not in now:  # digests of all instances, for this set of systems

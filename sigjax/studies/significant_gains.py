@@ -1,4 +1,4 @@
-"""Gains: how large is a significant gain, and do winners win on other instances? For all pairs of systems."""
+"""Gains, for all pairs of systems: how large is a significant gain, and do winners also win on other instances?"""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ if TYPE_CHECKING:
 
 Side = Literal["one-sided", "two-sided"]
 _SIDES: dict[Side, Alternative] = {"one-sided": "greater", "two-sided": "two-sided"}
-"""Option -> alternative; a one-sided test is for the better system of a pair."""
+"""Dict from the value of the option to the alternative of the test. A one-sided test favours the winner of a pair."""
 _LOWEST, _HIGHEST = 0.001, 0.25
-"""Lowest and highest p of the pairs from which the threshold is computed."""
+"""The threshold is computed from the pairs with p from `_LOWEST` to `_HIGHEST`."""
 _FEWEST = 9
-"""Fewest extreme resamples for a Monte Carlo p to be used in the threshold."""
+"""A Monte Carlo p is used for the threshold only if at least this many resamples are extreme."""
 _NORMAL = NormalDist()
 
 
@@ -134,9 +134,9 @@ class GainsAt:
         num_pairs: number of pairs with p from 0.001 to 0.25. Their gains are rescaled to the middle of `p_range`.
         median: median of the rescaled gains; None without such pairs.
         threshold: `quantile` of the rescaled gains; None without such pairs.
-        near: number of pairs with p in `p_range`.
+        near: number of pairs with p in `p_range` and with different scores.
         wins: number of these pairs whose winner also wins elsewhere; None if there are no other instances.
-        share: wins / near; None if there are no such pairs or no other instances.
+        share: wins / near; None if `near` is 0 or there are no other instances.
         interval: 95% interval of the share, for other systems like these; see `formulas.paired_proportion`.
     """
 
@@ -187,7 +187,7 @@ class Gains(Result):
     signature: str
 
     def document(self) -> Document:
-        """The verdict, and a table of thresholds for each metric and test."""
+        """The document has the verdict, and a table of thresholds for each metric and test."""
         (low, high), noun, share = self.p_range, unit_of(self), percent(self.quantile)
         size, middle = f"gains of {count(len(self.systems), 'system')}: {in_units(self)}", (low + high) / 2.0
         lines, verdict = list[Block]([size]), ""
@@ -219,7 +219,7 @@ class Gains(Result):
         return Document("Gains", in_units(self), verdict or none, lines)
 
     def _table(self, points: list[GainsAt], spec: str) -> Table:
-        """The table of one metric and test, one row per size."""
+        """Return the table of one metric and test, with one row per size."""
         header = [f"{unit_of(self)}s", "pairs", "median", "threshold", "near"]
         header += ["win", "share", f"{percent(PROPORTION_LEVEL)} interval"] * bool(self.elsewhere)
         rows = [
@@ -233,7 +233,7 @@ class Gains(Result):
     plot = plot_panels
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
-        """One panel per metric and test."""
+        """Return the height and the drawing function of one panel per metric and test."""
         return ((PANEL, partial(self._draw, points)) for points in _by_test(self.points))
 
     def _draw(self, points: list[GainsAt], axes: Axes) -> None:
@@ -261,8 +261,9 @@ def gains(data: Any, options: GainsOptions) -> Gains:
 
     If scores are means of normally distributed values, the gain at one-sided p = 0.05 is 1.645 standard errors of delta
     (two-sided: 1.960). Each pair with p from 0.001 to 0.25 gives an estimate of this gain: its gain g is rescaled to $g
-    z_{0.05} / z_p$. The threshold is the 95th percentile of these: on data like these, a larger gain is almost always
-    significant. The threshold describes these systems. For other systems it may be larger, especially if these are few.
+    z_{0.05} / z_p$. The threshold is the 95th percentile of these estimates. On such data, a larger gain is almost
+    always significant. The threshold describes these systems. For other systems it may be larger, especially if there
+    are only few systems here.
     A Monte Carlo p-value is used only if at least nine resamples are extreme.
 
     A p-value is not the probability that the winner is worse. How often winners with p near 0.05 win elsewhere depends
@@ -336,7 +337,7 @@ def gains(data: Any, options: GainsOptions) -> Gains:
 
 
 def _other_test_set(evaluations: Sequence[EvaluationRecord], options: GainsOptions) -> list[EvaluationRecord]:
-    """Read the other test set, one evaluation per metric; empty if there is none."""
+    """Read the other test set, and return one evaluation per metric; the list is empty if no test set is given."""
     if options.other is None:
         return []
     with naming("other"):
@@ -388,13 +389,13 @@ def _compared(
 
 
 def _hypotheses(evaluation: EvaluationRecord, settings: Settings) -> Hypotheses:
-    """The hypotheses of all pairs, which hold the score of each system."""
+    """Return the hypotheses of all pairs, which contain the score of each system."""
     with named_errors([evaluation], settings):
         return problem_of(evaluation, settings).hypotheses
 
 
 def _gains_at(pairs: Sequence[PairGain], settings: Settings, options: GainsOptions) -> GainsAt:
-    """Summarize the pairs on one test set."""
+    """Summarize the pairs on one test set, by one metric and test."""
     gains, p_values = np.array([(pair.gain, pair.p_value) for pair in pairs]).T
     exact = np.array([pair.method != "montecarlo" for pair in pairs])
     known = exact | (p_values * (settings.fixed_resamples + 1) > _FEWEST + 0.5)  # p = (exceed + 1) / (K + 1)
@@ -415,7 +416,7 @@ def _gains_at(pairs: Sequence[PairGain], settings: Settings, options: GainsOptio
 
 
 def moved_gains(gains: np.ndarray, p_values: np.ndarray, p: float) -> np.ndarray:
-    r"""Rescale gains `[pair]` from their one-sided p-values to p, by normal quantiles: $g z_p / z_{p_g}$.
+    r"""Rescale gains `[pair]` from their one-sided `p_values` to `p`: a gain g with p-value q becomes $g z_p / z_q$.
 
     >>> moved_gains(np.array([1.96, 1.645]), np.array([0.025, 0.05]), 0.05).round(3)
     array([1.645, 1.645])
@@ -432,7 +433,7 @@ def _by_test(points: Sequence[GainsAt]) -> list[list[GainsAt]]:
 
 
 def _few_pairs_note(points: Sequence[GainsAt], quantile: float) -> Iterator[str]:
-    """Warnings about thresholds from few pairs."""
+    """Yield warnings about thresholds that come from few pairs."""
     numbers, least = [at.num_pairs for at in points], math.ceil(round(1.0 / (1.0 - quantile), 6))
     if 0 in numbers:
         yield f"no threshold where no pair has p from {_LOWEST:g} to {_HIGHEST:g}: take more systems"

@@ -61,9 +61,10 @@ from sigjax.testing.winner import SKEWED, winner_interval
 def _of_columns(
     sample: EvaluationRecord, settings: Settings, context: Context
 ) -> tuple[ColumnsProblem, float | None, Interval | None]:
-    """The problem of one system for a metric that is no function of sums; its bootstrap standard error and interval.
+    """Return the problem of one system, and the bootstrap standard error and interval of its score.
 
-    Resamples and numbers are the same as in `compare` with the same seed.
+    This is for metrics that are no function of sums. Resamples and numbers are the same as in `compare` with the same
+    seed.
     """
     problem = problem_of(sample, settings, np.zeros((0, 2), np.int32))
     assert isinstance(problem, ColumnsProblem)
@@ -73,7 +74,8 @@ def _of_columns(
 
 OneSampleTest = Literal["none", "binomial", "sign-flip", "t"]
 _ROUNDING = Fraction(1, 10**15)
-"""Tolerance for a number such as 1/3 that a double cannot hold: 4/15 and 6/15 are equally far from 1/3."""
+"""Tolerance of distances from a number such as 1/3, which a double cannot represent: 4/15 and 6/15 must be equally far
+from 1/3."""
 
 
 def _is_right_or_wrong(samples: Sequence[EvaluationRecord], against: float | None) -> bool:
@@ -90,7 +92,7 @@ def _distance(problem: SumsProblem, against: float) -> float:
     if not problem.shifted:
         return problem.hypotheses.scores[0] - against
     (score,), (offset,) = problem.shifted.alone.hypotheses.scores, problem.shifted.shifts
-    return score + float(Fraction(repr(offset)) - Fraction(repr(against)))  # exact in decimals, as users wrote them
+    return score + float(Fraction(repr(offset)) - Fraction(repr(against)))  # the decimals of users are exact
 
 
 def _are_proportions(sample: EvaluationRecord, *, binary: bool) -> bool:
@@ -135,7 +137,10 @@ def _sign_flip(sample: EvaluationRecord, number: Fraction, problem: SumsProblem,
 def _sign_flip_notes(
     sample: EvaluationRecord, problem: SumsProblem, error: float | None, against: float, p_value: float
 ) -> tuple[str, ...]:
-    """Warnings about sign flips: the t test (which needs no symmetry) disagrees, or the number has another scale."""
+    """Return warnings about sign flips: the t test disagrees, or the number `against` has another scale.
+
+    The t test does not need symmetric differences.
+    """
     (name,), notes, alpha = sample.systems, (), problem.settings.alpha
     if are_binary([sample]) and not 0 <= against <= 1:
         notes = (f"warning: all numbers of {name!r} are 0 or 1: is {against:g} on this scale?",)
@@ -151,7 +156,7 @@ def _sign_flip_notes(
 
 
 def _by_t(problem: SumsProblem, error: float | None, against: float) -> dict[str, Any]:
-    """The t test against a number that agrees with the interval of the score."""
+    """Return the result of the t test against a number. This test agrees with the interval of the score."""
     check_units(len(problem.units.strata), f"a test of {problem.metric.name} against a number")
     degrees = degrees_of_freedom(problem.units.sizes, problem.units.strata)
     if degrees == 0.0:
@@ -171,19 +176,20 @@ class OneSample(SciPyNames, ShortRepr):
     """Result of `one_sample` for one system: its score, and the test against a number.
 
     Attributes:
-        against: the number. None if no number was given; then there is no test, and delta and all fields of p are None.
+        against: the number. If no number was given, it is None, there is no test, and delta and all p are None.
         units: number of units (instances, or clusters if there are some).
         delta: score - against.
-        log10_p: base-10 logarithm of p; except for t, it is accurate also if `p_value` is below the smallest double.
-        p_interval: interval of p if p is sampled, or bounds if p is only bounded; else None.
+        log10_p: base-10 logarithm of p. Except for t, it is accurate even if `p_value` is below the smallest double.
+        p_interval: interval of p if p is sampled; bounds of p if only bounds are known; else None.
         p_adjusted: p_value adjusted for all systems.
         test: "binomial", "sign-flip" or "t"; see `one_sample`. "none" without a number.
         method: "exact", "montecarlo" or "t"; "none" without a number.
         exceed: number of resamples at least as extreme as observed; None if p is not sampled.
-        standard_error: standard error of the score by the jackknife; None for one unit. If the metric is no function of
-            sums (AUC, correlation, median), by the bootstrap.
-        interval: confidence interval of the score; None for one unit. Wilson's interval for right-or-wrong answers; the
-            bootstrap's percentile interval, as in `compare`, if the metric is no function of sums; else by t.
+        standard_error: standard error of the score by the jackknife. If the metric is no function of sums (AUC,
+            correlation, median), it is by the bootstrap. None for one unit.
+        interval: confidence interval of the score: Wilson's interval for right-or-wrong answers; the percentile
+            interval of the bootstrap if the metric is no function of sums, as in `compare`; else the interval by t.
+            None for one unit.
         best_of: number of systems among which this system was chosen as the best, if its interval accounts for the
             choice; else None.
         notes: what a reader of the numbers should know.
@@ -297,7 +303,7 @@ def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
 def _test(
     name: str, sample: EvaluationRecord, settings: Settings, options: OneSampleOptions, *, binary: bool
 ) -> OneSample:
-    """Score and test one system; `binary`: whether 0 and 1 mean wrong and right answers."""
+    """Score and test the system `name`. `binary`: whether 0 and 1 mean wrong and right answers."""
     against = None if options.against is None else float(options.against)
     fields: dict[str, Any] = {"p_interval": None, "exceed": None, "notes": ()}
     if isinstance(sample.metric, SampleMetric):
@@ -307,7 +313,7 @@ def _test(
             problem, error, interval = _of_columns(sample, settings, Context(options.device, options.progress))
         else:
             problem, error, interval = spread_of(sample, settings, binary=binary)
-        number = Fraction(repr(against or 0.0))  # exact decimal as written: 14 of 20 is 0.7
+        number = Fraction(repr(against or 0.0))  # the exact decimal that the user wrote, so that 14 of 20 is 0.7
         if against is None or isinstance(problem, ColumnsProblem):
             fields |= {"test": "none", "method": "none", "p_value": None}
         elif binary and right_or_wrong(problem):
@@ -339,7 +345,7 @@ def _test(
 def _with_best(
     results: Sequence[OneSample], samples: Mapping[str, EvaluationRecord], settings: Settings, *, binary: bool
 ) -> list[OneSample]:
-    """The results; the interval of the best system is corrected, because it was chosen as the best."""
+    """Return the results, where the interval of the best system is corrected, because it was chosen as the best."""
     every, first = [*samples.values()], next(iter(samples.values()))
     if len(every) < 2:
         raise InputError(f"{Hint('best')} chooses among systems, and there is one; leave it out")
@@ -441,7 +447,7 @@ def _one_sample_document(results: Sequence[OneSample]) -> Document:
 
 
 def _one_sample_verdict(results: Sequence[OneSample]) -> str:
-    """Which system is significantly above or below the number; for several systems, how many are."""
+    """Say whether the system is significantly above or below the number; for several systems, how many of them are."""
     (first, *others), settings = results, results[0].settings
     significant = [row for row in results if row.p_adjusted is not None and row.p_adjusted < settings.alpha]
     than = {"greater": "above", "less": "below", "two-sided": "different from"}[settings.alternative]

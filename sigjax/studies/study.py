@@ -29,18 +29,25 @@ if TYPE_CHECKING:
 _Axes = TypeVar("_Axes", bound="Axes | Sequence[Axes]")
 COLORS = {"permutation": BLUE, "bootstrap": VERMILION}
 PANEL = 2.0
-"""Height of the plotting area of a panel, in inches."""
+"""The height of the plotting area of a panel, in inches."""
 _SHORT = {"read": "only", "resamples": "n", "alternative": "alt", "confidence_level": "level"}
 Row = TypeVar("Row")
 
 
 class StudyRows(tuple[Row, ...], Result):
-    """A tuple of results with the same settings, one per system or pair; it has one document and JSON for all."""
+    """A tuple of results with the same settings, one result per system or pair.
+
+    All results together have one document and one JSON.
+    """
 
     _about: tuple[str, str, Callable[[Sequence[Any]], Document]]
 
     def __new__(cls, rows: Iterable[Row] = (), *about: Any) -> StudyRows[Row]:
-        """Make the tuple; `about`: the schema, the key of the rows in JSON, the function that makes the document."""
+        """Make the tuple of `rows`.
+
+        `about` has three parts: the name of the schema, the key of the rows in the JSON, and the function that makes
+        the document from the rows.
+        """
         made = super().__new__(cls, rows)
         made._about = about  # pyright: ignore[reportAttributeAccessIssue]
         return made
@@ -50,7 +57,7 @@ class StudyRows(tuple[Row, ...], Result):
         return tuple.__repr__(self)
 
     def document(self) -> Document:
-        """The document of all results."""
+        """Return one document for all results."""
         return self._about[2](self)
 
     def _fields(self) -> dict[str, Any]:
@@ -84,12 +91,12 @@ def plot_panels(
     """Draw the study as a matplotlib figure (needs the extra `plot`).
 
     Args:
-        study: the study; its `_panels` are the height of each panel in inches and the function that draws the panel, in
-            reading order.
+        study: the result of a study. Its `_panels` are pairs, in reading order: the height of a panel in inches, and
+            the function that draws the panel.
         ax: the axes to draw into, one per panel (row by row). They are returned. By default a new figure is made.
         figsize: width and height of the figure in inches; by default the width of a column of a paper, and the height
             that the panels need.
-        title: your own title; it replaces the title of a single panel, or stands above several panels.
+        title: your own title. It replaces the title of a single panel; several panels have it above them.
 
     Raises:
         InputError: matplotlib is not installed, or the number of axes is not the number of panels.
@@ -104,7 +111,7 @@ def plot_panels(
 
 
 def signature_line(**values: object) -> str:
-    """Join named values to a signature, one line that reproduces the numbers; None is left out.
+    """Join named values to a signature: one line that reproduces the numbers. Values that are None are left out.
 
     >>> signature_line(study="power", seed=1, strata=None).rpartition(":")[0]
     'study:power|seed:1|sigjax'
@@ -113,7 +120,9 @@ def signature_line(**values: object) -> str:
 
 
 def study_signature(study: str, options: object, *, metric: str, **more: object) -> str:
-    """The signature of a study: the options that change numbers; values in `more` replace options of the same name.
+    """Return the signature of a study, which contains the options that change numbers.
+
+    Values in `more` replace options of the same name, or are added.
 
     >>> from sigjax.studies.trials import StudyOptions
     >>> study_signature("power", StudyOptions(seed=1), metric="mean", only="A,B").rpartition("|")[0]
@@ -137,33 +146,36 @@ def table_of(
 
 
 def more_in_json(number: int, noun: str) -> list[str]:
-    """A line that says how many results a table omits, and where to find them; empty if it omits none."""
+    """Return lines that say how many results a table omits, and where to find them; no lines if it omits none."""
     return ["", f"{count(number, f'more {noun}')}: -o FILE.json has all of them."] if number > 0 else []
 
 
 def caption(result: Any) -> str:
-    """The metric's name, with a remark if lower scores are better."""
+    """Return the name of the metric, with a remark if lower scores are better."""
     return f"{metric_title(result.metric)}{LOWER * result.lower_is_better}"
 
 
 def grouped(records: Iterable[Row], *names: str) -> list[list[Row]]:
-    """Group consecutive records with the same values of these fields."""
+    """Group consecutive records that have the same values of the fields `names`."""
     return [list(some) for _, some in groupby(records, key=attrgetter(*names))]
 
 
 def in_methods(methods: Mapping[str, int]) -> str:
-    """The method in words; if there are several methods, each with its number."""
+    """Return the method in words; if there are several methods, with the number of tests by each method.
+
+    `methods` maps the name of a method to this number.
+    """
     texts = [METHODS.get(name, name) + f" {number:,}" * (len(methods) > 1) for name, number in sorted(methods.items())]
     return ", ".join(texts)
 
 
 def unit_of(study: Any) -> str:
-    """The unit that is resampled: "instance" or "cluster"."""
+    """Return the unit that is resampled: "instance" or "cluster"."""
     return "instance" if study.num_units == study.num_instances else "cluster"
 
 
 def in_units(study: Any) -> str:
-    """The numbers of instances, runs and clusters, in words."""
+    """Return the numbers of instances, runs and clusters in words."""
     found = re.search(r"\|runs:(\d+)(?:-(\d+))?\|", study.signature)
     runs = found and (int(found[1]), int(found[2] or found[1]))
     clusters = f" in {count(study.num_units, 'cluster')}" * (unit_of(study) == "cluster")
@@ -171,11 +183,11 @@ def in_units(study: Any) -> str:
 
 
 def adjusted_p(results: Sequence[Any]) -> str:
-    """The heading of the column of adjusted p-values; just "p" for a single result."""
+    """Return the heading of the column of adjusted p-values; it is only "p" for a single result."""
     return "p" if len(results) == 1 else f"p ({results[0].settings.correction})"
 
 
 def with_adjusted_p(results: Sequence[Any], correction: Correction) -> list[Any]:
-    """Adjust the p-values of all results together."""
+    """Return the results with `p_adjusted`: their p-values adjusted together."""
     p_adjusted = adjust(np.array([result.p_value for result in results]), correction).tolist()
     return [replace(result, p_adjusted=p) for result, p in zip(results, p_adjusted, strict=True)]

@@ -61,7 +61,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _TOP, _SHOWN = (1, 2, 5, 10), 20
-"""Numbers of most influential instances that are always left out; most instances in the text."""
+"""`_TOP`: the comparison is always repeated without so many of the most influential instances. `_SHOWN`: the text shows
+at most this many instances."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +101,7 @@ class Flip:
 
 @dataclass(frozen=True)
 class WithoutTop:
-    """The comparison without the instances that favour the leading system most.
+    """The comparison of two systems without the instances that favour the leading system most.
 
     Attributes:
         removed: number of instances that are left out; 0 for the comparison on all instances.
@@ -123,11 +124,11 @@ class Flips(Result):
         flips: the instances on which the systems differ, the largest |part| first, then in the order of the data.
         left_out: the comparison on all instances, and without the instances that favour the leading system most.
         fewest_not_significant: number of these instances to leave out until the difference is not significant, or
-            changes its sign. None if it is not significant on all instances, or is still significant without `bound`
-            instances.
+            changes its sign. None if the difference is not significant on all instances, or is still significant
+            without `bound` instances.
         fewest_no_lead: number of these instances to leave out until delta is 0 or changes its sign. None if delta is 0
             on all instances, or still has its sign without `bound` instances.
-        bound: largest number of instances that may be left out.
+        bound: at most this many instances are left out.
         confidence_level: confidence level of the intervals; a difference is significant if p < 1 - level.
         texts: column or field to show -> its text for each of `flips`.
     """
@@ -151,7 +152,7 @@ class Flips(Result):
 
     @property
     def headline(self) -> str:
-        """The leading system, the number of instances on which the systems differ, and how few instances decide."""
+        """Say which system leads, on how many instances the systems differ, and how few instances decide."""
         every, alpha = self.left_out[0], round(1.0 - self.confidence_level, 12)
         differ = f"{len(self.flips):,} of {words.count(self.num_instances, 'instance')} differ"
         if every.delta == 0.0:
@@ -163,7 +164,7 @@ class Flips(Result):
         text = f"{ahead} is ahead of {behind} by {abs(every.delta):{by}} ({words.p_is(p)}): {differ}"
         neither = len(self.flips) - wins - losses
         end = f", {losses:,} against it and {neither:,} for neither" if neither else f" and {losses:,} against it"
-        text += f", {wins:,} for it{end}." if wins or losses else "."  # MCC: no scores of single instances
+        text += f", {wins:,} for it{end}." if wins or losses else "."  # MCC has no scores of single instances
         few, none = self.fewest_not_significant, self.fewest_no_lead
         if not self.bound:  # at most two instances: none can be left out
             too_few = "They are too few to leave one out", "Without that one no difference is left"
@@ -178,11 +179,11 @@ class Flips(Result):
         return f"{text} Leaving out the {few:,} most influential makes p {alpha:g} or more; {then} {lead}"
 
     def document(self) -> Document:
-        """The difference without the most influential instances, and the first instances that differ."""
+        """The document has the difference without the most influential instances, and the first of these instances."""
         return self._document(_SHOWN)
 
     def whole_document(self) -> Document:
-        """The document with all instances that differ."""
+        """The document with all instances on which the systems differ."""
         return self._document(len(self.flips))
 
     def _document(self, most: int) -> Document:
@@ -203,7 +204,10 @@ class Flips(Result):
         return Document("Flips", caption(self), self.headline, left, details, holds_texts=True)
 
     def instances(self, most: int = _SHOWN, others: str = "Files (-o) have") -> list[Block]:
-        """The first instances that differ (only names for right-or-wrong answers); `others` says where the rest are."""
+        """Return a table of the first instances on which the systems differ; for right-or-wrong answers, their names.
+
+        At most `most` instances are shown, and `others` says where the others are.
+        """
         answers = self.additive and not self.lower_is_better and all({one.a, one.b} == {0.0, 1.0} for one in self.flips)
         if answers and not self.texts:
             sides = ((name, [one.id for one in self.flips if one.a == a]) for name, a in ((self.a, 1.0), (self.b, 0.0)))
@@ -240,13 +244,13 @@ def flips(data: Any, options: FlipsOptions) -> Flips:
     b_i) / n$ (summed over runs), so parts add up to delta. For other metrics it is $\delta - \delta_{(i)}$, where
     $\delta_{(i)}$ is delta without instance i.
 
-    The instances with the largest parts in favour of the leading system are left out: 1, 2, 5 and 10 of them, as many
-    as make p >= 1 - level (or change the sign), and as many as make delta 0 or change its sign. The remaining instances
-    are compared anew. These p-values are no tests of anything, because the instances were chosen; they show how much
-    depends on a few instances.
+    The instances with the largest parts in favour of the leading system are left out: 1, 2, 5 and 10 of them; then so
+    many that p >= 1 - level (or the sign changes); and so many that delta is 0 or changes its sign. The systems are
+    compared anew on the remaining instances. These p-values are no tests of anything, because the instances were
+    chosen; they show how much depends on a few instances.
 
     The numbers of instances are found by bisection. For right-or-wrong answers without clusters or runs, no smaller set
-    of instances has the same effect. For any mean, this holds for the change of sign. In other cases, a smaller set may
+    of instances has the same effect. For any mean, no smaller set changes the sign. In other cases, a smaller set may
     exist.
 
     Args:
@@ -276,7 +280,7 @@ def flips(data: Any, options: FlipsOptions) -> Flips:
 
 
 def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
-    """`flips` for an evaluation of two systems."""
+    """Do the work of `flips`, for an evaluation of two systems."""
     pair.check_complete()
     settings, metric = Settings(**values(options, Settings)), pair.metric
     single = replace(pair, clusters=None, strata=None)  # then a unit is an instance with all its runs
@@ -308,7 +312,10 @@ def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
     bound = min(options.most, len(leading), max(number - 2, 0))
 
     def fewest(is_so: Callable[[Comparison], bool]) -> int | None:
-        """Bisection: the number of instances to leave out until `is_so` holds; None if it holds at once, or never."""
+        """Find by bisection how many instances must be left out until `is_so` holds for the comparison.
+
+        None if `is_so` already holds on all instances, or does not hold without `bound` instances.
+        """
         if is_so(without(0)) or not is_so(without(bound)):
             return None
         return 1 + bisect_left(range(1, bound), 1, key=lambda removed: is_so(without(removed)))
@@ -339,17 +346,18 @@ def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
 
 
 def instance_names(evaluation: EvaluationRecord) -> list[str]:
-    """Names of the instances: ids (with the run, if there are runs), else positions."""
+    """Return the names of the instances: ids (with the run, if there are runs); without ids, positions."""
     ids = instance_ids(evaluation)
     return [f"{id} of run {run}" for id, run in zip(ids, evaluation.runs, strict=True)] if evaluation.runs else [*ids]
 
 
 _MOST_LISTED, _MOST_UNITS, _NUMBERS = 2**16, 64, 2**21
-"""Most assignments of labels that are listed; most units for listing; most labels and counts in memory."""
+"""All assignments of labels are listed if there are at most `_MOST_LISTED` assignments and `_MOST_UNITS` units.
+`_NUMBERS`: about this many labels and counts are in memory at a time."""
 _ROUNDING, _RELATIVE = 2.0**-44, 2.0**-30
-"""Relative rounding error of a score, and of a sum of squares."""
+"""`_ROUNDING`: relative rounding error of a score. `_RELATIVE`: relative rounding error of a sum of squares."""
 _SHOWN_PAIRS = 12
-"""Most pairs in a text or a figure; most small slices that are named."""
+"""A text or figure shows at most this many pairs, and a text names at most this many small slices."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -377,7 +385,7 @@ class SliceDelta:
     """A pair of systems compared in one slice.
 
     Attributes:
-        slice: label of the slice; None for all instances of the tested slices together.
+        slice: label of the slice; None if the pair is compared on the instances of all tested slices together.
         num_instances: number of instances in the slice, each with all its runs.
         interval: interval of delta, not simultaneous; None if there is none.
         p_value: p-value of the permutation test in this slice.
@@ -444,7 +452,7 @@ class Slices(Result):
         interactions: one test per pair; empty if the test is not possible.
         wins: one entry per pair: lower bounds on the number of slices in which each system is better.
         no_interaction: why the test of interaction is not possible; else None.
-        small: slices that are too small and left out -> number of instances.
+        small: dict from each slice that is left out, because it is too small, to its number of instances.
         correction: how p is adjusted.
         confidence_level: confidence level of the intervals; differences with an adjusted p below 1 - level are
             significant.
@@ -465,7 +473,7 @@ class Slices(Result):
     signature: str
 
     def _rows(self) -> list[dict[str, Any]]:
-        """The rows; a row for all instances also says in how many slices each system is better."""
+        """Return the rows. A row for all instances also says in how many slices each system is better."""
         won = {(each.a, each.b): each for each in self.wins}
         names = ("ahead_a", "better_a", "ahead_b", "better_b")
         return [
@@ -477,7 +485,11 @@ class Slices(Result):
         return grouped(self.slices, "a", "b")
 
     def _adjusted_p_text(self, one: SliceDelta) -> str:
-        """The adjusted p as text; for all instances and a single pair nothing is adjusted, so it is marked (raw)."""
+        """Return the adjusted p as text.
+
+        On all instances, p is adjusted over pairs. If there is only one pair, nothing is adjusted, and p is marked
+        (raw).
+        """
         raw = one.slice is None and len(self._pairs()) == 1 and self.correction != "none"
         return words.PText(words.format_p(one.p_adjusted) + " (raw)" * raw)
 
@@ -486,7 +498,7 @@ class Slices(Result):
 
     @property
     def headline(self) -> str:
-        """The number of significant differences in slices, and whether the difference changes between slices."""
+        """Say how many differences in slices are significant, and whether the difference changes between slices."""
         pairs, tested = self._pairs(), [one for one in self.slices if one.slice is not None]
         significant, changing = (sum(map(self._is_significant, each)) for each in (tested, self.interactions))
         number = words.count(len(tested), "difference")
@@ -501,7 +513,7 @@ class Slices(Result):
         return f"{text}."
 
     def document(self) -> Document:
-        """The headline, and a table for each pair."""
+        """The document has the headline, and a table for each pair."""
         pairs, blocks, interval = self._pairs(), list[Block](), f"{words.percent(self.confidence_level)} interval"
         for index, rows in enumerate(pairs[:_SHOWN_PAIRS]):
             spec = words.number_spec([x for one in rows for x in (one.score_a, one.score_b)])
@@ -570,12 +582,12 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
     **Test of interaction.** It permutes the slice labels over units (instances, or clusters). $\delta_g$ is delta in
     slice g, and $1 / w_g$ is the variance of $\delta_g$ by the delta method. The statistic is $\sum_g w_g (\delta_g -
     \bar\delta)^2$ with $\bar\delta = \sum_g w_g \delta_g / \sum_g w_g$. For a mean of $n_g$ differences, the variance
-    is $(Q_g + s^2) / n_g^2$. $Q_g$ is the sum of squares about the slice's mean, and $s^2$ is the variance over all
-    slices, which keeps the sum above 0.
+    of $\delta_g$ is $(Q_g + s^2) / n_g^2$. $Q_g$ is the sum of squares about the slice's mean. $s^2$ is the variance of
+    all differences; it is added so that the variance of $\delta_g$ is above 0.
 
-    The test is exact if units of all slices have the same distribution. If only delta is the same, it holds
-    approximately for many units. If there are few assignments of labels, all are listed; else p = (exceed + 1) /
-    (permutations + 1). Ties count as extreme, and so do permutations on which the metric is not finite.
+    The test is exact if the units of all slices have the same distribution. If only delta is the same in all slices,
+    the test is approximately valid for many units. If there are few assignments of labels, all are listed; else p =
+    (exceed + 1) / (permutations + 1). Ties count as extreme, and so do permutations on which the metric is not finite.
 
     Args:
         data: what `compare` takes, with one metric. The slices of an `Evaluation` are its strata; then `by` is only a
@@ -659,7 +671,7 @@ def _compared(evaluation: EvaluationRecord, name: str | None, options: SlicesOpt
 
 
 def _won(pairs: Sequence[Sequence[SliceDelta]], *, lower: bool, options: SlicesOptions) -> tuple[SliceWins, ...]:
-    """Lower bounds on the number of slices in which each system of each pair is better."""
+    """Return lower bounds on the number of slices in which each system of each pair is better."""
     delta, p_values = (
         np.array([[getattr(one, key) for one in rows] for rows in pairs]) for key in ("delta", "p_value")
     )
@@ -687,7 +699,7 @@ def _interactions(
     num_slices, num_distinct, ends = int(codes[-1]) + 1, len(distinct), np.cumsum([by_unit.shape[1], 1, 1, len(pairs)])
 
     def squares(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Sums of squares between slices `[row, pair]` for labels `[row, unit]`, and their rounding errors."""
+        """Return sums of squares between slices `[row, pair]` for `labels` `[row, unit]`, and their rounding errors."""
         shape = len(labels), num_slices, num_distinct
         cells = (np.arange(len(labels))[:, None] * num_slices + labels) * num_distinct + which.ravel()
         tables = np.bincount(cells.ravel(), minlength=math.prod(shape)).reshape(-1, num_distinct).astype(float)
@@ -719,7 +731,9 @@ def _interactions(
 
 
 def all_assignments(sizes: np.ndarray) -> np.ndarray | None:
-    """All assignments `[assignment, unit]` of labels to units; label k is used `sizes[k]` times. None if too many.
+    """List all assignments `[assignment, unit]` of labels to units, where label k is used `sizes[k]` times.
+
+    Return None if there are too many assignments or units to list them.
 
     >>> all_assignments(np.array([2, 1])).tolist()
     [[0, 0, 1], [0, 1, 0], [1, 0, 0]]

@@ -1,8 +1,8 @@
 """Classical tests of two systems, on arrays: paired tests, and tests of independent systems.
 
-The record of a test says what the test assumes besides independent units. Paired tests take one difference per unit,
-system a - system b. Differences are integers (fixed point), so that zeros and ties are exact. If all differences are 0,
-p = 1 for every alternative.
+The record of a test says what the test assumes, in addition to independent units. Paired tests take one difference per
+unit, system a - system b. Differences are integers (fixed point), so that zeros and ties are exact. If all differences
+are 0, p = 1 for every alternative.
 
 Results of two systems on the same test set are correlated: an instance that is hard for one system is hard for the
 other. So the variance of their difference is smaller than the sum of their variances, and tests of independent systems
@@ -24,7 +24,7 @@ from sigjax.resample.units import total, variance
 from sigjax.testing.special import binomial_upper, chi_square_tail, normal_tail, t_tail
 
 MOST_RANKS = 500
-"""Up to this many nonzero differences, the Wilcoxon test is exact (within some hundredths of a second)."""
+"""For up to this many nonzero differences, the Wilcoxon test is exact. It takes some hundredths of a second."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class ClassicalTest(SciPyNames):
         statistic: t, z or chi-square. For the sign test and the exact McNemar tests, the number of units on which a is
             ahead; for the Wilcoxon test, the sum of the ranks of these units.
         p_value: the p-value.
-        assumes: what the p-value needs beyond independent units, in one line.
+        assumes: one line that says what the p-value assumes, in addition to independent units.
         paired: False for tests that assume independent systems.
     """
 
@@ -70,8 +70,8 @@ def paired_t(
 ) -> ClassicalTest | InapplicableTest:
     r"""Paired t test, $t = \bar d / (s_d / \sqrt n)$ with n - 1 degrees of freedom; $s_d$ has ddof = 1.
 
-    `differences` `[unit]` may also be differences of folds. If all are within `rounding` of each other, they are equal.
-    Same as `scipy.stats.ttest_rel`. Reference: Yeh (2000), section 3.1.
+    `differences` `[unit]` may also be differences of folds. If no two differences are more than `rounding` apart, they
+    count as equal. Same as `scipy.stats.ttest_rel`. Reference: Yeh (2000), section 3.1.
 
     >>> result = paired_t(np.array([1, 2, 3]), "two-sided")
     >>> round(result.statistic, 4), round(result.p_value, 4)
@@ -112,11 +112,11 @@ def sign_test(differences: np.ndarray, alternative: Alternative) -> ClassicalTes
 def wilcoxon(differences: np.ndarray, alternative: Alternative, *, rounding: float = 0) -> ClassicalTest:
     r"""Wilcoxon signed-rank test; the statistic is the sum of the ranks of the positive differences.
 
-    `differences` is `[unit]`. Zeros are left out (`zero_method="wilcox"`); equal absolute differences share their mean
-    rank, and absolute differences within `rounding` are equal. Up to 500 nonzero differences, p is exact, also with
-    ties. For more differences, p is from the normal distribution with the variance $\sum r_i^2 / 4$ of the tied ranks,
-    without continuity correction, as in `scipy.stats.wilcoxon(method="asymptotic")`. Two-sided is twice the smaller
-    tail, at most 1. Reference: Pratt and Gibbons (1981), "Concepts of nonparametric theory", chapter 3.
+    `differences` is `[unit]`. Zeros are left out (`zero_method="wilcox"`). Equal absolute differences get their mean
+    rank; sorted neighbours that are at most `rounding` apart count as equal. For up to 500 nonzero differences, p is
+    exact, also with ties. For more differences, p is from the normal distribution with the variance $\sum r_i^2 / 4$ of
+    the tied ranks, without continuity correction, as in `scipy.stats.wilcoxon(method="asymptotic")`. Two-sided is twice
+    the smaller tail, at most 1. Reference: Pratt and Gibbons (1981), "Concepts of nonparametric theory", chapter 3.
 
     >>> result = wilcoxon(np.array([1, 2, -1, 0, 4]), "greater")
     >>> result.statistic, result.p_value
@@ -171,7 +171,7 @@ def mcnemar(above: int, below: int, alternative: Alternative) -> list[ClassicalT
 def paired_tests(
     differences: np.ndarray, alternative: Alternative, *, binary: bool, rounding: int
 ) -> list[ClassicalTest | InapplicableTest]:
-    """All paired tests of differences `[unit]`; McNemar's tests only for right-or-wrong answers (`binary`)."""
+    """Run all paired tests on differences `[unit]`. McNemar's tests apply only to right-or-wrong answers (`binary`)."""
     above, below = int((differences > 0).sum()), int((differences < 0).sum())
     not_binary = [InapplicableTest(name, "it takes one 0 or 1 per unit") for name in MCNEMAR]
     return [
@@ -186,7 +186,10 @@ def paired_tests(
 def _of_mean(
     differences: np.ndarray, rounding: float, name: str, assumes: str, tail: Callable[[float], float]
 ) -> ClassicalTest | InapplicableTest:
-    """The test whose statistic is the mean difference divided by its standard error."""
+    """Return the test whose statistic is the mean difference divided by its standard error.
+
+    `tail` maps this statistic to the p-value.
+    """
     if len(differences) < 2:
         return InapplicableTest(name, ONE_UNIT)
     if not differences.any():
@@ -207,8 +210,8 @@ def _left_out(zeros: int) -> str:
 def _binomial_tail(above: int, below: int, alternative: Alternative) -> float:
     both = above + below
     if alternative == "two-sided":
-        # If above and below differ by at most 1, each tail is at least 1/2; the computed tail may be smaller by
-        # rounding.
+        # If above and below differ by at most 1, each tail is at least 1/2. A computed tail may be below 1/2 by a
+        # rounding error.
         return 1.0 if abs(above - below) <= 1 else 2.0 * binomial_upper(max(above, below), both)
     return binomial_upper(above if alternative == "greater" else below, both)
 
@@ -221,12 +224,16 @@ def _mid_p(above: int, below: int, alternative: Alternative) -> float:
     tail = 0.5 * (binomial_upper(ahead, both) + binomial_upper(ahead + 1, both))
     if alternative != "two-sided":
         return tail
-    # If b = c, every outcome is as extreme, and only X = b is exactly as extreme: p = 1 - P(X = b) / 2.
+    # If above = below = b, every number X of units ahead is at least as extreme as b, and only X = b exactly as
+    # extreme. So p = 1 - P(X = b) / 2.
     return 2.0 * tail if above != below else 0.5 + binomial_upper(above + 1, both)
 
 
 def doubled_ranks(sizes: np.ndarray, rounding: float) -> np.ndarray:
-    """Twice the mean ranks `[unit]` of sizes `[unit]`, which are integers; neighbours within `rounding` are tied."""
+    """Return twice the mean ranks `[unit]` of `sizes` `[unit]`. Twice a mean rank is always an integer.
+
+    Sorted neighbours that are at most `rounding` apart are tied.
+    """
     order = np.argsort(sizes, kind="stable")
     group = np.zeros(len(sizes), np.int64)
     group[order[1:]] = np.cumsum(np.diff(sizes[order]) > rounding)
@@ -235,10 +242,13 @@ def doubled_ranks(sizes: np.ndarray, rounding: float) -> np.ndarray:
 
 
 def _exact_ranks(doubled: np.ndarray, sum_above: int, alternative: Alternative) -> float:
-    """Exact p of a sum of (doubled) ranks; under the null hypothesis each rank counts with probability 1/2."""
+    """Return the exact p of the sum of the (doubled) ranks of positive differences.
+
+    Under the null hypothesis, each rank is in the sum with probability 1/2.
+    """
     ranks, counts = np.unique(doubled, return_counts=True)
     chance, total = dp_null(Lattice(ranks[:, None], counts, ranks[:0], ranks[:0, None])), int(doubled.sum())
-    # By symmetry, sum the lower tail: its terms are small, so digits are kept.
+    # The distribution is symmetric. Its lower tail is summed, because small terms keep their digits.
     if alternative == "two-sided":
         return min(1.0, 2.0 * float(chance[: min(sum_above, total - sum_above) + 1].sum()))
     return float(chance[: (total - sum_above if alternative == "greater" else sum_above) + 1].sum())
@@ -385,12 +395,12 @@ def dependence(a: np.ndarray, b: np.ndarray) -> tuple[float | None, float | None
 def rank_sum(a: np.ndarray, b: np.ndarray, alternative: Alternative, *, rounding: int = 0) -> ClassicalTest:
     r"""Wilcoxon-Mann-Whitney test; the statistic is $U_a$, the number of pairs of units in which a is ahead.
 
-    `a` and `b` are `[unit]`, integers, on different units. Values within `rounding` are equal. Ties share their mean
-    rank (and count half in $U_a$). If the distribution of rank sums can be counted within a second or two (up to some
-    200 units), p is exact, also with ties. For more units, p is from the normal distribution with the variance of tied
-    ranks and a continuity correction, as in `scipy.stats.mannwhitneyu(method="asymptotic")`. Two-sided is twice the
-    smaller tail, at most 1. Reference: Mann and Whitney (1947), "On a test of whether one of two random variables is
-    stochastically larger than the other".
+    `a` and `b` are `[unit]`, integers, on different units. Sorted neighbours that are at most `rounding` apart are
+    tied. Ties get their mean rank, and count half in $U_a$. If the distribution of rank sums can be counted within a
+    second or two (up to about 200 units), p is exact, also with ties. For more units, p is from the normal distribution
+    with the variance of tied ranks and a continuity correction, as in
+    `scipy.stats.mannwhitneyu(method="asymptotic")`. Two-sided is twice the smaller tail, at most 1. Reference: Mann and
+    Whitney (1947), "On a test of whether one of two random variables is stochastically larger than the other".
 
     >>> test = rank_sum(np.array([3, 4, 5]), np.array([1, 2]), "two-sided")
     >>> test.statistic, test.p_value

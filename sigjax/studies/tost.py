@@ -1,4 +1,4 @@
-"""Equivalence tests: are two systems equal up to a margin? Non-inferiority: is one at most this much worse?"""
+"""Equivalence tests: are two systems equal up to a margin? Non-inferiority: is a system worse by less than a margin?"""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ from sigjax.testing.uncertainty import Basic, quantile_levels, quantiles, standa
 
 Claim = Literal["equivalence", "non-inferiority"]
 Tests = tuple[float, float, Interval, float, tuple[int, int] | None]
-"""p-values against delta <= -margin and delta >= margin; interval and standard error of delta; and the numbers of
-extreme resamples for both p-values, if resamples were drawn."""
+"""Results of both one-sided tests of a pair: the p-value against delta <= -margin, the p-value against delta >= margin,
+the interval of delta, the standard error of delta, and the numbers of extreme resamples for both p-values (None if no
+resamples were drawn)."""
 _MOST_NAMED = 3
 _TITLES = {
     "conservative-t": "t by the jackknife, corrected for skewness",
@@ -49,12 +50,15 @@ _ALL_EQUAL = "the interval has zero width: all units differ alike, which says no
 
 
 def _interval_level(settings: Settings) -> float:
-    """1 - 2 alpha: an interval at this level agrees with both one-sided tests at alpha."""
+    """Return 1 - 2 alpha. An interval at this level agrees with both one-sided tests at level alpha."""
     return round(2.0 * settings.confidence_level - 1.0, 12)
 
 
 def _closed_tests(problem: SumsProblem, margin: float) -> tuple[str, list[Tests]]:
-    """Tests that agree with `jackknife_intervals`: Tango's score tests for right-or-wrong answers, else t tests."""
+    """Return the name of a method that agrees with `jackknife_intervals`, and its tests of each pair.
+
+    The tests are Tango's score tests for right-or-wrong answers, else t tests.
+    """
     at_level = replace(problem.settings, confidence_level=_interval_level(problem.settings))
     spreads = jackknife_intervals(replace(problem, settings=at_level))[len(problem.hypotheses.scores) :]
     errors, method = spreads[:, 0], interval_names(problem).pairs or ""
@@ -78,7 +82,9 @@ def _closed_tests(problem: SumsProblem, margin: float) -> tuple[str, list[Tests]
 
 
 def _bootstrap_tests(problem: Problem, margin: float, context: Context) -> tuple[str, list[Tests]]:
-    """Bootstrap tests; both reject if and only if the basic bootstrap interval lies within the margins.
+    """Return "bootstrap", and the bootstrap tests of each pair.
+
+    Both tests of a pair reject if and only if the basic bootstrap interval lies within the margins.
 
     Reference: Davison and Hinkley (1997), "Bootstrap methods and their application", section 5.2.
     """
@@ -115,12 +121,12 @@ class Equivalence(SciPyNames, ShortRepr):
             without resamples.
         p_adjusted: p_value adjusted for all pairs of the same metric.
         holds: whether the claim is shown: p_adjusted < 1 - level.
-        interval: confidence interval of delta, at the level 1 - 2 alpha. Equivalence holds (before adjustment) if this
-            interval lies within the margins, up to Monte Carlo error for bootstrap tests. One exception: if all units
-            have the same difference, the interval of t has zero width, but p is 1.
+        interval: confidence interval of delta, at the level 1 - 2 alpha. Equivalence is shown (without adjustment) if
+            this interval lies within the margins, up to Monte Carlo error for bootstrap tests. There is one exception:
+            if all units have the same difference, the interval of t has zero width, but p is 1.
         interval_level: the level of this interval.
         standard_error: standard error of delta by the jackknife; for bootstrap tests, by the bootstrap (ddof = 1).
-        exceed: number of extreme resamples behind p_value; None without resamples.
+        exceed: number of extreme resamples from which p_value is computed; None without resamples.
         method: kind of the tests: "tango", "conservative-t" or "bootstrap".
         settings: resamples, seed, level and correction.
     """
@@ -227,7 +233,7 @@ def equivalence_test(a: Any, b: Any, options: EquivalencePairOptions) -> Equival
 @takes(EquivalencePairsOptions)
 @with_progress
 def equivalence(data: Any, options: EquivalencePairsOptions) -> StudyRows[Equivalence]:
-    """`equivalence_test` for all pairs of systems, or for each system against a baseline, on the same resamples.
+    """Apply `equivalence_test` to all pairs of systems, or to each system and a baseline, on the same resamples.
 
     Args:
         data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
@@ -327,7 +333,7 @@ def _document(results: Sequence[Equivalence]) -> Document:
 
 
 def _verdict(results: Sequence[Equivalence]) -> str:
-    """The verdict, with the pairs for which the claim is shown."""
+    """Return the verdict, which names the pairs for which the claim is shown."""
     (first, *others), held = results, sum(row.holds for row in results)
     if others:
         said = "equivalent" if first.claim == "equivalence" else "not worse"

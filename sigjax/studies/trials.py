@@ -1,7 +1,7 @@
-"""Trials: simulated test sets made from the units of an evaluation; each is tested as a user would test it.
+"""Trials: simulated test sets made from the units of an evaluation. Each trial is tested as a user would test it.
 
-A trial draws units of the evaluation with replacement, or swaps the outputs of two systems on random units. Trials have
-a stream of random numbers of their own, so trials and tests share no random numbers.
+A trial draws units of the evaluation with replacement, or swaps the outputs of two systems on random units. The random
+numbers of trials are independent of the random numbers of their tests.
 """
 
 from __future__ import annotations
@@ -45,13 +45,14 @@ from sigjax.testing.problem import NotFinite, SumsProblem
 
 Labels = Literal["clusters", "strata", "runs"]
 Handled = Literal["metrics", Labels]
-"""What data may have and a study may ignore."""
+"""What data may contain although a study may not use it: several metrics, and labels of instances."""
 LABELS: Mapping[Labels, str] = {"clusters": "cluster", "strata": "strata", "runs": "runs"}
-"""The labels of instances, and the options of reading that give them."""
+"""Dict from a kind of labels of instances to the option of reading that gives these labels."""
 ALL: frozenset[Handled] = frozenset(("metrics", *LABELS))
-"""For studies that report on all metrics and draw units by all labels."""
+"""What a study handles (see `study_data`) that reports on all metrics and uses all labels."""
 Maker = Callable[[np.ndarray], np.ndarray]
-"""Trial numbers `[trial]` -> statistics `[trial, system, unit, stat]` (int64), in the fixed point of the units."""
+"""A function that makes trials: it maps their numbers `[trial]` to statistics `[trial, system, unit, stat]` (int64), in
+the fixed point of the units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +67,10 @@ class Pilot:
 def study_data(
     data: Any, read: ReadOptions | Mapping[str, Any] | None, handles: Collection[Handled], **how: Any
 ) -> list[EvaluationRecord]:
-    """The evaluations of a study, which has no other door to data; see `read_data`.
+    """Read the data of a study by `read_data`. All studies read their data by this function.
 
-    A study `handles` what it uses, or refuses in words of its own. All else is refused here, so that no study ignores
-    it in silence.
+    `handles` names what the study uses, or checks itself. Other labels, and several metrics, raise an error here, so
+    that no study ignores them in silence.
     """
     evaluations = read_data(data, read, **how)
     refuse_unused(evaluations, handles)
@@ -90,18 +91,18 @@ def refuse_unused(
 def by_one_metric(
     data: Any, read: ReadOptions | Mapping[str, Any] | None, handles: Collection[Handled], **how: Any
 ) -> EvaluationRecord:
-    """Read data with one metric; refuse several. See `study_data`."""
+    """Read the data of a study that takes one metric; several metrics raise an error. See `study_data`."""
     (evaluation,) = study_data(data, read, handles, **how)
     return evaluation
 
 
 def instance_ids(evaluation: EvaluationRecord) -> Sequence[str]:
-    """Names that identify instances, each with all its runs: ids, else positions."""
+    """Return names that identify the instances: ids; without ids, positions. All runs of an instance have one name."""
     return evaluation.ids or tuple(f"number {number}" for number in range(1, evaluation.num_instances + 1))
 
 
 def shown_fields(data: Any, fields: Sequence[str], read: ReadOptions, **how: Any) -> dict[str, EvaluationRecord]:
-    """Field to show beside instances -> the data read with this field as strata."""
+    """Read the fields to show beside instances: a dict from each field to the data, with this field as strata."""
     given = data if isinstance(data, list | tuple) else [data]
     if fields and any(isinstance(each, EvaluationRecord) for each in given):
         raise InputError(f"{Hint('show')} reads fields of files, and these are read already; give their paths")
@@ -110,13 +111,13 @@ def shown_fields(data: Any, fields: Sequence[str], read: ReadOptions, **how: Any
 
 
 def texts_by_id(texts: Mapping[str, EvaluationRecord], ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Field -> its texts for the instances with these ids; `texts` is from `shown_fields`."""
+    """Return a dict from each field to its texts for the instances `ids`; `texts` is the result of `shown_fields`."""
     known = {name: dict(zip(instance_ids(each), each.strata or (), strict=True)) for name, each in texts.items()}
     return {name: tuple(own[id] for id in ids) for name, own in known.items()}
 
 
 def check_pair(evaluation: EvaluationRecord) -> EvaluationRecord:
-    """Return an evaluation of two systems; refuse any other number."""
+    """Return the evaluation; raise an error unless it has exactly two systems."""
     names = evaluation.systems
     if len(names) != 2:
         raise InputError(
@@ -127,7 +128,7 @@ def check_pair(evaluation: EvaluationRecord) -> EvaluationRecord:
 
 
 def on_instances(evaluation: EvaluationRecord, chosen: np.ndarray, **changes: Any) -> EvaluationRecord:
-    """The evaluation on the chosen instances (positions or a mask), with other changes to its fields."""
+    """Return the evaluation on the `chosen` instances (positions or a mask), with other `changes` to its fields."""
     index = np.arange(evaluation.num_instances)[chosen]
     labels = {
         name: tuple(labels[i] for i in index.tolist())
@@ -138,7 +139,10 @@ def on_instances(evaluation: EvaluationRecord, chosen: np.ndarray, **changes: An
 
 
 def make_pilot(evaluation: EvaluationRecord) -> Pilot:
-    """Make the pilot of an evaluation; refuse metrics that are no functions of sums, and single units."""
+    """Make the pilot of an evaluation.
+
+    Raise an error if the metric is no function of sums, or if there is only one unit.
+    """
     metric = evaluation.metric
     if not isinstance(metric, Metric):
         raise InputError(f"a study takes metrics of sums, but {metric.name!r} is computed from all instances at once")
@@ -151,7 +155,10 @@ def make_pilot(evaluation: EvaluationRecord) -> Pilot:
 
 
 def swapped(pilot: Pilot, seed: int) -> Maker:
-    """Trials that swap the outputs of each unit with probability 1/2, so that neither system is better."""
+    """Return a function that makes trials by swapping: the outputs of each unit are swapped with probability 1/2.
+
+    Then neither system is better.
+    """
     values = pilot.units.values.swapaxes(0, 1)
     draws = Draws(np.zeros(len(values), np.int32), np.zeros(len(values), np.uint64))
 
@@ -163,7 +170,10 @@ def swapped(pilot: Pilot, seed: int) -> Maker:
 
 
 def drawn(pilot: Pilot, seed: int, strata: np.ndarray) -> Maker:
-    """Trials that draw units with replacement; `strata` `[unit]` (ascending) says from which stratum."""
+    """Return a function that makes trials by drawing units with replacement.
+
+    `strata` `[unit]` (ascending) says from which stratum each unit of a trial is drawn.
+    """
     start, end = (np.searchsorted(pilot.units.strata, strata, side=side) for side in ("left", "right"))
     draws = Draws(start.astype(np.int32), (end - start).astype(np.uint64))
 
@@ -175,7 +185,7 @@ def drawn(pilot: Pilot, seed: int, strata: np.ndarray) -> Maker:
 
 
 def allotted(strata: np.ndarray, size: int) -> np.ndarray:
-    """Allot `size` units to strata `[size]` (ascending), in proportion to `strata` `[unit]` (ascending).
+    """Allot `size` units to strata, in proportion to `strata` `[unit]` (ascending); return their strata `[size]`.
 
     Numbers are rounded down; the units that are left go to the strata with the largest remainders (Hamilton's method).
 
@@ -188,9 +198,10 @@ def allotted(strata: np.ndarray, size: int) -> np.ndarray:
 
 
 _GROUP_VALUES = 2**23
-"""Most statistics of trials in memory at a time."""
+"""About this many statistics of trials are in memory at a time."""
 _EXACT_SECONDS, _NO_LIMIT = 2.0, 1e9
-"""Most nominal seconds of the exact tests of all trials together; above this, all tests are sampled."""
+"""`_EXACT_SECONDS`: if the exact tests of all trials together would take more nominal seconds than this, all tests are
+sampled. `_NO_LIMIT`: a budget that no exact test exceeds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,7 +229,11 @@ class StudyOptions:
 def checked_settings(
     evaluations: Sequence[EvaluationRecord], options: Any, least_p: float, *, drawing: str = "", **changes: Any
 ) -> Settings:
-    """Make and check the settings of a study's tests; resamples must be enough for p-values as small as `least_p`."""
+    """Make and check the settings of a study's tests.
+
+    There must be enough resamples for p-values as small as `least_p`. `drawing` names a study that draws instances;
+    data of single responses are then an error. `changes` replace options.
+    """
     settings = Settings(interval="none", **values(options, Settings, **changes))
     check_together(settings)
     check_resamples(settings.fixed_resamples, least_p)
@@ -230,7 +245,10 @@ def checked_settings(
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """Deltas and p-values of all trials `[trial]`, and for each test the number of trials by each method."""
+    """Results of all trials: deltas `[trial]`, p-values `[trial]` of each test, and the methods of each test.
+
+    `methods` has for each test a dict from method to number of trials.
+    """
 
     deltas: np.ndarray
     p_values: dict[Test, np.ndarray]
@@ -247,9 +265,10 @@ def run_trials(
     *,
     progress: bool,
 ) -> Trials:
-    """Test `count` trials of two systems, all on the same resamples; the units of a trial have these `strata` `[unit]`.
+    """Make and test `count` trials of two systems, all on the same resamples.
 
-    Permutation tests are exact if that takes only seconds for all trials together. Bootstrap tests are sampled.
+    The units of a trial have these `strata` `[unit]`. Permutation tests are exact if that takes only seconds for all
+    trials together. Bootstrap tests are sampled.
     """
     groups = -(-count * 2 * len(strata) * pilot.units.values.shape[2] // _GROUP_VALUES)
     size = -(-count // groups)
@@ -262,7 +281,7 @@ def run_trials(
         _input_errors(pilot, device),
     ):
         for group in range(groups):
-            # Groups of equal size need only one compiled program; the last group may repeat some trials.
+            # Groups of equal size need only one compiled program. So the last group may repeat some earlier trials.
             start = min(group * size, count - size)
             part = slice(start, start + size)
             problem = _problem(pilot, make(np.arange(start, start + size)), strata, settings)
@@ -276,8 +295,11 @@ def run_trials(
 
 
 def _problem(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Settings) -> SumsProblem:
-    """One problem for trials `[trial, system, unit, stat]`: systems 2 i and 2 i + 1 are the pair of trial i."""
-    # A system of a trial may mix the outputs of both systems, so it takes the larger error.
+    """Make one problem of many trials, whose statistics are `values` `[trial, system, unit, stat]`.
+
+    The systems 2 i and 2 i + 1 of the problem are the pair of trial i.
+    """
+    # A system of a trial may mix the outputs of both systems, so its error is the larger of their errors.
     errors = np.full(2 * len(values), pilot.units.relative_error.max())
     units = replace(pilot.units, values=values.reshape(-1, *values.shape[2:]), strata=strata, relative_error=errors)
     return SumsProblem.of(units, pilot.metric, np.arange(len(errors), dtype=np.int32).reshape(-1, 2), settings)
@@ -297,7 +319,7 @@ def _tested(problem: SumsProblem, test: Test, count: int, device: Device) -> Com
 
 @contextmanager
 def _input_errors(pilot: Pilot, device: Device) -> Iterator[None]:
-    """Turn errors of tests into messages for users."""
+    """Context manager that turns errors of tests into messages for users."""
     name = pilot.metric.name
     try:
         yield
@@ -314,13 +336,13 @@ def _input_errors(pilot: Pilot, device: Device) -> Iterator[None]:
 
 
 def signed_data(evaluation: EvaluationRecord) -> dict[str, str | int | None]:
-    """Values of a signature that describe the data: runs and strata, if there are any."""
+    """Return the values of a signature that describe the data: numbers of runs and of strata, if there are any."""
     strata = None if evaluation.strata is None else len(set(evaluation.strata))
     return {"runs": str(evaluation.size) or None, "strata": strata}
 
 
 def refuse_zero(missing: Missing) -> None:
-    """Refuse missing="zero": results that are still to come are not 0."""
+    """Raise an error for missing="zero", because results that are still to come are not 0."""
     if missing == "zero":
         raise InputError(f"{Hint('missing')}: results still to come are not 0; write failures into the files as 0")
 
@@ -328,7 +350,10 @@ def refuse_zero(missing: Missing) -> None:
 def mean_scores(
     data: Any, options: Any, what: str, missing: Missing = "pairwise"
 ) -> tuple[EvaluationRecord, np.ndarray, Sequence[str] | None]:
-    """Read data with a mean over instances: the evaluation, scores `[system, instance]`, and unit labels or None."""
+    """Read data whose metric is a mean over instances. Return the evaluation, its scores, and the labels of its units.
+
+    Scores are `[system, instance]`. Labels are `[instance]`; None if each instance is a unit. `what` names the study.
+    """
     evaluation = by_one_metric(data, options.read, ("clusters", "runs"), missing=missing, progress=options.progress)
     stats, present = evaluation.stats, slice(None) if evaluation.present is None else evaluation.present
     is_mean = getattr(evaluation.metric, "score", None) is mean_score and (stats[..., 1][present] == 1).all()

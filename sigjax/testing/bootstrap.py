@@ -55,11 +55,11 @@ from sigjax.testing.uncertainty import Percentile, Pieces, quantile_levels, targ
 
 
 def draw_all(problems: Sequence[SumsProblem], run: Run) -> dict[str, np.ndarray]:
-    """Scores `[system, resample]` of several metrics on the same units and resamples, by name of the metric.
+    """Draw the scores of several metrics on the same resamples; return a dict: metric -> `[system, resample]`.
 
-    The result is empty if the scores do not fit into memory, stay on the device, or are kept in tallies. It is also
-    empty if the sums of a single metric would use another type of arithmetic. Then each metric draws separately
-    (`replicate_pieces`), with the same results.
+    The dict is empty if the scores do not fit into memory, stay on the device, or are kept in a checkpoint. It is also
+    empty if one of the metrics alone would use another type of arithmetic than all metrics together. Then each metric
+    draws separately (`replicate_pieces`), with the same results.
     """
     shape = sum(len(problem.units.values) for problem in problems), run.resamples
     if run.checkpoint.is_kept or room(run.backend) or not fits(gib(shape), problems[0].settings):
@@ -75,7 +75,7 @@ def draw_all(problems: Sequence[SumsProblem], run: Run) -> dict[str, np.ndarray]
 
 
 def replicate_pieces(problem: SumsProblem, run: Run) -> Pieces:
-    """Scores of all systems by one metric on the resamples of the run, piece by piece."""
+    """Draw the scores of all systems by one metric on the resamples of the run, piece by piece."""
     return ((start, scores) for start, (scores,) in replicates(*_projected([problem], run), run))
 
 
@@ -84,7 +84,10 @@ def _arithmetic(projection: Projection) -> tuple[object, ...]:
 
 
 def _projected(problems: Sequence[SumsProblem], run: Run) -> tuple[Projection, list[ScoreSpec]]:
-    """The projection from weights of units to the sums of all metrics; a statistic that metrics share is one column."""
+    """Return two things: the projection from weights of units to the sums of all metrics, and the score of each metric.
+
+    If several metrics share a statistic, it is one column of the projection.
+    """
     draws, compiled = draws_from_strata(problems[0].units.strata), bool(run.backend.devices)
     in_bytes = most_bytes(run.backend, counts=True)
     outputs = [each.units.outputs for each in problems if each.units.outputs and each.draws == "outputs"]
@@ -99,7 +102,8 @@ def _projected(problems: Sequence[SumsProblem], run: Run) -> tuple[Projection, l
     start = 0
     for each in problems:
         stats = slice(start, start := start + each.units.values.shape[2])
-        # A compiler may merge the division by divisors with the metric's own division: NumPy computes such scores.
+        # A compiler may merge the division by divisors with a division of the metric, which changes the rounding. So
+        # NumPy computes such scores.
         on_host = not each.metric.portable or each.units.divisors is not None
         indices = ColumnIndices(column[:, stats], offset[:, stats])
         metrics.append(ScoreSpec(indices, each.units.divisors, each.metric.score, on_host))
@@ -115,15 +119,16 @@ def sampled_bootstrap(
     uncertain: bool,
     joint_pairs: int = 1,
 ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
-    """How many resamples count against each tested pair, and standard errors and intervals of all scores and deltas.
+    """Test pairs on bootstrap resamples, and compute standard errors and intervals of all scores and deltas.
 
     `pieces` yields the scores of all systems on the same resamples, piece by piece, for a part of the run. The pairs at
-    the positions `tested` are tested. `uncertain` requests standard errors and intervals; the intervals of
-    `joint_pairs` deltas, including deltas of other problems, are then simultaneous.
+    the positions `tested` are tested. `uncertain` requests standard errors and intervals. Then the intervals of
+    `joint_pairs` deltas, including deltas of other problems, are simultaneous.
 
     Returns:
-        The counts `[pair]`; standard errors and ends of intervals of all scores, then of all deltas, `[target, 3]`, or
-        None; and the scores `[system, resample]`, or None if they were not all kept.
+        Three arrays: the number of extreme resamples of each tested pair, `[pair]`; the standard errors and interval
+        ends of all scores, then of all deltas, `[target, 3]`, or None if they are not requested; and the scores
+        `[system, resample]`, or None if they were not all kept.
     """
     settings, hypotheses = problem.settings, problem.hypotheses
     deltas = Deltas(hypotheses.members[tested], hypotheses.deltas[tested], hypotheses.rounding[tested])
@@ -138,25 +143,26 @@ def sampled_bootstrap(
 
 
 _BYTES = 100.0
-"""Bytes of memory for each value of a grid."""
+"""Bytes of memory for each possible value of a sum while its distribution is computed."""
 
 
 class BootstrapPlan(NamedTuple):
-    """The distributions to compute, for an evaluation whose score is linear in the sum of one statistic."""
+    """The exact distributions to compute if the score is linear in the sum of one statistic, with this slope."""
 
     stat: int
     slope: float
     systems: tuple[DrawLattice, ...]
     pairs: dict[Pair, DrawLattice]
-    """The distribution for the first pair of each problem."""
+    """The first pair of each problem (a group of `EquivalentPairs`) -> the distribution to compute."""
     which: np.ndarray
     """`[pair]`: the index of the pair's problem."""
 
 
 def plan_bootstrap(problem: SumsProblem, equivalent: EquivalentPairs, budget: float) -> BootstrapPlan | NotEligible:
-    """Plan the exact distributions of systems and pairs, if the score is linear, within memory and budget (in seconds).
+    """Plan the exact distributions of systems and pairs, or return the reason why this is impossible.
 
-    `equivalent` groups pairs with the same permutation test. Without strata, they also have the same bootstrap test.
+    The score must be linear, and the work must fit into the memory and take at most `budget` seconds. `equivalent`
+    groups pairs with the same permutation test. Without strata, such pairs also have the same bootstrap test.
     """
     units = problem.units
     if problem.draws == "outputs":
@@ -173,7 +179,7 @@ def plan_bootstrap(problem: SumsProblem, equivalent: EquivalentPairs, budget: fl
     cost = sum(map(draws_cost, different.values()), start=Cost())
     if units.strata[-1] > 0:
         equivalent = EquivalentPairs.apart(len(problem.hypotheses.members))
-    # The distribution of a pair's delta, and the distribution that each tail needs.
+    # Intervals need one distribution of delta. A test needs two more, because each tail has its own.
     count = 3 if "bootstrap" in problem.settings.tests else 1
     for a, b in problem.hypotheses.members[equivalent.first].tolist():
         pairs[a, b] = draw_lattice(column[a] - column[b], units.strata)
@@ -191,19 +197,19 @@ def _length(lattice: DrawLattice) -> int:
 
 
 def draws_cost(lattice: DrawLattice) -> Cost:
-    """The cost of a distribution of draws, without sampling."""
+    """The cost of the exact distribution of a bootstrap sum."""
     return DRAWS + DRAWS_VALUE * _length(lattice)
 
 
 def _key(lattice: DrawLattice) -> tuple[bytes | int, ...]:
-    """A key of the lattice's distribution; lattices with the same distribution have equal keys."""
+    """A key for the distribution of a lattice: lattices with the same distribution have equal keys."""
     return *(column.tobytes() for column in lattice[:3]), lattice.offset, lattice.scale
 
 
 def _linear_score(problem: SumsProblem) -> tuple[int, float] | NotEligible:
-    """The only statistic that varies over units, and the slope of the score in it.
+    """Return the index of the only statistic that varies over units, and the slope of the score in its sum.
 
-    The other statistics must be equal.
+    Return the reason if several statistics vary, if systems differ in another statistic, or if the score is not linear.
     """
     units = problem.units
     totals = units.totals
@@ -222,16 +228,16 @@ def _linear_score(problem: SumsProblem) -> tuple[int, float] | NotEligible:
 
 
 def linear_intervals(problem: SumsProblem, plan: BootstrapPlan) -> np.ndarray:
-    """Standard error and ends of the interval of each score, then of each delta, `[target, 3]`.
+    """Return the standard error and the interval ends of each score, then of each delta, `[target, 3]`.
 
-    They are the limits for infinitely many resamples.
+    Bootstrap results approach these numbers as the number of resamples grows.
     """
     pairs, none = list(plan.pairs), len(plan.systems)
     lattices = [*plan.systems, *plan.pairs.values()]
     turned = [0.0] * len(lattices)
     if problem.settings.interval == "bca":
         targets = np.array([*((system, none) for system in range(none)), *pairs], np.int32)
-        # The sign is relative to the sum; a negative slope of the score reverses it.
+        # These are accelerations of sums: if the slope of the score is negative, the sign is reversed.
         turned = (np.sign(plan.slope) * accelerations(problem, targets)).tolist()
     found, known = list[np.ndarray](), dict[tuple[object, ...], np.ndarray]()
     for index, (lattice, acceleration) in enumerate(zip(lattices, turned, strict=True)):
@@ -246,7 +252,11 @@ def linear_intervals(problem: SumsProblem, plan: BootstrapPlan) -> np.ndarray:
 def _uncertainty(
     problem: SumsProblem, plan: BootstrapPlan, lattice: DrawLattice, origin: np.ndarray, acceleration: float
 ) -> np.ndarray:
-    """Standard error and ends `[3]` of score(sum), or of score(sum) - score(origin) for a difference of sums."""
+    """Return the standard error and the interval ends of one score or delta, `[3]`, from the `lattice` of its sum.
+
+    For a delta, the sum is a difference of sums, and delta is score(sum) - score(`origin`). For a score, `origin` is
+    empty.
+    """
     level, kind = problem.settings.confidence_level, problem.settings.interval
     of_sum = sum_distribution(lattice)
     levels = quantile_levels(level)
@@ -260,9 +270,9 @@ def _uncertainty(
 
 
 def exact_bootstrap_tests(problem: SumsProblem, plan: BootstrapPlan) -> Columns:
-    """The columns of the bootstrap tests of all pairs, as with infinitely many resamples.
+    """Return the columns of the bootstrap tests of all pairs, as with infinitely many resamples.
 
-    Pairs with p = 0 stay open.
+    A pair with p = 0 gets no p-value here, so that it is sampled.
     """
     reasons = f"the score is linear in {problem.metric.stat_names[plan.stat]}", "no resample at all is as extreme"
     p_values = list[PValue]()

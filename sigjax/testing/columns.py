@@ -1,7 +1,7 @@
 """Tests for metrics that are not functions of sums: every resample calls the metric's function.
 
-The permutation test swaps the columns of two systems, standardized if the metric requests it; the bootstrap draws
-instances for all systems at once. If few units differ, all swaps are listed. The work always runs on the CPU.
+The permutation test swaps the columns of two systems, after standardizing them if the metric requests it. The bootstrap
+draws instances for all systems at once. If few units differ, all swaps are listed. The work always runs on the CPU.
 Reference: Efron and Tibshirani (1993), chapters 6 and 15.
 """
 
@@ -57,18 +57,18 @@ from sigjax.testing.uncertainty import Pieces
 
 NOT_SUMS = "the metric is not a function of sums"
 _SMALL_WORK_SECONDS = 2.0
-"""Nominal seconds of NumPy work below which compiling does not pay."""
+"""If NumPy needs fewer nominal seconds than this, nothing is compiled."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SamplePlan:
-    """Which pairs are tested without sampling, and how to call the function."""
+    """Which pairs are tested without sampling, and how to call the metric's function."""
 
     function: Function
     differing: dict[Pair, np.ndarray]
-    """For each pair tested without sampling: the units that differ."""
+    """Pair that is tested without sampling -> the units that differ."""
     sampled: dict[Pair, NotEligible]
-    """For each other pair: why it is sampled."""
+    """Any other pair -> the reason why it is sampled."""
     cost: Cost
 
 
@@ -112,12 +112,12 @@ class ColumnsProblem(Problem):
         return without
 
     def swap_tolerance(self, pair: Pair) -> float:
-        """See `Problem.swap_tolerance`; two deltas have four rounded scores."""
+        """See `Problem.swap_tolerance`; the factor 4 is there because two deltas contain four rounded scores."""
         return 4.0 * pair_rounding(self.metric, *self.units.columns[list(pair)])
 
 
 def planned(problem: ColumnsProblem, *, draws: bool) -> SamplePlan:
-    """Plan the permutation test and the calls of the function; `draws` says whether the bootstrap calls it, too."""
+    """Plan the permutation test and the calls of the metric's function; with `draws`, the bootstrap calls it, too."""
     settings, permuted = problem.settings, "permutation" in problem.settings.tests
     differing = {pair: _differing(problem, pair) for pair in problem.hypotheses.pairs if permuted}
     sampled = {pair: why for pair, units in differing.items() if (why := _why_sampled(problem, pair, len(units)))}
@@ -148,7 +148,7 @@ def exact_permutation(problem: ColumnsProblem, context: Context) -> Columns:
 
 
 def swap_counter(problem: ColumnsProblem, indices: np.ndarray, run: Run) -> ExceedCounter:
-    """A function that counts the swaps at least as extreme as observed, for the pairs at these indices."""
+    """Return a function that counts the swaps at least as extreme as observed, for the pairs at these indices."""
     sampled = [problem.hypotheses.pair(index) for index in indices]
     deltas, tolerances = (
         problem.hypotheses.deltas[indices],
@@ -173,7 +173,7 @@ def swap_counter(problem: ColumnsProblem, indices: np.ndarray, run: Run) -> Exce
 
 
 def replicates(problem: ColumnsProblem, run: Run) -> Pieces:
-    """Bootstrap scores of all systems, piece by piece."""
+    """Draw the bootstrap scores of all systems, piece by piece."""
     function = problem.plan.function if bootstraps(problem) else _function(problem, float(_num_draws(problem)))
     whole, mine = range(problem.settings.fixed_resamples), range(run.start, run.resamples)
     return _advancing(drawn_scores(function, problem.units, run.seed, whole, mine), run)
@@ -198,7 +198,7 @@ def _why_sampled(problem: ColumnsProblem, pair: Pair, num_coins: int) -> NotElig
 
 
 def _exact(problem: ColumnsProblem, pair: Pair) -> tuple[PValue, str]:
-    """The p-value of a pair from all swaps of the few units that differ, and the reason for this method."""
+    """Return the p-value of a pair, from all swaps of the few units that differ, and the reason for this method."""
     plan = problem.plan
     differing = plan.differing[pair]
     if not differing.size:
@@ -216,7 +216,7 @@ def _exact(problem: ColumnsProblem, pair: Pair) -> tuple[PValue, str]:
 
 
 def _function(problem: ColumnsProblem, calls: float) -> Function:
-    """The metric's function; it is compiled if `calls` are worth the time, and if JAX can trace it."""
+    """The metric's function; it is compiled if this many `calls` are worth the time, and if JAX can trace it."""
     metric = problem.metric
     hashable = isinstance(cast("object", metric.function), Hashable)
     call: Callable[..., Any] = metric.function if hashable else partial(metric.function)
@@ -237,7 +237,7 @@ def _function(problem: ColumnsProblem, calls: float) -> Function:
 
 
 def _call_cost(problem: ColumnsProblem, *, together: bool) -> Cost:
-    """The cost of the score of one resample, with one call per resample or one call for many resamples."""
+    """The cost of the score of one resample, with one call per resample, or with one call for many (`together`)."""
     numbers = math.prod(problem.units.columns.shape[1:])
     return CALLED_NUMBER_TOGETHER * numbers if together else CALL + CALLED_NUMBER * numbers
 
@@ -248,7 +248,7 @@ def _num_draws(problem: ColumnsProblem) -> int:
 
 
 def _advancing(pieces: Pieces, run: Run) -> Pieces:
-    """The same pieces, with progress reported after each piece."""
+    """Yield the same pieces, and report the progress after each piece."""
     for start, scores in pieces:
         yield start, scores
         run.advance(start + scores.shape[-1])

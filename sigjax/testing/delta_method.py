@@ -1,12 +1,13 @@
 r"""Standard errors by the delta method.
 
 This module has standard errors for new units; `two_way` extends them to new units and new runs. The standard error is
-$\sqrt{\sum_h \sum_{i \in h} (g \cdot (s_i - \bar s_h))^2}$, where g is the gradient of the score at the sums. Gradients
-are central differences in NumPy, so that no number depends on the device. For a linear score, infinitely many bootstrap
-resamples of the units have the same standard error. For a mean, it is the standard deviation (ddof = 0) divided by the
-root of the number of units. The factor $n_h / (n_h - 1)$ (ddof = 1) makes errors of instances comparable with the
-jackknife's errors of clusters. References: Efron and Tibshirani (1993), section 21; Davison and Hinkley (1997), section
-2.7.2.
+$\sqrt{\sum_h \sum_{i \in h} (g \cdot (s_i - \bar s_h))^2}$. Here g is the gradient of the score at the sums, $s_i$ are
+the statistics of unit i, and $\bar s_h$ is their mean over the $n_h$ units of stratum h. Gradients are central
+differences in NumPy, so that no number depends on the device. If the score is linear, the bootstrap standard error
+approaches this number as the number of resamples grows. For a mean, it is the standard deviation (ddof = 0) divided by
+the root of the number of units. With the factor $n_h / (n_h - 1)$ for each square (ddof = 1), errors of instances are
+comparable with the jackknife's errors of clusters. References: Efron and Tibshirani (1993), section 21; Davison and
+Hinkley (1997), section 2.7.2.
 """
 
 from __future__ import annotations
@@ -23,15 +24,16 @@ from sigjax.resample.units import norms, total
 from sigjax.testing.jackknife import of_pairs
 
 STEP = 2.0**-17
-"""Relative step of the differences: the truncation error and the rounding error are both about 1e-10 of a gradient."""
+"""Relative step of the differences that give gradients. It makes the truncation error and the rounding error of a
+gradient about equal, 1e-10 of the gradient."""
 NO_VARIANCE = 2.0**-40
 """A variance below this share of its terms is rounding."""
 
 
 def slope(score: Callable[[np.ndarray], np.ndarray], at: np.ndarray, stat: int, step: float) -> np.ndarray:
-    """The derivative `[row]` of a score of sums `[stat, row]` -> `[row]` with respect to a statistic.
+    """The derivative `[row]` of a score with respect to the sum of a statistic, by a central difference.
 
-    It is a central difference.
+    `score` computes scores `[row]` from sums `[stat, row]`, and `at` `[stat, row]` are the sums.
 
     >>> slope(lambda sums: sums[0] / sums[1], np.array([[3.0], [4.0]]), 0, 2.0**-17)
     array([0.25])
@@ -48,11 +50,11 @@ def slope(score: Callable[[np.ndarray], np.ndarray], at: np.ndarray, stat: int, 
 def delta_method_errors(
     values: np.ndarray, strata: np.ndarray, score: Score, pairs: Sequence[Pair], *, ddof: Literal[0, 1] = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Standard errors of the scores of systems `[system]`, and of the deltas of pairs `[pair]`.
+    """Return two arrays: standard errors of the scores of systems, `[system]`, and of the deltas of pairs, `[pair]`.
 
     With `ddof` = 1, squares are divided by the number of units of a stratum minus 1, as in a sample variance. `values`
-    are `[system, unit, stat]` float64, with units sorted by stratum; `strata` `[unit]` ascend from 0; the score takes
-    sums `[..., stat]`.
+    are `[system, unit, stat]` float64, with units sorted by stratum; `strata` `[unit]` ascend from 0. `score` computes
+    scores from sums `[..., stat]`.
 
     >>> values = np.array([[[1.0], [2], [3], [6]], [[1], [1], [2], [8]]])
     >>> strata, mean = np.zeros(4, int), lambda sums: sums[..., 0] / 4
@@ -67,9 +69,9 @@ def delta_method_errors(
 
 
 def delta_method_influences(values: np.ndarray, strata: np.ndarray, score: Score) -> tuple[np.ndarray, np.ndarray]:
-    """The influence of each unit on each score, `[system, unit]`; and a scale `[system]` for its rounding error.
+    """Return the influence of each unit on each score, `[system, unit]`, and a scale `[system]` for rounding errors.
 
-    The scale is the 2-norm over units of the sums of absolute terms.
+    An influence is a sum of one term per statistic. The scale is the 2-norm over units of the sums of absolute terms.
     """
     starts = np.searchsorted(strata, np.arange(int(strata[-1]) + 1))
     # The first unit of each stratum is subtracted, so that values that do not vary are exactly 0.
@@ -90,7 +92,7 @@ def delta_method_influences(values: np.ndarray, strata: np.ndarray, score: Score
 
 
 def _errors(influence: np.ndarray, largest: np.ndarray) -> np.ndarray:
-    """The 2-norm of each row; 0 if the norm is only rounding."""
+    """Standard errors: the 2-norm of each row of influences; 0 if it is only rounding beside `largest` `[row]`."""
     errors = norms(influence)
     return np.where(errors > math.sqrt(NO_VARIANCE) * largest, errors, 0.0)
 

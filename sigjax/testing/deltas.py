@@ -28,22 +28,23 @@ from sigjax.testing.problem import Problem, SumsProblem, draw_cost, scores_at, s
 from sigjax.testing.tests import replicates
 
 _MOST_RESAMPLES, _FEWEST, _OF_SAMPLES = 2**13, 2**10, 2**10
-"""Most and fewest resamples of a distribution of deltas; the last number is for metrics that are not sums."""
+"""A distribution of deltas has at most `_MOST_RESAMPLES` and at least `_FEWEST` resamples; for metrics that are not
+sums, it has at most `_OF_SAMPLES` resamples."""
 _SECONDS = 1.0
-"""Most nominal seconds of NumPy per distribution."""
+"""Limit of the nominal seconds of NumPy for a distribution."""
 _EXACT_SECONDS = 0.1
-"""Most nominal seconds for listing all deltas; they suffice for a million values."""
+"""Limit of the nominal seconds for listing all deltas; it suffices for a million values."""
 _FEW_DIFFERING = 13
-"""Most differing units for which all swaps are listed, if the metric is not a sum."""
+"""If the metric is not a sum, all swaps are listed for up to this many differing units."""
 
 
 _BINS, _MOST_BINS = 48, 192
-"""Number of bins for the middle 99.8%, and most bins in all."""
+"""The middle 99.8% of a distribution have about `_BINS` bins; all bins together are at most about `_MOST_BINS`."""
 _MIDDLE = 0.001
 _NEGLIGIBLE = 1e-9
-"""Largest probability outside the bins, at each end."""
+"""At each end, at most this probability lies outside the bins."""
 _SAME = 1e-9
-"""Deltas closer than this, relative to the largest, count as one value."""
+"""Deltas that differ by less than this, relative to the largest delta, count as one value."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -59,12 +60,12 @@ class DeltaDistribution:
 
 
 def drawn(deltas: np.ndarray) -> DeltaDistribution:
-    """The distribution of deltas from resamples, one delta each."""
+    """The distribution of `deltas` `[resample]`, one from each resample."""
     return DeltaDistribution(deltas, np.ones(len(deltas)), len(deltas))
 
 
 def null_deltas(problem: Problem) -> DeltaDistribution:
-    """The distribution of the only pair's delta under swaps, or under exchanges of outputs or runs."""
+    """The distribution of delta under swaps, or under exchanges of outputs or runs, for a problem with one pair."""
     if isinstance(problem, ColumnsProblem):
         return _of_columns(problem)
     assert isinstance(problem, SumsProblem)
@@ -103,10 +104,10 @@ def _listed_deltas(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray] | None
 
 
 def bootstrap_deltas(pair: Problem, together: Callable[[], np.ndarray]) -> DeltaDistribution:
-    """The distribution of the only pair's delta on bootstrap resamples, without sampling if possible.
+    """The distribution of delta on bootstrap resamples, for a problem with one pair; without sampling if possible.
 
-    `together` returns the scores `[2, resample]` of the pair, drawn together with scores of other systems. A metric
-    that is not a sum draws only for the pair, because every score needs a call.
+    `together` returns the scores `[2, resample]` of both systems, drawn together with the scores of other systems. If
+    the metric is not a sum, only the scores of these two systems are drawn, because every score needs a call.
     """
     if not isinstance(pair, SumsProblem):
         of_a, of_b = first_replicates(pair)
@@ -133,7 +134,7 @@ def first_replicates(problem: Problem) -> np.ndarray:
 
 
 def _affordable(problem: SumsProblem, cost: Cost) -> SumsProblem:
-    """Reduce the resamples of a problem to fit `_SECONDS`; `cost` is the cost with the resamples of its settings."""
+    """Reduce the resamples of a problem so that they fit `_SECONDS`; `cost` is the cost before the reduction."""
     resamples, a_resample = _MOST_RESAMPLES, cost.seconds / problem.settings.fixed_resamples
     while resamples > _FEWEST and resamples * a_resample > _SECONDS:
         resamples //= 2
@@ -145,7 +146,7 @@ def _host_run(problem: Problem) -> Run:
 
 
 def binned(pair: Problem, known: DeltaDistribution, test: Test) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Edges of bins, the probability of each bin, and the probability of extreme deltas in each bin."""
+    """Return three arrays: edges of bins, the probability of each bin, and the probability of its extreme deltas."""
     settings, (delta, tolerance) = pair.settings, pair.hypotheses.observed([(0, 1)])
     nulls, middle, far = known.deltas, 0.0, abs(float(delta[0]))
     if test == "permutation":
@@ -162,7 +163,9 @@ def binned(pair: Problem, known: DeltaDistribution, test: Test) -> tuple[np.ndar
 
 
 def bin_edges(deltas: np.ndarray, chances: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Edges `[bin + 1]` for deltas `[value]` with these probabilities; no bin crosses `low` or `high`, if possible.
+    """Return edges `[bin + 1]` for deltas `[value]` with probabilities `chances`.
+
+    No bin contains `low` or `high` in its inside, if possible.
 
     If deltas are multiples of a step (differences of accuracies), all bins hold equally many values.
 
@@ -188,7 +191,7 @@ def bin_edges(deltas: np.ndarray, chances: np.ndarray, low: float, high: float) 
 
 
 def _step(values: np.ndarray, width: float) -> float | None:
-    """The step of which all differences of ascending values are multiples; None without a step of useful size."""
+    """The step of which all differences of the ascending `values` are multiples; None without a step of useful size."""
     scale = _SAME * max(abs(values[0]), abs(values[-1]))
     gaps = np.diff(values)
     gaps = gaps[gaps > scale]

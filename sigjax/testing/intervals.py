@@ -1,6 +1,6 @@
 r"""The kinds of intervals: each is declared here, once, with the code that makes it; and intervals in closed form.
 
-From these records follow the refusals of options, the notes and the methods paragraph of a report, and the help page.
+These records also decide which options are refused, and what notes, methods paragraph and help page say on intervals.
 
 To add a kind that uses bootstrap replicates, add its name to `records.settings.IntervalKind`, and write a subclass of
 `Percentile` (example: `Basic`) and its record. Add the BibTeX entry that the record cites to `data/references.bib`.
@@ -60,15 +60,15 @@ from sigjax.testing.two_way import two_way_intervals
 from sigjax.testing.uncertainty import Basic, Percentile
 
 _FEW_UNITS = 10
-"""With fewer units, or fewer units than systems, correlations of deltas are too uncertain to be used."""
+"""Correlations of deltas are used only if there are at least this many units, and at least as many units as systems."""
 _ROWS = 2**10
-"""Number of normal draws per block."""
+"""Normal variables are drawn in blocks of this many draws."""
 _RIDGE = 1e-12
 """Each variance grows by this share, so that covariances have a Cholesky root even if a system is a sum of others."""
 
 
 def jackknife_intervals(problem: SumsProblem, joint_pairs: int = 1, *, proportions: bool = True) -> np.ndarray:
-    """Standard error and ends of the interval of each score, then of each delta, `[target, 3]`.
+    """Return the standard error and the interval ends of each score, then of each delta, `[target, 3]`.
 
     Ends are NaN if there is no interval. Intervals of `joint_pairs` deltas, including deltas of other problems, are
     simultaneous by Bonferroni's inequality. For the kind "simultaneous", intervals of all scores are simultaneous, and
@@ -104,8 +104,9 @@ def _joint_level(
 ) -> float:
     """The level of each interval that makes the intervals of some targets `[target, 2]` simultaneous.
 
-    The score interval of a proportion has a positive length even if no answer varies. It then counts as independent of
-    the other intervals. With few answers, score intervals are long enough, although correlations are uncertain.
+    `varies` `[target]` is false for a score or delta whose standard error is 0. The score interval of a proportion has
+    a positive length even then, and counts as independent of the other intervals. With few answers, score intervals are
+    long enough, although correlations are uncertain.
     """
     settings, num_units = problem.settings, len(problem.units.strata)
     if num_units < max(_FEW_UNITS, len(influence)) and not proportions:
@@ -120,7 +121,7 @@ def _joint_level(
 
 
 def normal_maxima(influence: np.ndarray, targets: np.ndarray, draws: int, seed: int) -> np.ndarray:
-    """The largest |Z| over all targets, `[draw]`.
+    """Return the largest |Z| over all targets on each draw, `[draw]`; Z is a target's error in standard errors.
 
     `influence` `[system, unit]` is the influence on scores. `targets` `[target, 2]` are (a, b): the delta of two
     systems, or the score of a if b is the number of systems. All targets vary.
@@ -143,7 +144,7 @@ def normal_errors(influence: np.ndarray, draws: int, seed: int) -> Iterator[np.n
 
 
 def _normal(root: np.ndarray, draws: int, seed: int) -> Iterator[np.ndarray]:
-    """Products of a root `[row, system]` with standard normal numbers, `[row, draw]`, in blocks."""
+    """Yield products of the matrix `root` `[row, system]` with standard normal numbers, `[row, draw]`, in blocks."""
     num_systems = root.shape[1]
     num_words = num_systems + num_systems % 2
     for start in range(0, draws, _ROWS):
@@ -153,7 +154,7 @@ def _normal(root: np.ndarray, draws: int, seed: int) -> Iterator[np.ndarray]:
 
 
 def _root(influence: np.ndarray) -> np.ndarray:
-    """A root of the covariance matrix of scores, divided by `_scale`."""
+    """The Cholesky root `[system, system]` of the covariance matrix of scores, divided by `_scale`."""
     influence = influence / _scale(influence)
     covariance = influence @ influence.T
     variances = np.diag(covariance)
@@ -184,9 +185,9 @@ def joint_level(maxima: np.ndarray, level: float, others: int = 0) -> float:
 
 
 _CACHED = 2**12
-"""Number of intervals whose ends are computed in one block."""
+"""The ends of this many intervals are computed in one block."""
 _TANGO_WIDTH = 1e-14
-"""Precision of the ends of Tango's intervals, for differences from -1 to 1."""
+"""The absolute precision of the ends of Tango's intervals, which lie between -1 and 1."""
 
 
 def right_or_wrong(problem: SumsProblem) -> bool:
@@ -201,7 +202,7 @@ def right_or_wrong(problem: SumsProblem) -> bool:
 def proportion_intervals(
     problem: SumsProblem, errors: tuple[np.ndarray, np.ndarray], levels: tuple[float, ...]
 ) -> np.ndarray:
-    """Wilson's intervals of all scores, and Tango's intervals of all deltas."""
+    """Return standard errors and interval ends `[target, 3]`: Wilson's for all scores, then Tango's for all deltas."""
     num_units, (only_a, only_b, which) = problem.units.values.shape[1], _only(problem)
     pairs = [ends[which] for ends in tango_interval(only_a, only_b, num_units, levels[1])]
     systems = wilson_interval(problem.units.totals[:, 0].astype(np.float64), num_units, levels[0])
@@ -209,7 +210,7 @@ def proportion_intervals(
 
 
 def _only(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Numbers of instances `[problem]` on which only a is right, and only b, both float64; and each pair's problem."""
+    """Return the numbers of instances that only a has right, and only b, each `[problem]`; and each pair's problem."""
     counted = problem.counted
     if counted is None:  # no two systems differ
         return np.zeros(1), np.zeros(1), np.zeros(len(problem.hypotheses.members), np.int64)
@@ -219,7 +220,7 @@ def _only(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def errors_of_proportions(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray]:
-    """Standard errors from counts; sums of squares are then integers, without rounding."""
+    """Return the standard errors of scores and of deltas, from counts: sums of squares are then exact integers."""
     num_units, (only_a, only_b, which) = float(problem.units.values.shape[1]), _only(problem)
     right = problem.units.totals[:, 0]
     scale = num_units**2 * max(num_units - 1.0, 1.0)
@@ -272,7 +273,7 @@ def tango_interval(only_a: np.ndarray, only_b: np.ndarray, trials: int, level: f
 
 
 def _tango_low(b: np.ndarray, c: np.ndarray, n: int, z: float) -> np.ndarray:
-    """The least delta that Tango's test does not reject; the test statistic falls as delta grows.
+    """The least delta that Tango's test does not reject, from counts b and c, see `tango_interval`.
 
     The method is inverse quadratic interpolation if it is safe, else bisection. Reference: Chandrupatla (1997), "A new
     hybrid quadratic/bisection algorithm for finding the zero of a nonlinear function without using derivatives".

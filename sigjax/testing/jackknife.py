@@ -1,15 +1,15 @@
 r"""Standard errors by the jackknife, and their degrees of freedom.
 
-**Standard error.** Leave unit i of stratum h out, and let the other $n_h - 1$ units of the stratum stand for all $n_h$:
-the score becomes $\hat\theta_{(i)}$, and unit i has the influence $u_i = \sqrt{(n_h - 1) / n_h} (\hat\theta -
-\hat\theta_{(i)})$. Then $s^2 = \sum_i u_i^2$ ("JKn" of surveys; of clusters in a regression, CR3). For the mean of n
-instances, s is their standard deviation (ddof = 1) divided by $\sqrt n$. The influence on a delta is the difference of
-the influences on its two scores.
+**Standard error.** Leave unit i of stratum h out, and let the other $n_h - 1$ units of the stratum stand for all $n_h$
+units. Then the score $\hat\theta$ becomes $\hat\theta_{(i)}$, and unit i has the influence $u_i = \sqrt{(n_h - 1) /
+n_h} (\hat\theta - \hat\theta_{(i)})$. The standard error is s, with $s^2 = \sum_i u_i^2$. For surveys this estimate is
+called JKn, and for clusters in a regression CR3. For the mean of n instances, s is their standard deviation (ddof = 1)
+divided by $\sqrt n$. The influence on a delta is the difference of the influences on its two scores.
 
-**Degrees of freedom** follow Satterthwaite's rule. They belong to the chi-square distribution with the mean and
-variance that $s^2$ would have if the sum of a cluster of m instances were normal with variance $m^2$. They are n - 1
-for n units of equal size, and far fewer if a few clusters hold most of the instances. Strata add up as independent
-samples.
+**Degrees of freedom** follow Satterthwaite's rule: $s^2$ is treated as a multiple of a chi-square variable with these
+degrees of freedom, which has the mean and the variance of $s^2$. For this, the sum of a cluster of m instances is
+assumed normal with variance $m^2$. Degrees of freedom are n - 1 for n units of equal size, and far fewer if a few
+clusters have most of the instances. Strata are independent samples, so their means and variances add up.
 
 References: Wolter (2007), "Introduction to variance estimation", chapter 4; Bell and McCaffrey (2002), "Bias reduction
 in standard errors for linear regression with multi-stage samples"; Pustejovsky and Tipton (2018), "Small-sample methods
@@ -26,7 +26,7 @@ from sigjax.resample.units import norms, total
 from sigjax.testing.problem import SumsProblem, check_finite
 
 _NUMBERS = 2**18
-"""Most numbers per block: influences of pairs, or statistics without one unit at a time."""
+"""A block has at most this many numbers, which are influences on deltas, or sums that leave out one unit."""
 
 
 def influences(problem: SumsProblem) -> np.ndarray:
@@ -66,9 +66,10 @@ def of_pairs(
     members: np.ndarray,
     known: np.ndarray,
 ) -> np.ndarray:
-    """A function applied to influences on deltas `[pair, unit]`, and to the `known` `[pair]` numbers, for all pairs.
+    """Call `function(influences on deltas, known)` for blocks of pairs, and return its joined results `[pair]`.
 
-    `influence` `[system, unit]` is the influence on scores. Pairs are processed in blocks, to limit memory.
+    Influences on deltas `[pair, unit]` are differences of the influences on scores, `influence` `[system, unit]`.
+    `known` `[pair]` are further numbers. Blocks limit the memory.
     """
     step = max(1, _NUMBERS // influence.shape[1])
     parts = [slice(start, start + step) for start in range(0, len(members), step)]
@@ -91,7 +92,8 @@ def degrees_of_freedom(sizes: np.ndarray, strata: np.ndarray) -> float:
     if not sizes.size:
         return 0.0
     share = sizes / np.bincount(strata, sizes)[strata]
-    # The covariance of influences in a stratum is diag(d) - u v' - v u' + W u u', for normal sums of variances m^2.
+    # If sums are normal with variances m^2, influences in a stratum have the covariance diag(d) - u v' - v u' + W u u',
+    # where W is the sum of these variances.
     scale = np.sqrt((count - 1.0) / count) / (1.0 - share)
     variance = sizes**2
     u, v, d = scale * share, scale * variance, scale**2 * variance

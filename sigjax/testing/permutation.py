@@ -6,11 +6,11 @@ section 3.
 
 **Studentized**: the same swaps, with z = delta / s.e. in place of delta (`resample.tally` has the algebra). Any
 statistic keeps the level if results are exchangeable. But systems can be equally good and still differ in other ways
-(for example, high precision and high recall). Then delta can have another variance over swaps than over test sets. But
-z is about standard normal over both, so p is right if there are many units. For means of units of one size, z grows
-with delta. So p is the same, and all tests for delta apply, including tests without sampling. References: Janssen
-(1997), "Studentized permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher problem"; Chung and
-Romano (2013).
+(for example, high precision and high recall). Then delta can have another variance over swaps than over test sets. In
+contrast, z is about standard normal over both, so p is right if there are many units. For means of units of one size, z
+grows with delta. So p is the same as for delta, and all tests of delta can be used, even without sampling. References:
+Janssen (1997), "Studentized permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher problem";
+Chung and Romano (2013).
 
 **Repeated runs**: outputs are exchanged within units (crossed), or whole runs are exchanged (models). A run of design
 "models" is a trained model: good or bad on all instances at once. If two training procedures do not differ, any R of
@@ -66,7 +66,7 @@ STUDENTIZED = "a studentized statistic is sampled"
 
 
 _FEW_TRIALS = 50
-"""Most trials for which numbers of outcomes are counted as int64."""
+"""Up to this many trials, numbers of outcomes are counted in int64."""
 _AS_ASKED = NotEligible("as asked")
 _TOO_SMALL = "the p-value is too small for sums of probabilities"
 
@@ -93,7 +93,7 @@ def _without_test(reason: str, count: int) -> Columns:
 def exact_table(problem: SumsProblem, pairs: np.ndarray, context: Context) -> Columns:
     """The columns of the exact tests of some pairs `[pair, 2]`; the reason explains why a pair has no exact test.
 
-    Pairs on a common grid are tested together (`exact.board`), other pairs one by one.
+    Pairs on a common grid are tested together, as a board (see `exact.board`). Other pairs are tested one by one.
     """
     if problem.settings.method == "montecarlo":
         return _without_test(_AS_ASKED.reason, len(pairs))
@@ -124,13 +124,14 @@ def _listed(pairs: np.ndarray) -> list[Pair]:
 
 
 _FEWEST_PAIRS = 3
-"""Fewest pairs for which a board pays."""
+"""Pairs are tested together only if there are at least this many."""
 _MANY_PAIRS = 500
-"""With fewer pairs and few units, all signs are listed or counted: 10 pairs with 18 units take 7 instead of 27 ms."""
+"""If units are few, at least this many pairs are tested together. Fewer pairs are tested one by one, by listing or
+counting all signs: 10 pairs with 18 units then take 7 instead of 27 ms."""
 
 
 def _board_of(problem: SumsProblem, pairs: np.ndarray) -> tuple[Board, np.ndarray] | None:
-    """The board of the pairs that are tested together, and their positions; None if there are none."""
+    """Return the board of the pairs that are tested together, and their positions; None if there are no such pairs."""
     wanted = problem.settings.method in ("auto", "exact") and problem.units.exact
     few = len(pairs) < (_MANY_PAIRS if problem.units.values.shape[1] <= MOST_LISTED_SIGNS else _FEWEST_PAIRS)
     board = None if few or not wanted else make_board(problem.units.values, pairs)
@@ -148,7 +149,7 @@ def _pair_cost(problem: SumsProblem, board: Board) -> Cost:
 
 
 def _on_board(problem: SumsProblem, board: Board, pairs: np.ndarray, context: Context) -> tuple[Columns, np.ndarray]:
-    """The columns of the pairs that the board tests, and the positions of the other pairs, which need another test."""
+    """Return the columns of the pairs that the board can test, and the positions of the other pairs."""
 
     def scored(some: np.ndarray) -> Delta:
         return pair_deltas(problem, pairs[some], board.basis[None])
@@ -181,7 +182,7 @@ def exact_tests(
     context: Context,
     plans: Mapping[Pair, Plan | NotEligible] | None = None,
 ) -> Columns:
-    """Carry out the exact tests of some pairs. A pair whose error bound is too large gets no p-value, and a reason."""
+    """Carry out the exact tests of some pairs. If its error bound is too large, a pair has no p-value, but a reason."""
     plans = plan_exact(problem, pairs) if plans is None else plans
 
     def test(pair: Pair) -> tuple[PValue, str]:
@@ -197,7 +198,7 @@ def exact_tests(
 def _one_by_one(
     problem: SumsProblem, pairs: Sequence[Pair], test: Callable[[Pair], tuple[PValue, str]], context: Context
 ) -> Columns:
-    """The columns of tests that return the p-value of a pair (NaN for none) and the reason."""
+    """Call `test` for each pair, which returns a p-value (NaN for none) and a reason; return the columns."""
     p_values, reasons = list[PValue](), list[str]()
     with context.progress_bar("exact tests", len(pairs)) as advance:
         for pair in pairs:
@@ -218,9 +219,9 @@ def _scoring(problem: SumsProblem, pair: Pair, plan: Plan) -> Scoring:
 
 
 def _ordered(problem: SumsProblem, pairs: np.ndarray, reach: np.ndarray, axes: int) -> np.ndarray:
-    """Whether the scores of pairs are ratios of positive sums.
+    """Whether the score of each pair is monotone in every varying sum, over all swaps, `[pair]` bool.
 
-    `reach` `[pair, stat]` bounds the sums of differences.
+    If two sums vary, this needs sums that stay positive. `reach` `[pair, stat]` bounds the sums of differences.
     """
     if not is_monotone(problem.metric.score):
         return np.zeros(len(pairs), bool)
@@ -231,11 +232,11 @@ def _ordered(problem: SumsProblem, pairs: np.ndarray, reach: np.ndarray, axes: i
 
 
 def sign_tests(problem: SumsProblem, pairs: EquivalentPairs) -> Columns | None:
-    """The columns of the exact tests for problems whose differences all have one size: binomial tails.
+    """Return the columns of the exact tests if all differences have the same size: p-values are then binomial tails.
 
     There are m = b + c differences, of which b favour the first system. Over swaps, b has the binomial distribution of
-    m fair coins, and the score is linear in b. None if systems differ in another way, if rounding might make or break
-    ties, or if the method or the budget excludes it.
+    m fair coins, and the score is linear in b. Return None if systems differ in another way, if rounding might make or
+    break ties, or if the method or the budget excludes this test.
     """
     settings, hypotheses = problem.settings, problem.hypotheses
     if pairs.counts is None or settings.method not in ("auto", "exact") or not problem.units.exact:
@@ -252,13 +253,13 @@ def sign_tests(problem: SumsProblem, pairs: EquivalentPairs) -> Columns | None:
 def settled_signs(
     ahead: np.ndarray, behind: np.ndarray, alternative: Alternative, *, mid_p: bool = False
 ) -> np.ndarray:
-    """`sign_ps` `[3, pair]`, with p-values correctly rounded."""
+    """The results of `sign_ps` as one array `[3, pair]`, with correctly rounded p-values."""
     p_values = np.array(sign_ps(ahead, behind, alternative, mid_p=mid_p))
     some = np.flatnonzero(p_values[2])
     if not len(some):
         return p_values
     log_p = p_values[1, some] * math.log(10.0)
-    # With more coins, a double cannot count the outcomes; up to here the counts are whole numbers.
+    # These pairs have so many differences that p is not rounded to a whole number of outcomes.
     p_values[:, some] = round_p_values(log_p, p_values[2, some], np.full(len(some), MOST_EXACT_SIGNS + 1))
     known, is_open = dict[tuple[int, int], PValue](), np.isnan(p_values[0, some])
     for row, log in zip(some[is_open].tolist(), log_p[is_open].tolist(), strict=True):
@@ -277,7 +278,7 @@ def sign_ps(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Exact sign tests for counts `[row]` of positive and negative differences; p is 1 without differences.
 
-    Returns p-values `[row]`, their base-10 logarithms, and bounds on their relative errors (0 up to 50 differences).
+    Return p-values `[row]`, their base-10 logarithms, and bounds on their relative errors (0 up to 50 differences).
 
     >>> sign_ps(np.array([3, 2, 3, 0]), np.array([0, 2, 4, 0]), "two-sided")[0]
     array([0.25, 1.  , 1.  , 1.  ])
@@ -327,7 +328,7 @@ def _outcomes() -> np.ndarray:
 
 
 def _require(problem: SumsProblem, results: Mapping[Pair, object]) -> None:
-    """Refuse a pair without an exact test if the user chose an exact method."""
+    """Raise `NotExact` for a pair without an exact test if the user chose an exact method."""
     for pair, result in results.items():
         if isinstance(result, NotEligible) and problem.settings.method not in ("auto", "montecarlo"):
             raise NotExact(pair, result.reason)
@@ -336,9 +337,10 @@ def _require(problem: SumsProblem, results: Mapping[Pair, object]) -> None:
 def plan_exact(
     problem: SumsProblem, pairs: Sequence[Pair], besides: Mapping[Pair, Cost] | None = None
 ) -> dict[Pair, Plan | NotEligible]:
-    """The plan of each pair's exact test, or the reason against it. The budget covers all pairs, including `besides`.
+    """Return for each pair the plan of its exact test, or the reason why it has none.
 
-    `besides` are pairs with known costs; they are returned only if they are refused.
+    `besides` are further pairs whose costs are known. The budget must suffice for these pairs, too. The result contains
+    them only if they exceed the budget.
     """
     units, settings = problem.units, problem.settings
     if settings.method == "montecarlo":
@@ -356,9 +358,10 @@ def _criterion(problem: SumsProblem, pairs: Sequence[Pair] | np.ndarray) -> Extr
 
 
 def pair_deltas(problem: SumsProblem, pairs: Sequence[Pair] | np.ndarray, bases: np.ndarray) -> Delta:
-    """Differences of scores as a function of S: swaps keep a* + b*, and a* - b* is S times the basis.
+    """Return a function that computes the delta of each pair after a swap, from the coordinates S of the swap.
 
-    `bases` are `[pair, axis, stat]`, or a single basis for all pairs. The function raises NotFinite if the metric is
+    A swap keeps the sum a* + b* of the statistics of both systems. Their difference a* - b* is S times the basis.
+    `bases` are `[pair, axis, stat]`, or a single basis for all pairs. The function raises `NotFinite` if the metric is
     NaN or infinite.
     """
     systems = np.array(pairs).T
@@ -369,7 +372,7 @@ def pair_deltas(problem: SumsProblem, pairs: Sequence[Pair] | np.ndarray, bases:
     def delta(*axes: np.ndarray) -> np.ndarray:
         if not axes:  # identical systems
             return np.zeros((len(pairs), 1))
-        # Each statistic becomes a contiguous array, since scores take statistics one by one.
+        # Each statistic becomes a contiguous array, since scores use statistics one by one.
         sums = np.empty((half.shape[1], 2, *np.broadcast_shapes(*(each.shape for each in axes))))
         of_pair = (slice(None), *(None,) * (axes[0].ndim - 1))
         for stat, (of_a, of_b) in enumerate(sums):
@@ -394,14 +397,14 @@ class Exchange:
     cost: Cost
     words: str
     deltas: Callable[[], tuple[np.ndarray, np.ndarray, float]] | None
-    """Deltas and their probabilities, each `[value]`, and a bound on the relative error of a probability; None if no
-    output varies within a unit."""
+    """A function that returns all deltas and their probabilities, each `[value]`, and a bound on the relative error of
+    a probability; None if no output varies within a unit."""
     least: float = 0.0
-    """Smaller p-values would be lost by underflow."""
+    """p-values below this would be lost by underflow."""
 
 
 def exchanged_tests(problem: SumsProblem, context: Context) -> Columns:
-    """The columns of the exact tests of all pairs of design crossed or models."""
+    """The columns of the exact tests of all pairs, for the designs crossed and models."""
     pairs = problem.hypotheses.pairs
     plans = {pair: plan_exchange(problem, pair) for pair in pairs}
     _require(problem, plans)
@@ -411,9 +414,9 @@ def exchanged_tests(problem: SumsProblem, context: Context) -> Columns:
 
 
 def exchanged_deltas(problem: SumsProblem, pair: Pair, seconds: float) -> tuple[np.ndarray, np.ndarray] | None:
-    """All deltas that exchanges can give, and their probabilities, each `[value]`.
+    """Return all deltas that exchanges can give, and their probabilities, each `[value]`.
 
-    None if listing takes too many seconds.
+    Return None if there is no exact test, or if listing the deltas takes more than this many `seconds`.
     """
     plan = plan_exchange(problem, pair)
     if isinstance(plan, NotEligible) or plan.cost.seconds > seconds:
@@ -422,7 +425,7 @@ def exchanged_deltas(problem: SumsProblem, pair: Pair, seconds: float) -> tuple[
 
 
 def plan_exchange(problem: SumsProblem, pair: Pair) -> Exchange | NotEligible:
-    """The exact test of a pair whose outputs or runs are exchanged, or why there is none."""
+    """Plan the exact test of a pair whose outputs or runs are exchanged, or return the reason why there is none."""
     method, design, memory = problem.settings.method, problem.settings.design, problem.settings.memory
     if method == "montecarlo":
         return NotEligible("as asked")
@@ -489,7 +492,7 @@ def _outputs(problem: SumsProblem, pair: Pair) -> Outputs:
 
 
 def _deltas_of(problem: SumsProblem, pair: Pair, of_a: np.ndarray) -> np.ndarray:
-    """Deltas `[value]` if the first system has the sums `[value, stat]`."""
+    """Deltas `[value]` if the first system has the sums `of_a` `[value, stat]`."""
     both = problem.units.totals[pair[0]] + problem.units.totals[pair[1]]
     first, second = problem.scores(np.stack([of_a, both - of_a]))
     with np.errstate(all="ignore"):
@@ -499,19 +502,23 @@ def _deltas_of(problem: SumsProblem, pair: Pair, of_a: np.ndarray) -> np.ndarray
 
 
 _FEW, _STEP = 16, 8
-"""Most pairs for which programs keep their size when some pairs stop; with more pairs, a program for fewer pairs is
-compiled when their number has fallen by a factor of `_STEP`."""
+"""Programs are compiled for a number of pairs. When pairs stop early, a smaller program is compiled only after their
+number has fallen by the factor `_STEP`, and only if there were more than `_FEW` pairs."""
 _PRODUCTS, _LAST_PRODUCT = 2**24, 2.0**51
-"""Most products of statistics per block; and the bound on their sums that keeps float64 exact."""
+"""A block has at most `_PRODUCTS` products of statistics. Their sums stay below `_LAST_PRODUCT`, so that float64 is
+exact."""
 _STEP_OF_SLOPES = 2.0**-11
-"""Relative step of the slopes in a standard error: it changes errors by 1e-6, and keeps rounding to 1e-12 of a
-slope."""
+"""Relative step of the differences that give slopes for a standard error. It changes standard errors by 1e-6, and keeps
+the rounding error of a slope to 1e-12 of the slope."""
 _ROUNDING_OF_Z = 2.0**-26
 """Values of z that differ by less than this, relatively, are ties: the rounding of slopes changes z by far less."""
 
 
 def swap_counter(problem: SumsProblem, tested: np.ndarray, run: Run) -> ExceedCounter:
-    """A function that counts the swaps at least as extreme as observed, for some of the pairs at positions `tested`."""
+    """Return a function that counts the swaps at least as extreme as observed, for some of the pairs `tested`.
+
+    `tested` are positions of pairs in the problem. The function takes indices into `tested`.
+    """
     metric, settings = problem.metric, problem.settings
     _, num_units, num_stats = problem.units.values.shape
     whole = None if problem.studentizes else swap_problem(problem, tested, run)
@@ -546,11 +553,11 @@ def swap_counter(problem: SumsProblem, tested: np.ndarray, run: Run) -> ExceedCo
 def studentized_problem(
     problem: SumsProblem, indices: np.ndarray, run: Run
 ) -> tuple[ScaledProjection, StudentizedPairs]:
-    """The arrays that the engine needs to swap the pairs at these positions and to compute standard errors."""
+    """Return the arrays that the engine needs to swap the pairs at these positions and to compute standard errors."""
     units, hypotheses = problem.units, problem.hypotheses
     (a, b), values = hypotheses.members[indices].T, units.values
     largest = np.abs(values).max(axis=0).astype(np.float64)
-    # Scale by powers of two, so that squares of S, and all sums of products, stay below `_LAST_PRODUCT`.
+    # Scale by powers of two, so that squares of sums, and all sums of products, stay below `_LAST_PRODUCT`.
     exponents = np.frexp(4.0 * np.square(largest).sum(axis=0) / _LAST_PRODUCT)[1]
     unit = 2.0 ** np.maximum(-(-exponents // 2), 0)
     first, second = (np.rint(values[systems] / unit).astype(np.int64) for systems in (a, b))
@@ -592,7 +599,7 @@ def studentized_problem(
 
 
 def swap_problem(problem: SumsProblem, indices: np.ndarray | slice, run: Run) -> tuple[ScaledProjection, Pairs]:
-    """The arrays that the engine needs to swap the pairs at these positions."""
+    """Return the arrays that the engine needs to swap the pairs at these positions."""
     units, hypotheses = problem.units, problem.hypotheses
     projection, of_first, of_second = _projection(problem, run)
     (a, b), delta = hypotheses.members[indices].T, hypotheses.deltas[indices]
@@ -610,20 +617,22 @@ def swap_problem(problem: SumsProblem, indices: np.ndarray | slice, run: Run) ->
 
 
 def _projection(problem: SumsProblem, run: Run) -> tuple[Projection, np.ndarray, np.ndarray]:
-    """The projection to the sums that the first system of a pair gives away and receives, and the columns of both sums.
+    """Return three things: the projection from swaps to sums of what systems give away, and two arrays of its columns.
 
-    Both column indices are `[system, stat]`; they are the same if whole units are swapped.
+    Both arrays are `[system, stat]`. The first has the columns for the first system of a pair, the second the columns
+    for the second system. They are equal if whole units are swapped.
     """
     units, compiled, in_bytes = problem.units, bool(run.backend.devices), most_bytes(run.backend)
     if units.outputs is None or problem.exchanges == "units":
-        # Swaps depend only on differences: measured from the first system, columns that all systems share vanish.
+        # Only differences of systems matter. If the first system is subtracted, statistics that all share become 0.
         columns, (indices, _) = distinct_columns(units.values - units.values[:1])
         draws = draws_from_strata(units.strata)
         projection = swap_projection(columns, draws, compiled=compiled, most_bytes=in_bytes)
         return projection, indices, indices
     outputs = whole_runs(units.outputs) if problem.exchanges == "runs" else units.outputs
     values, sizes = outputs.values, outputs.sizes
-    # Equally many outputs go and come, so statistics that all outputs of a unit share (gold sizes) vanish, too.
+    # Both systems give away equally many outputs of a unit. So one output of the unit may be subtracted from all its
+    # outputs, and statistics that they share (gold sizes) become 0.
     first = (np.cumsum(sizes) - sizes)[outputs.unit]
     columns, (indices, _) = distinct_columns(values - values[:1, first])
     projection = crossed_projection(columns, sizes, compiled=compiled, most_bytes=in_bytes)
@@ -633,9 +642,10 @@ def _projection(problem: SumsProblem, run: Run) -> tuple[Projection, np.ndarray,
 def add_up(
     pieces: Callable[[Run], Iterator[tuple[int, np.ndarray]]], num_pairs: int, start: int, end: int, run: Run
 ) -> np.ndarray:
-    """Counts `[pair]` over this shard's part of the resamples from `start` to `end`, continued from the checkpoint.
+    """Return counts `[pair]` over this shard's part of the resamples from `start` to `end`.
 
-    `pieces` yields the first resample of a piece and its counts `[pair]`, for a part of the run.
+    The counts begin with the counts in the checkpoint. For the rest of the run, `pieces` yields the first resample of
+    each piece, and its counts `[pair]`.
     """
     checkpoint = run.checkpoint.at(f"from {start}")
     tally, stop = checkpoint.begin(range(start, end), counts=np.zeros(num_pairs, np.int64))
@@ -659,8 +669,8 @@ def _few_sizes(indices: np.ndarray, num_pairs: int, run: Run) -> np.ndarray:
 def two_sample_test(problem: SumsProblem, first: int, context: Context) -> Columns:
     """The columns of the permutation test of two systems on different units, exact if possible, else Monte Carlo.
 
-    `problem` has the units of both systems, first the units of the first system. The values of a system are 0 on the
-    units of the other system.
+    `problem` has the units of both systems: the first `first` units are those of the first system. The values of a
+    system are 0 on the units of the other system.
     """
     units, asked = problem.units.values.sum(axis=0), problem.settings.method == "montecarlo"
     p_value, reason = (NOT_KNOWN, _AS_ASKED.reason) if asked else _exact_unpaired(problem, units, first)
@@ -672,7 +682,10 @@ def two_sample_test(problem: SumsProblem, first: int, context: Context) -> Colum
 
 
 def _exact_unpaired(problem: SumsProblem, units: np.ndarray, first: int) -> tuple[PValue, str]:
-    """The exact test of units `[unit, stat]`: by the distribution of one statistic, else by all choices of units."""
+    """Return p (NaN if there is no exact test) and the reason, from units `[unit, stat]`.
+
+    p comes from the distribution of the sum if one statistic varies, else from all choices of units.
+    """
     varying = np.flatnonzero((units != units[0]).any(axis=0))
     if not varying.size:
         return (1.0, 0.0, 0.0), "no unit differs"

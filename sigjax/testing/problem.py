@@ -1,16 +1,16 @@
-"""The problem of a test (systems, units, metric, hypotheses), the budget, and the columns that the test writes.
+"""The problem of a test (systems, units, metric, hypotheses), the budget, and the columns that the test returns.
 
 Problems hold data, and tests take problems. There are two kinds: problems of metrics that are sums, and problems of
 metrics that take whole columns (`columns.ColumnsProblem`). `tests` has the tests of both kinds.
 
 Suppose systems differ in one statistic of two values, such as right-or-wrong answers. Count the units on which only the
-first system of a pair has the higher value, and the units on which only the second system has it. Pairs with the same
-two counts have the same test, because their differences are the same in another order. A thousand systems on 200 units
-have half a million pairs, but only some thousand different problems.
+first system of a pair has the higher value, and the units on which only the second system has the higher value. Pairs
+with the same two counts have the same test, because their differences are the same in another order. A thousand systems
+on 200 units have half a million pairs, but only some thousand different problems.
 
 **The budget** limits the nominal seconds of tests without sampling. Costs follow from the table in `run.costs`.
 
-**The columns** have exact p-values, or p-values from counts of resamples.
+**The columns** contain exact p-values, or p-values from counts of resamples.
 """
 
 from __future__ import annotations
@@ -55,23 +55,23 @@ from sigjax.run.costs import (
 )
 
 _LARGEST = 2**24
-"""Counts of fewer units are exact in single precision."""
+"""If there are fewer units than this, counts of units are exact in single precision."""
 _BLOCK = 2**20
 """Number of pairs that are counted in one block."""
 _NUM_SUMS = 129
-"""Number of sums at which linearity is checked."""
+"""Whether a score is linear in a sum is checked at this many values of the sum."""
 _LINEAR = 1e-11
-"""Largest deviation from a line, relative to the largest score, that counts as rounding."""
+"""A score is linear if it deviates from a line by at most this, relative to the largest score."""
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _FEW_STEPS = 2.0**26
 """If sums of integers stay below this, the rounding of a score is far smaller than the effect of a step of 1."""
 _STEP = 2.0**-20
-"""Relative step of slopes."""
+"""Slopes are differences over a step of this size, relative to the sum of absolute values."""
 _CANCELLED = 2.0**-28
-"""If the effects of a unit's statistics cancel, rounding may leave this share of them."""
+"""If the effects of a unit's statistics on the score cancel, rounding may leave this share of them."""
 _DIGITS = 2.0**16
-"""Differences must be this many times larger than their rounding error."""
+"""The difference of two systems must be this many times larger than its rounding error."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -91,7 +91,10 @@ class Hypotheses:
     def of(
         cls, members: np.ndarray, scores: np.ndarray, tolerances: np.ndarray, systems: tuple[str, ...] = ()
     ) -> Hypotheses:
-        """Make hypotheses from pairs, scores and rounding errors `[system]`; systems without names get numbers."""
+        """Make hypotheses from pairs `[pair, 2]`, and from scores and their rounding errors `[system]`.
+
+        Without `systems`, the names are numbers.
+        """
         check_finite(scores)
         return cls(
             members, tuple(scores.tolist()), tuple(tolerances.tolist()), systems or tuple(map(str, range(len(scores))))
@@ -99,18 +102,19 @@ class Hypotheses:
 
     @property
     def pairs(self) -> list[Pair]:
-        """The pairs one by one."""
+        """The pairs as a list of tuples (a, b)."""
         return [(a, b) for a, b in self.members.tolist()]
 
     def pair(self, index: Any) -> Pair:
-        """The pair at an index."""
+        """The pair (a, b) at this index."""
         a, b = self.members[index].tolist()
         return a, b
 
     def observed(self, pairs: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Deltas of some pairs `[pair, 2]`, and the distances within which other deltas are ties, each `[pair]`.
+        """Return the deltas of some pairs `[pair, 2]` and their tolerances, as two arrays `[pair]`.
 
-        If b is the number of systems, the result is the score of a instead.
+        Another delta is a tie if it differs from the observed delta by at most the tolerance. If b is the number of
+        systems, the first array has the score of a instead of a delta.
         """
         a, b = np.asarray(pairs).T
         scores, tolerances = (np.array([*numbers, 0.0]) for numbers in (self.scores, self.tolerances))
@@ -123,11 +127,11 @@ class Hypotheses:
 
     @property
     def rounding(self) -> np.ndarray:
-        """The distance from each pair's delta within which other deltas are ties, `[pair]`."""
+        """The tolerance `[pair]`: a delta is a tie if it differs from the observed delta by at most this."""
         return self.observed(self.members)[1]
 
     def delta(self, pair: Pair) -> float:
-        """Observed score_a - score_b."""
+        """The observed delta of a pair, score_a - score_b."""
         return self.scores[pair[0]] - self.scores[pair[1]]
 
     def of_systems(self, systems: Pair) -> Hypotheses:
@@ -148,7 +152,7 @@ class Problem(ABC):
 
     @property
     def observed_scores(self) -> tuple[float, ...]:
-        """The score of each system on its own scale, `[system]`."""
+        """The observed scores `[system]`, before any shift (see `ShiftedProblem`)."""
         return self.hypotheses.scores
 
     @cached_property
@@ -173,12 +177,12 @@ class Problem(ABC):
 
     @property
     def exchanges(self) -> Literal["units", "outputs", "runs"]:
-        """The things that the permutation test exchanges."""
+        """What the permutation test exchanges: whole units, single outputs, or whole runs."""
         return DESIGNS[self.settings.design].exchanges
 
     @property
     def draws(self) -> Literal["units", "outputs", None]:
-        """The things that the bootstrap draws; None if there is no bootstrap."""
+        """What the bootstrap draws: units, or outputs within units; None if there is no bootstrap."""
         return DESIGNS[self.settings.design].draws
 
     @abstractmethod
@@ -191,7 +195,7 @@ class Problem(ABC):
 
     @abstractmethod
     def swap_tolerance(self, pair: Pair) -> float:
-        """The distance within which two deltas of a pair are ties, with any units swapped."""
+        """Two deltas of this pair are ties if they differ by at most this, whichever units are swapped."""
 
     def with_resamples(self, resamples: int) -> Self:
         """The same problem with another number of resamples."""
@@ -200,16 +204,19 @@ class Problem(ABC):
 
 @dataclass(frozen=True, eq=False)
 class ShiftedProblem:
-    """The systems of a problem with large numbers, each shifted by its own number."""
+    """Further versions of a problem whose numbers are so large that differences would lose digits.
+
+    In these versions, a number is subtracted from all numbers of a system, another number for each system.
+    """
 
     shifts: tuple[float, ...]
-    """`[system]` numbers that are subtracted."""
+    """`[system]` the numbers that are subtracted in `alone`."""
     scores: tuple[float, ...]
-    """`[system]` unshifted scores."""
+    """`[system]` scores without any shift."""
     spreads: SumsProblem
-    """The problem for the influences of units on deltas; each system is shifted by its own number."""
+    """The shifted problem from which the influences of units on deltas are computed."""
     alone: SumsProblem
-    """The problem for scores of single systems, each shifted by its own number; it tests no pairs."""
+    """The shifted problem for the scores of single systems; it tests no pairs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,15 +228,16 @@ class SumsProblem(Problem):
     hypotheses: Hypotheses
     settings: Settings
     shifted: ShiftedProblem | None = None
-    """Further problems for large numbers; the units of this problem are then shifted by numbers that systems share."""
+    """Given if numbers are large. Then the numbers of this problem are shifted, too: on each unit, the same number is
+    subtracted for all systems."""
     is_shifted: bool = False
-    """Whether the units are shifted, by shared numbers or by numbers per system."""
+    """Whether numbers are shifted, in any of these ways."""
 
     @classmethod
     def of(
         cls, units: Units, metric: Metric, members: np.ndarray, settings: Settings, systems: tuple[str, ...] = ()
     ) -> Self:
-        """The problem of these pairs `[pair, 2]`; systems without names get numbers."""
+        """Make the problem of the pairs `members` `[pair, 2]`. Without `systems`, the names are numbers."""
         return cls(units, metric, Hypotheses.of(members, *observed_scores(units, metric), systems), settings)
 
     @classmethod
@@ -238,7 +246,7 @@ class SumsProblem(Problem):
         metric = evaluation.metric
         assert isinstance(metric, Metric)
         if (shift := shifted(evaluation)) is not None:
-            with suppress(InputError):  # one system is far from the others
+            with suppress(InputError):  # if one system is far from the others, numbers are not shifted
                 return cls._of_shifted(shift, members, settings)
         units = make_units(evaluation, settings.design)
         check_steps(evaluation, units)
@@ -279,35 +287,41 @@ class SumsProblem(Problem):
 
     @property
     def observed_scores(self) -> tuple[float, ...]:
-        """The score of each system on its own scale, `[system]`."""
+        """See `Problem.observed_scores`."""
         return self.hypotheses.scores if self.shifted is None else self.shifted.scores
 
     @property
     def for_spreads(self) -> SumsProblem:
-        """The problem whose influences suit deltas, however large the numbers are."""
+        """The problem from which the influences of units on deltas are computed: shifted if numbers are large."""
         return self if self.shifted is None else self.shifted.spreads
 
     @cached_property
     def counted(self) -> EquivalentPairs | None:
-        """The pairs grouped by their counts, if systems differ only in counts (see `deduplicate`)."""
+        """The pairs in groups with the same two counts (see `deduplicate`); None if counts do not decide the test."""
         return deduplicate(self)
 
     @cached_property
     def equivalent(self) -> EquivalentPairs:
-        """The pairs grouped by test; if whole units are swapped, pairs with the same counts have the same test."""
+        """The pairs in groups with the same test.
+
+        If whole units are swapped, pairs with the same two counts are a group. Otherwise every pair is a group.
+        """
         counted = self.counted if self.exchanges == "units" else None
         return EquivalentPairs.apart(len(self.hypotheses.members)) if counted is None else counted
 
     @cached_property
     def studentizes(self) -> bool:
-        """Whether z replaces delta, and gives another test than delta (for means of units of one size, it does not)."""
+        """Whether the test uses the studentized statistic z = delta / standard error.
+
+        For means of units of one size, z and delta give the same test, so the result is False.
+        """
         counts = self.units.values[:, :, -1]
         if self.settings.statistic == "delta":
             return False
         return self.metric.score is not mean_score or bool((counts != counts[0, 0]).any())
 
     def scores(self, sums: np.ndarray) -> np.ndarray:
-        """Scores `[...]` of fixed-point sums `[..., stat]`; some may be NaN or infinite."""
+        """Return the scores `[...]` of fixed-point sums `[..., stat]`; some may be NaN or infinite."""
         with np.errstate(all="ignore"):
             return np.asarray(self.metric.score(self.units.unscaled(sums)), np.float64)
 
@@ -340,13 +354,19 @@ def pairs_of(evaluation: EvaluationRecord, settings: Settings) -> np.ndarray:
 
 
 def in_common(present: np.ndarray) -> np.ndarray:
-    """The numbers of common instances of two systems, `[system, system]`; `present` is `[system, instance]`."""
-    has = present.astype(np.float64)  # sums are integers
+    """The number of instances that two systems have in common, for all pairs of systems, `[system, system]`.
+
+    `present` `[system, instance]` is true if the system has a result for the instance.
+    """
+    has = present.astype(np.float64)  # sums are exact, because they are integers
     return (has @ has.T).astype(np.int64)
 
 
 class NotExact(ValueError):
-    """The user chose an exact method, and `pair` (positions; None for the bootstrap of all pairs) has no exact test."""
+    """Raised if the user chose an exact method and there is no exact test.
+
+    `pair` has the positions of the two systems; it is None if the bootstrap of all pairs has no exact test.
+    """
 
     def __init__(self, pair: Pair | None, reason: str) -> None:
         super().__init__(reason)
@@ -354,10 +374,11 @@ class NotExact(ValueError):
 
 
 class NotFinite(ValueError):
-    """The metric is NaN or infinite, on the data or on resamples, for the system or systems at these positions.
+    """Raised if the metric is NaN or infinite on the data or on a resample.
 
-    If several metrics are tested together, `metric` is the position of the metric. All code that computes scores may
-    raise this error; `comparison.checks` writes the message.
+    `systems` has the position of the system, or the positions of the two systems of a pair. If several metrics are
+    tested together, `metric` is the position of the metric. All code that computes scores may raise this error;
+    `comparison.checks` writes the message.
     """
 
     def __init__(self, systems: tuple[int, ...], metric: int = 0) -> None:
@@ -366,9 +387,10 @@ class NotFinite(ValueError):
 
 
 def check_finite(scores: np.ndarray, members: Sequence[Pair] | np.ndarray | None = None, metric: int = 0) -> None:
-    """Refuse scores `[row, ...]` that are NaN or infinite, or a bool array in which False marks rows with such scores.
+    """Raise `NotFinite` if any of the scores `[row, ...]` is NaN or infinite.
 
-    Row k belongs to the systems `members[k]`, by default to system k; `metric` is as in `NotFinite`.
+    Instead of the scores, `scores` may be a bool array that is False for such scores. Row k belongs to the systems
+    `members[k]`, by default to system k. `metric` is passed on to `NotFinite`.
     """
     finite = scores if scores.dtype == bool else np.isfinite(scores)
     wrong = np.flatnonzero(~finite.all(axis=tuple(range(1, finite.ndim))))
@@ -378,14 +400,17 @@ def check_finite(scores: np.ndarray, members: Sequence[Pair] | np.ndarray | None
 
 
 def check_digits(problem: SumsProblem, systems: Sequence[str]) -> None:
-    """Refuse differences that are lost in rounding: scores agree in too many digits, or numbers were rounded."""
+    """Raise `InputError` if the difference of two systems is lost in rounding.
+
+    This happens if scores agree in too many digits, or if numbers were rounded.
+    """
     units, (scores, _) = problem.units, observed_scores(problem.units, problem.metric)
     sizes = np.abs(units.values).sum(axis=1, dtype=np.float64)
     if units.exact and sizes.max() < _FEW_STEPS:
         return
     slopes, noise = _slopes(problem, sizes), 8.0 * _EPSILON * np.abs(scores)
     for a, b in problem.hypotheses.pairs:
-        with np.errstate(all="ignore"):  # a score without a slope has sizes that are not finite: then nothing is known
+        with np.errstate(all="ignore"):  # after an overflow, `size` is not finite, and the pair passes the check
             differences = (units.values[a] - units.values[b]).astype(np.float64)
             terms = differences * slopes[a]
             effects, largest = terms.sum(axis=1), np.abs(terms).sum(axis=1)
@@ -401,7 +426,10 @@ def check_digits(problem: SumsProblem, systems: Sequence[str]) -> None:
 
 
 def _slopes(problem: SumsProblem, sizes: np.ndarray) -> np.ndarray:
-    """How the score of each system changes with a step of a statistic, `[system, stat]`; 0 if it is not finite."""
+    """Return the slope of each system's score in each statistic, `[system, stat]`; 0 if a slope is not finite.
+
+    `sizes` `[system, stat]` are the sums of the absolute values of the statistics.
+    """
     steps = _STEP * sizes
     ahead, behind = (
         problem.scores(np.stack([problem.units.totals + sign * steps * one for one in np.eye(steps.shape[1])]))
@@ -414,18 +442,19 @@ def _slopes(problem: SumsProblem, sizes: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class EquivalentPairs:
-    """Pairs grouped by problem."""
+    """Pairs in groups: all pairs of a group have the same problem, and so the same results."""
 
     first: np.ndarray
     """`[problem]` the index of the first pair of each problem."""
     which: np.ndarray
     """`[pair]` the index of the pair's problem."""
     counts: np.ndarray | None = None
-    """`[problem, 2]` int64: numbers of units on which only the first system (or second) has the higher value."""
+    """`[problem, 2]` int64: the number of units on which only the first system has the higher of two values, and the
+    number of units on which only the second system has it; None if the groups have no such counts."""
     slope: float = 0.0
     """The slope of the score in the number of units with the higher value, if there are counts."""
     stat_name: str = ""
-    """The statistic that has these values."""
+    """The name of the statistic that has the two values."""
 
     @classmethod
     def apart(cls, count: int) -> EquivalentPairs:
@@ -434,9 +463,9 @@ class EquivalentPairs:
 
 
 def deduplicate(problem: SumsProblem) -> EquivalentPairs | None:
-    """Group the pairs by problem; None if counts do not identify problems.
+    """Group pairs with the same two counts (see the top of this file); None if counts do not decide the problem.
 
-    Two counts identify a problem if systems differ in one statistic with two values, and the score is linear in it.
+    They decide it if systems differ in one statistic with two values, and the score is linear in this statistic.
     """
     members, values = problem.hypotheses.members, problem.units.values
     differing = differing_stats(values)
@@ -447,7 +476,7 @@ def deduplicate(problem: SumsProblem) -> EquivalentPairs | None:
     slope = slope_in(problem, stat)
     if slope is None:
         return None
-    # One product counts all pairs; it does not pay for few pairs of many systems.
+    # One matrix product counts for all pairs of systems; it does not pay for few pairs of many systems.
     both = ones @ ones.T if len(members) > len(ones) else None
     totals, width = ones.sum(axis=1).astype(np.int64), values.shape[1] + 1
     keys = np.empty(len(members), np.int64)
@@ -463,12 +492,12 @@ def deduplicate(problem: SumsProblem) -> EquivalentPairs | None:
 
 
 def differing_stats(values: np.ndarray) -> list[int]:
-    """The statistics in which systems differ."""
+    """The indices of the statistics in which systems differ."""
     return [stat for stat in range(values.shape[2]) if (values[1:, :, stat] != values[0, :, stat]).any()]
 
 
 def _first_of_each(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The ascending indices at which distinct keys first occur, and the number of each row's key among these (from 0).
+    """Return the ascending indices at which a key first occurs, and for each row the number of its key among them.
 
     >>> _first_of_each(np.array([7, 3, 7, 5, 3]))
     (array([0, 1, 3]), array([0, 1, 0, 2, 1], dtype=int32))
@@ -505,9 +534,10 @@ def num_problems(ones: np.ndarray) -> int:
 
 
 def ones_of(values: np.ndarray, differing: list[int] | None = None) -> np.ndarray | None:
-    """Floats `[system, unit]`: 1 if a system has the higher of two values, else 0; None if there are more values.
+    """Return floats `[system, unit]`: 1 if a system has the higher of two values, else 0.
 
-    `values` `[system, unit, stat]` are all statistics; systems must differ only in the statistic `differing`.
+    `values` `[system, unit, stat]` are all statistics, and `differing` are the indices of the statistics in which
+    systems differ. The result is None unless systems differ in one statistic, and it has only two values.
     """
     differing = differing_stats(values) if differing is None else differing
     if len(differing) != 1:
@@ -521,9 +551,10 @@ def ones_of(values: np.ndarray, differing: list[int] | None = None) -> np.ndarra
 
 
 def slope_in(problem: SumsProblem, stat: int) -> float | None:
-    """The slope of the score in the sum of a statistic, over all sums that N draws of units can have.
+    """Return the slope of the score in the sum of a statistic; None if the score is not linear in this sum.
 
-    None if the score is not linear in it. The other sums are the first system's sums.
+    The sum takes all values that it can have if as many units are drawn with replacement as there are. The sums of
+    other statistics are those of the first system.
     """
     column = problem.units.values[:, :, stat]
     count, is_mean = len(problem.units.strata), problem.metric.score is mean_score and stat == 0
@@ -541,7 +572,10 @@ def slope_in(problem: SumsProblem, stat: int) -> float | None:
 
 
 def scores_at(problem: SumsProblem, stat: int, sums: np.ndarray) -> np.ndarray:
-    """The score for each value in `sums`, taken as the sum of `stat`; the other sums are the first system's sums."""
+    """Return the scores `[value]` if the sum of the statistic `stat` has the values `sums`.
+
+    The sums of other statistics are those of the first system.
+    """
     table = np.tile(problem.units.totals[0], (len(sums), 1))
     table[:, stat] = sums
     return problem.scores(table)
@@ -552,7 +586,7 @@ AUTO_BUDGET = 10.0
 EXACT_BUDGET = 600.0
 """Nominal seconds for an exact method that the user chose."""
 _FEW_COLUMNS = 6
-"""Most columns that are added up while masks are drawn."""
+"""Up to this many columns are added up while swap masks are drawn, which takes less time."""
 
 
 def exact_budget(settings: Settings) -> float:
@@ -563,13 +597,19 @@ def exact_budget(settings: Settings) -> float:
 
 
 def free_seconds(settings: Settings) -> float:
-    """Nominal seconds that an exact test may take without charge: the cost of sampling, unless the user set a limit."""
+    """Nominal seconds up to which an exact test does not count against the budget: as long as sampling would take.
+
+    0 if the user set a limit, by the method, the budget, or automatic resamples.
+    """
     limited = settings.method != "auto" or settings.budget is not None or settings.resamples == "auto"
     return 0.0 if limited else (SAMPLED_PAIR * settings.fixed_resamples).seconds
 
 
 def over_budget(costs: dict[Pair, Cost], settings: Settings) -> dict[Pair, NotEligible]:
-    """The pairs that exceed the budget, which pays for the cheapest exact tests first."""
+    """Return the pairs whose exact tests exceed the budget, each with the reason.
+
+    The budget is spent on the cheapest tests first. Raise `NotExact` if the user chose an exact method.
+    """
     budget, seconds = exact_budget(settings), {pair: cost.seconds for pair, cost in costs.items()}
     refused: dict[Pair, NotEligible] = {}
     free, spent = free_seconds(settings), 0.0
@@ -589,14 +629,14 @@ def over_budget(costs: dict[Pair, Cost], settings: Settings) -> dict[Pair, NotEl
 
 
 def swap_cost(problem: SumsProblem, num_pairs: int) -> Cost:
-    """The cost of swapping `num_pairs` pairs in NumPy."""
+    """The cost of testing `num_pairs` pairs by random swaps in NumPy."""
     num_systems, num_units, num_stats = problem.units.values.shape
     # If outputs or runs are exchanged, they are chosen for both systems one by one, which takes about as long as
     # counting draws.
     one_by_one = problem.exchanges != "units"
     width = 2 * _num_outputs(problem) // (num_units if problem.exchanges == "runs" else 1) if one_by_one else num_units
     columns, scored = num_systems * num_stats, num_pairs * num_stats
-    if problem.studentizes:  # one column more per product, and two scores more per statistic
+    if problem.studentizes:  # each product of statistics needs a column, and each slope needs two scores
         columns, scored = columns + scored * num_stats, scored * (2 * num_stats + 1)
     return numpy_cost(
         resamples=problem.settings.fixed_resamples,
@@ -608,7 +648,7 @@ def swap_cost(problem: SumsProblem, num_pairs: int) -> Cost:
 
 
 def draw_cost(problem: SumsProblem) -> Cost:
-    """The cost of drawing all systems in NumPy."""
+    """The cost of drawing bootstrap scores of all systems in NumPy."""
     num_systems, num_units, num_stats = problem.units.values.shape
     width = num_units + (_num_outputs(problem) if problem.draws == "outputs" else 0)
     columns = num_systems * num_stats
@@ -622,10 +662,11 @@ def _num_outputs(problem: SumsProblem) -> int:
 
 
 def numpy_cost(*, resamples: int, units: int, columns: int, scored: int, counted: bool) -> Cost:
-    """The cost in NumPy, from the costs of its parts.
+    """The cost of resampling in NumPy.
 
-    `columns` of statistics are multiplied with weights of `units`; `scored` is the number of statistics per resample
-    that enter scores; `counted` is true for bootstrap counts, false for swap masks.
+    On each resample, this many `columns` of statistics are multiplied by the weights of this many `units`. `scored` is
+    the number of statistics per resample that enter scores. `counted` is true if weights are bootstrap counts, and
+    false if they are swap masks.
     """
     masked = MASKED_UNIT_OF_FEW_COLUMNS if columns <= _FEW_COLUMNS else MASKED_UNIT
     weights = COUNTED_UNIT if counted else masked
@@ -633,13 +674,15 @@ def numpy_cost(*, resamples: int, units: int, columns: int, scored: int, counted
 
 
 ExceedCounter = Callable[[np.ndarray, int, int], np.ndarray]
-"""A function: (indices of pairs, first resample, end) -> number of extreme resamples in this range, `[pair]` int64."""
+"""A function of the indices of pairs, the first resample, and the end of a range of resamples. It returns how many of
+these resamples are at least as extreme as observed, `[pair]` int64."""
 
 
 def exact_columns(p_values: Sequence[PValue] | np.ndarray, reasons: Column, methods: Column | None = None) -> Columns:
-    """The columns of exact tests, from p-values `[pair]` (or `[pair, 3]`); p is NaN if a pair has no test.
+    """The columns of exact tests; p is NaN if a pair has no exact test.
 
-    `reasons` explain why there is an exact test, or why there is none.
+    `p_values` are a sequence of `PValue`, or an array `[pair, 3]` of p, log10 p and its error bound. `reasons` explain
+    why there is an exact test, or why there is none.
 
     >>> exact_columns([(0.5, -0.3, 0.0)], Column.of(["few units differ"])).column("exceed").tolist()
     [None]
@@ -651,7 +694,7 @@ def exact_columns(p_values: Sequence[PValue] | np.ndarray, reasons: Column, meth
             bounds[row] = (*low, high) if low else np.nan
         p_values = np.array([each[:3] for each in p_values], np.float64)
     p_value, log10_p, error_bound = p_values.reshape(-1, 3).T
-    if np.isneginf(log10_p).any():  # the observed outcome is one of those that are at least as extreme
+    if np.isneginf(log10_p).any():  # impossible, because the observed outcome itself counts as extreme
         raise RuntimeError("internal error of sigjax: an exact test left out the observed outcome, so that p = 0")
     none = Column(never.astype(np.int64), never)
     return Columns(
@@ -677,8 +720,8 @@ def sampled_columns(
 ) -> Columns:
     """The columns of Monte Carlo tests, all `[pair]`.
 
-    `exceed` is the number of resamples at least as extreme. If a test stopped by itself, `bounds` `[pair, 2]` are its
-    bounds on the p-values of infinitely many resamples.
+    `exceed` is the number of resamples at least as extreme as observed. If a test stopped by itself, `bounds` `[pair,
+    2]` contain the p-values that infinitely many resamples would give.
     """
     count = len(exceed)
     none, never = np.full((count, 2), np.nan), np.zeros(count, bool)
@@ -697,9 +740,9 @@ def sampled_columns(
 
 
 def completed(pairs: Comparisons, sample: Callable[[np.ndarray, Column], Columns]) -> Comparisons:
-    """Complete the table of pairs after exact tests by a test that samples the pairs without a p-value.
+    """Complete a table of pairs after the exact tests: pairs without a p-value are tested by sampling.
 
-    `sample` takes the indices of these pairs and the reasons why they have no exact test, and returns their columns.
+    `sample` takes the indices of these pairs, and the reasons why they have no exact test. It returns their columns.
     """
     is_open = ~pairs.column("p_value").where_present
     if not is_open.any():

@@ -1,16 +1,17 @@
 r"""Kinds of intervals from bootstrap replicates that need more than quantiles at two levels (see `uncertainty`).
 
-NumPy computes quantiles and standard errors, the same on every device and for every grouping of the resamples.
-`summaries` makes them, and each kind has its own needs:
+`summaries` computes quantiles and standard errors of replicates by NumPy. They are the same on every device, and for
+every grouping of the resamples. This file has what three kinds of intervals need in addition:
 
-- `Simultaneous` intervals need all pairs at once.
+- `Simultaneous` intervals need the replicates of all pairs at once.
 - `Bca` intervals are percentile intervals whose levels are corrected for bias, and for a standard error that changes
   with the score.
-- `Studentized` (bootstrap-t) intervals need standard errors by the delta method on every resample, of scores that are
-  functions of sums. A score has about the variance of its linear part: with the gradient g of the score at the sums, a
-  unit with statistics s has the influence $g \cdot (s - \bar s_h)$ in its stratum h. Sums of products of statistics are
-  sums like others, so that the standard errors of all resamples come from the same product as their scores. Gradients
-  are central differences in NumPy, so that no number depends on the device.
+- `Studentized` (bootstrap-t) intervals need a standard error on every resample. It comes from the delta method, so the
+  score must be a function of sums. A score has about the variance of its linear part: let g be the gradient of the
+  score at the sums, and let unit i have the statistics $s_i$, with the mean $\bar s_h$ in its stratum h. Then the unit
+  has the influence $g \cdot (s_i - \bar s_h)$. Sums of products of statistics are sums like others, so one matrix
+  product gives both the scores and the standard errors of all resamples. Gradients are central differences in NumPy, so
+  that no number depends on the device.
 
 References: Efron (1987), "Better bootstrap confidence intervals"; Efron and Tibshirani (1993), sections 12.5, 14.3 and
 21; Davison and Hinkley (1997), sections 2.7.2 and 5.2.
@@ -40,11 +41,14 @@ from sigjax.testing.special import normal_below, normal_quantile
 from sigjax.testing.uncertainty import Percentile, Pieces, Targets, quantile_levels
 
 _CACHED = 2**16
-"""Number of differences that are processed in one block."""
+"""Replicates of targets are processed in blocks of about this many numbers, which stay in the cache."""
 
 
 def kept_replicates(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) -> np.ndarray:
-    """Replicates `[row, resample]` of this shard of a run, continued from the checkpoint."""
+    """Return all replicates `[row, resample]` of this shard of a run.
+
+    Replicates in the checkpoint are not drawn again. `pieces` draws the other replicates, piece by piece.
+    """
     checkpoint = run.checkpoint
     tally, stop = checkpoint.begin(range(run.resamples), values=np.empty((num_rows, 0)))
     values, first = tally.arrays["values"], tally.start
@@ -63,10 +67,11 @@ def kept_replicates(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) ->
 def of_targets(
     function: Callable[[np.ndarray, slice], np.ndarray], values: np.ndarray, members: np.ndarray
 ) -> np.ndarray:
-    """The results of a function for all targets; it takes the replicates `[target, resample]` and the slice of a block.
+    """Call `function(replicates, block)` for blocks of targets, and return its joined results.
 
-    Replicates are new arrays, with as many targets as fit into the cache. They are differences of two rows of `values`,
-    or a single row if the second of `members` `[target, 2]` is the number of rows.
+    `block` is the slice of the block's targets, as many as fit into the cache. `replicates` `[target, resample]` is a
+    new array. A target (a, b) of `members` `[target, 2]` has the replicates `values[a] - values[b]`. If b is the number
+    of rows of `values`, it has the replicates `values[a]`.
     """
     num_rows = max(1, _CACHED // values.shape[1])
     blocks = [slice(start, min(start + num_rows, len(members))) for start in range(0, len(members), num_rows)]
@@ -83,10 +88,12 @@ def of_targets(
 class Simultaneous(Percentile):
     r"""Simultaneous intervals: $\hat\theta_j \pm c\,s_j$ for all pairs j of a metric.
 
-    s are the bootstrap standard errors, and c is the quantile at the level, over resamples, of the largest $|\theta^*_j
-    - \hat\theta_j| / s_j$ of all pairs. Resamples are the same for all pairs, so c accounts for how they depend on each
-    other and is smaller than Bonferroni's. The scores of all systems have their own c. Pairs or scores that do not vary
-    (s is 0, or rounding) are left out of the maximum.
+    Here $\hat\theta_j$ is the observed delta of pair j, $\theta^*_j$ its delta on a resample, and $s_j$ its bootstrap
+    standard error. Take the largest $|\theta^*_j - \hat\theta_j| / s_j$ of all pairs on each resample: c is the
+    quantile of these maxima at the confidence level. Resamples are the same for all pairs, so c accounts for how pairs
+    depend on each other, and is smaller than Bonferroni's factor. The intervals of the scores of all systems are
+    simultaneous in the same way, with another c. Pairs or scores that do not vary ($s_j$ is 0, or only rounding) are
+    left out of the maximum.
 
     References: Romano and Wolf (2005), "Exact and approximate stepdown methods for multiple hypothesis testing";
     Westfall and Young (1993), "Resampling-based multiple testing"; Davison and Hinkley (1997), section 5.2.
@@ -95,11 +102,14 @@ class Simultaneous(Percentile):
     takes_largest = True
 
     def levels(self, below: np.ndarray, block: slice) -> np.ndarray:
-        """No quantiles: NaN for all targets."""
+        """Return NaN for all targets, because these intervals need no quantiles of single targets."""
         return np.full_like(super().levels(below, block), np.nan)
 
     def with_all(self, found: np.ndarray, largest: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """Intervals, from the standard errors and the largest deviations of all resamples."""
+        """Return the standard errors and the interval ends of all targets, `[target, 3]`.
+
+        `largest` gives the largest deviation on each resample, from which c follows.
+        """
         errors = found[:, 0]
         observed, factors = self.targets.observed, np.zeros(len(errors))
         for maxima, group in zip(largest(errors), self.groups(), strict=True):
@@ -110,9 +120,9 @@ class Simultaneous(Percentile):
 class JointDeltas(Simultaneous):
     """Percentile intervals of scores, which are not simultaneous, and simultaneous intervals of deltas.
 
-    The family has m pairs (`joint_pairs`). The intervals of this problem's k pairs are simultaneous at the level 1 -
-    alpha k / m, so by Bonferroni's inequality the intervals of all m pairs are simultaneous at 1 - alpha. The targets
-    are all systems and pairs.
+    The intervals of m deltas (`joint_pairs`) must be simultaneous at the confidence level 1 - alpha, and k of these
+    deltas belong to this problem. Their intervals are simultaneous at the level 1 - alpha k / m, so by Bonferroni's
+    inequality the intervals of all m deltas are simultaneous at 1 - alpha. The targets must be all systems and pairs.
     """
 
     def __init__(self, problem: Problem, targets: Targets, joint_pairs: int) -> None:
@@ -121,23 +131,23 @@ class JointDeltas(Simultaneous):
         self.level = bonferroni_level(self.level, max(joint_pairs, num_pairs) / num_pairs)
 
     def levels(self, below: np.ndarray, block: slice) -> np.ndarray:
-        """Quantile levels for scores only."""
+        """Return quantile levels for scores, and NaN for deltas."""
         levels = super().levels(below, block)
         levels[: max(0, self.targets.num_systems - block.start)] = quantile_levels(self.level_of_scores)
         return levels
 
     def with_all(self, found: np.ndarray, largest: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """Replace the intervals of deltas by joint ones."""
+        """Replace the intervals of deltas by simultaneous intervals."""
         num_systems = self.targets.num_systems
         return np.concatenate([found[:num_systems], super().with_all(found, largest)[num_systems:]])
 
     def groups(self) -> tuple[slice, ...]:
-        """A single group, the pairs."""
+        """Return a single group, which has all pairs."""
         return (super().groups()[1],)
 
 
 _ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
-"""Bound on the relative rounding error of a jackknife score."""
+"""The relative rounding error of a score that leaves out one unit is at most this."""
 
 
 class Bca(Percentile):
@@ -150,14 +160,14 @@ class Bca(Percentile):
         self.accelerations = accelerations(problem, targets.members)
 
     def levels(self, below: np.ndarray, block: slice) -> np.ndarray:
-        """Corrected levels; NaN if all replicates are on one side of the observed score."""
+        """Return corrected levels `[target, 2]`; NaN if all replicates are on one side of the observed value."""
         each = zip(below.tolist(), self.accelerations[block], strict=True)
         corrected = (bca_levels(share, acceleration, self.level) for share, acceleration in each)
         return np.array([ends or (math.nan, math.nan) for ends in corrected]).reshape(-1, 2)
 
 
 def accelerations(problem: Problem, members: np.ndarray) -> np.ndarray:
-    """The acceleration of each target, from `members` `[target, 2]` as in `Targets`."""
+    """Return the `acceleration` of each target, `[target]`; `members` `[target, 2]` are numbered as in `Targets`."""
     observed, strata = np.abs([*problem.hypotheses.scores, 0.0]), problem.units.strata
     rounding = _ROUNDING * (observed[members[:, 0]] + observed[members[:, 1]])
 
@@ -171,18 +181,21 @@ def accelerations(problem: Problem, members: np.ndarray) -> np.ndarray:
 def acceleration(jackknife: np.ndarray, strata: np.ndarray, rounding: float = 0.0) -> float:
     r"""How fast the standard error changes with the score, from scores that leave out one unit at a time.
 
-    With $U_i = (n_h - 1)(\bar\theta_h - \theta_{(i)})$ for unit i of stratum h, of $n_h$ units whose jackknife scores
-    have the mean $\bar\theta_h$: $a = \frac{1}{6} \sum_i U_i^3 n_h^{-3} / (\sum_i U_i^2 n_h^{-2})^{3/2}$, and 0 if all
-    scores are equal. Equivalent to `scipy.stats.bootstrap(method="BCa")`, whose samples are strata. Reference: Efron
-    and Tibshirani (1993), equation 14.15; for strata Davison and Hinkley (1997), section 5.4. `jackknife` `[unit]` are
-    the scores; differences below `rounding` count as 0. `strata` `[unit]` ascend from 0.
+    Let stratum h have $n_h$ units, and let $\theta_{(i)}$ be the score without unit i, with the mean $\bar\theta_h$
+    over the stratum. With $U_i = (n_h - 1)(\bar\theta_h - \theta_{(i)})$, the acceleration is $a = \frac{1}{6} \sum_i
+    U_i^3 n_h^{-3} / (\sum_i U_i^2 n_h^{-2})^{3/2}$. It is 0 if all scores are equal. Equivalent to
+    `scipy.stats.bootstrap(method="BCa")`, whose samples are strata. Reference: Efron and Tibshirani (1993), equation
+    14.15; for strata Davison and Hinkley (1997), section 5.4.
+
+    `jackknife` `[unit]` are the scores $\theta_{(i)}$; differences below `rounding` count as 0. `strata` `[unit]`
+    ascend from 0.
 
     >>> round(acceleration(np.array([1.0, 1.0, 1.0, 0.0]), np.zeros(4, int)), 6)
     0.096225
     """
     sizes = np.bincount(strata)
     first = jackknife[np.searchsorted(strata, strata)]
-    apart = jackknife - first  # equal scores differ from the first by 0, but from their mean by rounding
+    apart = jackknife - first  # equal scores differ by exactly 0, but they may differ from their mean by rounding
     apart = ((np.bincount(strata, apart) / sizes)[strata] - apart) * ((sizes - 1.0) / sizes)[strata]
     largest = float(np.abs(apart).max())
     if largest <= rounding:
@@ -194,11 +207,12 @@ def acceleration(jackknife: np.ndarray, strata: np.ndarray, rounding: float = 0.
 
 
 def bca_levels(below: float, acceleration: float, level: float) -> tuple[float, float] | None:
-    r"""The quantile levels of the ends of the interval; None if there is no interval.
+    r"""The quantile levels of the low and the high end of a BCa interval; None if there is no interval.
 
-    $\Phi(z_0 + \frac{z_0 + z}{1 - a (z_0 + z)})$ with $z_0 = \Phi^{-1}$ of the share `below`, for the two normal
-    quantiles z of the level. With all replicates on one side of the observed score $z_0$ is infinite, and there is no
-    interval. `below` is the share of the replicates below the observed score, ties counted half (mid-rank).
+    The levels are $\Phi(z_0 + \frac{z_0 + z}{1 - a (z_0 + z)})$, where z is each of the two normal quantiles of the
+    confidence level, a is the acceleration, and $z_0 = \Phi^{-1}$ of `below`. `below` is the share of the replicates
+    below the observed score, ties counted half (mid-rank). If all replicates are on one side of the observed score,
+    $z_0$ is infinite, and there is no interval.
 
     >>> [round(each, 6) for each in bca_levels(0.5, 0.0, 0.95)]
     [0.025, 0.975]
@@ -212,28 +226,39 @@ def bca_levels(below: float, acceleration: float, level: float) -> tuple[float, 
 
 
 def _corrected(bias: float, z: float, acceleration: float) -> float:
-    """The corrected level for the normal quantile z; beyond the pole of the formula, its limit at the pole."""
+    """Return the corrected level, from the bias z_0 and from z_0 + z, see `bca_levels`.
+
+    Beyond the pole of the formula, return its limit at the pole, which is 0 or 1.
+    """
     shrink = 1.0 - acceleration * z
     return normal_below(bias + z / shrink) if shrink > 0.0 else float(z > 0.0)
 
 
 _LARGEST_SUM = 2.0**53
 _INFINITE, _LARGEST = 1e300, 1e200
-"""The t for a standard error of 0, and the largest t that may be the end of an interval."""
+"""`_INFINITE`: the size of t if the standard error is 0. `_LARGEST`: an interval is missing if one of its two quantiles
+of t is this large."""
 _NUMBERS, _FEWEST_ROWS = 2**24, 64
-"""Most sums per block; fewest resamples per block."""
+"""Resamples are drawn in blocks of at most `_NUMBERS` sums, but of at least `_FEWEST_ROWS` resamples."""
 
 Variables = list[tuple[int, int, float]]
-"""The statistics that a target depends on: system, statistic, and a sign, -1 for the second system of a pair."""
+"""The statistics on which a target depends. Each is a tuple of the index of a system, the index of a statistic, and the
+sign with which the system's score enters the target (-1 for the second system of a pair)."""
 
 
 class Studentized(Percentile):
-    """Studentized intervals; targets are the scores and deltas, then the t of each target. All replicates are kept.
+    """Studentized intervals. All replicates are kept.
 
-    The sums of `columns` `[column, unit]` int64 give scores and standard errors. `totals` `[system, stat]` are the
-    columns of the statistics. `centred` are the columns of each varying statistic in each stratum, minus about its mean
-    there. `products` are the columns of products of two centred statistics. The steps of `centred`, `coarse` `[stat]`,
-    are so large that a double holds the sums of products. Slopes are differences over `steps` `[system, stat]`.
+    The targets are all scores and deltas, followed by the t of each score and delta. Scores and standard errors come
+    from the sums of `columns` `[column, unit]` int64. Three attributes hold indices of columns:
+
+    - `totals` `[system, stat]`: the columns of the statistics.
+    - `centred`: (system, statistic) -> for each stratum, the column of the statistic in the stratum, minus about its
+      mean there. It has the statistics that vary.
+    - `products`: two keys of `centred` -> the column of the product of both centred statistics.
+
+    `coarse` `[stat]` are the units of the centred statistics, so large that a double holds sums of products exactly.
+    Slopes of scores are differences over `steps` `[system, stat]`.
     """
 
     def __init__(self, problem: Problem, targets: Targets) -> None:
@@ -243,7 +268,7 @@ class Studentized(Percentile):
         self.num_rows += len(targets.members)
         _check_memory(problem, self.num_rows)
         self._lay_out()
-        # Rows of t follow the rows of scores, so the index that means "none" moves up.
+        # The number of rows stands for "no second system". Rows of t follow the rows of scores, so this number grows.
         rows, none = np.arange(targets.num_systems, self.num_rows), np.full(len(targets.members), self.num_rows)
         own = np.where(targets.members == targets.num_systems, self.num_rows, targets.members)
         of_t = np.stack([rows, none], axis=1)
@@ -274,7 +299,11 @@ class Studentized(Percentile):
         self.columns = np.stack([column for _, column in kept.values()])
 
     def finished(self, found: np.ndarray) -> np.ndarray:
-        r"""Bootstrap standard errors with intervals $[\hat\theta - t_{high} s, \hat\theta - t_{low} s]$."""
+        r"""Return bootstrap standard errors and intervals $[\hat\theta - t_{high} s, \hat\theta - t_{low} s]$.
+
+        Here $\hat\theta$ is the observed score or delta, s its standard error by the delta method, and $t_{low}$ and
+        $t_{high}$ are quantiles of t.
+        """
         errors, t = found[: len(self.own.members), :1], found[len(self.own.members) :, 1:]
         ends = self.own.observed[:, None] - t[:, ::-1] * self.standard_errors()[:, None]
         return np.concatenate([errors, np.where(np.abs(t).max(axis=1, keepdims=True) < _LARGEST, ends, np.nan)], axis=1)
@@ -282,12 +311,17 @@ class Studentized(Percentile):
     def standard_errors(self) -> np.ndarray:
         r"""Standard errors by the delta method `[target]`: $\sqrt{\sum_h \sum_{i \in h} (g \cdot (s_i - \bar s_h))^2}$.
 
-        For a linear score, infinitely many bootstrap resamples have the same standard error.
+        Here g is the gradient of the score or delta at the sums, $s_i$ are the statistics of unit i, and $\bar s_h$ is
+        their mean in stratum h. If the score is linear, the bootstrap standard error approaches this number as the
+        number of resamples grows.
         """
         return self._errors(self.columns.sum(axis=1, dtype=np.float64)[:, None])[:, 0]
 
     def pieces(self, pieces: Callable[[Run], Pieces]) -> Callable[[Run], Pieces]:
-        """Scores of all systems, then t of all targets: (replicate - observed) / standard error."""
+        """Return a function that draws the scores of all systems, followed by t of all scores and deltas.
+
+        t is (replicate - observed) / standard error on the resample.
+        """
         del pieces
         return self._pieces
 
@@ -318,7 +352,7 @@ class Studentized(Percentile):
         return self.problem.scores(np.moveaxis(sums, 0, -1))
 
     def _errors(self, sums: np.ndarray) -> np.ndarray:
-        """Standard errors `[target, row]` of resamples with these sums `[column, row]`."""
+        """Standard errors `[target, row]` of all scores and deltas on resamples with the sums `[column, row]`."""
         with np.errstate(all="ignore"):
             gradients = self._gradients(sums)
         # Squares of very large or very small numbers leave the range of a double; scaling by a power of two is exact.
@@ -329,7 +363,10 @@ class Studentized(Percentile):
         return np.ldexp(np.sqrt([self._variance(sums, scaled, each) for each in variables]), exponent)
 
     def _gradients(self, sums: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
-        """How the score of a system changes with a coarse step of each varying statistic, `[row]`."""
+        """Return a dict from (system, statistic) to the slope of the system's score, `[row]`, per step of `coarse`.
+
+        It has the statistics that vary.
+        """
         found: dict[tuple[int, int], np.ndarray] = {}
         for system, stat in self.centred:
             at = sums[self.totals[system]]
@@ -340,7 +377,10 @@ class Studentized(Percentile):
     def _variance(
         self, sums: np.ndarray, gradients: dict[tuple[int, int], np.ndarray], variables: Variables
     ) -> np.ndarray:
-        """The variance `[row]` of a target, 0 if it is only rounding."""
+        """Return the variance `[row]` of a score or delta by the delta method; 0 if it is only rounding.
+
+        `gradients` come from `_gradients`, and `variables` are the statistics on which the score or delta depends.
+        """
         total, size = np.zeros(sums.shape[1]), np.zeros(sums.shape[1])
         weighted = [(each[:2], each[2] * gradients[each[:2]]) for each in variables if each[:2] in gradients]
         for index, (one, weight) in enumerate(weighted):
@@ -364,7 +404,7 @@ def _in_order(first: tuple[int, int], second: tuple[int, int]) -> tuple[tuple[in
 
 
 def _check_memory(problem: SumsProblem, num_rows: int) -> None:
-    """Refuse studentized intervals if replicates and products of statistics do not fit into memory."""
+    """Raise `InputError` if replicates and products of statistics do not fit into memory."""
     num_systems, _, num_stats = problem.units.values.shape
     num_strata = int(problem.units.strata[-1]) + 1
     products = len(problem.hypotheses.members) * num_stats**2 + num_systems * num_stats * (num_stats + 1) // 2
@@ -379,7 +419,10 @@ def _check_memory(problem: SumsProblem, num_rows: int) -> None:
 
 
 def _centred(values: np.ndarray, strata: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Statistics `[system, unit, stat]` minus rounded means of strata, in coarse steps; and the steps `[stat]`."""
+    """Return two arrays: centred statistics `[system, unit, stat]`, and the coarse steps `[stat]` in which they count.
+
+    The rounded mean of its stratum is subtracted from each statistic.
+    """
     starts = np.searchsorted(strata, np.arange(len(sizes)))
     means = np.rint(np.add.reduceat(values.astype(np.float64), starts, axis=1) / sizes[:, None])
     apart = values - means[:, strata]

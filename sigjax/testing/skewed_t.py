@@ -1,19 +1,20 @@
 r"""Intervals by Student's t with a correction for skewness, from the errors of the `jackknife`.
 
-**Interval.** Student's t with Hall's transformation, with $g = \sum_i u_i^3 / s^3$ as the skewness of $\hat\theta$. The
-interval holds all $\theta$ with $|x + g x^2 / 3 + g^2 x^3 / 27 + g / 6| \le t$, $x = (\hat\theta - \theta) / s$. On the
-side of the long tail, the distance of the end from $\hat\theta$ is limited to t s to 2 t s. On the side of the short
-tail, the limits for a score are t s / 2 and t s. Limits are needed because the cubic has slope 0 at $x = -3 / g$: its
-inverse is infinitely steep if |g| t is near 1, and an end for nine units could be 4.1 t s away. At 95%, the limits
-apply if the skewness of the units, $g \sqrt n$, is above 1.2 for 9 units, 2.4 for 30 and 4.5 for 100. Intervals are cut
-at the bounds of the metric.
+**Interval.** The interval is Student's t with Hall's transformation. Let s be the jackknife's standard error of the
+score $\hat\theta$, and $u_i$ the influence of unit i. Then $g = \sum_i u_i^3 / s^3$ is the skewness of $\hat\theta$.
+The interval contains all $\theta$ with $|x + g x^2 / 3 + g^2 x^3 / 27 + g / 6| \le t$, where $x = (\hat\theta - \theta)
+/ s$ and t is the quantile of Student's t. On the side of the long tail, the distance of the end from $\hat\theta$ is
+limited to t s to 2 t s. On the side of the short tail, the limits for a score are t s / 2 and t s. Limits are needed
+because the cubic has slope 0 at $x = -3 / g$: its inverse is infinitely steep if |g| t is near 1, and an end for nine
+units could be 4.1 t s away. At 95%, the limits apply if the skewness of the units, $g \sqrt n$, is above 1.2 for 9
+units, 2.4 for 30 and 4.5 for 100. Intervals are cut at the bounds of the metric.
 
 For a delta, the end on the side of the short tail stays t s away. Differences of two systems are often symmetric with
-heavy tails, or mostly 0. Then g is noise, and follows the same outlier that has moved $\hat\delta$. Suppose the end on
-the short side moved nearer. Then intervals would miss such deltas in 7 to 10% of samples with 10 to 50 units, and in
-20% of samples with 50 units of which only 3 differ. Intervals by t miss 3 to 5%. If ends move only outwards, intervals
-never miss more often than intervals by t. For lognormal differences they miss 10, 7 and 5% instead of 16, 12 and 9%
-(10, 30 and 100 units). Reference: Hall (1992), "On the removal of skewness by transformation".
+heavy tails, or mostly 0. Then g is noise, and follows the same outlier that has moved the observed delta. Suppose the
+end on the short side moved nearer. Then intervals would miss such deltas in 7 to 10% of samples with 10 to 50 units,
+and in 20% of samples with 50 units of which only 3 differ. Intervals by Student's t miss 3 to 5%. If ends move only
+outwards, intervals never miss more often than intervals by t. For lognormal differences they miss 10, 7 and 5% with 10,
+30 and 100 units, instead of 16, 12 and 9%. Reference: Hall (1992), "On the removal of skewness by transformation".
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ from sigjax.testing.problem import SumsProblem
 from sigjax.testing.special import t_quantile, t_tail
 
 _STRETCH = 2.0
-"""Largest factor by which the skewness correction moves an end away from the score, or towards it, compared with t. An
-end for a delta never moves nearer."""
+"""The skewness correction multiplies or divides the distance of an end from the score by at most this factor, compared
+with Student's t. For a delta, it never makes a distance smaller."""
 
 
 def skewed_ends(skewness: np.ndarray, quantile: float, *, nearer: bool) -> tuple[np.ndarray, np.ndarray]:
-    """How many standard errors the low and the high end lie below the score `[target]`, by t with Hall's correction.
+    """Return how many standard errors the low and the high end lie below the score, as two arrays `[target]`.
 
-    `skewness` `[target]` is g, and `quantile` is t, above 0. With `nearer`, the end on the side of the short tail may
-    be nearer than by t.
+    `skewness` `[target]` is g, and `quantile` is t, above 0 (see the top of this file). With `nearer`, the end on the
+    side of the short tail may be nearer than t standard errors.
 
     >>> [each.round(3) for each in skewed_ends(np.array([0.0, 0.3, 0.8]), 2.26, nearer=True)]
     [array([2.26 , 1.848, 1.473]), array([-2.26 , -3.254, -4.52 ])]
@@ -48,7 +49,7 @@ def skewed_ends(skewness: np.ndarray, quantile: float, *, nearer: bool) -> tuple
     third = np.where(is_small, 1.0, skewness) / 3.0
 
     def end(t: float) -> np.ndarray:
-        """The x with x + g x^2 / 3 + g^2 x^3 / 27 + g / 6 = t, limited to a range from t to its double or half."""
+        """Return the x with x + g x^2 / 3 + g^2 x^3 / 27 + g / 6 = t, limited to a range from t to 2 t or t / 2."""
         x = (np.cbrt(1.0 + 3.0 * third * (t - skewness / 6.0)) - 1.0) / third
         bound = np.where(t * skewness < 0.0, t * _STRETCH, t / _STRETCH if nearer else t)
         return np.clip(np.where(is_small, t, x), np.minimum(t, bound), np.maximum(t, bound))
@@ -66,7 +67,9 @@ def skewed_tail(
     *,
     nearer: bool,
 ) -> float:
-    """The p-value of the test that belongs to the intervals with the ends `skewed_ends`.
+    """The p-value of the null hypothesis that the true score is `value`, by the test that `skewed_ends` inverts.
+
+    The observed score has this standard `error`, `skewness` and `degrees` of freedom; `nearer` is as in `skewed_ends`.
 
     >>> from sigjax.testing.special import t_quantile
     >>> for nearer in (True, False):
@@ -78,7 +81,7 @@ def skewed_tail(
     x = min(max((observed - value) / error, -1e90), 1e90)  # so that its cube fits a double
     cubic = x + skewness * x**2 / 3.0 + skewness**2 * x**3 / 27.0 + skewness / 6.0
     inner = _STRETCH if nearer else 1.0
-    # whether the value is on the side that the correction moves nearer or farther
+    # If x and the skewness have the same sign, `value` is on the side on which the correction moves an end nearer.
     bound = x * inner if x * skewness > 0.0 else x / _STRETCH
     return t_tail(sorted((x, cubic, bound))[1], degrees, alternative)
 
@@ -92,9 +95,10 @@ def skewness(influence: np.ndarray, errors: np.ndarray) -> np.ndarray:
 def skewed_t_intervals(
     problem: SumsProblem, influence: np.ndarray, errors: tuple[np.ndarray, np.ndarray], levels: tuple[float, ...]
 ) -> np.ndarray:
-    """Intervals by t for all scores and deltas, corrected for skewness and cut at the bounds of the metric.
+    """Return the standard error and the interval ends of each score, then of each delta, `[target, 3]`.
 
-    There are no intervals if no stratum has two units.
+    The intervals are by Student's t, corrected for skewness, and cut at the bounds of the metric. Ends are NaN if no
+    stratum has two units. `errors` and `levels` have a part for scores and a part for deltas.
     """
     hypotheses, degrees = problem.hypotheses, degrees_of_freedom(problem.units.sizes, problem.units.strata)
     if degrees == 0.0:

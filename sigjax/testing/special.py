@@ -1,16 +1,18 @@
-r"""Tails and quantiles of known distributions, accurate to 1e-12: tails by SciPy, quantiles by Newton's method.
+r"""Tail probabilities and quantiles of known distributions, accurate to 1e-12.
 
-sigjax computes quantiles itself, so that digits do not depend on installed packages. Small comparisons then work
-without SciPy, whose import takes longer than the comparison. In `scipy.special.betaincinv`, two thirds of the last
-digits differ between SciPy 1.14 and 1.17, and 1.17 is off by 2e-6 for 999 of 10,000,000.
+SciPy computes most tails. sigjax computes quantiles itself, by Newton's method, so that digits do not depend on
+installed packages. Small comparisons then work without SciPy, whose import takes longer than the comparison. In
+`scipy.special.betaincinv`, two thirds of the last digits differ between SciPy 1.14 and 1.17, and SciPy 1.17 is off by
+2e-6 for 999 of 10,000,000.
 
 sigjax also computes the normal distribution and its quantiles, correctly rounded: `NormalDist.cdf` differs between
 versions of Python (3.14) and of glibc.
 
-Let $e^v = x / (1 - x)$ be the odds and $S = P(X \ge k) / P(X = k)$. Then $\log P(X \ge k)$ has the derivative $h = k (1
-- x) / S$ in v and the second derivative $h (k - (n + 1) x - h)$, which is negative, as the density of v is log-concave.
-Halley's method uses both. S is a continued fraction of positive terms: it loses no digits. It uses only IEEE 754
-operations, so the result is the same everywhere.
+**Odds for a binomial tail** (`lower_odds`). Let X be binomial with n trials and the probability x of a success, let
+$e^v = x / (1 - x)$ be the odds, and $S = P(X \ge k) / P(X = k)$. Then $\log P(X \ge k)$ has the derivative $h = k (1 -
+x) / S$ in v, and the second derivative $h (k - (n + 1) x - h)$. The latter is negative, as the density of v is
+log-concave. Halley's method uses both derivatives. S is a continued fraction of positive terms, so it loses no digits.
+It uses only IEEE 754 operations, so the result is the same everywhere.
 """
 
 from __future__ import annotations
@@ -28,24 +30,25 @@ import numpy as np
 from sigjax.records import Alternative
 
 _CLOSE = 1e-9
-"""A relative step of Newton's method after which no further step is needed, since the error is about its square."""
+"""Newton's method ends after a relative step of at most this size, since the new error is about its square."""
 _CLOSE_CUBED = 1e-5
-"""An error of the log probability that needs only one more step of Halley's method, since the new error is about its
-cube."""
+"""Halley's method ends with the step from an error of at most this size (of the log probability), since the new error
+is about its cube."""
 _MOST_STEPS = 50
-"""Most steps. Four or five suffice, but from 1e10 trials on, rounding may keep the log probability from converging."""
+"""Each method ends after at most this many steps. Four or five suffice, but from 1e10 trials on, rounding may keep the
+log probability from converging."""
 _NODES = [(math.exp(y - math.exp(-y)), 0.125 * (1.0 + math.exp(-y))) for y in (k / 8.0 for k in range(-28, 31))]
-"""Points x at which an integral from 0 on is evaluated, and their weights divided by x."""
-# NumPy's own functions vary between builds
+"""Points x at which the function under an integral from 0 to infinity is evaluated, and their weights divided by x."""
+# The last digits of NumPy's functions differ between builds.
 _log1p, _exp = np.vectorize(math.log1p, otypes=[float]), np.vectorize(math.exp, otypes=[float])
 _DIGITS = Context(prec=40)
 _ROOT = _DIGITS.sqrt(Decimal("6.28318530717958647692528676655900576839433879875021"))
 _FARTHEST = 8.0
-"""The largest |z|: a normal variable is farther out with probability 1e-15."""
+"""Up to this |z|, results are correctly rounded. A normal variable is farther out with probability 1e-15."""
 
 
 def normal_below(z: float) -> float:
-    """Probability of a normal variable below z, correctly rounded up to |z| = 8, beyond 0 or 1.
+    """Probability that a normal variable is below z, correctly rounded up to |z| = 8. For larger |z| it is 0 or 1.
 
     >>> normal_below(0.0), normal_below(-1.0), normal_below(1e9)
     (0.5, 0.15865525393145705, 1.0)
@@ -57,7 +60,7 @@ def normal_below(z: float) -> float:
 def normal_quantile(p: float) -> float:
     """The z such that a normal variable is below z with probability p, correctly rounded up to |z| = 8.
 
-    A step of Newton's method doubles the 15 digits of `NormalDist.inv_cdf`.
+    `NormalDist.inv_cdf` gives about 15 digits, and a step of Newton's method doubles their number.
 
     >>> normal_quantile(0.5), normal_quantile(0.975)
     (0.0, 1.9599639845400538)
@@ -71,10 +74,10 @@ def normal_quantile(p: float) -> float:
 
 
 def _normal(z: float) -> tuple[Decimal, Decimal]:
-    r"""Density of the normal distribution at z, and probability below z, by basic arithmetic only.
+    r"""Return the density of the normal distribution at z and the probability below z, by basic arithmetic only.
 
-    $\Phi(z) = 1/2 + \varphi(z) (z + z^3 / 3 + z^5 / (3 \cdot 5) + \dots)$. Reference: Marsaglia (2004), "Evaluating the
-    normal distribution".
+    With the density $\varphi$, the probability is $\Phi(z) = 1/2 + \varphi(z) (z + z^3 / 3 + z^5 / (3 \cdot 5) +
+    \dots)$. Reference: Marsaglia (2004), "Evaluating the normal distribution".
     """
     with localcontext(_DIGITS):
         term = Decimal(z)
@@ -92,7 +95,7 @@ def scipy_special() -> Any:
 
 
 def normal_tail(z: float, alternative: Alternative) -> float:
-    """Probability of a normal variable at least as extreme as z.
+    """Probability that a normal variable is at least as extreme as z.
 
     >>> round(normal_tail(1.96, "two-sided"), 4)
     0.05
@@ -101,7 +104,7 @@ def normal_tail(z: float, alternative: Alternative) -> float:
 
 
 def t_tail(t: float, degrees: float, alternative: Alternative) -> float:
-    """Probability of a variable of Student's t at least as extreme as t; degrees of freedom may be fractions.
+    """Probability that a Student's t variable is at least as extreme as t; degrees of freedom may be fractions.
 
     >>> round(t_tail(2.2622, 9.0, "two-sided"), 4), t_tail(0.0, 2.5, "greater")
     (0.05, 0.5)
@@ -113,9 +116,9 @@ def t_tail(t: float, degrees: float, alternative: Alternative) -> float:
 def t_quantile(level: float, degrees: float) -> float:
     r"""The t that the absolute value of a Student's t variable exceeds with probability 1 - level.
 
-    With $t = \sqrt n \sinh u$ for n degrees of freedom, the density of u is in proportion to $\cosh^{-n} u$, so the
-    logarithm of the tail is concave in u: Newton's method from 0 passes the solution in the first step, and then falls
-    towards it.
+    Let $t = \sqrt n \sinh u$ for n degrees of freedom. Then the density of u is proportional to $\cosh^{-n} u$, so the
+    logarithm of the tail is concave in u. Therefore Newton's method from 0 passes the solution in the first step, and
+    then falls towards it.
 
     >>> round(t_quantile(0.95, 9.0), 4), round(t_quantile(0.95, 2.5), 4)
     (2.2622, 3.5747)
@@ -132,10 +135,10 @@ def t_quantile(level: float, degrees: float) -> float:
 
 
 def _t_ratio(slope: float, degrees: float) -> float:
-    """The tail of cosh^-n beyond u divided by the value of cosh^-n at u; tanh u is `slope`.
+    """The integral of cosh^-n from u to infinity, divided by cosh^-n at u, for n `degrees`; tanh u is `slope`.
 
-    The ratio is the integral over s of (cosh s + slope sinh s)^-n, by the double-exponential rule (Takahasi and Mori
-    1974).
+    The ratio is the integral over s from 0 to infinity of (cosh s + slope sinh s)^-n. It is computed by the
+    double-exponential rule (Takahasi and Mori 1974).
     """
     scale = 1.0 / degrees + 1.0 / math.sqrt(degrees)
     return scale * math.fsum(
@@ -165,14 +168,14 @@ def binomial_upper(successes: int, trials: int) -> float:
 
 
 def _tail(cdf: Callable[[float], float], x: float, alternative: Alternative) -> float:
-    """The tail of a distribution that is symmetric about 0."""
+    """The probability of values at least as extreme as x, for a distribution that is symmetric about 0."""
     if alternative == "two-sided":
         return float(2.0 * cdf(-abs(x)))
     return float(cdf(-x if alternative == "greater" else x))
 
 
 def clopper_pearson(successes: np.ndarray, trials: int, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Exact binomial confidence interval of a proportion, `[...]` low and high.
+    """Exact binomial confidence interval of a proportion: return the low ends and the high ends, each `[...]`.
 
     Equivalent to `scipy.stats.binomtest(...).proportion_ci(level, method="exact")`.
 
@@ -190,9 +193,10 @@ def clopper_pearson(successes: np.ndarray, trials: int, level: float) -> tuple[n
 
 
 def lower_odds(successes: np.ndarray, trials: int, tail: float) -> np.ndarray:
-    """The odds `[count]` at which at least `successes` (integers from 1 to `trials`) have the probability `tail`.
+    """The odds of a success at which `successes` or more of the `trials` have the probability `tail`, `[count]`.
 
-    Elements do not affect each other. The relative error is below 1e-11 up to 1e9 trials.
+    `successes` `[count]` are integers from 1 to `trials`; elements do not affect each other. The relative error is
+    below 1e-11 up to 1e9 trials.
 
     >>> odds = lower_odds(np.array([5, 10]), 10, 0.025)
     >>> (odds / (1.0 + odds)).round(6)
@@ -205,7 +209,7 @@ def lower_odds(successes: np.ndarray, trials: int, tail: float) -> np.ndarray:
 
 
 def _halley(k: np.ndarray, trials: float, tail: float) -> np.ndarray:
-    """The logarithm of the odds, for 0 < k < trials."""
+    """The logarithms of `lower_odds` `[count]`, for k successes with 0 < k < trials."""
     highest, v = _log_highest(k, trials), _start(k, trials, tail)
     running = np.arange(len(k))
     for _ in range(_MOST_STEPS):
@@ -223,7 +227,7 @@ def _halley(k: np.ndarray, trials: float, tail: float) -> np.ndarray:
 
 
 def _log_tail(highest: np.ndarray, k: np.ndarray, rest: np.ndarray, odds: np.ndarray, ratio: np.ndarray) -> np.ndarray:
-    """Logarithm of P(X >= k), from `_log_highest` and `_tail_ratio`."""
+    """Logarithm of P(X >= k) in k + `rest` trials; `highest` is from `_log_highest`, `ratio` from `_tail_ratio`."""
     log_tail = highest + k * (_log1p(rest / k) - _log1p(1.0 / odds))
     return log_tail + (rest * (_log1p(k / rest) - _log1p(odds)) + _log1p(ratio - 1.0))
 
@@ -238,21 +242,21 @@ def log_upper(successes: int, trials: int, odds: float) -> float:
         return 0.0 if successes <= 0 else -math.inf
     if successes == trials:
         return -trials * math.log1p(1.0 / odds)
-    if successes * (1.0 + odds) <= trials * odds:  # the complement is smaller, and has more digits
+    if successes * (1.0 + odds) <= trials * odds:  # the complement P(X < successes) is smaller, so it has more digits
         return math.log1p(-math.exp(log_upper(trials - successes + 1, trials, 1.0 / odds)))
     k, rest, ratio = (np.array([float(each)]) for each in (successes, trials - successes, odds))
     return float(_log_tail(_log_highest(k, float(trials)), k, rest, ratio, _tail_ratio(k, rest, ratio))[0])
 
 
 _CELLS = 2**15
-"""Most terms of continued fractions per block, so that they stay in the cache."""
+"""A block has at most this many terms of continued fractions, which stay in the cache."""
 
 
 def _tail_ratio(k: np.ndarray, rest: np.ndarray, odds: np.ndarray) -> np.ndarray:
-    """P(X >= k) / P(X = k) `[count]`, for k from the mean on; each element uses as many terms as it needs.
+    """P(X >= k) / P(X = k) `[count]`, for k not below the mean of X; each element uses as many terms as it needs.
 
-    Number of terms for errors below 1e-14, measured up to 1e9 trials: at most 3 per standard deviation of X, and at
-    most 360 / z^2 if k is z standard deviations above the mean.
+    An error below 1e-14 needs at most 3 terms per standard deviation of X, and at most 360 / z^2 terms if k is z
+    standard deviations above the mean (measured up to 1e9 trials).
     """
     above, variance = k - rest * odds, (k + rest) * odds
     with np.errstate(divide="ignore"):
@@ -290,7 +294,7 @@ def _fraction(k: np.ndarray, rest: np.ndarray, odds: np.ndarray, terms: np.ndarr
 
 
 def _log_highest(k: np.ndarray, trials: float) -> np.ndarray:
-    """Logarithm of P(X = k) for the probability k / trials, at which P(X = k) is largest."""
+    """Logarithm of P(X = k) if the probability of a success is k / trials, at which P(X = k) is largest."""
     rest = trials - k
     stirling = _stirling_error(np.full(1, trials)) - (_stirling_error(k) + _stirling_error(rest))
     return stirling + 0.5 * np.array([math.log(each) for each in (trials / (2.0 * math.pi * k * rest)).tolist()])
@@ -307,13 +311,13 @@ _SMALL = np.array(
     [math.nan]
     + [math.log(math.factorial(n)) - 0.5 * math.log(2.0 * math.pi * n) - n * (math.log(n) - 1.0) for n in range(1, 16)]
 )
-"""Values of `_stirling_error` for few trials, for which the series has fewer digits."""
+"""`[n]` values of `_stirling_error` for small n, for which its series is less accurate."""
 
 
 def log_upper_half(trials: np.ndarray, k: np.ndarray) -> np.ndarray:
     """Logarithms `[row]` of P(X >= k) for fair coins, with k above half of the trials.
 
-    It uses the deviance, which is 0 if k is half of the trials: n / 2 (log(1 - d^2) + 2 d atanh d), d = 2 k / n - 1.
+    It uses the deviance n / 2 (log(1 - d^2) + 2 d atanh d) for n trials and d = 2 k / n - 1, which is 0 if k is n / 2.
     """
     found, some = np.where(k > trials, -math.inf, -math.log(2.0) * trials), np.flatnonzero(k < trials)
     n, here = trials[some].astype(np.float64), k[some].astype(np.float64)

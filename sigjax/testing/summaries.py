@@ -30,17 +30,19 @@ from sigjax.testing.replicates import kept_replicates, of_targets
 from sigjax.testing.uncertainty import Percentile, Pieces, between, standard_errors, unsafe
 
 _PIECE = {"cpu": 2**13, "gpu": 2**18}
-"""Number of resamples per block of a compiled kernel: few for the cache of a CPU, many for few calls of a GPU."""
+"""Platform -> number of resamples per call of a compiled kernel. Few resamples stay in the cache of a CPU; many
+resamples keep the number of calls of a GPU small."""
 _ALWAYS_KEPT = 2**15
-"""Up to this number, resamples are always kept, whatever the memory."""
+"""If there are fewer resamples than this, all replicates are kept, however little memory there is."""
 _MANY = 32
-"""Fewest items for which threads pay."""
+"""A compiled kernel on all cores counts extreme resamples only if there are at least this many pairs."""
 _COLUMNS = 2**11
-"""Number of resamples per block of maxima, which stay in the cache."""
+"""Largest deviations are computed for this many resamples at a time, which stay in the cache."""
 _FEWEST = 64
-"""Number of resamples whose counts are added up side by side."""
+"""`tally.count_extreme` adds up this many counts side by side, so replicates on a device come in multiples of it."""
 _TOGETHER, _NUMBERS = 32, 2**25
-"""Most targets that a GPU processes in one block, and most replicates in a block of several targets."""
+"""A GPU processes at most `_TOGETHER` targets in one block. A block of several targets has at most `_NUMBERS`
+replicates."""
 
 
 def summarize(
@@ -49,8 +51,8 @@ def summarize(
     """Counts, standard errors and intervals from replicates, continued from the checkpoint.
 
     A shard only keeps replicates and counts, and computes no results. `pieces` yields replicates `[row, resample]`,
-    piece by piece, for a part of the run. `by` makes the standard errors and intervals of its targets. There are three
-    results: the number of extreme resamples for each pair `tested`, `[pair]` int64; standard errors and intervals of
+    piece by piece, for a part of the run. `by` makes the standard errors and intervals of its targets. Return three
+    arrays: the number of extreme resamples for each pair `tested`, `[pair]` int64; standard errors and interval ends of
     the targets, `[target, 3]`; and the replicates, or None if they were not all kept on the host.
     """
     tally = run.checkpoint.tally(exceed=len(tested.delta), spreads=len(by.targets.members))
@@ -94,7 +96,10 @@ def summarize(
 def _on_device(
     pieces: Callable[[Run], Pieces], tested: Deltas, by: Percentile, run: Run, settings: Settings
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Counts `[pair]` and columns `[target, 3]`, from replicates that stay on the device."""
+    """Return counts `[pair]`, and standard errors with interval ends `[target, 3]`.
+
+    They are computed on the device, where the replicates stay.
+    """
     values, count = _kept_on_device(pieces, by.num_rows, run)
     spreads = np.full((len(by.targets.members), 3), np.nan)
     if len(spreads):
@@ -106,11 +111,11 @@ def _on_device(
 
 
 def _kept_on_device(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) -> tuple[Any, np.ndarray]:
-    """Replicates `[row, column]` on the device, with NaN after the last replicate; and the number of replicates."""
+    """Return replicates `[row, column]` on the device, with NaN after the last replicate; and their number per row."""
     values, finite, count = None, list[Any](), np.array(run.resamples)
     for start, part in pieces(replace(run, stays=True)):
         piece, most = part, max(run.resamples, 2 * _FEWEST)
-        if not hasattr(part, "sharding"):  # pad a host array: each length needs a program
+        if not hasattr(part, "sharding"):  # pad an array from the host, because each length needs a compiled program
             length = 2 ** (part.shape[1] - 1).bit_length()
             piece, most = np.pad(part, ((0, 0), (0, length - part.shape[1]))), most + length
         if values is None:
@@ -167,8 +172,9 @@ def bootstrap_exceed(
 ) -> int:
     r"""Count the bootstrap resamples that are at least as extreme as the observed delta.
 
-    The variant `shift` takes $\delta^* - \delta$ as the null distribution (Berg-Kirkpatrick et al. 2012, section 2),
-    and `flip` takes $\delta - \delta^*$. A resample counts if:
+    Let $\delta$ be the observed delta and $\delta^*$ the delta of a resample. The null distribution is the distribution
+    of $\delta^* - \delta$ for the variant `shift` (Berg-Kirkpatrick et al. 2012, section 2), and of $\delta - \delta^*$
+    for the variant `flip`. A resample counts if:
 
     - two-sided: $|\delta^* - \delta| \ge |\delta|$, for both variants;
     - greater, `shift`: $\delta^* - \delta \ge \delta$ (the paper has $\delta^* > 2\delta$, without ties);
@@ -209,7 +215,11 @@ def _count_against(values: np.ndarray, tested: Deltas, settings: Settings, backe
 
 
 def _largest_deviations(by: Percentile, values: np.ndarray, errors: np.ndarray) -> np.ndarray:
-    r"""$\max_j |\theta^*_j - \hat\theta_j| / s_j$ `[group, resample]` over each of the groups of targets."""
+    r"""Return the largest $|\theta^*_j - \hat\theta_j| / s_j$ of all targets j of a group, `[group, resample]`.
+
+    Here $\theta^*_j$ is a replicate of target j, $\hat\theta_j$ its observed value, and $s_j$ its standard error, from
+    `errors` `[target]`.
+    """
     return np.concatenate(
         in_threads(
             lambda start: _largest_of_piece(by, values[:, start : start + _COLUMNS], errors),
@@ -231,32 +241,36 @@ def _largest_of_piece(by: Percentile, piece: np.ndarray, errors: np.ndarray) -> 
 
 
 def _row(piece: np.ndarray, members: np.ndarray) -> np.ndarray:
-    """The replicates of one target."""
+    """Return the replicates `[resample]` of one target, whose `members` are as in `Targets`."""
     a, b = members.tolist()
     return piece[a] - (piece[b] if b < len(piece) else 0.0)
 
 
 _SAMPLE, _FAR = 2**16, 6.0
-"""Size of the sample that locates quantiles; and half the width of the range that is kept around them, in standard
-deviations. A quantile is outside the range with probability 2e-9."""
+"""`_SAMPLE`: the number of first replicates that locate a quantile. `_FAR`: replicates are kept if they are at most
+this many standard deviations (of the quantile in such a sample) away from it. A quantile of all replicates is farther
+away with probability 2e-9."""
 _BYTES = 0.5
-"""Bytes of memory per replicate of a target: sums of 32 replicates in two draws, and replicates near quantiles, with
-room to sort."""
+"""If replicates are drawn twice, each target needs this many bytes of memory per resample. They hold partial sums
+(one for every 32 resamples, in each draw) and the replicates near quantiles, with room to sort them."""
 
 
 class _Draw(Protocol):
-    """An object that takes the pieces of a draw."""
+    """An object that collects what it needs from a draw, piece by piece."""
 
     def add(self, start: int, piece: np.ndarray) -> None:
-        """Take replicates `[row, resample]` from `start` on."""
+        """Process the replicates `[row, resample]` of the resamples from `start` on."""
         ...
 
 
 class _First:
-    """The first draw of a target: sum, largest absolute value, share below the observed value, and a sample."""
+    """What the first draw collects of a target's replicates.
+
+    It collects their sum, the largest absolute value, the share below the observed value, and the first replicates.
+    """
 
     def __init__(self, by: Percentile, target: int, resamples: int, exponent: int = 0) -> None:
-        """Prepare the first draw of a target; numbers are summed in units of 2 ** `exponent`."""
+        """Prepare the first draw of the target with this index; replicates are summed in units of 2 ** `exponent`."""
         self.place, self.members, self.exponent, self.resamples = (
             target,
             by.targets.members[target],
@@ -292,7 +306,7 @@ class _First:
 
 
 class _Squares:
-    """The squared deviations of a target's replicates from their mean."""
+    """The sum of the squared deviations of a target's replicates from their mean, collected in the second draw."""
 
     def __init__(self, first: _First) -> None:
         self._first, self._mean, self._added = first, first.mean, PiecewiseTotal(first.resamples)
@@ -307,7 +321,11 @@ class _Squares:
 
 
 class _Around:
-    """The replicates of a target near a rank, between two values of the sample; equal values are only counted."""
+    """The replicates of a target near a rank, collected in the second draw.
+
+    It keeps the replicates between two values of the first draw's sample. Replicates equal to one of these two values
+    are only counted.
+    """
 
     def __init__(self, first: _First, rank: int, far: float) -> None:
         self._members, self._resamples, self._rank = first.members, first.resamples, rank
@@ -327,7 +345,7 @@ class _Around:
         self._kept.append(row[(self._low < row) & (row < self._high)])
 
     def values(self) -> tuple[float, float]:
-        """The replicates of the rank and of the next rank; NaN if they lie outside."""
+        """The replicates of the rank and of the next rank; NaN for a replicate outside the two values of the sample."""
         inside = np.sort(np.concatenate(self._kept))
         first = self._below + self._at_low
         last = first + len(inside)
@@ -363,13 +381,16 @@ class _DrawnAgain:
         return [_First(self._by, target, self._run.resamples) for target in group]
 
     def add(self, start: int, piece: np.ndarray) -> None:
-        """Take a piece of the draw that counts replicates. If it starts with the first resample, this saves a draw."""
+        """Use a piece of the draw that counts extreme resamples also as a piece of the first draw.
+
+        If pieces come from the first resample on, this saves a draw.
+        """
         if start == self._done:
             _add(self._first, start, piece)
             self._done += piece.shape[1]
 
     def spreads(self) -> np.ndarray:
-        """Standard errors and ends of intervals `[target, 3]`, as in `Percentile`."""
+        """Return the standard errors and interval ends of all targets, `[target, 3]`, as in `Percentile`."""
         found = np.full((len(self._by.targets.members), 3), np.nan)
         for group in self._groups:
             first, is_first = self._of_group(group), group is self._groups[0]

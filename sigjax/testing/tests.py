@@ -2,8 +2,8 @@
 
 Pairs are tested without sampling if possible (`exact_permutation`, `exact_bootstrap`). The other pairs are sampled:
 `swap_counter` counts swaps, `replicates` and `drawn_bootstrap` draw bootstrap scores. This module chooses the code for
-metrics of sums or for metrics of whole columns. **Spreads** are the standard error and the ends of the interval of each
-score, then of each delta, `[target, 3]`; NaN if there is none.
+metrics of sums or for metrics of whole columns. **Spreads** are an array `[target, 3]`, first with a row for each
+score, then with a row for each delta. A row has the standard error and both ends of the interval; NaN if there is none.
 """
 
 from __future__ import annotations
@@ -48,21 +48,28 @@ from sigjax.testing.problem import (
 from sigjax.testing.uncertainty import Pieces
 
 Tested = tuple[dict[Test, Comparisons], Columns]
-"""The pairs by test (empty without pairs), and the systems, of one subset or of one evaluation."""
+"""The results of one subset, or of one evaluation: a dict from each test to its table of pairs (empty without pairs),
+and the table of systems."""
 FACTS = ("units", "degrees", "draws")
-"""Extra columns of pairs and systems: the number of units, the degrees of freedom of t intervals (infinite for other
-intervals), and whether numbers depend on random resamples."""
+"""Extra columns of the tables of pairs and systems. `units`: the number of units. `degrees`: the degrees of freedom of
+t intervals (infinite for other intervals). `draws`: whether numbers depend on random resamples."""
 
 
 def problem_of(evaluation: EvaluationRecord, settings: Settings, members: np.ndarray | None = None) -> Problem:
-    """The problem on the units of an evaluation, with the observed scores: all pairs, or `members` `[pair, 2]`."""
+    """Make the problem of an evaluation, from its units and its observed scores.
+
+    The pairs are `members` `[pair, 2]`, by default all pairs that the settings ask for.
+    """
     members = pairs_of(evaluation, settings) if members is None else members
     kind = ColumnsProblem if isinstance(evaluation.metric, SampleMetric) else SumsProblem
     return kind.of_evaluation(evaluation, settings, members)
 
 
 def exact_permutation(problem: Problem, context: Context) -> Comparisons:
-    """The table of the exact tests of all pairs; a pair without an exact test has no p, and the reason explains why."""
+    """Return the table of the exact tests of all pairs.
+
+    A pair without an exact test has no p-value, and its reason explains why.
+    """
     if isinstance(problem, ColumnsProblem):
         return _tested(problem, "permutation", columns.exact_permutation(problem, context))
     assert isinstance(problem, SumsProblem)
@@ -70,12 +77,12 @@ def exact_permutation(problem: Problem, context: Context) -> Comparisons:
 
 
 def _tested(problem: Problem, test: Test, columns: Columns) -> Comparisons:
-    """The table of pairs, with the columns of a test."""
+    """Return the problem's table of pairs, extended by the columns of a test and by the name of the test."""
     return problem.pairs.with_columns(columns).with_columns({"test": Column.constant(test, len(columns))})
 
 
 def swap_counter(problem: Problem, rows: np.ndarray, run: Run) -> ExceedCounter:
-    """A function that counts the swaps at least as extreme as observed, for the pairs at these positions."""
+    """Return a function that counts the swaps at least as extreme as observed, for the pairs at positions `rows`."""
     if isinstance(problem, ColumnsProblem):
         return columns.swap_counter(problem, rows, run)
     assert isinstance(problem, SumsProblem)
@@ -83,7 +90,7 @@ def swap_counter(problem: Problem, rows: np.ndarray, run: Run) -> ExceedCounter:
 
 
 def replicates(problem: Problem, run: Run) -> Pieces:
-    """Bootstrap scores of all systems, piece by piece."""
+    """Draw the bootstrap scores of all systems, piece by piece."""
     if isinstance(problem, ColumnsProblem):
         return columns.replicates(problem, run)
     assert isinstance(problem, SumsProblem)
@@ -91,7 +98,10 @@ def replicates(problem: Problem, run: Run) -> Pieces:
 
 
 def sized(problem: Problem, context: Context, num_swapped: int = 0, *, draws: bool) -> Context:
-    """The context for swaps of `num_swapped` pairs, and for draws; metrics that are not sums stay on the host."""
+    """Return the context with a backend that suits the work: swaps of `num_swapped` pairs, and bootstrap `draws`.
+
+    Metrics that are not sums are computed on the host.
+    """
     if isinstance(problem, ColumnsProblem):
         return context.sized(problem.plan.cost, on_host=True)
     assert isinstance(problem, SumsProblem)
@@ -100,7 +110,7 @@ def sized(problem: Problem, context: Context, num_swapped: int = 0, *, draws: bo
 
 
 def bootstrap_plan(problem: Problem) -> BootstrapPlan | NotEligible:
-    """The plan of the bootstrap without sampling, or why it is impossible."""
+    """Return the plan of the bootstrap without sampling, or the reason why it is impossible."""
     if problem.settings.method == "montecarlo":
         return NotEligible("as asked")
     if not isinstance(problem, SumsProblem):
@@ -109,7 +119,7 @@ def bootstrap_plan(problem: Problem) -> BootstrapPlan | NotEligible:
 
 
 def draws_jointly(problem: Problem, plan: BootstrapPlan | NotEligible | None) -> bool:
-    """Whether the bootstrap samples scores that can be drawn together with other metrics."""
+    """Whether the bootstrap must sample, and its scores can be drawn together with the scores of other metrics."""
     of_scores = isinstance(problem, SumsProblem) and not INTERVALS[problem.settings.interval].samples
     return of_scores and isinstance(plan, NotEligible)
 
@@ -117,11 +127,10 @@ def draws_jointly(problem: Problem, plan: BootstrapPlan | NotEligible | None) ->
 def exact_bootstrap(
     problem: Problem, context: Context, plan: BootstrapPlan | NotEligible | None = None
 ) -> tuple[Comparisons | None, np.ndarray | None]:
-    """The bootstrap without sampling: its test, and the spreads of scores and deltas if requested.
+    """The bootstrap without sampling. Return the table of its test, and the spreads `[target, 3]`.
 
-    Pairs that must be sampled have no p-value, and the reason explains why. Spreads are the standard error and the ends
-    of the interval of each score, then of each delta, `[target, 3]`. They are None if they need draws, or are not
-    requested.
+    The table is None if the test is not requested. A pair that must be sampled has no p-value, and its reason explains
+    why. The spreads are None if they need draws, or if they are not requested.
     """
     settings, interval = problem.settings, INTERVALS[problem.settings.interval]
     if not bootstraps(problem):
@@ -154,7 +163,7 @@ def open_rows(pairs: Comparisons | None) -> np.ndarray:
 
 
 def needs_draws(problem: Problem, tested: Comparisons | None, spreads: np.ndarray | None) -> bool:
-    """Whether bootstrap resamples must be drawn, for the test or for the spreads."""
+    """Whether bootstrap resamples must be drawn, to complete the test or the spreads of `exact_bootstrap`."""
     return len(open_rows(tested)) > 0 or _spreads_need_draws(problem, spreads)
 
 
@@ -170,9 +179,10 @@ def drawn_bootstrap(
     context: Context,
     joint: int = 1,
 ) -> tuple[Comparisons | None, np.ndarray | None, np.ndarray | None]:
-    """The bootstrap test of all pairs and the spreads; draws complete what `exact_bootstrap` left open.
+    """Complete the results `tested` and `spreads` of `exact_bootstrap` by sampling.
 
-    It also returns the scores `[system, resample]`, if all were drawn and kept.
+    Pairs without a p-value are tested on resamples, and missing spreads are computed from the replicates. Return the
+    table of the test, the spreads, and the scores `[system, resample]`, which are None unless all were drawn and kept.
     """
     if not needs_draws(problem, tested, spreads):
         return tested, spreads, None
@@ -190,7 +200,10 @@ def drawn_bootstrap(
 
 
 def with_closed_intervals(problem: Problem, spreads: np.ndarray | None, context: Context, joint: int = 1) -> np.ndarray:
-    """The spreads `[target, 3]` in closed form if the settings ask for them, else the given spreads; NaN for none."""
+    """Return the spreads `[target, 3]` in closed form if the settings ask for such intervals, else `spreads`.
+
+    Without spreads, all numbers are NaN.
+    """
     if not context.is_part:
         with context.progress_bar("intervals"):
             closed = closed_intervals(problem, joint)
@@ -200,7 +213,7 @@ def with_closed_intervals(problem: Problem, spreads: np.ndarray | None, context:
 
 
 def spreads_of(problem: Problem, context: Context) -> np.ndarray:
-    """The spreads `[target, 3]` of all scores, then of all deltas, if no test is requested; NaN for none."""
+    """Return the spreads `[target, 3]` of a problem whose settings request no test; NaN if there are none."""
     tested, spreads = exact_bootstrap(problem, context)
     context = sized(problem, context, draws=needs_draws(problem, tested, spreads))
     _, spreads, _ = drawn_bootstrap(problem, tested, spreads, partial(replicates, problem), context)
@@ -216,7 +229,10 @@ def result_tables(
     *,
     is_random: bool,
 ) -> Tested:
-    """The columns of the tests with the columns that all tests share; and the systems."""
+    """Return two things: the table of pairs of each test, and the table of systems.
+
+    The tables of pairs are extended by the columns that all tests share (standard error, interval, `FACTS` ...).
+    """
     kinds, degrees = interval_names(problem, joint), math.inf
     if isinstance(problem, SumsProblem) and kinds.pairs == "conservative-t":
         degrees = degrees_of_freedom(problem.units.sizes, problem.units.strata)

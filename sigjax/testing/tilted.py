@@ -1,20 +1,21 @@
 r"""Tilted swaps: permutation p-values far below 1 / (resamples + 1), for any metric of sums (importance sampling).
 
-**Tilts.** Let $D_i$ be the difference of the outputs of unit i. A swap e has one sign per unit and gives $S = \sum_i
-e_i D_i$; delta is a function of S. Let g be the slopes of delta at S = 0. Unit i has the effect $x_i = g \cdot D_i$;
-the sign of $D_i$ is chosen so that $x_i \ge 0$. So the effects are the same for every observed swap: a swap changes the
-sign of $D_i$ and keeps the sum of both systems. Under the tilt $\theta$, unit i has the sign + with probability $1 / (1
-+ e^{-2 \theta x_i})$. The tilts $\pm\theta_1, \dots, \pm\theta_J$ are a path outwards, until all signs are equal. With
-$L = \sum e_i x_i$ and Q the equal mixture of the tilts, the weight of a swap is
+**Tilts.** Let $D_i$ be the difference of the statistics of both systems on unit i. A swap e has one sign $e_i$ per unit
+and gives $S = \sum_i e_i D_i$; delta is a function of S. Let g be the slopes of delta at S = 0. Unit i has the effect
+$x_i = g \cdot D_i$; the sign of $D_i$ is chosen so that $x_i \ge 0$. So the effects are the same whichever swap was
+observed, because a swap changes only the sign of $D_i$ and keeps the sum of both systems. Under the tilt $\theta$, unit
+i has the sign + with probability $1 / (1 + e^{-2 \theta x_i})$. The tilts $\pm\theta_1, \dots, \pm\theta_J$ grow until
+nearly all signs are equal; together they are called a path. Let P be the uniform distribution of swaps, Q the equal
+mixture of the tilts, and $L = \sum e_i x_i$. Then the weight of a swap is
 
 $$w = dP / dQ = 1 \Big/ \frac1J \sum_j \frac{\cosh(\theta_j L)}{\prod_i \cosh(\theta_j x_i)}.$$
 
-If delta bends (for example BLEU, when outputs get shorter than references), slopes at other points give more paths. Q
-mixes all paths.
+If delta bends (for example BLEU, when outputs get shorter than references), slopes at other points S give more paths.
+Then Q mixes the tilts of all paths.
 
-**Draws.** A vector U of uniform numbers gives a swap e(c, U) for each tilt c: the sign is + if $U_i$ is below the
-probability of +. The observed swap gets a vector, too: $U_0$ and a tilt are drawn from all vectors that give the
-observed swap. With B other vectors and C tilts
+**Draws.** A vector U of uniform numbers gives a swap e(c, U) for each tilt c: the sign of unit i is + if $U_i$ is below
+the probability of +. The observed swap gets a vector, too: a tilt c and a vector $U_0$ with e(c, U_0) = the observed
+swap are drawn at random. With B other vectors and C tilts
 
 $$p = \frac{1}{B + 1} \sum_{b=0}^B \frac{1}{C} \sum_c w(e(c, U_b)) \, 1\{|\delta(e(c, U_b))| \ge |\delta|\}.$$
 
@@ -30,12 +31,13 @@ U taken together, every swap comes with its opposite. Tilts chosen by the observ
 1 / (K + 1), the result is at most u if (exceed + 1) / (K + 1) is. For smaller u, it is at most u only if p is. Both
 events have probability at most u, however the two numbers depend on each other.
 
-*When it is refused.* p keeps its level for every statistic. But its interval is wrong if some extreme swaps lie off the
-paths, as for a sine, or for the larger of two sums. So p stays at the floor if vectors differ by more than twice their
-mean. It also stays there if swaps off the paths, likely enough to matter, are as extreme as the observed swap and have
-larger weights than all drawn swaps. Both make p larger, so it keeps its level.
+*When p stays at the floor 1 / (K + 1).* p keeps its level for every statistic. But its interval is wrong if some
+extreme swaps lie off the paths, as for a sine, or for the larger of two sums. So there are two rules. First, p stays at
+the floor if the results of single vectors have a standard deviation of more than about twice their mean. Second, p
+stays at the floor if swaps off the paths, likely enough to matter, are as extreme as the observed swap and have larger
+weights than all drawn swaps. Both rules only make p larger, so it keeps its level.
 
-*All tilts for each vector*: if delta is about linear in L, and L about normal, the sum over c is nearly p for any U. A
+*All tilts for each vector*: if delta is about linear in L, and L about normal, the mean over c is nearly p for any U. A
 few hundred vectors then suffice, while independent draws from Q would need 10^5. Reference: Harrison (2012),
 "Conservative hypothesis tests and confidence intervals using importance sampling".
 """
@@ -54,35 +56,39 @@ from sigjax.testing.problem import Pair, Problem, SumsProblem, exact_budget
 from sigjax.testing.special import t_quantile
 
 _MOST, _FEWEST, _NUMBERS = 512, 64, 2**21
-"""Most and fewest vectors of a pair, and most random numbers. The budget may allow fewer vectors."""
+"""A pair has at most `_MOST` and at least `_FEWEST` vectors. All vectors have at most about `_NUMBERS` random numbers,
+and the budget may allow fewer vectors."""
 _INNERMOST, _STEPS = 3.0, (1.5, 0.075, 0.005)
-"""The reach of a tilt is about the normal deviate of the swaps that it leads to. These are the least reach, and the
-steps between tilts: the growth of -log p, and the least growth of the reach, absolute and relative."""
+"""The reach of a tilt is about the normal deviate of the swaps that it leads to. `_INNERMOST`: the least reach.
+`_STEPS`: from tilt to tilt, -log p grows by the first number, and the reach grows by at least the second number, and by
+at least the third number relative to the reach."""
 _BENDS, _BENT, _MOST_PATHS = (8.0, 14.0, 20.0, 30.0), 0.5, 4
-"""Paths are added for slopes at these reaches, if the sine of the angle to every other path, times the reach, is above
-the second number. The third number is the most paths."""
+"""`_BENDS`: the reaches at which slopes are computed for more paths. `_BENT`: such a path is added if its reach, times
+the sine of its angle to every other path, is above this number. `_MOST_PATHS`: there are at most this many paths."""
 _CHORD, _FAR = 0.3, 4.0
-"""Two distances in standard deviations of a sum. The first is half the width of the differences that give slopes. The
-second is how far off the path slopes are also computed: BLEU has a kink that paths do not meet."""
+"""Distances in standard deviations of a sum. `_CHORD`: half the width of the differences that give slopes. `_FAR`:
+slopes are also computed at this distance from a path, because BLEU has a kink that paths do not meet."""
 _WIDER, _NOISIEST = 1.1, 2.2
-"""The factor that widens the standard error, because weights are skewed; and the limit of the widened error, relative
-to the mean of the vectors. Above the limit, p is refused, because a few swaps would decide it."""
+"""`_WIDER`: a factor for the standard error, because weights are skewed. `_NOISIEST`: if this standard error, times the
+root of the number of vectors, is above this limit (relative to p), a few swaps decide p; so p stays at the floor."""
 _PROBES, _PART, _MORE, _ROUNDS = (0.25, 0.5, 0.75, 1.0), 0.05, 10.0, 3
-"""Constants of the search for extreme swaps off the paths. They are: the parts of the way outwards; the share of p
-beyond the end of the way; the factor by which a weight must exceed all drawn weights; the rounds with new slopes."""
+"""Constants of the search for extreme swaps off the paths, which goes outwards along straight lines. `_PROBES`: the
+parts of a line at which sums are tried. `_PART`: beyond the end of the line is this share of p. `_MORE`: swaps matter
+if their weight exceeds all drawn weights by this factor. `_ROUNDS`: the number of rounds, each with new slopes."""
 _FAINT = 20.0
-"""Swaps with log weights that are smaller than the observed swap's by this much count as extreme without a check."""
+"""If the log weight of a swap is smaller than the log weight of the observed swap by this much, the swap counts as
+extreme without a check."""
 _CANCELLED = 1e-9
 """If the terms of an effect cancel, an effect below this share of the terms is rounding."""
 _CHUNK = 2**15
-"""Number of values per block, which stay in the cache."""
+"""A block has about this many values, which stay in the cache."""
 
 
 def importance_sampled(problem: Problem, sampled: Columns, rows: np.ndarray, context: Context) -> Columns:
-    """The columns of the sampled pairs at the positions `rows`; tilted swaps replace p-values at the floor.
+    """Return the columns of the `sampled` pairs at the positions `rows`; tilted swaps replace p-values at the floor.
 
-    Swaps stay plain for metrics that are not sums, and if the settings require it. The number of vectors depends on the
-    numbers of units, statistics and sampled pairs, but on no observed value.
+    No swaps are tilted if the metric is not a sum, or if the settings require plain swaps. The number of vectors
+    depends on the numbers of units, statistics and sampled pairs, but not on any observed value.
     """
     plain = problem.settings.method != "auto" or CORRECTIONS[problem.settings.correction].is_resampled
     if plain or not isinstance(problem, SumsProblem) or problem.studentizes or problem.exchanges != "units":
@@ -129,14 +135,14 @@ def importance_sampled(problem: Problem, sampled: Columns, rows: np.ndarray, con
 
 
 def least_cost(num_pairs: int, num_units: int, num_stats: int) -> Cost:
-    """The cost of the fewest vectors for `num_pairs` sampled pairs; if the budget is smaller, p stays at the floor."""
+    """The least cost of importance sampling for `num_pairs` pairs; if the budget is smaller, p stays at the floor."""
     return (TILTED_VECTOR + TILTED_NUMBER * num_units) * (_FEWEST * num_pairs * num_stats)
 
 
 def draw_uniforms(seed: int, num_vectors: int, num_units: int) -> tuple[np.ndarray, np.ndarray]:
-    """Log U / (1 - U) `[vector, unit]`, and uniform numbers `[unit + 1]` for the observed swap, shared by all pairs.
+    """Return log U / (1 - U) `[vector, unit]`, and uniform numbers `[unit + 1]` for the vector of the observed swap.
 
-    The numbers are words of the cipher, as midpoints of steps of 2^-32.
+    All pairs share these numbers. Each number is a random word of 32 bits, as the midpoint of a step of 2^-32.
     """
     rows = STREAMS["vectors"].keys(seed, np.arange(num_vectors + 1))
     numbers = (np.asarray(words(rows, num_units + 2 - num_units % 2)) + 0.5) * 2.0**-32
@@ -144,7 +150,7 @@ def draw_uniforms(seed: int, num_vectors: int, num_units: int) -> tuple[np.ndarr
 
 
 class TiltedSwaps:
-    """All swaps of two systems, including the observed swap: the units on which the systems differ, and the paths."""
+    """The swaps of two systems, including the observed swap. It has the units that differ, and the paths of tilts."""
 
     def __init__(self, problem: SumsProblem, pair: Pair) -> None:
         a, b = problem.units.values[list(pair)]
@@ -168,16 +174,19 @@ class TiltedSwaps:
                     self.paths.append(TiltMixture(self.apart, slope / size, effects / size))
 
     def deltas(self, sums: np.ndarray) -> np.ndarray:
-        """Delta `[...]` at S = a* - b* `[..., stat]`, an odd function: swaps keep a* + b*."""
+        """Return delta `[...]` if the difference a* - b* of the sums of both systems is S `[..., stat]`.
+
+        It is an odd function of S, because swaps keep a* + b*.
+        """
         with np.errstate(all="ignore"):
             return self._scores(self._half + 0.5 * sums) - self._scores(self._half - 0.5 * sums)
 
     def _unseen(self, log_p: float, least_delta: float, heaviest: float) -> bool:
         """Whether swaps that matter for p, as extreme as the observed swap, seem to lie off all paths.
 
-        It tries likely sums along each statistic, and then along the slopes of delta at these sums. With many units,
-        sums are normal, so the likeliest sum with an effect g . S is C g, with the covariances C of sums. `heaviest` is
-        the largest log weight of the drawn swaps.
+        The search tries likely sums S along each statistic, and then along the slopes g of delta at these sums. With
+        many units, sums are about normal. So among the sums with the same effect g . S, the likeliest sum is a multiple
+        of C g, where C are the covariances of sums. `heaviest` is the largest log weight of the drawn swaps.
         """
         covariance = np.einsum("us,ut->st", self.apart, self.apart)
         spread, reach = np.sqrt(np.diag(covariance)), _normal_reach(log_p + math.log(0.5 * _PART))
@@ -194,21 +203,25 @@ class TiltedSwaps:
         return False
 
     def _slopes(self, at: np.ndarray, half: np.ndarray) -> np.ndarray:
-        """Slopes of delta `[point, stat]` at sums `[point, stat]`, by differences of two `half` `[stat]` widths."""
+        """Return slopes of delta `[point, stat]` at the sums `at` `[point, stat]`, by central differences.
+
+        `half` `[stat]` is half the width of a difference.
+        """
         steps = np.diag(half)
         with np.errstate(all="ignore"):
             slopes = (self.deltas(at[:, None] + steps) - self.deltas(at[:, None] - steps)) / half
         return np.where(np.isfinite(slopes), slopes, 0.0)
 
     def log_weights(self, sums: np.ndarray) -> np.ndarray:
-        """Logarithms of dP/dQ `[...]` of swaps with the sums S `[..., stat]`."""
+        """Return the logarithms of the weights dP/dQ `[...]` of swaps with the sums S `[..., stat]`."""
         ratios = [path.log_ratios(sums @ path.slopes) for path in self.paths]
         return math.log(len(ratios)) - (np.logaddexp.reduce(ratios) if len(ratios) > 1 else ratios[0])
 
     def p(self, logits: np.ndarray, of_observed: np.ndarray, tolerance: float) -> tuple[float, float]:
-        """Logarithm of the two-sided p, and its standard error; deltas closer than the tolerance are ties.
+        """Return the logarithm of the two-sided p, and its standard error; deltas closer than the tolerance are ties.
 
-        The error is infinite if swaps that matter seem to lie off all paths.
+        `logits` and `of_observed` come from `draw_uniforms`. The standard error is infinite if swaps that matter seem
+        to lie off all paths.
         """
         logits = np.concatenate([self._through_observed(of_observed), logits[:, self.units]])
         least_delta = abs(float(self.deltas(self.apart.sum(axis=0)))) - tolerance
@@ -222,10 +235,10 @@ class TiltedSwaps:
         return log_p, _WIDER * float(values.std(ddof=1)) / mean / math.sqrt(len(values))
 
     def _through_observed(self, uniforms: np.ndarray) -> np.ndarray:
-        """Log U / (1 - U) `[1, unit]` of the vector of the observed swap.
+        """Return log U / (1 - U) `[1, unit]` for the vector U of the observed swap.
 
-        U and 1 - U give the same p, so the swap is mirrored if necessary: p does not depend on the order of the two
-        systems.
+        U and 1 - U give the same p. So the swap is mirrored if its effects sum to less than 0, and p does not depend on
+        the order of the two systems.
         """
         side = -1.0 if self.paths[0].effects.sum() < 0.0 else 1.0
         tilts: list[tuple[TiltMixture, float]] = [(path, each) for path in self.paths for each in path.thetas.tolist()]
@@ -241,10 +254,10 @@ class TiltedSwaps:
             return (side * path.signs * _logit(numbers))[None]
 
     def _log_sums(self, path: TiltMixture, logits: np.ndarray, least_delta: float) -> tuple[np.ndarray, float]:
-        """Logarithms `[vector]` of the mean weight of a path's extreme swaps; and the largest log weight.
+        """Return two things: the log of the path's part of p for each vector, `[vector]`, and the largest log weight.
 
-        The mean is over all paths and tilts. Swaps with very small weights count with an upper bound, the weight under
-        their own tilt alone.
+        The part is the mean weight of the swaps under the path's tilts, divided by the number of paths; swaps that are
+        not extreme count 0. A very small weight is replaced by an upper bound that needs only the swap's own tilt.
         """
         observed, oriented = self.apart.sum(axis=0), self.apart * path.signs[:, None]
         log_tilts, width = math.log(len(path.thetas) * len(self.paths)), len(path.thetas) + 1
@@ -273,14 +286,14 @@ class TiltedSwaps:
 
 
 class TiltMixture:
-    """The tilts of a path, for swaps in one direction, and the ratio of their mixture to fair coins."""
+    """The tilts of one path, and the ratio dQ/dP of their mixture Q to the uniform distribution P of swaps."""
 
     def __init__(self, apart: np.ndarray, slopes: np.ndarray, effects: np.ndarray) -> None:
-        """Choose the tilts; `effects` `[unit]`, with norm 1, are the effects of the observed swap."""
+        """Choose the tilts. `effects` `[unit]` are the effects in the observed swap, scaled to norm 1."""
         first = apart[np.arange(len(apart)), (apart != 0.0).argmax(axis=1)]
         self.slopes, self.effects, sizes = slopes, effects, np.abs(effects)
         self.signs = np.where((effects < 0.0) | ((effects == 0.0) & (first < 0.0)), -1.0, 1.0)
-        """`[unit]` signs of the observed swap; + means a positive effect."""
+        """`[unit]` the signs of the observed swap: 1 if the effect is positive."""
         trial = np.geomspace(1.0, 4096.0, 49)
         entropy = np.array([(each * sizes * np.tanh(each * sizes) - _log_cosh(each * sizes)).sum() for each in trial])
         unsure = math.log(2.0) * np.count_nonzero(effects) - entropy > 0.5
@@ -293,12 +306,12 @@ class TiltMixture:
         outwards: np.ndarray = np.interp(self.reach, reach, trial)
         norms = np.array([_log_cosh(each * sizes).sum() for each in outwards])
         self.thetas, self.log_norms = np.append(-outwards[::-1], outwards), np.append(norms[::-1], norms)
-        """`[tilt]` each: theta, ascending, and the log of the product of cosh(theta x) over units."""
+        """Two arrays `[tilt]`: theta, ascending; and the log of the product of cosh(theta x) over all units."""
         between = np.interp(np.linspace(0.0, 1.0, 640), np.linspace(0.0, 1.0, len(outwards)), outwards)
         means = np.array([(sizes * np.tanh(each * sizes)).sum() for each in between])
         least, largest, most = float(means[0]), float(means[-1]), float(sizes.sum())
         inner, outer = np.linspace(0.0, least, 128, endpoint=False), np.linspace(largest, most, 257)
-        # If nearly all signs are certain, means coincide.
+        # If nearly all signs are certain, several means are equal.
         self._nodes = np.unique(np.concatenate([inner, means, outer]))
         logs = _log_cosh(outwards * self._nodes[:, None]) - norms
         self._values = _log_sum(logs) - math.log(len(outwards))
@@ -306,12 +319,15 @@ class TiltMixture:
         self._rises = np.sum(np.exp(logs) * outwards * np.tanh(outwards * self._nodes[:, None]), axis=1)
 
     def mean(self, reach: float, apart: np.ndarray) -> np.ndarray:
-        """The mean of S `[stat]` over swaps of the tilt with this reach."""
+        """The mean of S `[stat]` over the swaps under the tilt that has this reach."""
         theta = np.interp(reach, self.reach, self.thetas[len(self.reach) :])
         return np.tanh(theta * self.effects) @ apart
 
     def log_ratios(self, sums: np.ndarray) -> np.ndarray:
-        """Logarithms of dQ/dP `[...]` for swaps with L = `sums`: cubic Hermite interpolation between nodes, to 1e-5."""
+        """Return the logarithms of dQ/dP `[...]` of swaps with L = `sums`.
+
+        They come from cubic Hermite interpolation between nodes, with an error of 1e-5.
+        """
         size = np.minimum(np.abs(sums), self._nodes[-1])
         k = np.clip(np.searchsorted(self._nodes, size) - 1, 0, len(self._nodes) - 2)
         width = self._nodes[k + 1] - self._nodes[k]
@@ -321,7 +337,9 @@ class TiltMixture:
 
 
 def _normal_reach(log_tail: float) -> float:
-    """The deviate that a normal variable exceeds with a probability whose log (below -3) is given; accurate to 2%.
+    """Return the number that a normal variable exceeds with the probability exp(`log_tail`), accurate to 2%.
+
+    `log_tail` must be below -3.
 
     >>> round(_normal_reach(math.log(2.87e-7)), 2)
     5.01

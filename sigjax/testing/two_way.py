@@ -1,8 +1,8 @@
 r"""Two-way intervals, for new units and new runs, if runs are trained models.
 
-x[u, r] is the influence g . s of run r of unit u. Its variance has three parts: a part that all runs of a unit share, a
-part that all units of a run share, and a rest. With U units, R runs, row sums x[u, .], column sums x[., r], and sums of
-squares about the means,
+Let x[u, r] be the influence of run r of unit u on a score: g . s, with the gradient g of the score and the statistics s
+of this run. The variance of x[u, r] has three parts: a part that all runs of a unit share, a part that all units of a
+run share, and a rest. With U units, R runs, row sums x[u, .], column sums x[., r], and sums of squares about the means,
 
     V_units = U / (U - 1) sum_u (x[u, .] - mean)^2       V_rest = UR / ((U - 1) (R - 1)) sum_ur (residual of x[u, r])^2
     V_runs  = R / (R - 1) sum_r (x[., r] - mean)^2       V = max(V_units + V_runs - V_rest, V_units, V_runs)
@@ -36,7 +36,7 @@ from sigjax.testing.special import t_quantile
 
 
 def two_way_intervals(problem: SumsProblem, joint_pairs: int = 1) -> np.ndarray:
-    """Standard error and ends of the interval of each score, then of each delta, `[target, 3]`.
+    """Return the standard error and the interval ends of each score, then of each delta, `[target, 3]`.
 
     Intervals of `joint_pairs` deltas are simultaneous.
     """
@@ -45,7 +45,7 @@ def two_way_intervals(problem: SumsProblem, joint_pairs: int = 1) -> np.ndarray:
     check_finite(of_systems[:, :1])
 
     def around(observed: np.ndarray, found: np.ndarray, level: float) -> np.ndarray:
-        """The t intervals around the observed values."""
+        """Return standard errors and t intervals `[target, 3]`, from errors with their degrees of freedom `found`."""
         widths = np.array([error * t_quantile(level, freedom) if error else 0.0 for error, freedom in found.tolist()])
         return np.stack([found[:, 0], observed - widths, observed + widths], axis=1)
 
@@ -55,10 +55,10 @@ def two_way_intervals(problem: SumsProblem, joint_pairs: int = 1) -> np.ndarray:
 
 @np.errstate(all="ignore")
 def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray]:
-    """Standard errors and their degrees of freedom, `[system, 2]` and `[pair, 2]`; every unit must have every run.
+    """Return standard errors with their degrees of freedom: `[system, 2]` for scores, and `[pair, 2]` for deltas.
 
-    An error is not finite if the slope of the score is not. A standard error of 0 has infinitely many degrees of
-    freedom.
+    Every unit must have a result of every run. A standard error is not finite if the slope of the score is not finite.
+    A standard error of 0 has infinitely many degrees of freedom.
 
     >>> from sigjax import Evaluation
     >>> from sigjax.resample.units import make_units
@@ -78,14 +78,14 @@ def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[n
     freedom = len(strata) - len(np.unique(strata))
 
     def error(influence: np.ndarray, systems: list[int]) -> tuple[float, float]:
-        runs, rest = of_runs[systems], of_rest[systems]  # the terms next to V_units
+        runs, rest = of_runs[systems], of_rest[systems]  # V_runs and V_rest of these systems
         own = float(total(np.square(influence - _stratum_means(influence, strata)) * sample_factors(strata)))
         square = max(own + runs.sum() - rest.sum(), own, runs.sum())
         if square <= NO_VARIANCE * (largest[systems].sum() / scale) ** 2:
             return 0.0, math.inf
         less = max(freedom, 1)  # with one unit in each stratum, V_units is 0
         spread = own**2 / less + (runs**2).sum() / (num_runs - 1) + (rest**2).sum() / (less * (num_runs - 1))
-        # the smallest degrees of freedom of a part; fewer would only come from subtracting the rest
+        # At least the degrees of freedom of the smallest part: fewer can only come from subtracting V_rest.
         fewest = min(num_runs - 1, less)
         return math.sqrt(square) * scale, max(float(square**2 / spread), float(fewest))
 
@@ -94,7 +94,7 @@ def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[n
 
 
 def _of_runs(table: np.ndarray, strata: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """V_runs and V_rest `[system]` of influences `[system, unit, run]`."""
+    """Return V_runs and V_rest `[system]`, see the top of this file, from influences `[system, unit, run]`."""
     num_systems, num_units, num_runs = table.shape
     by_run = table.swapaxes(1, 2)
     of_runs = total(by_run)
@@ -105,7 +105,7 @@ def _of_runs(table: np.ndarray, strata: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def _stratum_means(values: np.ndarray, strata: np.ndarray) -> np.ndarray:
-    """The mean of each unit's stratum, `[..., unit]`."""
+    """Return for each unit the mean of `values` `[..., unit]` in its stratum, `[..., unit]`."""
     ends = np.cumsum(np.bincount(strata))
     parts = np.split(values, ends[:-1], axis=-1)
     return np.stack([total(part) / part.shape[-1] for part in parts], axis=-1)[..., strata]

@@ -13,26 +13,27 @@ from sigjax.run.context import Run
 from sigjax.testing.problem import Hypotheses, Problem
 
 _SAFE = 1e-140
-"""Standard errors above this have squares with full precision."""
+"""The square of a standard error above this has full precision."""
 
 Pieces = Iterable[tuple[int, np.ndarray]]
 """Pieces of replicates: the index of a piece's first resample, and its scores `[system, resample]`."""
 
 
 class Targets(NamedTuple):
-    """Scores and deltas that need intervals: the scores of all systems, then the deltas of all pairs."""
+    """The targets, which are the scores and deltas that need intervals: first all scores, then all deltas."""
 
     members: np.ndarray
     """`[target, 2]` int32: (a, b) for the delta of two systems; (a, number of systems) for the score of a."""
     observed: np.ndarray
     """`[target]` float64: scores and deltas on all units."""
     tolerance: np.ndarray
-    """`[target]` float64: replicates closer than this are ties, and standard errors up to this size are rounding."""
+    """`[target]` float64: replicates that differ from `observed` by at most this are ties, and standard errors up to
+    this size are rounding."""
     num_systems: int
 
 
 def targets_of(hypotheses: Hypotheses, *, needed: bool = True) -> Targets:
-    """The targets, all systems and pairs; no targets unless `needed`."""
+    """Return the targets for all systems and pairs; without `needed`, there are no targets."""
     num_systems = len(hypotheses.scores)
     scores = np.stack([np.arange(num_systems), np.full(num_systems, num_systems)], axis=1)
     members = np.concatenate([scores, hypotheses.members]).astype(np.int32)[: None if needed else 0]
@@ -61,19 +62,26 @@ class Percentile:
         self.targets, self.level, self.num_rows = targets, problem.settings.confidence_level, targets.num_systems
 
     def pieces(self, pieces: Callable[[Run], Pieces]) -> Callable[[Run], Pieces]:
-        """Replicates `[row, resample]` from which `targets` are taken, by default the scores of all systems."""
+        """Return a function that draws replicates `[row, resample]`, to which `targets` refer; by default, scores.
+
+        The argument is a function that draws the scores of all systems.
+        """
         return pieces
 
     def levels(self, below: np.ndarray, block: slice) -> np.ndarray:
-        """The quantile levels `[target, 2]` of a block of targets, NaN for none; `below` `[target]` are shares.
+        """Return the quantile levels `[target, 2]` of a block of targets; NaN for a target without an interval.
 
-        A share is the share of replicates below the observed value, ties counted half; NaN if the kind uses no shares.
+        `below` `[target]` is the share of the replicates below the observed value, ties counted half; NaN if the kind
+        of intervals does not use it.
         """
         del block
         return np.tile(quantile_levels(self.level), (len(below), 1))
 
     def uncertainties(self, rows: np.ndarray, block: slice) -> np.ndarray:
-        """Standard errors and interval ends of a block of targets; may reorder the replicates `[target, resample]`."""
+        """Return the standard errors and interval ends of a block of targets, `[target, 3]`.
+
+        `rows` `[target, resample]` are the replicates, which may be reordered.
+        """
         errors, below = standard_errors(rows), np.full(len(rows), np.nan)  # quantiles lose the order
         if self.takes_shares:
             limits = zip(self.targets.observed[block].tolist(), self.targets.tolerance[block].tolist(), strict=True)
@@ -87,20 +95,20 @@ class Percentile:
         return np.stack([errors, *ends], axis=1)
 
     def with_all(self, found: np.ndarray, largest: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """Standard errors and ends of all targets, once all blocks are done.
+        """Return the final standard errors and interval ends of all targets, from the results `found` of all blocks.
 
-        `largest` returns the largest deviations `[group, resample]` over `groups`, in units of standard errors
-        `[target]`.
+        `largest` takes the standard errors `[target]`, and returns the largest deviation in each of the `groups`, in
+        units of standard errors, `[group, resample]`.
         """
         del largest
         return found
 
     def groups(self) -> tuple[slice, ...]:
-        """Slices of the targets, systems and pairs: the intervals of a group are simultaneous."""
+        """Return groups of targets as slices: all systems, and all pairs. The intervals of a group are simultaneous."""
         return slice(0, self.targets.num_systems), slice(self.targets.num_systems, len(self.targets.members))
 
     def finished(self, found: np.ndarray) -> np.ndarray:
-        """Standard errors and ends of scores and deltas, from the results for all targets."""
+        """Return the standard errors and interval ends of scores and deltas, from the results of all targets."""
         return np.concatenate([found[:, :1], self.turned(found[:, 1:], self.targets.observed[:, None])], axis=1)
 
     @staticmethod
@@ -167,8 +175,8 @@ def of_rank(values: np.ndarray, rank: float, start: int) -> np.ndarray:
     """The values `[target]` at a rank, counted from 0, interpolated as in `numpy.quantile`.
 
     Before the call, the columns of `values` `[target, resample]` from `start` on must hold the ranks from `start` on.
-    After the call, the columns from `floor(rank)` on hold the ranks from `floor(rank)` on, for the next call. NumPy
-    partitions several times faster by a single rank than by two ranks.
+    After the call, the columns from `floor(rank)` on hold the ranks from `floor(rank)` on, for the next call. The two
+    quantiles have separate calls, because NumPy partitions several times faster by a single rank than by two ranks.
     """
     whole = math.floor(rank)
     values[:, start:].partition(whole - start, axis=1)
@@ -178,7 +186,7 @@ def of_rank(values: np.ndarray, rank: float, start: int) -> np.ndarray:
 
 
 def between(low: np.ndarray, high: np.ndarray, part: np.ndarray | float) -> np.ndarray:
-    """Interpolate between two numbers exactly as NumPy does, to the last bit."""
+    """Interpolate from `low` to `high` by the fraction `part`, exactly as NumPy does, to the last bit."""
     return np.where(np.less(part, 0.5), low + (high - low) * part, high - (high - low) * (1.0 - part))
 
 

@@ -1,28 +1,32 @@
 r"""The interval of the best score, corrected for choosing the best system by this score: the zoom correction.
 
 Let $x_i$ be m scores with true scores $\theta_i$ and normal errors of known standard deviations $\sigma_i$. The largest
-score is too large on average. Let $\Delta_i = \max_j \theta_j - \theta_i$ be the gaps, and $g_i = \Delta_i / (\sigma_i
-+ \max_j \sigma_j)$. A test accepts the vector $\theta$ if each error $|x_i - \theta_i| / \sigma_i$ is at most the
-larger of r and $g_i$. So the limit is wider for a system that is far behind. r is the least radius with
+score is too large on average. Let $\Delta_i = \max_j \theta_j - \theta_i$ be the gap between system i and the truly
+best system, and $g_i = \Delta_i / (\sigma_i + \max_j \sigma_j)$. A test accepts the vector $\theta$ if each error $|x_i
+- \theta_i| / \sigma_i$ is at most the larger of r and $g_i$. So the limit is wider for a system that is far behind. The
+radius r is the least number with
 
 $$P(|x_i - \theta_i| \le \max(r, g_i)\, \sigma_i \text{ for all } i) \ge 1 - \alpha.$$
 
-r is at most the radius of simultaneous intervals. With this probability the winner w is within $r \sigma_w$ of its true
-score. Otherwise, if $g_w$ were above r, its score would be below $\max_j \theta_j - r \max_j \sigma_j$, and so below
-the score of the truly best system, whose gap is 0. The interval holds every t that is the winner's true score in some
-accepted $\theta$. For each t, the least favourable gaps give $g_i = \max(0, t - x_i) / (2 \sigma_i + \max_j \sigma_j)$,
-and $g_w = 0$. The reason: if $g_i > r$, then $\theta_i \le x_i + g_i \sigma_i$ and $\max_j \theta_j \ge t$ show that
-the limit is at least this large; if not, both numbers are at most r. So t is in the interval if $|x_w - t| \le r(t)\,
+r is at most the radius of simultaneous intervals. With probability $1 - \alpha$, the score of the winner w (the system
+with the largest score) is within $r \sigma_w$ of its true score. The reason: if $g_w$ were above r, the score of w
+would be below $\max_j \theta_j - r \max_j \sigma_j$, and so below the score of the truly best system, whose gap is 0.
+
+The interval contains every t that is the winner's true score in some accepted $\theta$. For each t, the least
+favourable gaps give $g_i = \max(0, t - x_i) / (2 \sigma_i + \max_j \sigma_j)$, and $g_w = 0$. The reason: if $g_i > r$,
+then $\theta_i \le x_i + g_i \sigma_i$ and $\max_j \theta_j \ge t$ show that the limit is at least this large; if not,
+both numbers are at most r. Let r(t) be the radius for these gaps. So t is in the interval if $|x_w - t| \le r(t)\,
 \sigma_w$. For equal $\sigma$ this is the method of Zrnic and Fithian, whose slack is $\Delta_i / 2$.
 
-From below, $t_0$ is the end of the simultaneous interval, and $t_{k+1} = x_w - r(t_k)\, \sigma_w$: r falls as t rises,
-so no t before the limit is in the interval. From above, $t - r(t)\, \sigma_w$ rises, and the end is the t at which it
-equals $x_w$. If all standard errors are equal, the lower end is nearer than the end of simultaneous intervals when all
-other systems are some 12 standard errors behind; the upper end is nearer from 6 on.
+The lower end is the limit of $t_{k+1} = x_w - r(t_k)\, \sigma_w$, where $t_0$ is the lower end of the simultaneous
+interval: r falls as t rises, so no t before the limit is in the interval. The upper end is the t with $t - r(t)\,
+\sigma_w = x_w$; there is one such t, because the left side rises with t. Suppose all standard errors are equal. Then
+the lower end is nearer than the end of simultaneous intervals if all other systems are at least some 12 standard errors
+behind. The upper end is nearer if they are at least some 6 standard errors behind.
 
-Errors have the covariances of the scores of systems on the same instances, taken as known. Both radii are converted to
-levels of the usual interval of the score (Wilson's, or t). Reference: Zrnic and Fithian (2024), "A flexible defense
-against the winner's curse".
+Errors have the covariances of the scores of systems on the same instances, taken as known. Both radii (for the lower
+and the upper end) are converted to levels of the usual interval of the score (Wilson's, or t). Reference: Zrnic and
+Fithian (2024), "A flexible defense against the winner's curse".
 """
 
 from __future__ import annotations
@@ -38,11 +42,13 @@ from sigjax.testing.intervals import normal_errors
 from sigjax.testing.special import clopper_pearson
 
 _FEW_UNITS, _MOST = 10, 2**24
-"""Fewest units for which correlations are used (and there must be as many units as systems); most normal numbers."""
+"""`_FEW_UNITS`: correlations of scores are used only for at least this many units, and at least as many units as
+systems. `_MOST`: at most this many normal numbers are drawn."""
 _HALVINGS, _STEPS = 24, 1000
+"""`_HALVINGS`: steps of bisection for the upper end. `_STEPS`: most steps for the lower end."""
 _FEW_ANSWERS, SKEWED = 30, 0.2
-"""If the best system has fewer right or wrong answers, its score is not nearly normal; nor is a mean that is so
-skewed."""
+"""`_FEW_ANSWERS`: with fewer right answers, or fewer wrong answers, the score of the best system is not nearly normal.
+`SKEWED`: a mean is not nearly normal if its skewness is above this number."""
 
 
 def winner_interval(
@@ -59,9 +65,9 @@ def winner_interval(
     """The interval of the best score, which also counts that its system was chosen.
 
     `scores` `[system]` have the influences `[system, unit]`; if `sign` is -1, the lowest score is the best.
-    `interval_at` gives the usual interval of the best score at a level. If the units of the best system are answers, of
-    which so many are `right`, Clopper and Pearson's interval is taken: at such levels, Wilson's is too short if few
-    answers are right.
+    `interval_at` returns the usual interval of the best score at a level. If units are right or wrong answers, `right`
+    is the number of right answers of the best system. Then Clopper and Pearson's interval is used, because Wilson's is
+    too short at such levels if few answers are right.
     """
     levels, units = winner_levels(sign * scores, sign * influence, level, draws, seed), influence.shape[1]
     if right is not None and min(right, units - right) < _FEW_ANSWERS:
@@ -81,10 +87,11 @@ def winner_interval(
 def winner_levels(
     scores: np.ndarray, influence: np.ndarray, level: float, draws: int, seed: int
 ) -> tuple[float, float]:
-    """Two levels, at which the usual intervals have the lower and the upper end of the interval for the largest score.
+    """Return two levels for the usual interval of the largest score.
 
-    `scores` `[system]` (larger is better) have the influences `[system, unit]`. With few units, or if some system does
-    not vary (its error is not known to be 0), the levels come from Bonferroni's inequality.
+    At the first level it has the lower end of the winner's interval, and at the second level the upper end. `scores`
+    `[system]` (larger is better) have the influences `[system, unit]`. The levels come from Bonferroni's inequality if
+    there are few units, or if some system does not vary (its true error need not be 0).
     """
     (count, units), sizes = influence.shape, np.sqrt((influence**2).sum(axis=1))
     if units < max(_FEW_UNITS, count) or not sizes.all():
@@ -97,7 +104,7 @@ def winner_levels(
 
 
 def winner_radii(scores: np.ndarray, sizes: np.ndarray, errors: np.ndarray, level: float) -> tuple[float, float]:
-    """How many standard errors the interval for the largest score reaches below and above the score.
+    """Return two numbers: how many standard errors the winner's interval reaches below and above the largest score.
 
     `sizes` `[system]` are the standard errors, and `errors` `[system, draw]` the absolute errors, divided by them.
 

@@ -1,6 +1,7 @@
 """Options in messages: flags on the command line and keywords in Python, over every message in the source."""
 
 import ast
+import functools
 import pathlib
 import pickle
 import re
@@ -52,31 +53,43 @@ RECORDS += (ReadOptions, CompareOptions)
 TYPES = {name: kind for record in RECORDS for name, kind in types_of(record).items()}
 FLAG = re.compile(r"(?<![\w'\"|:.])--[a-z][a-z-]+(?![\w(\[])|(?<![\w$ ] )(?<!\w)-[im](?![\w$])")
 PYTHON = re.compile(r"\b([a-z_]+)=(\"[^\"]*\"|'[^']*'|\[[^\]]*\]|\{[^}]*\})")
-CALLS = [
-    (f"{path.relative_to(ROOT)}:{node.lineno}", node)
-    for path in sorted(ROOT.rglob("*.py"))
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    if isinstance(node, ast.Call)
-]
-IN_HINTS = {part for where, node in CALLS if getattr(node.func, "id", "") == "Hint" for part in ast.walk(node)}
-HINTS = [(where, node.args) for where, node in CALLS if getattr(node.func, "id", "") == "Hint"]
-REFUSALS = {
-    f"{where} {part.col_offset}": part.value
-    for where, node in CALLS
-    if getattr(node.func, "id", "") == "InputError" and not where.startswith("cli/")
-    for part in ast.walk(node)
-    if isinstance(part, ast.Constant) and isinstance(part.value, str) and part not in IN_HINTS
-}
-"""What is given to InputError beside hints; commands speak in flags alone."""
+
+
+@functools.cache
+def calls():
+    """(place, syntax tree) of all calls in the package."""
+    return [
+        (f"{path.relative_to(ROOT)}:{node.lineno}", node)
+        for path in sorted(ROOT.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+    ]
+
+
+def hints():
+    """(place, arguments) of every Hint."""
+    return [(where, node.args) for where, node in calls() if getattr(node.func, "id", "") == "Hint"]
+
+
+def refusals():
+    """{place: text} given to InputError beside hints, without commands, which speak in flags alone."""
+    in_hints = {part for _, arguments in hints() for each in arguments for part in ast.walk(each)}
+    return {
+        f"{where} {part.col_offset}": part.value
+        for where, node in calls()
+        if getattr(node.func, "id", "") == "InputError" and not where.startswith("cli/")
+        for part in ast.walk(node)
+        if isinstance(part, ast.Constant) and isinstance(part.value, str) and part not in in_hints
+    }
 
 
 def test_the_registry_has_the_messages():
-    assert len(HINTS) > 100
-    assert len(REFUSALS) > 600
+    assert len(hints()) > 100
+    assert len(refusals()) > 600
 
 
 def test_every_hint_names_an_option_and_one_of_its_values():
-    for where, (name, *given) in HINTS:
+    for where, (name, *given) in hints():
         if not isinstance(name, ast.Constant) or name.value == COMMAND:
             continue
         option = Hint(name.value).keyword
@@ -92,7 +105,7 @@ def words(kind):
 
 
 def test_no_refusal_is_written_as_a_flag_or_a_keyword():
-    assert [where for where, text in REFUSALS.items() if PYTHON.search(text) or FLAG.search(text)] == []
+    assert [where for where, text in refusals().items() if PYTHON.search(text) or FLAG.search(text)] == []
 
 
 def test_lists_are_the_options_that_take_lists():

@@ -21,6 +21,7 @@ def published(path):
     return {name.strip("."): [float(number) for number in numbers] for name, *numbers in rows if "bpe" not in name}
 
 
+@pytest.mark.slow
 def test_published_error_rates_of_twelve_systems(data, compared):
     folder = data / "align_enfr"
     files = sorted((folder / "systems").glob("*.talp"))

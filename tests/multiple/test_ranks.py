@@ -284,7 +284,7 @@ TIES = {
 def test_leaderboards_of_tied_systems_end_with_all_of_them_on_top(name, count):
     """The same numbers in other orders: a mean of equal scores may round below the score."""
     metric = "accuracy" if {*TIES[name]} <= {0, 1} else "mean"
-    for seed in range(8):
+    for seed in range(3):
         shuffled = {f"s{j}": random.Random(seed * count + j).sample(TIES[name], len(TIES[name])) for j in range(count)}
         board = compare(shuffled, read={"metric": metric}, leaderboard=True, resamples=99)
         assert len({one.score for one in board.systems}) == 1

@@ -33,7 +33,7 @@ def test_one_unit_can_show_nothing(systems, options):
         assert "probability" not in str(report)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40)
 @given(
     st.sampled_from(sorted(STATSMODELS)),
     st.lists(st.sampled_from([1e-9, 0.001, 0.004, 0.02, 0.03, 0.2, 1.0]), max_size=5),

@@ -4,7 +4,7 @@ import gzip
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sigjax import Evaluation, InputError, read
@@ -214,6 +214,7 @@ def read_quietly(path, data, **options):
 
 
 @pytest.mark.parametrize("reader", [*FORMATS, None])
+@settings(max_examples=50)
 @given(data=st.binary(max_size=80) | st.text(alphabet='ab1,.\t\n"{}:[]-e system', max_size=80).map(str.encode))
 def test_any_bytes_are_taken_or_refused(tmp_path_factory, reader, data):
     read_quietly(tmp_path_factory.getbasetemp() / "bytes", data, reader=reader)

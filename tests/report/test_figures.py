@@ -20,13 +20,13 @@ from sigjax.report.panels import BLUE, TWO_COLUMNS, UNDECIDED, VERMILION
 from sigjax.report.plots import EQUAL, FIGURES, NOT_SIGNIFICANT, _label_cells, default_figure
 from sigjax.report.sections import mark
 
-RNG = np.random.default_rng(5)
 CHANCES = np.linspace(0.85, 0.35, 30)
 
 
 def right(count):
-    """Answers of systems that differ more and more."""
-    return {f"team-{i + 1}-of-2026": (RNG.random(300) < CHANCES[i]).astype(int) for i in range(count)}
+    """Answers of systems that differ more and more, the same in whatever order tests run."""
+    rng = np.random.default_rng([5, count])
+    return {f"team-{i + 1}-of-2026": (rng.random(300) < CHANCES[i]).astype(int) for i in range(count)}
 
 
 REPORTS = {count: compare(right(count), read={"metric": "accuracy"}) for count in (2, 9, 30)} | {143: make_report(143)}
@@ -74,7 +74,7 @@ def test_two_metrics_stand_beside_each_other_with_one_legend_and_each_is_named_o
 @pytest.mark.parametrize(
     ("kind", "count"),
     [
-        *((kind, count) for kind in FIGURES for count in (2, 9, 30)),
+        *((kind, count) for kind in FIGURES for count in (2, 30)),
         *((kind, 143) for kind in ("heatmap", "scores", "forest")),
     ],
 )
@@ -290,12 +290,12 @@ def test_notebooks_show_letters_that_can_be_read():
 HUB = [f"meta-llama-organisation/Llama-3.{i}-70B-Instruct-finetuned-GPTQ-{i:02}" for i in range(80)]
 
 
-@pytest.mark.parametrize("kind", ["scores", "forest", "heatmap", "groups"])
-@pytest.mark.parametrize("count", [2, 40, 80])
+@pytest.mark.parametrize(
+    ("kind", "count"),
+    [*((kind, count) for kind in ("scores", "forest", "heatmap", "groups") for count in (2, 40)), ("scores", 80)],
+)
 @pytest.mark.slow
 def test_names_leave_half_of_the_width_and_matplotlib_does_not_complain(kind, count):
-    if kind == "groups" and count > 60:
-        pytest.skip("the diagram is of at most 60 systems")
     figure = make_report(HUB[:count]).plot(kind)
     figure.savefig(io.BytesIO(), format="png")  # warnings are errors here
     assert figure.get_size_inches()[0] <= TWO_COLUMNS
@@ -306,7 +306,7 @@ def test_names_leave_half_of_the_width_and_matplotlib_does_not_complain(kind, co
         assert len(set(labels)) == len(labels)
 
 
-@pytest.mark.parametrize("names", [NAMES, HUB[:9]])
+@pytest.mark.parametrize("names", [pytest.param(NAMES, marks=pytest.mark.slow), HUB[:9]])
 @pytest.mark.parametrize("kind", ["scores", "forest", "null"])
 def test_three_metrics_are_a_row_of_panels_whose_names_stand_once(kind, names):
     scores = dict(zip(names, right(9).values(), strict=True))
@@ -345,9 +345,10 @@ def test_rows_of_several_metrics_have_the_order_of_the_first():
     for axes, scores_of in zip((left, other), by_metric, strict=True):
         assert [x for x, *_ in points(axes)] == [scores_of[name] for name in order]
     left, other = report.plot("forest").axes
-    assert [row for x, row, _ in points(left) if x == 0.0] == [0]
-    assert [row for x, row, _ in points(other) if x == 0.0] == [3]
     best = max(by_metric[1], key=by_metric[1].get)
+    assert best != order[0]
+    for axes, best_row in ((left, 0), (other, order.index(best))):  # equal scores share the place of the best
+        assert best_row in [row for x, row, _ in points(axes) if x == 0.0]
     np.testing.assert_allclose(
         [x for x, *_ in points(other)], [by_metric[1][name] - by_metric[1][best] for name in order]
     )

@@ -788,7 +788,9 @@ def test_widths_are_those_of_computer_modern(tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no TeX")
-@pytest.mark.parametrize("name", PAPERS)
+@pytest.mark.parametrize(
+    "name", [*[*PAPERS][:3], *(pytest.param(each, marks=pytest.mark.slow) for each in [*PAPERS][3:])]
+)
 def test_two_reports_compile_in_one_paper_without_a_warning(name, tmp_path):
     in_one_paper(tmp_path, *PAPERS[name])
     latex = ["pdflatex", "-interaction=nonstopmode", "paper.tex"]

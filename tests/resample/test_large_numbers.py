@@ -42,7 +42,9 @@ def fractions(numbers):
 
 
 @pytest.mark.parametrize("offset", OFFSETS)
-@pytest.mark.parametrize("kind", ["constant", "steps", "negative", "quarters"])
+@pytest.mark.parametrize(
+    "kind", ["steps", "quarters", *(pytest.param(each, marks=pytest.mark.slow) for each in ("constant", "negative"))]
+)
 def test_few_numbers_by_fractions(offset, kind):
     rng = np.random.default_rng(offset % 1009)
     base = {"steps": offset + np.arange(12) * (offset // 7), "negative": np.full(12, -offset)}.get(kind)
@@ -135,7 +137,9 @@ WAYS = [
 
 
 @pytest.mark.parametrize(("layout", "options"), WAYS, ids=lambda each: str(each))
-@pytest.mark.parametrize("offset", ["constant", "by instance", "decimal"])
+@pytest.mark.parametrize(
+    "offset", ["constant", *(pytest.param(each, marks=pytest.mark.slow) for each in ("by instance", "decimal"))]
+)
 def test_every_way_gives_what_it_gives_without_the_offset(layout, options, offset):
     """Three systems: all designs, tests, intervals, corrections and devices."""
     rng, labels = np.random.default_rng(8), layouts()[layout]

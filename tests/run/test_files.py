@@ -85,7 +85,7 @@ def test_pipes_do_not_go_on_for_ever(pipe, monkeypatch):
         (["t.txt", "-m", "wer", "--input", "u.txt", "-"], b"a b\nc d\n", ["stdin", "u"]),
     ],
 )
-@pytest.mark.parametrize("kind", ["pipe", "file"])
+@pytest.mark.parametrize("kind", ["pipe", pytest.param("file", marks=pytest.mark.slow)])
 def test_a_dash_is_standard_input(tmp_path, kind, arguments, content, systems):
     for name, lines in {"n.txt": "0\n0\n1\n", "t.txt": "a b\nc c\n", "u.txt": "a\nd\n"}.items():
         (tmp_path / name).write_text(lines)

@@ -91,7 +91,7 @@ def make(table, *shards, count, options=BOTH):
     return [f"shard-{index}.npz" for index in shards]
 
 
-@pytest.mark.parametrize("count", [1, 2, 7])
+@pytest.mark.parametrize("count", [*(pytest.param(each, marks=pytest.mark.slow) for each in (1, 2)), 7])
 @pytest.mark.parametrize("name", FIXED)
 def test_shards_give_the_report_of_one_process(name, count):
     assert report(name, executor=Here(), shards=count) == report(name)

@@ -1,9 +1,9 @@
-"""Logs of programs that evaluate models and agents: each file here holds all that sigjax knows about one program.
+"""Logs of harnesses, that is, of programs that evaluate models and agents.
 
-A file has `FORMAT`, which recognizes logs; `LOG`, which reads logs (see `formats.logs`); and `SAMPLE`, from which the
-tests of all formats make small logs. The file has the name of the format, with _ instead of -. Its first line says
-which text occurs in all logs (or in their names). `formats.declarations` imports the file only if the data contain this
-text.
+Each file in this folder describes the logs of one program. It has `FORMAT`, which recognizes logs; `LOG`, which reads
+logs (see `formats.logs`); and `SAMPLE`, from which the tests of all formats make small logs. The file has the name of
+the format, with _ instead of -. Its first line gives texts, and every log (or its file name) contains one of these
+texts. `formats.declarations` imports the file only if the data contain such a text.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from sigjax.formats.declarations import Format, Looks
 
 
 def harness(module: str, title: str, looks: Looks, *begins: bytes, **more: Any) -> Format:
-    """Declare the format of the logs of a module in this folder; a log holds one or several systems."""
+    """Declare the format of the logs that `module` in this folder reads; a log has one or several systems."""
     more = {"takes": "systems", "reader": f"{module}:LOG.read", "begins": begins or (b"{",), **more}
     name = module.rpartition(".")[2].replace("_", "-")
     return Format(name=name, title=title, looks=looks, **more)
@@ -22,25 +22,27 @@ def harness(module: str, title: str, looks: Looks, *begins: bytes, **more: Any) 
 
 @dataclass(frozen=True, kw_only=True)
 class ExampleLogs:
-    """How to make small logs, as a program writes them, for the tests of all formats."""
+    """How to make small logs, as a harness writes them, for the tests of all formats."""
 
     file: str
-    """File name of a log."""
+    """The file name to give to a log."""
     make: Callable[..., str | bytes]
-    """Function: (one value per instance, more arguments) -> a log of one system."""
+    """Function: (values, one per instance; more arguments) -> the content of a log of one system."""
     records: tuple[str, ...] | None = None
-    """The path of field names to the records of instances (a list or an object); None if each record is a line."""
+    """The names of the fields that lead to the records of instances in a log (a list or an object). None if each record
+    is a line."""
     header: int = 0
     """Number of lines before the records, if each record is a line."""
     cluster: str = ""
-    """A field of the instances for `--cluster`."""
+    """The name of a field of the instances that `--cluster` may name."""
     other: Mapping[str, Any] = field(default_factory=dict)
-    """More arguments of `make` for the log of a second system."""
+    """More arguments of `make`, to make the log of a second system."""
     lacking: str = "named"
-    """What sigjax does if a result is missing: "named" (it names the instance) or "refused" (it refuses the log)."""
+    """What sigjax does if a log lacks a result. "named": a message names the instance. "refused": reading raises an
+    error."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Options that `read` needs for these logs."""
+    """The options that `read` needs for these logs."""
     more: Sequence[Callable[..., str | bytes]] = ()
-    """Functions that make the same logs in other shapes."""
+    """Further functions like `make`, which make the same logs in other shapes."""
     alone: bool = False
     """Whether one log holds all systems."""

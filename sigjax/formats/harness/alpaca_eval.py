@@ -21,11 +21,11 @@ FORMAT = harness(
     folder="annotations.json",
 )
 _DECIMALS = 15
-"""Decimals to round to: in doubles, 1.9816872352 - 1 is 0.98168723520000009."""
+"""Preferences are rounded to this many decimals: in doubles, 1.9816872352 - 1 is 0.98168723520000009."""
 
 
 def _win_rate(entry: JsonObject) -> dict[str, float]:
-    """The preference for the model, from 0 to 1; empty if the annotator gave no preference."""
+    """Return the preference for the model, from 0 to 1; empty if the annotator gave no preference."""
     if entry.value("preference") is None:
         return {}
     value = entry.number("preference")
@@ -65,7 +65,7 @@ def sample(
     datasets: Sequence[Any] = ("koala", "vicuna"),
     **fields: Any,
 ) -> str:
-    """One value per instruction, from 0 to 1; None if there is no preference."""
+    """Make a log. `values` has one preference per instruction, from 0 to 1, or None if there is none."""
     return json.dumps(
         [
             {"dataset": datasets[i % len(datasets)], "instruction": f"say {i}", "output_1": "x"}

@@ -52,7 +52,7 @@ LOG = Log(results=_results, main=_VALID)
 
 
 def sample(values: Sequence[Any], **fields: Any) -> str:
-    """A log with one value per entry: whether the entry is correct."""
+    """Make a log. `values` says for each entry whether it is correct."""
     failures = [
         {"id": f"simple_{i}", "model_name": "m", "test_category": "simple", "valid": False, "error": ["no"]}
         | {"error_type": "value_error", "prompt": {"question": "?"}}

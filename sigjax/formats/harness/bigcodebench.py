@@ -44,7 +44,10 @@ LOG = Log(load=_load, scores=_scores, id="task_id", trial="#", main="pass")
 
 
 def sample(values: Sequence[Any], **fields: Any) -> str:
-    """A log with one value per task: whether its only sample passes; or a list with one value per sample."""
+    """Make a log.
+
+    `values` has for each task one value or a list of values, one per sample: whether the sample passes.
+    """
     tasks = {
         f"BigCodeBench/{i}": [
             {"task_id": f"BigCodeBench/{i}", "solution": 'x = {"status": "pass"}', "status": "pass" if own else "fail"}

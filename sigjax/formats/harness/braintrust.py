@@ -33,7 +33,10 @@ _LONG = frozenset("output expected context".split())
 
 
 def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
-    """The root events; `id` becomes the input of the test case."""
+    """Return two things: an empty object, and the root events.
+
+    The field `id` of each event is replaced by the input of its test case.
+    """
     _, head = read_head(file)
     if found := _EVENTS.match(head):
         events = load_item(file).items(found[1].decode(), "event")
@@ -65,7 +68,10 @@ LOG = Log(
 
 
 def sample(values: Sequence[Any], *, as_list: bool = False, **fields: Any) -> str:
-    """A log with one value per test case, or a list with one value per trial."""
+    """Make a log. `values` has for each test case one value, or a list of values, one per trial.
+
+    If `as_list`, the log is a JSON list instead of JSON lines.
+    """
     trials = chain(*([(i, own) for own in (v if isinstance(v, list) else [v])] for i, v in enumerate(values)))
     events = [
         {"id": f"e{number}", "input": {"q": f"question {i}"}, "output": "x", "expected": "y"}

@@ -17,11 +17,11 @@ FORMAT = harness(
     looks_like(rb'"(testCases|conversationalTestCases)"\s*:\s*\[\s*\{', rb'"metricsData"\s*:'),
 )
 _SUCCESS = "success"
-"""The score from which the program computes pass rates; the other scores are kept, too."""
+"""Name of the score from which DeepEval computes pass rates. The other scores are kept, too."""
 
 
 def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
-    """The test cases of one turn and the conversations of a test run."""
+    """Return the test run, and its test cases: the cases of one turn, then the conversations."""
     run = load_item(file)
     if run.get("testRunData") is not None:
         run = run.item("testRunData")
@@ -30,7 +30,7 @@ def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
 
 
 def _scores(case: JsonObject) -> dict[str, float]:
-    """The scores of the metrics that ran without an error, and whether the test case passed."""
+    """Return the scores of the metrics that ran without an error, and whether the test case passed."""
     metrics = [metric for metric in case.items("metricsData", "metric", []) if metric.get("score") is not None]
     scores = {metric.text("name"): metric.number("score") for metric in metrics}
     return scores if case.get("success") is None else scores | {_SUCCESS: case.number("success")}
@@ -48,7 +48,7 @@ LOG = Log(
 
 
 def sample(values: Sequence[Any], *, wrapped: bool = False, **fields: Any) -> str:
-    """A log with one value per test case: whether it passed; None for a metric that failed to run."""
+    """Make a log. `values` says for each test case whether it passed; None stands for a metric that failed to run."""
     cases = [
         {"name": f"test_case_{i}", "input": f"q{i}", "actualOutput": "x", "success": value == 1, "order": i}
         | {"metadata": {"topic": f"t{i // 2}"}}

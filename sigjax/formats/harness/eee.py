@@ -28,7 +28,7 @@ def _results(file: str, _: Options) -> Iterator[SystemLog]:
 
 
 def _rows(lines: Sequence[JsonObject]) -> list[InstanceLog]:
-    """One row per sample (instance), with the scores of all its lines."""
+    """Make one row per sample (instance), with the scores on all lines of this sample."""
     scores: dict[str, dict[str, float]] = {}
     rows: dict[str, InstanceLog] = {}
     for line, name in zip(lines, _evaluations(lines), strict=True):
@@ -43,7 +43,10 @@ def _rows(lines: Sequence[JsonObject]) -> list[InstanceLog]:
 
 
 def _evaluations(lines: Sequence[JsonObject]) -> list[str]:
-    """The name of the score on each line: the evaluation, or the result if an evaluation has several results."""
+    """Return the name of the score on each line.
+
+    It is the name of the evaluation; or the name of the result, if an evaluation has several results.
+    """
     pairs = [(line.text("evaluation_name"), line.get("evaluation_result_id")) for line in lines]
     counts = Counter(name for name, _ in {pair for pair in pairs if isinstance(pair[1], str)})
     return [result if counts[name] > 1 and isinstance(result, str) else name for name, result in pairs]
@@ -53,7 +56,7 @@ LOG = Log(results=_results, content="content (sample_hash)")
 
 
 def sample(values: Sequence[Any], *, model: str = "org/a", evaluation: str = "bench", **fields: Any) -> str:
-    """A log with one value per instance."""
+    """Make a log. `values` has one value per instance."""
     lines = [
         {"schema_version": "0.3.0", "evaluation_id": f"x/{model}/1", "model_id": model, "evaluation_name": evaluation}
         | {"sample_id": f"s{i}", "sample_hash": f"h{i}", "input": {"raw": "?"}, "metadata": {"subject": f"t{i // 2}"}}

@@ -25,7 +25,11 @@ FORMAT = harness(
 
 
 def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
-    """The samples of each task: objects since version 0.2.2; before, two lists of lists that begin with a status."""
+    """Return the whole file, and the samples of all tasks.
+
+    Since version 0.2.2, each sample is an object. Before, each task had two lists of samples (base and plus), in which
+    a sample is a list that begins with a status.
+    """
     whole = load_item(file)
     tasks = whole.item("eval")
 
@@ -48,7 +52,7 @@ def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
 
 
 def _scores(sample: JsonObject) -> dict[str, float]:
-    """Whether a sample passes the tests of HumanEval or MBPP (base), and also the tests of EvalPlus (plus)."""
+    """Return whether a sample passes the tests of HumanEval or MBPP (base), and also the tests of EvalPlus (plus)."""
     passed = {"base": _passes(sample, "base_status")}
     if sample.get("plus_status") is None:
         return passed
@@ -75,7 +79,10 @@ LOG = Log(
 
 
 def sample(values: Sequence[Any], *, old: bool = False, hash: str = "0", **fields: Any) -> str:
-    """A log with one value per task: whether its only sample passes; if `old`, as before version 0.2.2."""
+    """Make a log. `values` says for each task whether its only sample passes.
+
+    If `old`, the log has the format before version 0.2.2.
+    """
     tasks = {}
     for i, value in enumerate(values):
         status = ("success" if value else "failed") if old else ("pass" if value else "fail")

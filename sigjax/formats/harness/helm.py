@@ -30,7 +30,7 @@ FORMAT = harness(
 
 def _results(file: str, options: Options) -> Iterator[SystemLog]:
     rows = [_row(entry) for entry in load_entries(file)]
-    # HELM publishes one score per split. So all splits are used only if --strata or --cluster names the split.
+    # HELM publishes one score per split. So all splits are used together only if --strata or --cluster names the split.
     if options.filter is not None or "split" not in (options.strata, options.cluster):
         chosen = choose(file, [row.labels["split"] for row in rows], options.filter, "split")
         rows = [row for row in rows if row.labels["split"] == chosen]
@@ -54,7 +54,7 @@ def _row(entry: JsonObject) -> InstanceLog:
 
 
 def _scores(entry: JsonObject) -> tuple[str, dict[str, float | InputError]]:
-    """The split of an instance, and the mean of each statistic with a count above 0."""
+    """Return the split of an instance, and the mean of each of its statistics with a count above 0."""
     scores: dict[str, float | InputError] = {}
     split = "none"
     for entry_stat in entry.items("stats", "stat"):
@@ -81,7 +81,7 @@ def sample(
     perturbations: Sequence[Any] = (None,),
     trials: Sequence[Any] = (0,),
 ) -> str:
-    """A log with one value per instance."""
+    """Make a log. `values` has one value per instance."""
     return json.dumps(
         [
             {"instance_id": f"id{i}", "train_trial_index": trial}

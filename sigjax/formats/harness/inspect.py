@@ -64,7 +64,10 @@ def _results(file: str, _: Options) -> Iterator[SystemLog]:
 
 
 def _reduced_rows(reductions: Sequence[JsonObject], *, several: bool) -> list[InstanceLog]:
-    """One row per sample, with values that the log reduced over epochs; if `several`, a score per scorer and rule."""
+    """Make one row per sample, with the values that the log reduced over epochs.
+
+    If `several`, there are several rules of reduction, and each scorer has a score by each rule.
+    """
     scores: dict[str, dict[str, float | InputError]] = {}
     for reduction in reductions:
         scorer = reduction.text("scorer")
@@ -76,9 +79,9 @@ def _reduced_rows(reductions: Sequence[JsonObject], *, several: bool) -> list[In
 
 
 def _scores(sample: JsonObject) -> dict[str, float | InputError]:
-    """Scorer (or SCORER/KEY if its value is an object) -> the value as a number, by the rules of Inspect.
+    """Return the value of each scorer as a number, by the rules of Inspect.
 
-    Values without a score are left out.
+    If a value is an object, each of its keys gets a number, named SCORER/KEY. Values that mean no score are left out.
 
     >>> _scores(JsonObject("log", {"scores": {"a": {"value": "C"}, "b": {"value": {"tone": 3, "fact": None}}}}))
     {'a': 1.0, 'b/tone': 3.0}
@@ -98,7 +101,7 @@ def _scores(sample: JsonObject) -> dict[str, float | InputError]:
 
 
 def _value(value: object) -> float | None:
-    """A grade (C, I, ...), a word or a numeral as a number; None if the sample has no score."""
+    """Convert a grade (C, I, ...), a word or a numeral to a number; None if the sample has no score."""
     word = value.strip().lower() if isinstance(value, str) else ""
     if value is None or word.strip("+-") == "nan" or (isinstance(value, float) and math.isnan(value)):
         return None
@@ -133,7 +136,7 @@ def _load_log(file: str, data: bytes) -> JsonObject:
 
 
 def read_members(file: str, data: bytes, choose: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-    """(name, content) of each chosen member of a zip archive; if members have the same name, the last is used."""
+    """Yield (name, content) of each chosen member of a zip archive; of members with the same name, only the last."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = {each.filename: each for each in archive.infolist()}
@@ -156,7 +159,7 @@ def read_members(file: str, data: bytes, choose: Callable[[str], bool]) -> Itera
 
 
 def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """The content of a member; also packed by Zstandard, which zipfile can read only since Python 3.14."""
+    """Unpack a member of an archive. It may be packed by Zstandard, which zipfile can read only since Python 3.14."""
     try:
         return archive.read(member)
     except NotImplementedError:
@@ -198,7 +201,7 @@ def sample(
     reductions: Sequence[Any] = (),
     **fields: Any,
 ) -> str:
-    """A log with one value per sample, or a list with one value per epoch."""
+    """Make a log. `values` has for each sample one value, or a list of values, one per epoch."""
     samples = [
         {
             "id": i,
@@ -216,7 +219,7 @@ def sample(
 
 
 def packed(content: str, *, change: Callable[[dict[str, Any]], dict[str, Any]] = lambda members: members) -> bytes:
-    """Pack a JSON log as .eval; `change` may change its members."""
+    """Pack a log in JSON as .eval; the function `change` may change the members of the archive."""
     log = json.loads(content)
     members = {f"samples/{s['id']}_epoch_{s['epoch']}.json": s for s in log.pop("samples")}
     members |= {"reductions.json": log.pop("reductions"), "header.json": log, "_journal/start.json": "not read"}

@@ -45,7 +45,10 @@ def _results(file: str, _: Options) -> Iterator[SystemLog]:
 
 
 def _details(file: str, data: bytes) -> list[list[Any]]:
-    """The columns doc and metric `[row]`, as objects; fields with lists are left out: they belong to corpus metrics."""
+    """Return two columns `[row]` of objects: doc and metric.
+
+    Fields of these objects that are lists are left out, because they belong to metrics of the whole corpus.
+    """
     from pyarrow import types  # pyright: ignore[reportMissingImports]
 
     names: list[str] = []
@@ -71,7 +74,7 @@ LOG = Log(results=_results, content="query")
 
 
 def sample(values: Sequence[Any], *, model: str = "a") -> bytes:
-    """A log with one value per document."""
+    """Make a log. `values` has one value per document."""
     import pyarrow  # pyright: ignore[reportMissingImports]
     from pyarrow.parquet import write_table  # pyright: ignore[reportMissingImports]
 

@@ -30,7 +30,7 @@ _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\
 
 
 def _labels(line: JsonObject, asked: str | None) -> object:
-    """The fields of the document, and the target if `asked` names it."""
+    """Return the fields of the document, and also its target if `asked` names the target."""
     doc = line.get("doc")
     return {"target": line.get("target"), **doc} if asked == "target" and isinstance(doc, dict) else doc
 
@@ -74,7 +74,10 @@ def _value(line: JsonObject, name: str) -> float | InputError:
 
 
 def _published(samples: str, file: str, task: str, filter: str, score: str, mean: float) -> tuple[list[str], bool]:
-    """A note if results_{date}.json beside the samples has another mean, and whether it says that lower is better."""
+    """Return notes, and whether lower values of a score are better, as results_{date}.json beside the samples says.
+
+    There is a note if this file has another mean than the samples.
+    """
     try:
         results = load_item(file)
         published = results.item("results", {}).item(task, {}).get(f"{score},{filter}")
@@ -90,7 +93,7 @@ LOG = Log(results=_results, content="document (doc_hash, or doc)")
 
 
 def sample(values: Sequence[Any], *, metric: str = "acc", filters: Sequence[Any] = ("none",), **fields: Any) -> str:
-    """A log with one value per document, repeated for each filter."""
+    """Make a log. `values` has one value per document; each document is repeated for each filter."""
     lines = [
         {"doc_id": i, "doc": {"question": f"q{i}", "topic": f"t{i // 2}"}, "target": "A", "resps": [["A"]]}
         | {"filtered_resps": ["A"], "filter": filter, "metrics": [metric], "doc_hash": f"h{i}", metric: value}

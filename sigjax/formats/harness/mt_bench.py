@@ -3,7 +3,7 @@
 
 A file has one line per model, question and turn. The turns of a question are its runs, so that they are resampled
 together; `--filter 1` takes only the first turn. A rating of -1 means that the judge's rating could not be read. As in
-`show_result.py`, it is left out of all means.
+`show_result.py`, such a rating is left out of all means.
 """
 
 import json
@@ -54,7 +54,7 @@ LOG = Log(results=_results, must_agree={"judge": "compare models by the ratings 
 
 
 def sample(values: Sequence[Any], *, model: str = "a", judge: str = "gpt-4", **fields: Any) -> str:
-    """A log with one value per question, or a list with one value per turn."""
+    """Make a log. `values` has for each question one value, or a list of values, one per turn."""
     lines = [
         {"question_id": 81 + i, "model": model, "judge": [judge, "single-v1"], "user_prompt": "Rate it."}
         | {"judgment": f"[[{value}]]", "score": value, "turn": turn, "tstamp": 1.5}

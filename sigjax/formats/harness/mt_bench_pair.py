@@ -55,7 +55,7 @@ READ = partial(read_tables, _parse)
 
 
 def sample(values: Sequence[Any], **fields: Any) -> str:
-    """A log with one value per question: 1 if model a wins, .5 for a tie, 0 if model b wins."""
+    """Make a log. `values` has one value per question: 1 if model a wins, .5 for a tie, 0 if model b wins."""
     lines = [
         {"question_id": 81 + i, "model_1": "a", "model_2": "b"}
         | {f"g{k}_winner": _SIDES[int(value < 0.5)] if value != 0.5 else "tie" for k in (1, 2)}

@@ -40,7 +40,7 @@ def _is_meta(file: str) -> bool:
 
 
 def _task(file: str, options: Options) -> InstanceLog:
-    """The mean of the main score over the subsets (languages) of a task, as in MTEB."""
+    """Return the result on a task: the mean of the main score over the subsets (languages), as in MTEB."""
     found = load_item(file)
     scores = found.item("scores")
     asked = options.filter or (_USUAL_SPLIT if _USUAL_SPLIT in scores.fields else None)
@@ -55,7 +55,10 @@ LOG = Log(results=_results)
 
 
 def sample(values: Sequence[float], *, task: str = "STS", **subsets: float) -> str:
-    """The file of a task with one value per subset (subsets may have names), after a validation split."""
+    """Make the file of a task. `values` has one value per subset, or `subsets` has named values.
+
+    A validation split comes before the test split with these values.
+    """
     named = subsets or {f"subset{i}": value for i, value in enumerate(values)}
     parts = [{"hf_subset": name, "main_score": own} for name, own in named.items()]
     scores = {"validation": [{"hf_subset": "default", "main_score": 0.0}], "test": parts}

@@ -40,7 +40,7 @@ def _results(file: str, _: Options) -> Iterator[SystemLog]:
 
 
 def _scores(metrics: JsonObject) -> dict[str, float]:
-    """The scores of all classes, and the means over all classes but the background."""
+    """Return the scores of all classes, and their means over all classes but the background."""
     scores, means = dict[str, float](), dict[str, list[float]]()
     for label in metrics.fields:
         own = metrics.item(label)
@@ -54,7 +54,7 @@ def _scores(metrics: JsonObject) -> dict[str, float]:
 
 
 def _published(file: str, means: JsonObject, score: str, mean: float) -> tuple[list[str], bool]:
-    """A note if nnU-Net's mean (first over cases, then over classes) differs, and whether lower is better."""
+    """Return a note if nnU-Net's mean (first over cases, then over classes) differs, and whether lower is better."""
     published = means.get(score)
     same = not isinstance(published, int | float) or math.isclose(mean, published, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
     note = f"{file}: the mean of {score} over cases is {mean:.6g}; that of classes is {published} in foreground_mean"
@@ -65,7 +65,7 @@ LOG = Log(results=_results, main=_MEANS[0])
 
 
 def sample(values: Sequence[Any], *, labels: Sequence[str] = ("1", "2"), folder: str = "/data", **fields: Any) -> str:
-    """A log with one value per case: the Dice of its first class; None if neither segmentation has this class."""
+    """Make a log. `values` has for each case the Dice of its first class, or None if this class does not occur."""
     cases = [
         {
             "metrics": {

@@ -18,15 +18,15 @@ from sigjax.records import InputError
 FORMAT = harness(__name__, "JSON of promptfoo eval -o", looks_like(rb'"results"\s*:\s*\{\s*"version"\s*:\s*\d'))
 
 _SUCCESS = "success"
-"""The score from which the program computes pass rates; the other scores are kept, too."""
+"""Name of the score from which promptfoo computes pass rates. The other scores are kept, too."""
 _ERROR = 2
-"""The `failureReason` of a row for which the provider gave no answer."""
+"""The `failureReason` of a row whose provider gave no answer."""
 
 
 def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
-    """The tests, each with its system: the provider (and the prompt, if there are several).
+    """Return the whole file, and its tests, each with its system: the provider (and the prompt, if there are several).
 
-    Tests with the same content are repetitions; their id is the number of the first.
+    Tests with the same content are repetitions of one instance; its id is the number of the first of them.
     """
     outer = load_item(file)
     tests = list(outer.item("results").items("results", "result"))
@@ -47,14 +47,14 @@ def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
 
 
 def _content(test: JsonObject) -> str:
-    """A hash of the test's variables, description and assertions."""
+    """Return a hash of the test's variables, description and assertions."""
     case = test.item("testCase", {})
     parts = [test.get("vars"), case.get("description"), case.get("assert")]
     return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def _label(test: JsonObject, field: str, other: str) -> str:
-    """The label of a provider or a prompt; without a label, its field `other`."""
+    """Return the label of a provider or a prompt; if there is no label, return the field `other`."""
     if isinstance(test.get(field), str):
         return test.text(field)
     return test.name(f"{field}.label?") or test.item(field).text(other)
@@ -84,7 +84,10 @@ LOG = Log(
 def sample(
     values: Sequence[Any], *, provider: str = "p", prompts: Sequence[Any] = ("Say {{word}}",), **fields: Any
 ) -> str:
-    """A log with one value per test, or a list with one value per repetition; -1 means an error of the provider."""
+    """Make a log. `values` has for each test one value, or a list of values, one per repetition.
+
+    The value -1 means an error of the provider.
+    """
     repeats = [value if isinstance(value, list) else [value] for value in values]
     rounds = [(i, own[k]) for k in range(max(map(len, repeats))) for i, own in enumerate(repeats) if k < len(own)]
     results = [

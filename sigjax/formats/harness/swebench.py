@@ -2,7 +2,7 @@
 """SWE-bench: reports of its harness, boards of its web site, and results.json of its repository of experiments.
 
 A report or `per_instance_details.json` names all instances. `results.json` of the experiments names only the resolved
-instances, and instances without a prediction or a log. All systems together may not name every instance. So
+instances, and instances without a prediction or a log. Even all systems together need not name every instance. So
 `results.json` is read together with a list of all instances.
 """
 
@@ -34,7 +34,8 @@ FORMAT = harness(
     options=frozenset({"filter"}),
 )
 _RESOLVED = "resolved"
-"""The main score (boards also have cost and calls), and the list of resolved instances in results.json."""
+"""Name of the main score (boards also have cost and calls), and of the field in results.json that lists resolved
+instances."""
 _WITHOUT = ("no_generation", "no_logs")
 _ID = "instance_id"
 _LIST = "one id per line, or JSON with instance_id, such as all_preds.jsonl"
@@ -79,7 +80,7 @@ def _outcomes(ids: Sequence[str], resolved: Sequence[str]) -> list[InstanceLog]:
 
 
 def _leaderboard(file: str, leaderboards: JsonObject, options: Options) -> list[SystemLog]:
-    """The systems of one board that have results of single instances."""
+    """Return the systems of one board, as far as they have results of single instances."""
     boards: dict[str, list[JsonObject]] = {}
     for board in leaderboards.items("leaderboards", "board"):
         entries = board.items("results", f"{quote(board.text('name'))}, system")
@@ -116,7 +117,10 @@ LOG = Log(results=_results, main=_RESOLVED)
 
 
 def _instances(file: str) -> list[str]:
-    """The distinct ids of all instances: one per line, or JSON with ids or with objects that have an id."""
+    """Return the distinct ids of all instances from a list of them.
+
+    The list has one id per line, or JSON with ids or with objects that have an id.
+    """
     content = read_text(file)
     start = content.lstrip()[:1]
     if start not in ("[", "{"):
@@ -132,7 +136,7 @@ def _instances(file: str) -> list[str]:
 
 
 def _system_of_results(all_file: str, ids: Sequence[str], file: str, _: Options) -> list[SystemLog]:
-    """The log of a system from its results.json; an instance that is not listed is not resolved."""
+    """Return the log of a system from its results.json; an instance that the file does not list is not resolved."""
     found = load_item(file)
     resolved, without = found.texts(_RESOLVED), [found.texts(name, []) for name in _WITHOUT]
     stray = set(chain(resolved, *without)).difference(ids)
@@ -145,14 +149,14 @@ def _system_of_results(all_file: str, ids: Sequence[str], file: str, _: Options)
 
 
 def read_listed(sources: Sources, options: Options) -> Tasks:
-    """Read a list of all instances, and results.json of each system."""
+    """Read a list of all instances, and a file results.json for each system."""
     gold = sources.gold()
     results = partial(_system_of_results, gold, _instances(gold))
     return Log(results=results, main=_RESOLVED).read(replace(sources, files=()), options)
 
 
 def are_listed(_: Sequence[str], outputs: Sequence[str]) -> bool:
-    """Whether the files of the systems (or the files in their folders) are results.json."""
+    """Whether each system is given by a results.json, or by a folder with this file."""
     inside = [
         next(iter(files_inside(file, FORMATS["swebench-results"].folder)), file) if os.path.isdir(file) else file
         for file in outputs
@@ -161,7 +165,7 @@ def are_listed(_: Sequence[str], outputs: Sequence[str]) -> bool:
 
 
 def sample(values: Sequence[Any], **fields: Any) -> str:
-    """A report with one value per instance."""
+    """Make a report. `values` says for each instance whether it is resolved."""
     ids = [f"org__repo{i // 2}-{i}" for i in range(len(values))]
     resolved = [id for id, value in zip(ids, values, strict=True) if value]
     report = {"total_instances": len(ids), "submitted_instances": len(ids), "completed_ids": ids, "incomplete_ids": []}

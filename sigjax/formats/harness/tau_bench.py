@@ -30,7 +30,7 @@ FORMAT = harness(
 
 
 def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
-    """The whole log, and its trials (simulations)."""
+    """Return the whole log, and its trials (simulations)."""
     loaded = parse_json(file, read_text(file))
     if isinstance(loaded, list):
         return JsonObject(file, {}), load_entries(file)
@@ -63,7 +63,7 @@ LOG = Log(
 
 
 def sample(values: Sequence[Any], **fields: Any) -> str:
-    """A log of tau-bench with one value per task, or a list with one value per trial."""
+    """Make a log of tau-bench. `values` has for each task one value, or a list of values, one per trial."""
     return json.dumps(
         [
             {"task_id": i, "reward": value, "info": {"task": {"user_id": "u"}}, "traj": [], "trial": trial} | fields
@@ -83,7 +83,10 @@ def sample2(
     user: str = "u",
     **fields: Any,
 ) -> str:
-    """A log of tau2-bench; the value None means no reward. With `index`, each simulation has its own file."""
+    """Make a log of tau2-bench from `values`; the value None means no reward.
+
+    If `index`, the log is an index of simulations, each of which has a file of its own.
+    """
     info = {"git_commit": "0", "num_trials": 1, "max_steps": 9, "user_info": {"implementation": "u", "llm": user}}
     info |= {"agent_info": {"implementation": "a", "llm": model}, "environment_info": {"domain_name": domain}}
     trials = [

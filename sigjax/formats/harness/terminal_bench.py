@@ -20,7 +20,7 @@ FORMAT = harness(
 
 
 def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
-    """The whole file, and its trials."""
+    """Return the whole file, and its trials."""
     whole = load_item(file)
     return whole, whole.items("results", "trial")
 
@@ -40,7 +40,10 @@ LOG = Log(
 
 
 def sample(values: Sequence[Any], **fields: Any) -> str:
-    """A log with one value per task, or a list with one value per trial; None for a trial without an outcome."""
+    """Make a log. `values` has for each task one value, or a list of values, one per trial.
+
+    The value None means a trial without an outcome.
+    """
     trials = [
         {"id": f"{i}-{k}", "trial_name": f"task{i}.{k}-of-1.run", "task_id": f"task{i}", "instruction": "Do it."}
         | {"is_resolved": None if value is None else bool(value), "failure_mode": "unset"}
