@@ -113,13 +113,13 @@ def real_sentence(found: RealDifferences, level: float) -> str:
     elif number == 1:
         said = "the significant difference is real" if real else "the significant difference may be chance"
     else:
-        which = f"at least {real:,} of the" if real < number else "all"
-        said = f"{which} {number:,} significant differences are real"
+        which = f"at least {real:,} of the {number:,}" if real < number else "both" if real == 2 else f"all {number:,}"
+        said = f"{which} significant differences are real"
     if (more := found.real_of_all) > real:
         pairs = "pairs of all metrics" if found.metric is None else "pairs"
         joined = "and" if real else "but"
         said += f", {joined} at least {more:,} of all {found.pairs:,} {pairs} {'differs' if more == 1 else 'differ'}"
-    elif not real:
+    elif not real and number < 2:
         return said
     return f"{said}, with {percent(level)} confidence (closed testing; see `sigjax help discoveries`)"
 
