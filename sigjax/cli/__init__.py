@@ -290,6 +290,8 @@ def _run(tokens: list[str], *, debug: bool) -> int:
         # option, and raises an error later.
         if token == "-" and (before in ("-i", "--input") or not before.startswith("-")):
             tokens[index] = "/dev/stdin"
+    if tokens[:1] and tokens[0] in FLAGS and tokens[1:2] and tokens[1] in COMMANDS:
+        tokens = [*tokens[1:], tokens[0]]  # the page is the same, wherever --help stands
     explained = tokens[:1] == ["help"] and (tokens[1:2] == ["research"] or (len(tokens) == 2 and tokens[1] in COMMANDS))
     if explained:
         tokens = [*tokens[1:], "--help"]

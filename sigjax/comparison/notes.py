@@ -19,7 +19,7 @@ from sigjax.comparison.analysis import complete_subsets, run_variances
 from sigjax.comparison.chosen import best_of_many
 from sigjax.metrics import METRICS
 from sigjax.multiple.decisions import most_resamples
-from sigjax.multiple.discoveries import family_discoveries, wins
+from sigjax.multiple.discoveries import real_differences, wins
 from sigjax.records import (
     CORRECTIONS,
     DESIGNS,
@@ -33,7 +33,7 @@ from sigjax.records import (
 )
 from sigjax.records.metric import is_pooled
 from sigjax.records.settings import adjust
-from sigjax.report.words import IDENTICAL, count, first_of, percent
+from sigjax.report.words import IDENTICAL, count, first_of, percent, real_sentence
 from sigjax.resample.units import units_of_instances
 from sigjax.run.context import gib, memory_for
 from sigjax.testing.intervals import INTERVALS
@@ -87,7 +87,7 @@ def notes_of(
         )
         of_report = [] if number else _reach(evaluations, settings, groups, of_suite=of_suite)
         notes.append((name, [*of_data, *of_report, *of_results]))
-    of_families = [*_discoveries(evaluations, settings, groups)]
+    of_families = [*_discoveries(settings, groups)]
     if of_suite:
         of_families += _wins(evaluations, settings, groups)
     notes.append(("", of_families))
@@ -710,34 +710,18 @@ def _counted(pairs: Columns, systems: Columns, holds: Callable[[np.ndarray, np.n
     return " and ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n)
 
 
-def _discoveries(
-    evaluations: Sequence[EvaluationRecord], settings: Settings, groups: Mapping[tuple[str, Test], Comparisons]
-) -> Iterator[str]:
-    """A lower bound on the number of real differences in each family of the permutation test.
+def _discoveries(settings: Settings, groups: Mapping[tuple[str, Test], Comparisons]) -> Iterator[str]:
+    """Yield the lower bounds on real differences of each family of the permutation test.
 
-    There is no note if the bound says no more than the number of significant differences.
+    There is no note if the bounds say no more than the number of significant differences.
     """
-    if "permutation" not in settings.tests or settings.mid_p:
-        return
-    of_report, names = settings.family == "report", [each.metric.name for each in evaluations]
-    for members in [names] if of_report else [[name] for name in names]:
-        family = Comparisons.joined([groups[name, "permutation"] for name in members])
-        significant = family.column("p_adjusted").values < settings.alpha
-        number, every = int(significant.sum()), np.ones(len(family), bool)
-        if number < 2:
+    familywise = CORRECTIONS[settings.correction].bounds == "familywise"
+    for found in real_differences(groups, settings):
+        if found.significant < 2 or (familywise and found.real_of_all == found.significant):
             continue
-        real, of_all = (family_discoveries(family, chosen, settings) for chosen in (significant, every))
-        pairs = "pairs of all metrics" if len(members) > 1 else "pairs"
-        said = f"at least {real:,} of the {number:,} significant differences are real"
-        if CORRECTIONS[settings.correction].bounds == "familywise":
-            if of_all == number:
-                continue
-            said = f"{number:,} differences are significant"
-        more = f", and at least {of_all:,} of all {len(family):,} {pairs} differ" if of_all > real else ""
-        sure = percent(settings.confidence_level)
-        text = f"{said}{more}, with {sure} confidence (closed testing; see `sigjax help discoveries`)"
-        values = {"significant": number, "real": real, "pairs": len(family), "real_of_all": of_all}
-        yield Note(text, about="" if of_report else members[0], code="discoveries", values=values)
+        values = {name: value for name, value in vars(found).items() if name != "metric"}
+        about = "" if settings.family == "report" else found.metric or ""
+        yield Note(real_sentence(found, settings.confidence_level), about=about, code="discoveries", values=values)
 
 
 def _wins(

@@ -44,6 +44,7 @@ _INDENT = 11
 _MOST_NAMED = 8
 _ORDER = {"input": 0, "metric": 2}
 _SHORT = {"input": "-i", "metric": "-m"}
+_DIRECTIONS = ("lower_is_better", "higher_is_better")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -202,12 +203,33 @@ def _python_call(given: Mapping[str, Any], command: str, more: Mapping[str, Any]
 
 def _typed(files: Sequence[Any], given: Mapping[str, Any], command: str, more: Mapping[str, Any]) -> str:
     """Write the analysis as a shell command; options that are None in `more` are left out."""
-    words, chosen = ["sigjax", command, *map(os.fsdecode, files)], {**given, **more}
-    for name, value in sorted(chosen.items(), key=lambda item: _ORDER.get(item[0], 1)):
-        if value is not None:
-            words.append(_SHORT.get(name, f"--{name.replace('_', '-')}"))
-            words += typed_value(value)
-    return shlex.join(words)
+    chosen = sorted({**given, **more}.items(), key=lambda item: _ORDER.get(item[0], 1))
+    return shell_command([command, *map(os.fsdecode, files)], dict(chosen))
+
+
+def shell_command(words: Sequence[str], options: Mapping[str, Any]) -> str:
+    """Write the command `sigjax WORDS` with these options by their Python names; options that are None are left out.
+
+    >>> shell_command(["compare", "-a.csv"], {"only": ["-a", "b c"], "transpose": True, "lower_is_better": False})
+    "sigjax compare ./-a.csv --only=-a '--only=b c' --transpose --lower-is-better=false"
+    """
+    typed = ["sigjax", *(f"./{word}" if word.startswith("-") else word for word in words)]
+    for name, value in options.items():
+        long = f"--{name.replace('_', '-')}"
+        if isinstance(value, bool):
+            typed.append(long if value else f"{long}=false")
+        elif value is not None and (texts := _texts(value)):
+            with_equals = [f"{long}={text}" for text in texts]  # no value is mistaken for an option
+            plain = [_SHORT.get(name, long), *texts]
+            typed += with_equals if any(text.startswith("-") for text in texts) else plain
+    return shlex.join(typed)
+
+
+def _texts(value: Any) -> list[str]:
+    """Return the words of an option's value on the command line."""
+    if isinstance(value, Mapping):
+        return [f"{name}={each}" for name, each in value.items()]
+    return list(map(str, value)) if isinstance(value, Sequence) and not isinstance(value, str) else [str(value)]
 
 
 _keyword = attrgetter("keyword")
@@ -222,16 +244,9 @@ def _needed_options(options: ReadOptions, diagnosis: Diagnosis, metrics: Sequenc
     fields = {name: each for name, each in options_of(ReadOptions).items() if name != "progress"}
     chosen = {name: value for name, each in fields.items() if (value := getattr(options, name)) != each.default}
     given = {name: value for name, value in chosen.items() if value not in ((), [], {})} | dict(diagnosis.options)
+    if any(given.get(name) for name in _DIRECTIONS):  # then the other one is False, which says the same again
+        given = {name: value for name, value in given.items() if name not in _DIRECTIONS or value}
     return given | ({"metric": [*metrics]} if len(metrics) > 1 else {})
-
-
-def typed_value(value: Any) -> list[str]:
-    """Return the words of an option's value on the command line; none if the option is only switched on."""
-    if value is True:
-        return []
-    if isinstance(value, Mapping):
-        return [f"{name}={each}" for name, each in value.items()]
-    return list(map(str, value)) if isinstance(value, Sequence) and not isinstance(value, str) else [str(value)]
 
 
 def _rows(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[tuple[str, str]]:

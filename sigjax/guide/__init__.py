@@ -72,8 +72,8 @@ TOPICS = tuple(topic for topics in SECTIONS.values() for topic in topics)
 WIDTH = 80
 """The width of a page in the terminal, in characters."""
 _STYLES = {"markdown.code": "bold", "markdown.h1": "bold", "markdown.h2": "bold", "markdown.item.bullet": ""}
-_MOST_FOUND = 12
-"""A search lists at most this many pages."""
+_MOST_FOUND, _PAGES_OF_COMMAND = 12, 3
+"""Largest numbers of pages that a search lists, and that the help of a command lists."""
 _MOST_ANSWERS = 2
 """A search shows at most this many entries from the page of questions."""
 _LONG_STEM = 5
@@ -172,9 +172,7 @@ def search(words: Sequence[str]) -> str:
     found = _matches(words)
     lines = [f"pages that speak of {' '.join(words)!r}:"]
     for topic, sentences in found[:_MOST_FOUND]:
-        lines += ["", f"  {topic:<17}  {title(topic)}"]
-        for sentence in sentences:
-            lines += wrap(sentence, WIDTH - 4, initial_indent=" " * 4, subsequent_indent=" " * 4, max_lines=8)
+        lines += _found(topic, sentences)
     more = len(found) - _MOST_FOUND
     lines += [*["", f"and {more} more"] * (more > 0), "", "sigjax help TOPIC shows a page"]
     return "\n".join([*lines, "sigjax help questions has short answers to twenty questions"]) if found else ""
@@ -192,9 +190,18 @@ def near(words: Sequence[str]) -> list[str]:
 
 
 def about(command: str) -> str:
-    """Return a few lines of text with the pages that say most about a command."""
-    lines = [f"  {topic:<17}  {title(topic)}" for topic, _ in _matches([command])[:3]]
-    return "\n".join(["In the manual (sigjax help TOPIC):", *lines])
+    """Return the pages that say most about a command, each with its best sentences."""
+    lines = ["In the manual (sigjax help TOPIC):"]
+    for topic, sentences in _matches([command])[:_PAGES_OF_COMMAND]:
+        lines += _found(topic, sentences)
+    return "\n".join(lines)
+
+
+def _found(topic: str, sentences: Iterable[str]) -> list[str]:
+    """Return the lines of a page that a search found: its title and these sentences."""
+    how = {"initial_indent": " " * 4, "subsequent_indent": " " * 4, "max_lines": 8}
+    parts = (wrap(sentence, WIDTH - 4, **how) for sentence in sentences)
+    return ["", f"  {topic:<17}  {title(topic)}", *chain.from_iterable(parts)]
 
 
 def _matches(words: Sequence[str]) -> list[tuple[str, list[str]]]:

@@ -36,11 +36,13 @@ and Ramdas (2025), "Bringing closure to false discovery rate control: beating th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sigjax.records import CORRECTIONS, Comparisons, InputError, Settings
+from sigjax.records import CORRECTIONS, Comparisons, InputError, Settings, Test
 
 
 def true_discoveries(p_values: Any, *, chosen: Any = None, confidence_level: float = 0.95) -> int:
@@ -152,6 +154,43 @@ def family_discoveries(pairs: Comparisons, chosen: np.ndarray, settings: Setting
     if CORRECTIONS[settings.correction].is_resampled:
         return int(np.count_nonzero(pairs.column("p_adjusted").values[chosen] < settings.alpha))
     return least_true(pairs.column("p_value").values, chosen, settings.alpha)
+
+
+@dataclass(frozen=True)
+class RealDifferences:
+    """Lower bounds on the number of real differences in a family of pairs (closed testing).
+
+    Attributes:
+        metric: the name of the metric; None if the pairs of several metrics are one family.
+        significant: number of pairs that differ significantly.
+        real: lower bound on the number of significant pairs that truly differ, at the confidence level.
+        pairs: number of all pairs.
+        real_of_all: lower bound on the number of all pairs that truly differ.
+    """
+
+    metric: str | None
+    significant: int
+    real: int
+    pairs: int
+    real_of_all: int
+
+
+def real_differences(groups: Mapping[tuple[str, Test], Comparisons], settings: Settings) -> list[RealDifferences]:
+    """The bounds for each family of the permutation test, from the pairs by metric and test; none for mid-p-values."""
+    if "permutation" not in settings.tests or settings.mid_p:
+        return []
+    own = {metric: pairs for (metric, test), pairs in groups.items() if test == "permutation"}
+    families: dict[str | None, Comparisons] = {**own}
+    if settings.family == "report" and len(own) > 1:
+        families = {None: Comparisons.joined([*own.values()])}
+    found: list[RealDifferences] = []
+    for metric, pairs in families.items():
+        significant = pairs.column("p_adjusted").values < settings.alpha
+        real, of_all = (
+            family_discoveries(pairs, chosen, settings) for chosen in (significant, np.ones(len(pairs), bool))
+        )
+        found.append(RealDifferences(metric, int(significant.sum()), real, len(pairs), of_all))
+    return found
 
 
 class Wins(NamedTuple):

@@ -48,6 +48,8 @@ _READ = "read."
 _OPEN, _NEXT, _CLOSE = "\ufdd0", "\ufdd1", "\ufdd2"
 """Characters that mark a hint in an f-string until a `Message` is made. Unicode reserves them for programs, so texts do
 not contain them."""
+_UNSAFE = re.compile(r"""[\s()&;|<>$`"'*?]""")
+"""Characters that a shell would not take as they are."""
 _HINT = re.compile(f"{_OPEN}([^{_CLOSE}]*){_CLOSE}")
 
 
@@ -93,9 +95,12 @@ class Hint:
     def flag(self) -> str:
         """The option as the command line spells it."""
         name = self.option.removeprefix(_READ)
-        flag = name if name == COMMAND else f"{'-' * (1 + (len(name) > 1))}{name}"
-        quoted = (shlex.quote(value) if value.endswith(")") else value for value in self.values)
-        return " ".join([flag.replace("_", "-"), *quoted])
+        flag = (name if name == COMMAND else f"{'-' * (1 + (len(name) > 1))}{name}").replace("_", "-")
+        is_quoted = (value[:1] in ("'", '"') or not _UNSAFE.search(value) for value in self.values)
+        words = [value if done else shlex.quote(value) for value, done in zip(self.values, is_quoted, strict=True)]
+        if name != COMMAND and any(value.startswith("-") for value in self.values):
+            return " ".join(f"{flag}={word}" for word in words)  # so that no value is mistaken for an option
+        return " ".join([flag, *words])
 
     @property
     def keyword(self) -> str:

@@ -52,7 +52,7 @@ from sigjax.records.results import Headline
 from sigjax.records.settings import Bounds, Hash, Number
 from sigjax.report.sections import headlines
 from sigjax.run.files import naming, read_bytes
-from sigjax.run.shards import CHECKSUM, DEFAULTS, SCHEMA, Checksum, check_unchanged, parse_report
+from sigjax.run.shards import CHECKSUM, DEFAULTS, SCHEMA, Checksum, check_unchanged, checksum_of, parse_report
 from sigjax.version import install_command
 
 _BLOCK = 2**12
@@ -65,6 +65,8 @@ SCORE_KEYS = ("score_a", "score_b")
 PAIR_KEYS = tuple(name for name in COLUMNS if name not in (*SCORE_KEYS, "better"))
 """Fields of pairs in JSON. `SCORE_KEYS` and the better system are left out, because they follow from the systems."""
 SYSTEM_KEYS = tuple(field.name for field in fields(SystemScore))
+_ROWS = ("headlines", "systems", "facts", "measured", "statistics")
+"""Keys of the JSON with one record per line, as pairs."""
 _WHERE_THERE = ("standard_error_unclustered", "bootstrap_ranks")
 """Fields that are columns only if at least one pair or system has a value."""
 
@@ -77,19 +79,12 @@ def json_pieces(report: ReportRecord, keep_scores: KeepScores = "auto") -> Itera
     """
     if keep_scores not in get_args(KeepScores):
         raise InputError(f"keep_scores must be one of {', '.join(get_args(KeepScores))}, got {keep_scores!r}")
-    keys = PAIR_KEYS if _same_scores(report) else PAIR_KEYS + SCORE_KEYS
-    systems = ({key: getattr(system, key) for key in SYSTEM_KEYS} for system in report.systems)
-    plain = {"schema": SCHEMA, "settings": report.settings_dict()} | {name: getattr(report, name) for name in TEXTS}
-    values: dict[str, Iterable[str]] = {name: [visible_json(value)] for name, value in plain.items()}
-    values["headlines"] = _lines(visible_json(asdict(each)) for each in headlines(report))
-    values["systems"] = _lines(map(visible_json, systems))
-    values["pairs"] = _lines(_pairs(block, keys) for block in report.comparisons.blocks(_BLOCK))
-    packed = _packed(report, keep_scores)
-    for name, records in {"facts": facts_of(report.notes), "measured": report.measured, "statistics": packed}.items():
-        if records:
-            values[name] = _lines(visible_json(asdict(each)) for each in records)
-    checksum, before = Checksum(), "{\n"
-    for key, pieces in values.items():
+    keys, checksum, before = _pair_keys(report), Checksum(), "{\n"
+    for key, value in _json_values(report, keep_scores).items():
+        if value is report.comparisons:
+            pieces = _lines(_pairs(block, keys) for block in report.comparisons.blocks(_BLOCK))
+        else:
+            pieces = _lines(map(visible_json, value)) if key in _ROWS else [visible_json(value)]
         yield f'{before}  "{key}": '
         checksum.begin(key)
         for piece in pieces:
@@ -97,6 +92,32 @@ def json_pieces(report: ReportRecord, keep_scores: KeepScores = "auto") -> Itera
             yield piece
         before = ",\n"
     yield f'{before}  "{CHECKSUM}": "{checksum.value}"\n}}\n'
+
+
+def json_record(report: ReportRecord) -> dict[str, Any]:
+    """The object that `json_pieces` writes, for the JSON of a result that contains a report."""
+    values, keys = _json_values(report, "auto"), _pair_keys(report)
+    columns = [report.comparisons.values(key) for key in keys]
+    values["pairs"] = [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
+    return {**values, CHECKSUM: checksum_of(values)}
+
+
+def _json_values(report: ReportRecord, keep_scores: KeepScores) -> dict[str, Any]:
+    """The keys of the JSON with their values; the pairs are still a table."""
+    values = {"schema": SCHEMA, "settings": report.settings_dict()} | {name: getattr(report, name) for name in TEXTS}
+    values["headlines"] = list(map(asdict, headlines(report)))
+    values["systems"] = [{key: getattr(system, key) for key in SYSTEM_KEYS} for system in report.systems]
+    values["pairs"] = report.comparisons
+    packed = _packed(report, keep_scores)
+    for name, records in {"facts": facts_of(report.notes), "measured": report.measured, "statistics": packed}.items():
+        if records:
+            values[name] = list(map(asdict, records))
+    return values
+
+
+def _pair_keys(report: ReportRecord) -> Sequence[str]:
+    """The columns of pairs in JSON; scores are left out if they are the scores of the systems."""
+    return PAIR_KEYS if _same_scores(report) else PAIR_KEYS + SCORE_KEYS
 
 
 def _lines(rows: Iterable[str]) -> Iterator[str]:

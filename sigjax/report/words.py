@@ -13,6 +13,7 @@ from decimal import Decimal
 
 from sigjax.metrics import CLASS_METRICS, known_metric
 from sigjax.multiple.decisions import ERROR
+from sigjax.multiple.discoveries import RealDifferences
 from sigjax.records import Comparison, Interval, Settings
 from sigjax.records.display import shared_length
 
@@ -99,6 +100,30 @@ def best_sentence(best: str, near: str, worse: Sequence[str], *, beaten: int | N
 def percent(level: float) -> str:
     """Return a level as people write it, such as 99.9%."""
     return f"{100 * level:g}%"
+
+
+def real_sentence(found: RealDifferences, level: float) -> str:
+    """How many differences of a family are real, at this confidence level; the only wording of these bounds.
+
+    >>> said = real_sentence(RealDifferences("F1", significant=5, real=4, pairs=10, real_of_all=6), 0.95)
+    >>> said.partition(", with ")[0]
+    'at least 4 of the 5 significant differences are real, and at least 6 of all 10 pairs differ'
+    """
+    number, real = found.significant, found.real
+    if not number:
+        said = "no pair differs significantly"
+    elif number == 1:
+        said = "the significant difference is real" if real else "the significant difference may be chance"
+    else:
+        which = f"at least {real:,} of the {number:,}" if real < number else "both" if real == 2 else f"all {number:,}"
+        said = f"{which} significant differences are real"
+    if (more := found.real_of_all) > real:
+        pairs = "pairs of all metrics" if found.metric is None else "pairs"
+        joined = "and" if real else "but"
+        said += f", {joined} at least {more:,} of all {found.pairs:,} {pairs} {'differs' if more == 1 else 'differ'}"
+    elif not real and number < 2:
+        return said
+    return f"{said}, with {percent(level)} confidence (closed testing; see `sigjax help discoveries`)"
 
 
 def interval_heading(settings: Settings, joint_pairs: Sequence[int | None]) -> str:

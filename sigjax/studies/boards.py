@@ -12,7 +12,6 @@ has decisions, ranks and neighbours.
 from __future__ import annotations
 
 import os
-import shlex
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,9 +22,10 @@ from typing import TYPE_CHECKING, Any
 
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
-from sigjax.formats.doctor import typed_value
+from sigjax.formats.doctor import shell_command
+from sigjax.multiple.discoveries import RealDifferences, real_differences
 from sigjax.readers.options import ReadOptions, given_name, quote, suggest
-from sigjax.records import Device, EvaluationRecord, Hint, InputError, Settings, SystemScore
+from sigjax.records import Device, EvaluationRecord, Hint, InputError, Note, Settings, SystemScore
 from sigjax.records.options import (
     OTHER_OPTIONS,
     StrPath,
@@ -39,11 +39,12 @@ from sigjax.records.options import (
     values,
 )
 from sigjax.records.settings import CORRECTIONS
+from sigjax.report.data import json_record
 from sigjax.report.document import Block, Document, document_of
 from sigjax.report.plots import FIGURES
 from sigjax.report.report import Report, Result
 from sigjax.report.sections import Table, blocks, named_headlines
-from sigjax.report.words import count, metric_title, number_spec, percent
+from sigjax.report.words import metric_title, number_spec, percent, real_sentence
 from sigjax.run.context import with_progress
 from sigjax.run.files import read_bytes
 from sigjax.studies.formulas import detectable_effect
@@ -81,23 +82,6 @@ class BoardOptions:
 
     device: Device = same(CompareOptions, "device")
     progress: bool = same(CompareOptions, "progress")
-
-
-@dataclass(frozen=True)
-class RealDifferences:
-    """A lower bound on the number of real differences among the significant differences of a metric (closed testing).
-
-    Attributes:
-        metric: the name of the metric.
-        significant: number of pairs that differ significantly.
-        real: lower bound on the number of significant pairs that truly differ, at the confidence level of the board.
-        pairs: number of all pairs.
-    """
-
-    metric: str
-    significant: int
-    real: int
-    pairs: int
 
 
 @dataclass(frozen=True, repr=False)
@@ -179,8 +163,11 @@ class BoardOfRecord(Result):
         return [*said, *more, *([] if self.signature in compared.blocks else [self.signature])]
 
     def _compared(self) -> Document:
+        """The document of the comparison without its note on real differences, because the board shows them itself."""
         if self.report is not None:
-            return document_of(self.report)
+            compared, notes = document_of(self.report), self.report.notes
+            said = [f"Note: {note}" for note in notes if isinstance(note, Note) and note.code == "discoveries"]
+            return replace(compared, details=[part for part in compared.details if part not in said])
         assert self.ranking is not None
         return self.ranking.document()
 
@@ -206,15 +193,9 @@ class BoardOfRecord(Result):
 
     def _real_sentences(self) -> Iterator[str]:
         for one in self.real:
-            of_metric = f" ({metric_title(one.metric)})" * (len(self.real) > 1)
+            of_metric = "" if one.metric is None or len(self.real) == 1 else f" ({metric_title(one.metric)})"
             level = self.ranking.confidence_level if self.report is None else self.report.settings.confidence_level  # pyright: ignore
-            said = "no pair differs significantly"
-            if one.significant:
-                which = f"at least {one.real:,} of the" if one.real < one.significant else "all"
-                said = f"{which} {count(one.significant, 'significant difference')} are real" * (one.significant > 1)
-                said = said or "the significant difference is real"
-                said += f" ({percent(level)} confidence, closed testing)"
-            yield f"Real differences{of_metric}: {said}."
+            yield f"Real differences{of_metric}: {real_sentence(one, level)}."
 
     def _resolution(self) -> Iterator[str]:
         """Yield a sentence on the smallest detectable difference for each metric without an audit of the test set."""
@@ -233,11 +214,8 @@ class BoardOfRecord(Result):
         """Return the command that checks the board's JSON against its files; empty if the board keeps no pairs."""
         if self.report is None:
             return ""
-        words = ["sigjax", "verify", "board.json", *self.keys.get("files", ())]
-        for name in ReadOptions.__dataclass_fields__:
-            if (value := self.keys.get(name, False)) is not False:
-                words += [f"--{name.replace('_', '-')}", *typed_value(value)]
-        return shlex.join(words)
+        options = {name: self.keys[name] for name in ReadOptions.__dataclass_fields__ if name in self.keys}
+        return shell_command(["verify", "board.json", *self.keys.get("files", ())], options)
 
     def plot(self, kind: str | None = None, *, metric: str | None = None) -> Figure:
         """A figure of the board (extra `plot`).
@@ -262,19 +240,17 @@ class BoardOfRecord(Result):
         return self.report.plot(kind, metric=metric)  # pyright: ignore[reportArgumentType, reportReturnType]
 
     def _fields(self) -> dict[str, Any]:
-        import json
-
-        def content(result: Result | None) -> Any:
-            return None if result is None else json.loads(result.to_json())
+        def content(result: Ranking | Items) -> dict[str, Any]:
+            return {"schema": f"sigjax-{result._schema}/1", **result._fields()}
 
         return {
             **{name: getattr(self, name) for name in _NAMES},
             "keys": dict(self.keys),
             "real": [vars(one) for one in self.real],
             "notes": list(self.notes),
-            "ranking": content(self.ranking),
+            "ranking": None if self.ranking is None else content(self.ranking),
             "items": list(map(content, self.items)),
-            "report": content(self.report),
+            "report": None if self.report is None else json_record(self.report),
         }
 
 
@@ -330,18 +306,20 @@ def board(config: Any, options: BoardOptions) -> BoardOfRecord:
         if _ranks(evaluations, settings):
             how = values(settings, RankOptions, device=options.device, progress=options.progress)
             ranking = rank(evaluations, **how)
-            real = [RealDifferences(ranking.metric, ranking.num_significant, ranking.num_real, ranking.num_pairs)]
+            real = [ranking.real_differences]
             notes.append("the pairs of so many systems are not kept; `sigjax compare --only A B` tests one pair")
         else:
             how = values(settings, device=options.device, progress=options.progress)
             report = compare(evaluations, **how)
-            real = list(_real(report))
+            real = real_differences(report.comparisons.groups(), settings)
         items = list[Items]()
         for each in evaluations:
             try:
                 items.append(items_of(each, _of_items(settings, options)))
             except InputError as error:
                 notes.append(f"no audit of the test set by {each.metric.name}: {_as_keys(error)}")
+    if items and (settings.alternative != "two-sided" or settings.design != "together"):
+        notes.append("the audit of the test set is for two-sided tests of instances (or clusters) with all their runs")
     about = {key: getattr(own, key) for key in _NAMES}
     return BoardOfRecord(
         **about, keys=keys, report=report, ranking=ranking, real=tuple(real), items=tuple(items), notes=tuple(notes)
@@ -367,20 +345,6 @@ def _ranks(evaluations: Sequence[EvaluationRecord], settings: Settings) -> bool:
         and first.stats.shape[-1] == 2
         and bool(((first.stats[..., 0] == 0) | (first.stats[..., 0] == 1)).all() and (first.stats[..., 1] == 1).all())
     )
-
-
-def _real(report: Report) -> Iterator[RealDifferences]:
-    """Yield the lower bound on real differences for each metric; nothing if the tests allow no such bound.
-
-    Only permutation tests without mid-p allow it.
-    """
-    settings = report.settings
-    if settings.tests[0] != "permutation" or settings.mid_p:
-        return
-    families = {of: own for (of, test), own in report.comparisons.groups().items() if test == "permutation"}
-    for metric, own in families.items():
-        significant = int((own.column("p_adjusted").values < settings.alpha).sum())
-        yield RealDifferences(metric, significant, report.true_discoveries(metric=metric), len(own))
 
 
 # The file of a board.

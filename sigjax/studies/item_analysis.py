@@ -49,7 +49,7 @@ from sigjax.studies.power_analysis import PowerOptions, instances_to_detect
 from sigjax.studies.study import caption, more_in_json, plot_panels, study_signature
 from sigjax.studies.subsets import all_assignments
 from sigjax.studies.tost import EquivalencePairsOptions
-from sigjax.studies.trials import by_one_metric, instance_ids, shown_fields, texts_by_id
+from sigjax.studies.trials import LABELS, by_one_metric, instance_ids, refuse_unused, shown_fields, texts_by_id
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -419,12 +419,13 @@ def items(data: Any, options: ItemsOptions) -> Items:
     check(options)
     read = reading(options.read)
     texts = shown_fields(data, options.show, read, progress=options.progress)
-    found = items_of(by_one_metric(data, read, ("clusters", "runs"), progress=options.progress), options)
+    found = items_of(by_one_metric(data, read, LABELS, progress=options.progress), options)
     return found.with_texts(texts) if texts else found
 
 
 def items_of(evaluation: EvaluationRecord, options: ItemsOptions) -> Items:
     """Do the work of `items`, for data that are already read."""
+    refuse_unused([evaluation], ("clusters", "runs"), "the audit of the test set")
     evaluation.check_complete()
     settings, metric = Settings(**values(options, Settings)), evaluation.metric
     ids, scores, sizes, unit = _by_instance(evaluation)

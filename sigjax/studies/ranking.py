@@ -22,7 +22,7 @@ import numpy as np
 from sigjax.comparison.options import CompareOptions
 from sigjax.metrics import canonical
 from sigjax.metrics.ratios import mean_score
-from sigjax.multiple.discoveries import least_true
+from sigjax.multiple.discoveries import RealDifferences, least_true
 from sigjax.readers.options import check_meant, reading
 from sigjax.records import Array, Device, InputError, Interval, Settings
 from sigjax.records.options import check, same, takes
@@ -39,6 +39,7 @@ from sigjax.report.words import (
     format_ranks,
     number_spec,
     percent,
+    real_sentence,
 )
 from sigjax.run.backend import Backend, Kernel, choose_backend, compiled, on_all_devices
 from sigjax.run.context import ahead, gib, num_cores
@@ -110,6 +111,7 @@ class Ranking(Result):
     Attributes:
         systems: the systems, the best first. Systems with equal scores are in the order of the data.
         num_real: at least this number of the significant differences are real, at `confidence_level` (closed testing).
+        num_real_of_all: at least this number of all differences are real, at the same level.
         threshold: the largest unadjusted p-value that is significant; None if no pair is significant.
         correction: how p is adjusted for all pairs.
         confidence_level: confidence level of the intervals; differences are significant at 1 - confidence_level.
@@ -123,6 +125,7 @@ class Ranking(Result):
     num_pairs: int
     num_significant: int
     num_real: int
+    num_real_of_all: int
     threshold: float | None
     correction: PValueCorrection
     confidence_level: float
@@ -169,8 +172,13 @@ class Ranking(Result):
         """
         if self.num_significant < 2:
             return []
-        level = percent(self.confidence_level)
-        return [f"at least {self.num_real:,} of them are real ({level} confidence; sigjax help discoveries)"]
+        return [real_sentence(self.real_differences, self.confidence_level)]
+
+    @property
+    def real_differences(self) -> RealDifferences:
+        """The lower bounds on real differences as a record, as boards have it."""
+        numbers = self.num_significant, self.num_real, self.num_pairs, self.num_real_of_all
+        return RealDifferences(self.metric, *numbers)
 
     def _verdict(self, spec: str) -> str:
         """Say which system is the best, and which are not significantly worse, in the same words as `compare`."""
@@ -233,7 +241,8 @@ def rank(data: Any, options: RankOptions) -> Ranking:
         num_instances=answers.shape[1],
         num_pairs=number * (number - 1) // 2,
         num_significant=sum(better),
-        num_real=real,
+        num_real=real[0],
+        num_real_of_all=real[1],
         threshold=threshold,
         correction=options.correction,
         confidence_level=options.confidence_level,
@@ -413,10 +422,9 @@ def _decided(answers: np.ndarray, right: np.ndarray, options: RankOptions) -> tu
     """Test all pairs in two passes: count each (m, k), then decide.
 
     `answers` `[system, instance]` and `right` `[system]` (numbers of right answers) are sorted, best system first.
-    Returns six things. Three are lists with a number for each system: how many systems it is better than, how many
-    systems are better than it, and its cluster, from 1. The fourth is a list for each system except the last: delta, p
-    and adjusted p against the next system. The fifth is the lower bound on the number of significant differences that
-    are real, and the sixth is the largest significant p (None if no pair is significant).
+    Returns, for each system: the number of systems that it is better than, the number of systems that are better, and
+    its cluster from 1. Then, for each system but the last: delta, p and adjusted p against the next system. Last, at
+    least how many of the significant differences, and of all differences, are real; and the largest significant p.
     """
     number, num_instances = answers.shape
     width = int(right[0] - right[-1]) // 2 + 1
@@ -451,5 +459,5 @@ def _decided(answers: np.ndarray, right: np.ndarray, options: RankOptions) -> tu
     *p_next, largest = settled_signs((m + k)[shown] // 2, (m - k)[shown] // 2, "two-sided")[0].tolist()
     to_next = zip((next_k / num_instances).tolist(), p_next, adjusted[at].tolist(), strict=True)
     threshold = largest if significant.any() else None
-    real = least_true(p, significant, alpha, counts[cells])
+    real = [least_true(p, chosen, alpha, counts[cells]) for chosen in (significant, np.ones(len(p), bool))]
     return better.tolist(), worse.tolist(), np.cumsum([1, *begins]).tolist(), list(to_next), real, threshold

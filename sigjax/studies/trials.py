@@ -73,12 +73,19 @@ def study_data(
     that no study ignores them in silence.
     """
     evaluations = read_data(data, read, **how)
+    refuse_unused(evaluations, handles)
+    return evaluations
+
+
+def refuse_unused(
+    evaluations: Sequence[EvaluationRecord], handles: Collection[Handled], study: str = "this study"
+) -> None:
+    """Refuse what these evaluations have and a study does not use."""
     if "metrics" not in handles and len(evaluations) != 1:
-        raise InputError(f"this study takes one metric, got {len(evaluations)}; name one ({Hint('metric', 'NAME')})")
+        raise InputError(f"{study} takes one metric, got {len(evaluations)}; name one ({Hint('metric', 'NAME')})")
     for labels, name in LABELS.items():
         if labels not in handles and any(getattr(each, labels) is not None for each in evaluations):
-            raise InputError(f"this study makes no use of {labels}; leave out {Hint(name)}")
-    return evaluations
+            raise InputError(f"{study} makes no use of {labels}; leave out {Hint(name)}")
 
 
 def by_one_metric(

@@ -8,8 +8,9 @@ import sys
 
 import pytest
 
-from sigjax.cli import COMMANDS, EXAMPLES, _run, app
+from sigjax.cli import COMMANDS, EXAMPLES, FLAGS, _run, app
 from sigjax.cli.options import RARE
+from sigjax.guide import TOPICS
 
 STUDIES = [("research", name) for name in app(["research"])["research"] if name[0] != "-"]
 EVERY = [(command,) for command in sorted({*COMMANDS} - {"research"})] + STUDIES
@@ -41,6 +42,25 @@ def test_help_may_come_before_the_command(capsys, command):
     after = flags(page(capsys, command, "--help"))
     assert len(after) > 2
     assert {*after} <= {*flags(page(capsys, "--help", command))}
+
+
+@pytest.mark.parametrize("command", EVERY, ids=" ".join)
+@pytest.mark.parametrize("flag", FLAGS)
+def test_the_page_of_a_command_is_the_same_with_the_flag_before_or_after_it(capsys, command, flag):
+    """Before the command, the page had neither examples nor the number of options that it leaves out."""
+    assert page(capsys, flag, *command) == page(capsys, *command, flag)
+
+
+@pytest.mark.parametrize("command", [each for each in EVERY if each != ("help",)], ids=" ".join)
+def test_help_of_a_command_also_has_sentences_of_the_manual(capsys, command):
+    """A word that is a command and a subject, such as rank: the help of the command, then what the pages say."""
+    shown = page(capsys, "help", *command)
+    assert shown.startswith(page(capsys, *command, "--help"))
+    pages = shown.partition("In the manual (sigjax help TOPIC):\n")[2]
+    titles = re.findall(r"^  ([a-z-]+) {2,}\S", pages, re.MULTILINE)
+    assert 1 <= len(titles) <= 3
+    assert {*titles} <= {*TOPICS}
+    assert len(re.findall(r"^    \S", pages, re.MULTILINE)) >= len(titles)
 
 
 @pytest.fixture(scope="module")

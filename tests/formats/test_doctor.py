@@ -11,12 +11,15 @@ import mutations
 import numpy as np
 import pandas
 import pytest
+from cyclopts import App
 
 from sigjax import Evaluation, InputError, compare, doctor, read
 from sigjax.cli import _run
+from sigjax.cli.options import Inputs, flags
 from sigjax.formats import FORMATS
-from sigjax.formats.doctor import Diagnosis
+from sigjax.formats.doctor import Diagnosis, shell_command
 from sigjax.metrics import TEXT_METRICS
+from sigjax.readers.options import ReadOptions
 
 WIDE = "id\tA\tB\nx\t1\t0\ny\t1\t1\nz\t{}\t1\n"
 LONG = "system\tid\tdoc\ttp\tpredicted\tgold\n" + "".join(
@@ -359,3 +362,38 @@ def test_a_column_named_like_a_metric_is_its_score(write):
     assert [read(a, b, metric=metric).metric.name for metric in ("f1", "F1")] == ["f1", "f1"]
     with pytest.raises(InputError, match=r"no score or metric 'macro-f1'; did you mean 'macro-fscore'\?$"):
         read(a, b, metric="macro-f1")
+
+
+NAMES = ["-a", "--b", "c d", "it's", "$e", "f=g", "h"]
+TYPED = {
+    **dict.fromkeys(("only", "systems", "ignore", "melt", "prediction"), [NAMES, ["-x"], ["plain", "other"]]),
+    **dict.fromkeys(("cluster", "strata", "runs", "id_column", "gold", "where"), NAMES),
+    **dict.fromkeys(("lower_is_better", "higher_is_better", "transpose"), [True, False]),
+    "metric": [["mean"], ["f_beta(2)", "-m"]],
+    "input": [["a.txt", "b c.txt"]],
+    "decimal": [","],
+}
+
+
+@pytest.mark.parametrize("option", TYPED)
+def test_a_command_means_the_options_that_it_is_made_of(option):
+    """A value that is False, or that begins with a hyphen, was lost or was taken as a file or an option."""
+
+    @flags(Inputs, files="Files.")
+    def probe(files, inputs):
+        found.append((files, inputs))
+
+    for value in TYPED[option]:
+        found = []
+        words = shlex.split(shell_command(["compare", "-t.csv"], {option: value}))
+        program = App(result_action="return_value")
+        program.default(probe)
+        program(words[2:], exit_on_error=False, print_error=False)
+        ((paths, inputs),) = found
+        assert [str(path) for path in paths] == ["-t.csv"]
+        plain = list(map(str, getattr(inputs, option))) if isinstance(value, list) else getattr(inputs, option)
+        assert plain == value
+        others = {"lower_is_better", "higher_is_better", option}
+        usual = Inputs()
+        for name in {*ReadOptions.__dataclass_fields__} - others:
+            assert getattr(inputs, name) == getattr(usual, name), name

@@ -13,6 +13,7 @@ from scipy.stats import norm
 import sigjax
 from sigjax import InputError, Report, studies
 from sigjax.cli import _run
+from sigjax.readers.options import ReadOptions
 
 MODULE = import_module("sigjax.studies.boards")
 ABOUT = {"title": "Quiz", "source": "https://example.org, version 1", "licence": "CC0-1.0"}
@@ -246,3 +247,115 @@ def test_the_page_shows_the_example():
     package = files("sigjax")
     example = (package / "data" / "examples" / "board.toml").read_text("utf-8")
     assert f"```toml\n{example}```" in (package / "guide" / "boards.md").read_text("utf-8")
+
+
+def test_real_differences_are_one_sentence_on_the_board_and_in_the_comparison(folder):
+    """The board counted significant pairs, and the note in its details counted all pairs."""
+    for keys in ({}, {"correction": "bh"}, {"metric": ["accuracy", "mean"], "family": "report"}):
+        board = made(folder, **keys)
+        (one,) = board.real
+        assert board.report is not None
+        notes = [note for note in board.report.notes if getattr(note, "code", "") == "discoveries"]
+        counts = {name: value for name, value in vars(one).items() if name != "metric"}
+        assert all(note.values == counts for note in notes)
+        assert one.metric == (None if "family" in keys else "accuracy")
+        for text in (board.to_text(), board.to_markdown(), board.to_html(), board.to_github()):
+            assert " ".join(text.split()).count("closed testing") == 1
+            assert all(note.text.split(",")[0] in " ".join(text.split()) for note in notes)
+    every = [pair.p_value for pair in board.report]
+    assert one.real_of_all == sigjax.true_discoveries(every)
+    chosen = [pair.p_adjusted < 0.05 for pair in board.report]
+    assert (one.significant, one.real) == (sum(chosen), sigjax.true_discoveries(every, chosen=chosen))
+
+
+def test_a_significant_difference_that_may_be_chance_is_not_called_real(tmp_path):
+    """Without a correction, one of three p-values below 0.05 proves nothing; the board said that it was real."""
+    rows = [(1, 0, 1)] * 7 + [(0, 1, 1)] + [(1, 1, 1)] * 6 + [(1, 1, 0)] * 3
+    lines = ["id,A,B,C", *(f"q{i},{a},{b},{c}" for i, (a, b, c) in enumerate(rows))]
+    (tmp_path / "quiz.csv").write_text("\n".join(lines) + "\n")
+    board = made(tmp_path, correction="none", confidence_level=0.92)
+    p_values = [pair.p_value for pair in board.report]
+    chosen = [p < 0.08 for p in p_values]
+    assert (sum(chosen), sigjax.true_discoveries(p_values, chosen=chosen, confidence_level=0.92)) == (1, 0)
+    assert "Real differences: the significant difference may be chance." in board.to_text()
+
+
+def test_the_json_of_a_board_has_the_record_of_its_report(folder):
+    table = (folder / "quiz.csv").read_text().replace("q7,t1,1", "q7,t1,")
+    (folder / "lacking.csv").write_text(table)
+    for keys in (
+        {"baseline": "cedar"},
+        {"files": ["lacking.csv"], "missing": "pairwise"},
+        {"metric": ["mean", "accuracy"]},
+    ):
+        board = made(folder, **keys)
+        held = json.loads(board.to_json())
+        assert held["report"] == json.loads(board.report.to_json())
+        assert held["items"] == [json.loads(one.to_json()) for one in board.items]
+
+
+KEYS = {
+    **{"test": ["permutation", "bootstrap"], "resamples": 500, "seed": 3, "baseline": "amber", "correction": "by"},
+    **{"interval": "percentile", "only": ["amber", "cedar", "dune"], "ignore": ["birch"], "cluster": "topic"},
+    **{"systems": ["amber", "birch", "cedar"], "strata": "topic", "runs": "topic", "where": "amber == 1"},
+    **{"lower_is_better": True, "higher_is_better": True, "id_column": "question", "decimal": ".", "thousands": ","},
+    **{"missing": "pairwise", "method": "montecarlo", "alternative": "greater", "statistic": "studentized"},
+    **{"variant": "flip", "mid_p": True, "budget": 1.0, "memory": 0.5, "design": "models", "family": "report"},
+    **{"leaderboard": True, "confidence_level": 0.9, "metric": ["accuracy", "mean"]},
+}
+"""Keys of a board's file, each with a value that its comparison must use."""
+OTHER_KEYS = {
+    **dict.fromkeys(("title", "source", "licence", "files", "input"), "tested above"),
+    **dict.fromkeys(("counts", "system_column", "score_column", "gold", "prediction", "transpose", "melt"), "files"),
+    **dict.fromkeys(("lexicon", "unit", "filter", "records", "reader"), "files"),
+}
+"""Keys that other tests have, and keys for other kinds of files, which `read` uses or refuses."""
+
+
+def test_every_key_is_used_or_refused():
+    assert {*KEYS, *OTHER_KEYS} == {*MODULE._known()}
+
+
+@pytest.mark.parametrize("key", sorted(KEYS))
+def test_no_part_of_a_board_ignores_a_key_in_silence(folder, key):
+    """The comparison is the one of `compare`; the audit is the one of `items`, or a note says why there is none."""
+    if key == "missing":
+        (folder / "quiz.csv").write_text((folder / "quiz.csv").read_text().replace("q7,t1,1", "q7,t1,"))
+    if key == "runs":
+        lines = (folder / "quiz.csv").read_text().splitlines()
+        renamed = [
+            f"q{(i - 1) // 4},run{(i - 1) % 4}" + line[line.index(",", line.index(",") + 1) :]
+            for i, line in enumerate(lines)
+            if i
+        ]
+        (folder / "quiz.csv").write_text("\n".join([lines[0], *renamed]) + "\n")
+    given = {"metric": "accuracy", "resamples": 500, key: KEYS[key]}
+    given |= {"runs": "topic", "cluster": None} if key == "design" else {}
+    given |= {"test": "bootstrap"} if key == "variant" else {}
+    of_read = {name: value for name, value in given.items() if name in ReadOptions.__dataclass_fields__ and value}
+    of_compare = {name: value for name, value in given.items() if name not in ReadOptions.__dataclass_fields__}
+    report = result_or_refusal(sigjax.compare, folder / "quiz.csv", read=of_read, **of_compare)
+    if isinstance(report, str):
+        assert str(report).split(" ")[0] in result_or_refusal(made, folder, **given)
+        return
+    board = made(folder, **given)
+    assert board.report == report
+    shared = {name: value for name, value in of_compare.items() if name in ("seed", "confidence_level")}
+    read = {**of_read, "metric": "accuracy"}
+    alone = result_or_refusal(studies.items, folder / "quiz.csv", read=read, progress=False, **shared)
+    if isinstance(alone, str):
+        assert not board.items
+        assert any(note.startswith("no audit of the test set by accuracy: ") for note in board.notes)
+        return
+    assert json.loads(board.items[0].to_json()) == json.loads(alone.to_json())
+    apart = [note for note in board.notes if note.startswith("the audit of the test set is for two-sided tests")]
+    assert bool(apart) == (key in ("alternative", "design"))
+    assert all(note in " ".join(board.to_text().split()) for note in board.notes)
+
+
+def result_or_refusal(function, *args, **options):
+    """The result, or the message of the refusal."""
+    try:
+        return function(*args, **options)
+    except InputError as refused:
+        return str(refused)
