@@ -66,7 +66,7 @@ _TITLED = 36
 
 
 class Panel(NamedTuple):
-    """The content of a panel: a metric, the test (if the kind of figure shows a test), and the pairs or rows to draw."""
+    """The content of a panel: a metric, the test (if the kind of figure shows one), and the pairs or rows to draw."""
 
     section: Section
     family: PairFamily

@@ -161,7 +161,7 @@ class Result(ShortRepr):
     if not TYPE_CHECKING:  # otherwise type checkers would accept every attribute
 
         def __getattr__(self, name: str) -> Any:
-            """Raise an error for names that other libraries use, such as `pvalue`; it says where sigjax has the value."""
+            """Raise an error for names of other libraries, such as `pvalue`; it says where sigjax has the value."""
             said = ""
             if name in ("pvalue", "p_value") and (rows := self._records()) and rows[0] is not self:
                 names = [own for own in asdict(rows[0]) if own.endswith(("p_value", "_p", "p_adjusted"))]

@@ -422,9 +422,11 @@ def _decided(answers: np.ndarray, right: np.ndarray, options: RankOptions) -> tu
     """Test all pairs in two passes: count each (m, k), then decide.
 
     `answers` `[system, instance]` and `right` `[system]` (numbers of right answers) are sorted, best system first.
-    Returns, for each system: the number of systems that it is better than, the number of systems that are better, and
-    its cluster from 1. Then, for each system but the last: delta, p and adjusted p against the next system. Last, at
-    least how many of the significant differences, and of all differences, are real; and the largest significant p.
+    Returns six things. Three are lists with a number for each system: how many systems it is better than, how many
+    systems are better than it, and its cluster, from 1. The fourth is a list for each system except the last: delta, p
+    and adjusted p against the next system. The fifth is a list of two lower bounds: how many of the significant
+    differences are real, and how many of all differences. The sixth is the largest significant p (None if no pair is
+    significant).
     """
     number, num_instances = answers.shape
     width = int(right[0] - right[-1]) // 2 + 1
