@@ -4,16 +4,19 @@ A setting that is added is tried as it is declared; `LEFT_OUT` names it where a 
 """
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import get_args
 
 import numpy as np
 import pytest
 
 from sigjax import Evaluation, InputError, bootstrap_test, compare, permutation_test
+from sigjax.comparison.analysis import bounds_of_others
 from sigjax.comparison.options import BootstrapOptions, PermutationOptions
-from sigjax.records import Settings
+from sigjax.records import Column, Settings
 from sigjax.records.options import options_of, types_of
 from sigjax.report.methods import _WORDED
+from sigjax.testing.problem import exact_columns
 
 SCORES = {"A": [3, 1, 2, 2, 4, 0, 3, 3, 1, 2, 2, 3], "B": [2, 1, 1, 2, 3, 1, 1, 3, 0, 2, 3, 2]}
 LEFT_OUT = {
@@ -197,3 +200,18 @@ def test_a_baseline_that_names_two_systems_is_refused():
     for systems, name in ((("1", "x"), "1"), (("x", "0"), "0")):
         (one,) = compare(dict.fromkeys(systems, numbers), baseline=name)
         assert name in (one.a, one.b)
+
+
+def test_the_bounds_of_a_family_are_of_all_its_other_pairs():
+    """While subsets of 3, 1 and 2 pairs of one metric, and of 4 of another, are tested in turn."""
+    sizes = ((3, 1, 2), (4,))
+    subsets = [[SimpleNamespace(pairs=range(size)) for size in of_metric] for of_metric in sizes]
+    tested = [[]]
+    for number, size in enumerate((3, 1, 2, 4)):
+        if number == 3:
+            tested.append([])
+        found = bounds_of_others(tested, subsets)
+        assert len(found) == 10 - size
+        assert (found == [0.0, 1.0]).all(axis=1).sum() == 10 - sum((3, 1, 2, 4)[: number + 1])
+        columns = exact_columns([(0.25, np.log10(0.25), 0.0)] * size, Column.constant("", size))
+        tested[-1].append(({"permutation": columns}, None))

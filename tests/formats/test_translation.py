@@ -233,6 +233,20 @@ def test_items_numbered_in_batches_are_joined_by_their_place_in_the_document(wri
     assert "left out 1 documents that some annotator rated in part" in found.notes[0]
 
 
+@pytest.mark.parametrize(("step", "are_batches"), [(0, False), (1, False), (2, True), (5, True)])
+def test_items_are_numbered_in_batches_if_systems_share_less_than_two_thirds(write, step, are_batches):
+    """Two systems with four consecutive items each, of two documents."""
+    rows = [
+        rating(f"u{system}", system, first + k * step + i, 10 * i, document)
+        for k, system in enumerate("AB")
+        for document, first in (("x", 1), ("y", 90))
+        for i in range(4)
+    ]
+    found = read(write("t", "".join(rows)), missing="drop")
+    assert any("joined by their place in the document" in note for note in found.notes) == are_batches
+    assert found.num_instances == 2 * (4 if are_batches else 4 - step)
+
+
 def test_numbers_of_items_may_have_any_number_of_digits(write):
     """Python makes no number of more than 4,300: such names are no numbers in a batch."""
     rows = [

@@ -228,6 +228,20 @@ def test_a_folder_of_inspect_with_epochs(tmp_path):
     assert {one.name for one in report.systems} == {"lab/a", "lab/b"}
 
 
+@pytest.mark.parametrize("clusters", [None, [0, 0, 1]], ids=["weights", "clusters of several sizes"])
+@pytest.mark.parametrize("values", [(1, 0, 1), (0.5, 1, 0), (0.25, 0.5, 0.75), (2, 1.5, 3)])
+def test_no_score_of_a_suite_is_rounded_to_a_whole_number(values, clusters):
+    tasks = {
+        "a": Evaluation.from_arrays({"A": values, "B": (1, 0, 0)}, metric="mean", clusters=clusters),
+        "b": Evaluation.from_arrays({"A": (1, 0), "B": (0, 0)}, metric="mean"),
+    }
+    (suite,) = (
+        each for each in suite_of({task: [each] for task, each in tasks.items()}) if each.metric.name == "suite: mean"
+    )
+    found = suite.metric.score(suite.stats.sum(axis=1))
+    assert found.tolist() == pytest.approx([(np.mean(values) + 0.5) / 2, 1 / 6], rel=1e-15)
+
+
 @pytest.mark.parametrize(("sizes", "has_suite"), [((30, 30), True), ((30, 20), False)])
 def test_large_numbers_make_a_suite_where_no_weight_rounds_them(sizes, has_suite):
     """Of tasks of one size the suite is measured from what systems share, as tasks are; else there is none, and why."""

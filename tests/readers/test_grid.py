@@ -336,6 +336,14 @@ def test_the_orient_that_is_unclear_is_asked_about(tmp_path):
         same(read(path, reader=f"json(orient={orient})"))
 
 
+@pytest.mark.parametrize("orient", ["columns", "index"])
+@pytest.mark.parametrize("note", [{"case k": "typed"}, dict.fromkeys(IDS, "typed")])
+def test_texts_in_some_rows_are_enough_to_know_the_orient(write, orient, note):
+    columns = {name: dict(zip(IDS, values, strict=True)) for name, values in NUMBERS.items()} | {"note": note}
+    rows = {id: {name: own[id] for name, own in columns.items() if id in own} for id in IDS}
+    same(read(write("t.json", json.dumps(columns if orient == "columns" else rows))))
+
+
 def test_settings_of_scikit_learn_are_systems_and_splits_folds(tmp_path):
     pandas = pytest.importorskip("pandas")
     scores = {f"split{k}_test_score": own for k, own in enumerate(([0.5, 0.75], [0.625, 0.5], [0.25, 0.875]))}

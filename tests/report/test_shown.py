@@ -138,3 +138,16 @@ def test_the_title_of_several_metrics_says_which_are_better_when_lower(names, ti
     gold, own = [1.0, 2.0, 4.0, 7.0], {"A": [1.5, 2.0, 4.5, 6.0], "B": [2.0, 1.0, 5.5, 6.5]}
     made = [Evaluation.from_predictions(gold, own, metric=name) for name in names]
     assert title in str(sigjax.compare(made, resamples=99))
+
+
+@pytest.mark.parametrize("wins", [900, 1100])
+def test_a_comparison_is_shown_with_the_logarithm_of_p_below_1e_300(wins):
+    """The p-value is 2^(1 - wins)."""
+    (one,) = sigjax.compare(Evaluation.from_arrays({"A": [1] * wins, "B": [0] * wins}, metric="accuracy"))
+    found = one.brief()
+    if wins == 900:
+        assert found["p_value"] == found["p_adjusted"] == pytest.approx(2.0 ** (1 - wins), rel=5e-10)
+        assert "log10_p" not in found
+    else:
+        assert found["log10_p"] == found["log10_p_adjusted"] == pytest.approx((1 - wins) * np.log10(2), rel=1e-9)
+        assert "p_value" not in found

@@ -3,6 +3,10 @@
 import re
 from pathlib import Path
 
+import numpy as np
+import pytest
+
+from sigjax.exact.board import make_board, pair_cost
 from sigjax.run import costs
 from sigjax.run.costs import Cost
 
@@ -20,3 +24,13 @@ def test_every_constant_has_a_measurement():
     script = (ROOT / "benchmarks" / "costs.py").read_text(encoding="utf-8")
     measured = {name for text in re.findall(r'"([A-Z_ ]+)"', script) for name in text.split()}
     assert measured == {name for name, value in vars(costs).items() if isinstance(value, Cost)}
+
+
+@pytest.mark.parametrize("num_stats", [1, 2])
+@pytest.mark.parametrize("monotone", [True, False])
+def test_the_cost_of_an_exact_test_is_that_of_the_dearest_pair(num_stats, monotone):
+    values = np.random.default_rng(2).integers(0, [[[2]], [[5]], [[20]]], (3, 60, num_stats))
+    board = make_board(values, np.array([(0, 1), (0, 2), (1, 2)]))
+    seconds = [pair_cost(board.subset(np.array([k])), 60, monotone=monotone).seconds for k in range(3)]
+    assert pair_cost(board, 60, monotone=monotone).seconds == max(seconds)
+    assert (num_stats == 1 and monotone) == (len(set(seconds)) == 1)

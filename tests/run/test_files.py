@@ -21,6 +21,13 @@ def test_a_gzip_bomb_is_refused(write, monkeypatch):
         read(write("t.csv.gz", gzip.compress(WIDE + bytes(2**21))))
 
 
+def test_a_file_may_grow_by_a_factor_of_200(write, monkeypatch):
+    monkeypatch.setattr("sigjax.run.files._LARGEST_PACKED", 2**10)
+    packed = gzip.compress(WIDE + bytes(2**21))
+    with pytest.raises(InputError, match=f" bytes unpack to more than {200 * len(packed)}: this is no data"):
+        read(write("t.csv.gz", packed))
+
+
 @pytest.mark.parametrize("name", ["/dev/null", "/dev/zero", "fifo.csv", "fifo"])
 def test_devices_and_named_pipes_are_refused_at_once(here, name):
     os.mkfifo("fifo.csv")

@@ -1,6 +1,7 @@
 """Tests of many data sets and of folds against SciPy, published examples, and the formulas of their authors."""
 
 import json
+from dataclasses import replace
 from itertools import combinations, permutations, product
 
 import numpy as np
@@ -125,6 +126,21 @@ def test_alpaydins_f_is_his_formula():
     s = [(one - (one + two) / 2) ** 2 + (two - (one + two) / 2) ** 2 for one, two in p]
     f = (p**2).sum() / (2 * sum(s))
     assert five_by_two(p) == pytest.approx((f, scipy.stats.f.sf(f, 10, 5)))
+
+
+@pytest.mark.parametrize("power", [-600, 600])
+def test_alpaydins_f_does_not_depend_on_the_scale(power):
+    """Squares of these differences are no doubles; one difference is 0."""
+    p = np.random.default_rng(5).normal(0.2, 1.0, (5, 2))
+    p[3, 1] = 0.0
+    assert five_by_two(np.ldexp(p, power)) == five_by_two(p)
+
+
+def test_scores_of_folds_are_sums_divided_by_counts():
+    scores = np.random.default_rng(6).normal(size=(2, 10))
+    plain = Evaluation.from_arrays(dict(zip("AB", scores, strict=True)))
+    counts = np.arange(1, 11)[:, None]
+    assert fold_tests(replace(plain, stats=plain.stats * 2.0 ** (counts % 3))) == fold_tests(plain)
 
 
 def test_level_of_the_corrected_t():

@@ -194,6 +194,25 @@ def test_an_instance_has_all_its_runs():
         np.testing.assert_allclose(one.part, np.subtract(*rho[0]) - np.subtract(*rho[1]), atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "metric", "is_listed"),
+    [
+        ([1, 1, 1, 0], [0, 0, 1, 1], "accuracy", True),
+        ([1, 1, 1, 0], [0, 0, 1, 1], "mean", True),
+        ([1, 1, 2, 0], [0, 0, 1, 1], "mean", False),  # not all are right or wrong
+        ([1, 1, 1, 0], [0, 0, 1, 1], "mae", False),  # 1 is an error
+        ([[1, 1, 1], [1, 2, 1]], [[0, 1, 1], [1, 2, 1]], "fscore", False),  # no mean
+    ],
+)
+def test_only_right_or_wrong_answers_are_listed_by_the_system_that_is_right(a, b, metric, is_listed):
+    if metric == "mae":
+        data = Evaluation.from_predictions(np.zeros(len(a)), {"A": a, "B": b}, metric=metric)
+    else:
+        data = Evaluation.from_arrays({"A": np.array(a), "B": np.array(b)}, metric=metric)
+    first = flips(data).instances()[0]
+    assert (isinstance(first, str) and first.startswith("Only A is right")) == is_listed
+
+
 def test_what_is_said_where_little_is_left():
     same = flips({"A": [1, 0, 1], "B": [1, 0, 1]}, read={"metric": "accuracy"})
     assert same.headline == "A and B have the same score: 0 of 3 instances differ."
