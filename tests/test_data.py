@@ -58,7 +58,7 @@ def test_conll18_all_pairs(parsers):
 )
 def test_all_pairs_are_exact_and_within_montecarlo_error(data, folder, counts, num_pairs):
     """Each number of extreme resamples is one that the exact p-value makes likely, by its binomial distribution."""
-    file, resamples = data / folder / "per_sentence_stats.tsv.gz", 30_000
+    file, resamples = data / folder / "per_sentence_stats.tsv.gz", 100_000
     evaluation = read(file, metric="fscore", counts=counts)
     evaluation = read(file, metric="fscore", counts=counts, only=evaluation.systems[:16])
     exact = list(compare(evaluation, interval="none", progress=False))

@@ -715,6 +715,8 @@ def _discoveries(settings: Settings, groups: Mapping[tuple[str, Test], Compariso
 
     There is no note if the bounds say no more than the number of significant differences.
     """
+    if sum(len(pairs) for (_, test), pairs in groups.items() if test == "permutation") < 2:
+        return
     familywise = CORRECTIONS[settings.correction].bounds == "familywise"
     for found in real_differences(groups, settings):
         if found.significant < 2 or (familywise and found.real_of_all == found.significant):

@@ -44,7 +44,6 @@ _INDENT = 11
 _MOST_NAMED = 8
 _ORDER = {"input": 0, "metric": 2}
 _SHORT = {"input": "-i", "metric": "-m"}
-_DIRECTIONS = ("lower_is_better", "higher_is_better")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -244,8 +243,6 @@ def _needed_options(options: ReadOptions, diagnosis: Diagnosis, metrics: Sequenc
     fields = {name: each for name, each in options_of(ReadOptions).items() if name != "progress"}
     chosen = {name: value for name, each in fields.items() if (value := getattr(options, name)) != each.default}
     given = {name: value for name, value in chosen.items() if value not in ((), [], {})} | dict(diagnosis.options)
-    if any(given.get(name) for name in _DIRECTIONS):  # then the other one is False, which says the same again
-        given = {name: value for name, value in given.items() if name not in _DIRECTIONS or value}
     return given | ({"metric": [*metrics]} if len(metrics) > 1 else {})
 
 

@@ -140,7 +140,7 @@ def _labels(label: str, tasks: Sequence[str], evaluations: Sequence[EvaluationRe
 
 def _is_even(evaluation: EvaluationRecord) -> bool:
     """Whether all units (clusters or instances) have equally many instances, so that every draw has the same number."""
-    units = evaluation.clusters or (evaluation.ids if evaluation.runs is not None else None)
+    units = evaluation.unit_labels
     return units is None or len(set(Counter(units).values())) == 1
 
 

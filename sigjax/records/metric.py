@@ -269,10 +269,14 @@ class EvaluationRecord(ShortRepr):
         return self.stats.shape[1]
 
     @property
+    def unit_labels(self) -> tuple[str, ...] | None:
+        """The unit of each result: its cluster, or its instance if there are runs; None if each result is a unit."""
+        return self.clusters or (None if self.runs is None else self.ids)
+
+    @property
     def num_units(self) -> int:
         """The number of units that are resampled whole: clusters, or instances with their runs."""
-        units = self.clusters or (None if self.runs is None else self.ids)
-        return self.num_instances if units is None else len(set(units))
+        return self.num_instances if self.unit_labels is None else len(set(self.unit_labels))
 
     @property
     def size(self) -> SampleSize:

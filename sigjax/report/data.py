@@ -171,10 +171,10 @@ def _of_numbers(values: np.ndarray) -> list[str]:
     return [texts[index] for index in which.tolist()]
 
 
-def json_lines(schema: str, fields: dict[str, Any]) -> str:
+def json_lines(record: dict[str, Any]) -> str:
     """Return the JSON of a study: one line per field, or one line per record if a field is a list of records."""
     lines = []
-    for key, value in {"schema": schema, **fields}.items():
+    for key, value in record.items():
         if isinstance(value, tuple | list) and value and isinstance(value[0], dict):
             items = ",\n".join(f"    {visible_json(item)}" for item in value)
             lines.append(f'  "{key}": [\n{items}\n  ]')

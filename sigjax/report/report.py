@@ -149,7 +149,11 @@ class Result(ShortRepr):
 
     def to_json(self, path: StrPath | None = None) -> str:
         """Return the whole result as JSON with the schema `sigjax-KIND/1`, such as `sigjax-audit/1`."""
-        return text_or_file(json_lines(f"sigjax-{self._schema}/1", self._fields()), path)
+        return text_or_file(json_lines(self._json_record()), path)
+
+    def _json_record(self) -> dict[str, Any]:
+        """Return the content of the JSON, as it also stands in the JSON of a result that contains this result."""
+        return {"schema": f"sigjax-{self._schema}/1", **self._fields()}
 
     def to_csv(self, path: StrPath | None = None) -> str:
         """Return the result as CSV, with one row per record (such as a pair).

@@ -152,7 +152,7 @@ def units_of_instances(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.nda
     Within a stratum, units are in the order of their first instances.
     """
     evaluation.check_complete()
-    clusters = evaluation.clusters or (None if evaluation.runs is None else evaluation.ids)
+    clusters = evaluation.unit_labels
     unit = np.arange(evaluation.num_instances) if clusters is None else codes(clusters)
     strata = np.zeros(int(unit.max()) + 1, np.int64)
     if evaluation.strata is None:

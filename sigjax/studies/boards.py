@@ -165,9 +165,8 @@ class BoardOfRecord(Result):
     def _compared(self) -> Document:
         """The document of the comparison without its note on real differences, because the board shows them itself."""
         if self.report is not None:
-            compared, notes = document_of(self.report), self.report.notes
-            said = [f"Note: {note}" for note in notes if isinstance(note, Note) and note.code == "discoveries"]
-            return replace(compared, details=[part for part in compared.details if part not in said])
+            notes = [each for each in self.report.notes if not (isinstance(each, Note) and each.code == "discoveries")]
+            return document_of(replace(self.report, notes=tuple(notes)))
         assert self.ranking is not None
         return self.ranking.document()
 
@@ -240,16 +239,13 @@ class BoardOfRecord(Result):
         return self.report.plot(kind, metric=metric)  # pyright: ignore[reportArgumentType, reportReturnType]
 
     def _fields(self) -> dict[str, Any]:
-        def content(result: Ranking | Items) -> dict[str, Any]:
-            return {"schema": f"sigjax-{result._schema}/1", **result._fields()}
-
         return {
             **{name: getattr(self, name) for name in _NAMES},
             "keys": dict(self.keys),
             "real": [vars(one) for one in self.real],
             "notes": list(self.notes),
-            "ranking": None if self.ranking is None else content(self.ranking),
-            "items": list(map(content, self.items)),
+            "ranking": None if self.ranking is None else self.ranking._json_record(),
+            "items": [one._json_record() for one in self.items],
             "report": None if self.report is None else json_record(self.report),
         }
 

@@ -232,7 +232,7 @@ def _joined_samples(names: tuple[str, str], samples: Sequence[EvaluationRecord])
     rows = [np.concatenate([a.stats, nothing[1]], axis=1), np.concatenate([nothing[0], b.stats], axis=1)]
     labels: list[str] = []
     for side, sample in enumerate(samples):
-        named = sample.clusters or (None if sample.runs is None else sample.ids)
+        named = sample.unit_labels
         labels += [f"{side}:{label}" for label in named or map(str, range(sample.num_instances))]
     return EvaluationRecord(names, np.concatenate(rows), None, a.metric, clusters=tuple(labels))
 

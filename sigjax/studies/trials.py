@@ -359,5 +359,5 @@ def mean_scores(
     is_mean = getattr(evaluation.metric, "score", None) is mean_score and (stats[..., 1][present] == 1).all()
     if not is_mean or evaluation.weights is not None:
         raise InputError(f"{what} takes a mean of one score per instance, and {evaluation.metric.name} is none")
-    units = evaluation.clusters or (evaluation.ids if evaluation.runs else None)
+    units = evaluation.unit_labels
     return evaluation, stats[..., 0].astype(np.float64), units

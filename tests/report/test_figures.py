@@ -74,7 +74,7 @@ def test_two_metrics_stand_beside_each_other_with_one_legend_and_each_is_named_o
 @pytest.mark.parametrize(
     ("kind", "count"),
     [
-        *((kind, count) for kind in FIGURES for count in (2, 30)),
+        *((kind, count) for kind in FIGURES for count in (2, 9, 30)),
         *((kind, 143) for kind in ("heatmap", "scores", "forest")),
     ],
 )
@@ -290,12 +290,12 @@ def test_notebooks_show_letters_that_can_be_read():
 HUB = [f"meta-llama-organisation/Llama-3.{i}-70B-Instruct-finetuned-GPTQ-{i:02}" for i in range(80)]
 
 
-@pytest.mark.parametrize(
-    ("kind", "count"),
-    [*((kind, count) for kind in ("scores", "forest", "heatmap", "groups") for count in (2, 40)), ("scores", 80)],
-)
+@pytest.mark.parametrize("kind", ["scores", "forest", "heatmap", "groups"])
+@pytest.mark.parametrize("count", [2, 40, 80])
 @pytest.mark.slow
 def test_names_leave_half_of_the_width_and_matplotlib_does_not_complain(kind, count):
+    if kind == "groups" and count > 60:
+        pytest.skip("the diagram is of at most 60 systems")
     figure = make_report(HUB[:count]).plot(kind)
     figure.savefig(io.BytesIO(), format="png")  # warnings are errors here
     assert figure.get_size_inches()[0] <= TWO_COLUMNS
@@ -345,10 +345,10 @@ def test_rows_of_several_metrics_have_the_order_of_the_first():
     for axes, scores_of in zip((left, other), by_metric, strict=True):
         assert [x for x, *_ in points(axes)] == [scores_of[name] for name in order]
     left, other = report.plot("forest").axes
+    assert [row for x, row, _ in points(left) if x == 0.0] == [0]
     best = max(by_metric[1], key=by_metric[1].get)
     assert best != order[0]
-    for axes, best_row in ((left, 0), (other, order.index(best))):  # equal scores share the place of the best
-        assert best_row in [row for x, row, _ in points(axes) if x == 0.0]
+    assert [row for x, row, _ in points(other) if x == 0.0] == [order.index(best)]
     np.testing.assert_allclose(
         [x for x, *_ in points(other)], [by_metric[1][name] - by_metric[1][best] for name in order]
     )

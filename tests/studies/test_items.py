@@ -275,11 +275,11 @@ def test_p_are_valid_at_every_level_though_some_stop_early():
 def test_adjusted_p_keep_their_level_if_all_answers_are_chance():
     """Of boards of independent coins, at most 5% have a significant instance."""
     rng, wrong = np.random.default_rng(11), dict.fromkeys(("holm", "bh"), 0)
-    for _ in range(150):
+    for _ in range(300):
         values = (rng.random((12, 40)) < rng.uniform(0.2, 0.8, 40)).astype(int)
         for correction in wrong:
             wrong[correction] += bool(audit(values, correction=correction).mis_keyed)
-    assert max(wrong.values()) <= stats.binom.ppf(0.999, 150, 0.05)
+    assert max(wrong.values()) <= stats.binom.ppf(0.999, 300, 0.05)
 
 
 def test_the_command_writes_every_output(tmp_path, monkeypatch, capsys):
