@@ -190,7 +190,7 @@ def compare(data: Any, options: CompareOptions) -> Report:
             first read by `sigjax.read`: the path of a table, paths, a data frame, or a dict with one array per system.
             For several tasks, give a dict with an `Evaluation` (or several) per task, or the path of a folder of logs.
             The report then begins with a suite score, the mean of the task means, and has a section for each task.
-        options: see `CompareOptions`.
+        options: the fields of `CompareOptions`, as keyword arguments.
 
     Returns:
         A `Report`. Iterate over its `Comparison` records, print it, or use its `to_...` methods.
@@ -367,7 +367,7 @@ def permutation_test(a: Any, b: Any, options: PermutationOptions) -> Comparison:
     Args:
         a: `[instance]` or `[instance, input]` numbers of the first system.
         b: numbers of the second system, for the same instances in the same order.
-        options: see `PermutationOptions`.
+        options: the fields of `PermutationOptions`, as keyword arguments.
 
     Returns:
         The `Comparison` of systems "a" and "b", without intervals and standard errors.
@@ -400,7 +400,7 @@ def bootstrap_test(a: Any, b: Any, options: BootstrapOptions) -> Comparison:
     Args:
         a: `[instance]` or `[instance, input]` numbers of the first system.
         b: numbers of the second system, for the same instances in the same order.
-        options: see `BootstrapOptions`.
+        options: the fields of `BootstrapOptions`, as keyword arguments.
 
     Returns:
         The `Comparison` of systems "a" and "b".

@@ -131,7 +131,7 @@ def doctor(*data: Any, options: ReadOptions) -> Diagnosis:
 
     Args:
         data: files, as `read` takes them; or what `compare` takes: a data frame, a dict of arrays, an `Evaluation`.
-        options: see `ReadOptions`.
+        options: the fields of `ReadOptions`, as keyword arguments.
 
     Raises:
         TypeError: there is no such option.

@@ -247,7 +247,7 @@ def read(*data: Any, options: ReadOptions) -> Evaluation:
         data: one table; or one file per system; or, if `input` is given, the gold files (references, annotations).
             Several paths may be a list. A data frame of pandas, polars or pyarrow (extra `dataframe`) is a table, too.
             A dict has one path, or one array, per system. For an `Evaluation`, `only` selects some systems.
-        options: see `ReadOptions`.
+        options: the fields of `ReadOptions`, as keyword arguments.
 
     Returns:
         An `Evaluation`; for a list of metrics, a list of evaluations, which `compare` takes.

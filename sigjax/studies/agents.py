@@ -183,7 +183,7 @@ def rl(data: Any, options: RLOptions) -> RL:
 
     Args:
         data: what `compare` takes, with one stratum per game: `read={"strata": "game", "runs": "run"}`.
-        options: see `RLOptions`.
+        options: the fields of `RLOptions`, as keyword arguments.
 
     Raises:
         InputError: the data are not runs within strata, or an option cannot be used.

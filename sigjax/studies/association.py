@@ -259,7 +259,7 @@ def association_test(gold: Iterable[object], labels: Iterable[object], options: 
         gold: `[instance]` gold labels, all text or all numbers. Labels agree if they are equal; they are not
             normalized.
         labels: `[instance]` the labels to test, for the same instances in the same order.
-        options: see `AssociationOptions`.
+        options: the fields of `AssociationOptions`, as keyword arguments.
 
     Raises:
         InputError: labels are missing, of mixed types or of unequal number; an option is outside its domain; or there

@@ -276,7 +276,7 @@ def board(config: Any, options: BoardOptions) -> BoardOfRecord:
     Args:
         config: the path of the file, or a mapping with the same keys: `title`, `source`, `licence`, `files`, and
             options of `compare` and `sigjax.read` by their names. Files are relative to the folder of the TOML file.
-        options: see `BoardOptions`.
+        options: the fields of `BoardOptions`, as keyword arguments.
 
     Raises:
         InputError: the file is not TOML, a key is unknown or missing, a value has a wrong type, a file is missing, or

@@ -221,7 +221,7 @@ def battles(data: Any, options: BattlesOptions) -> Battles:
         data: the path of a table, a data frame, or a dict of columns. Either one row per battle, as Chatbot Arena
             writes them: `model_a`, `model_b` and `winner` (model_a, model_b, the name of a system, or tie). Or one row
             per pair: `model_a`, `model_b`, `wins` and `losses` of model_a and, if there are some, `ties`.
-        options: see `BattlesOptions`.
+        options: the fields of `BattlesOptions`, as keyword arguments.
 
     Raises:
         InputError: the columns are missing; two groups of systems never met; a group of systems won, or lost, all

@@ -369,7 +369,7 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
         old: a `Report`, or the path of its JSON; or an `Evaluation`, a list of one per metric, or the path of an .npz
             file.
         new: the new results, in one of the same forms.
-        options: see `DiffOptions`.
+        options: the fields of `DiffOptions`, as keyword arguments.
 
     Raises:
         InputError: a report is given with an evaluation, no system and metric is on both sides, or the instances of two
@@ -677,7 +677,7 @@ def verify(report: Any, data: Any, options: VerifyOptions) -> Verification:
     Args:
         report: a `Report`, or the path of its JSON.
         data: the data from which the report was made, in any form that `compare` takes.
-        options: see `VerifyOptions`.
+        options: the fields of `VerifyOptions`, as keyword arguments.
 
     Raises:
         InputError: the report or the data cannot be read.

@@ -359,7 +359,7 @@ def classical_tests(*data: Any, options: ClassicalOptions) -> ClassicalTests | R
     Args:
         data: systems as `compare` takes them (an `Evaluation`, a data frame, a path, ...); or two arrays, a and b,
             `[instance]` or `[instance, input]`, of the same instances in the same order.
-        options: see `ClassicalOptions`.
+        options: the fields of `ClassicalOptions`, as keyword arguments.
 
     Raises:
         InputError: there are fewer than two systems, reading options are given with an `Evaluation`, or `compare`

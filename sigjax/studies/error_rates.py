@@ -174,7 +174,7 @@ def audit(data: Any, options: AuditOptions) -> Audit:
 
     Args:
         data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
-        options: see `AuditOptions`.
+        options: the fields of `AuditOptions`, as keyword arguments.
 
     Raises:
         InputError: an option or the data cannot be used, the metric is no function of sums, or there is only one unit.

@@ -135,7 +135,7 @@ def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
         data: one file per system, as a list or a dict; a dict of one array per system, `[instance]` or `[instance,
             input]` (or id -> number, a data frame, or an `Evaluation` of one system); or what `compare` takes. In a
             table, each system may have its own instances (missing="pairwise").
-        options: see `UnpairedOptions`.
+        options: the fields of `UnpairedOptions`, as keyword arguments.
 
     Raises:
         InputError: systems have instances or clusters in common (see `overlap`), there are strata, the metric is no

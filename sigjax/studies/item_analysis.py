@@ -400,7 +400,7 @@ def items(data: Any, options: ItemsOptions) -> Items:
 
     Args:
         data: what `compare` takes, of one metric that is a mean over instances, and three systems or more.
-        options: see `ItemsOptions`.
+        options: the fields of `ItemsOptions`, as keyword arguments.
 
     Raises:
         InputError: the metric is no mean over instances, there are several metrics, fewer than three systems, fewer

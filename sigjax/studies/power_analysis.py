@@ -383,7 +383,7 @@ def power(data: Any, options: PowerOptions) -> Power:
 
     Args:
         data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
-        options: see `PowerOptions`.
+        options: the fields of `PowerOptions`, as keyword arguments.
 
     Raises:
         InputError: an option or the data cannot be used, the metric is no function of sums, or there is only one unit.
@@ -684,7 +684,7 @@ def planned_power(options: PlannedPowerOptions) -> PlannedPower:
     detectable difference is the smallest difference at which the power reaches the target.
 
     Args:
-        options: see `PlannedPowerOptions`.
+        options: the fields of `PlannedPowerOptions`, as keyword arguments.
 
     Returns:
         The differences; `print` shows a table.

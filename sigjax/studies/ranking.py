@@ -204,7 +204,7 @@ def rank(data: Any, options: RankOptions) -> Ranking:
     Args:
         data: what `compare` takes, with a metric whose scores are 0 or 1, such as accuracy. A dict of bool arrays takes
             the least memory: one byte per answer.
-        options: see `RankOptions`.
+        options: the fields of `RankOptions`, as keyword arguments.
 
     Raises:
         InputError: an answer is neither 0 nor 1; there are clusters, strata, runs or missing results; there are fewer

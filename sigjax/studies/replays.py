@@ -161,7 +161,7 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
 
     Args:
         data: what `compare` takes, with a metric that is a mean over instances.
-        options: see `StoppingOptions`.
+        options: the fields of `StoppingOptions`, as keyword arguments.
 
     Raises:
         InputError: the metric is no mean over instances, or there are several metrics.

@@ -818,7 +818,7 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
     Args:
         data: what `compare` takes, with a metric that is a mean over instances. If a needed system has results on only
             a part of a cluster, the cluster waits.
-        options: see `MonitorOptions`.
+        options: the fields of `MonitorOptions`, as keyword arguments.
 
     Raises:
         InputError: the metric is no mean over instances, there are several metrics, or the checkpoint has other

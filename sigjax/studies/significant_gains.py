@@ -273,7 +273,7 @@ def gains(data: Any, options: GainsOptions) -> Gains:
 
     Args:
         data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
-        options: see `GainsOptions`.
+        options: the fields of `GainsOptions`, as keyword arguments.
 
     Raises:
         InputError: an option or the data cannot be used, a size is larger than the data, or the other test set lacks a

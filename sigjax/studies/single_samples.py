@@ -261,7 +261,7 @@ def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
     Args:
         data: an array `[instance]` or `[instance, input]`; a dict from system to such an array (or to id -> number); or
             what `compare` takes, with one or more systems.
-        options: see `OneSampleOptions`.
+        options: the fields of `OneSampleOptions`, as keyword arguments.
 
     Raises:
         InputError: `against` or `best` is given, but the metric is no function of sums; `against` is not finite, or not

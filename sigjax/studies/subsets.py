@@ -255,7 +255,7 @@ def flips(data: Any, options: FlipsOptions) -> Flips:
 
     Args:
         data: what `compare` takes, with one metric and two systems; `read={"only": ["A", "B"]}` chooses two of several.
-        options: see `FlipsOptions`.
+        options: the fields of `FlipsOptions`, as keyword arguments.
 
     Raises:
         InputError: there are several metrics, not exactly two systems, or missing results; or `compare` refuses the
@@ -592,7 +592,7 @@ def slices(data: Any, options: SlicesOptions) -> Slices:
     Args:
         data: what `compare` takes, with one metric. The slices of an `Evaluation` are its strata; then `by` is only a
             name.
-        options: see `SlicesOptions`.
+        options: the fields of `SlicesOptions`, as keyword arguments.
 
     Raises:
         InputError: there are several metrics, no labels, different labels on the runs of one instance, fewer than two

@@ -211,7 +211,7 @@ def equivalence_test(a: Any, b: Any, options: EquivalencePairOptions) -> Equival
     Args:
         a: `[instance]` or `[instance, input]` numbers of the first system.
         b: numbers of the second system, for the same instances in the same order.
-        options: see `EquivalencePairOptions`.
+        options: the fields of `EquivalencePairOptions`, as keyword arguments.
 
     Raises:
         InputError: the margin is not above 0, an option is outside its domain, there is only one instance, or the data
@@ -237,7 +237,7 @@ def equivalence(data: Any, options: EquivalencePairsOptions) -> StudyRows[Equiva
 
     Args:
         data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
-        options: see `EquivalencePairsOptions`.
+        options: the fields of `EquivalencePairsOptions`, as keyword arguments.
 
     Raises:
         InputError: see `equivalence_test`.
