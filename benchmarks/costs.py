@@ -9,7 +9,9 @@ comparisons are compiled, all else is NumPy.
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import tempfile
 import tracemalloc
 from collections.abc import Callable, Sequence
 from statistics import median
@@ -33,6 +35,7 @@ from sigjax.run import costs
 from sigjax.run.context import Context
 from sigjax.run.costs import Cost
 from sigjax.studies import rank, unpaired
+from sigjax.studies.association import agreement_cost, agreements_p
 from sigjax.testing.bootstrap import BootstrapPlan, draws_cost, plan_bootstrap
 from sigjax.testing.columns import ColumnsProblem
 from sigjax.testing.deltas import null_deltas
@@ -272,20 +275,77 @@ def distributions(evaluation: Evaluation) -> Work:
     return Work("bootstrap without sampling", "DRAWS DRAWS_VALUE", cost, lambda: compare(evaluation, **asked))
 
 
+def compiled() -> list[Work]:
+    """JAX: its import, and what compiling adds to a small comparison."""
+    import jax
+    from jax.experimental.compilation_cache import compilation_cache
+
+    small, sampled = f1_workload(6, instances=100).evaluation, {"method": "montecarlo", "interval": "none"}
+    spread = Evaluation.from_arrays(
+        {name: np.random.default_rng(seed).random((50, 1)) for seed, name in enumerate("ab")},
+        metric=SampleMetric("spread", lambda x: x.max() - x.min(), ("x",)),
+    )
+    called = {"test": "permutation", "interval": "none", "resamples": 200_000}
+
+    def anew(evaluation: Evaluation, folder: str | None, settings: dict[str, Any]) -> None:
+        jax.clear_caches()
+        compilation_cache.reset_cache()
+        jax.config.update("jax_compilation_cache_dir", folder)
+        compare(evaluation, device="cpu", **{"resamples": 64, **settings})
+
+    folder = tempfile.mkdtemp()
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+    return [
+        Work(
+            "import of JAX",
+            "LOADING_JAX",
+            costs.LOADING_JAX,
+            lambda: subprocess.run([sys.executable, "-c", "import jax"], check=True),
+        ),
+        Work("compiled comparison", "COMPILING", costs.COMPILING, lambda: anew(small, None, sampled)),
+        Work("compiled before", "COMPILING_KEPT", costs.COMPILING_KEPT, lambda: anew(small, folder, sampled)),
+        Work("compiled metric", "COMPILING_METRIC", costs.COMPILING_METRIC, lambda: anew(spread, None, called)),
+    ]
+
+
+def agreements() -> list[Work]:
+    """The exact test of association with few labels on many instances, and with many labels."""
+    few, many = ([400, 300, 300], [300, 300, 400], 420), ([6] * 100, [6] * 100, 20)
+    return [
+        Work(
+            name,
+            "DIGIT_PRODUCT ROOK_COEFFICIENT",
+            agreement_cost(*counts),
+            lambda counts=counts: agreements_p(*counts, "two-sided"),
+        )
+        for name, counts in (("agreements of 3 labels", few), ("agreements of 100 labels", many))
+    ]
+
+
 def texts() -> list[Work]:
     """What a metric reads."""
     rng = np.random.default_rng(8)
     words = [f"w{rank}" for rank in rng.zipf(1.3, 20_000) if rank < 5_000]
     lines = [" ".join(words[start : start + 20]) for start in range(0, len(words), 20)]
-    characters = sum(map(len, lines))
-    return [
-        Work(
-            f"texts by {name}",
-            "",
-            TEXT_METRICS[name].cost * characters,
-            lambda name=name: Evaluation.from_texts({"a": [*lines[1:], lines[0]], "b": lines}, lines, metric=name),
+
+    def counted(name: str, constant: str) -> Work:
+        some = lines[:20] if name == "ter" else lines
+        texts = {"a": [*some[1:], some[0]], "b": some}
+        cost = TEXT_METRICS[name].cost * sum(map(len, some))
+        return Work(
+            f"texts by {name}", constant, cost, lambda: Evaluation.from_texts(texts, some, metric=name, cache=False)
         )
-        for name in ("bleu", "chrf", "rougeL", "wer")
+
+    return [
+        counted("bleu", "BLEU"),
+        counted("chrf", "CHRF"),
+        counted("chrf++", "CHRF_PLUS_PLUS"),
+        counted("ter", "TER"),
+        counted("wer", "WER"),
+        counted("cer", "CER"),
+        counted("wer-sclite", "WER_SCLITE"),
+        counted("rouge2", "ROUGE_N"),
+        counted("rougeL", "ROUGE_L"),
     ]
 
 
@@ -309,7 +369,7 @@ def table(found: Sequence[tuple[Work, float, float]]) -> str:
 def main() -> None:
     """Measure, print and save; exit with 1 where a constant is measured by nothing."""
     given, found = options(__doc__), list[tuple[Work, float, float]]()
-    for each in (*exact_pairs(), *boards(), *samples(), *texts()):
+    for each in (*exact_pairs(), *boards(), *samples(), *compiled(), *agreements(), *texts()):
         each.call()
         seconds = median(timed(each.call)[0] for _ in range(1 if given.quick else 5))
         tracemalloc.start()

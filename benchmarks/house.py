@@ -46,8 +46,12 @@ from test_layers import graph_of_imports  # noqa: E402  # pyright: ignore[report
 RESULTS = {"p_value", "log10_p", "standard_error", "errors", "ends", "exceed", "p_adjusted", "bootstrap_ranks"}
 """Names of columns and fields of which one says that a type holds results."""
 _TEST_ROOMS = ("exact", "testing", "multiple", "comparison")
-_COST = re.compile(r"^(?!return\b)[^\S\n]*_?[A-Z][A-Z0-9_]*(?:, _?[A-Z][A-Z0-9_]*)* = .*(?:\n(?!\n).*)*", re.M)
+_CONSTANT = re.compile(r"^(?!return\b)[^\S\n]*_?[A-Z][A-Z0-9_]*(?:, _?[A-Z][A-Z0-9_]*)* = .*(?:\n(?!\n).*)*", re.M)
 """A constant, or several, with the text that follows."""
+_COST = re.compile(r"Cost\(\d")
+"""What work costs: a measured number."""
+_LIMIT = re.compile(r"SECONDS|[Nn]ominal|[Ss]econds")
+"""A decision, such as how many seconds an exact test may take."""
 
 
 def main() -> None:
@@ -74,7 +78,8 @@ def main() -> None:
         "functions of one statement": len(functions_of_one),
         "types defined twice under one name": ", ".join(_defined_twice(files)) or "none",
         "kinds of results (classes that others with a document are made from)": ", ".join(_kinds_of_results()),
-        "files with constants of cost": ", ".join(_with_costs(files)),
+        "files with constants of cost": ", ".join(_with(_COST, files)),
+        "files with limits in seconds": ", ".join(_with(_LIMIT, files)),
         "options of compare": len(fields(CompareOptions)),
         "first circle of imports": _circle(graph_of_imports(everything=True)),
         "files on the way of one comparison": visited,
@@ -168,12 +173,12 @@ def _kinds_of_results() -> list[str]:
     return sorted({each.__name__ for each in below(Result) if each.__subclasses__()})
 
 
-def _with_costs(files: list[Path]) -> list[str]:
-    """Files with constants that stand for seconds: by their names, or by what the text below says of them."""
+def _with(words: re.Pattern[str], files: list[Path]) -> list[str]:
+    """Files with a constant of a number for which `words` match its line or the text below it."""
     found = []
     for path in files:
-        constants = (match[0] for match in _COST.finditer(path.read_text(encoding="utf-8")))
-        if any(re.search(r"\d", each) and re.search(r"SECONDS|[Nn]ominal|[Ss]econds", each) for each in constants):
+        constants = (match[0] for match in _CONSTANT.finditer(path.read_text(encoding="utf-8")))
+        if any(re.search(r"\d", each) and words.search(each) for each in constants):
             found.append(path.relative_to(ROOT).as_posix())
     return found
 

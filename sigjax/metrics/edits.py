@@ -27,7 +27,7 @@ import numpy as np
 from sigjax.metrics.ratios import RATES, monotone, stack_nonnegative
 from sigjax.metrics.textmetric import CountTexts, Recipe, TextMetric, Texts, sacrebleu_signature, start_sacrebleu
 from sigjax.records import Array, Metric
-from sigjax.run.costs import Cost
+from sigjax.run import costs
 
 SCLITE = "wer-sclite"
 """The name of the metric that counts errors as sclite does."""
@@ -311,18 +311,18 @@ ERROR_RATES = (
         _metric("ter", ter_score, "edits", "TER"),
         start_sacrebleu,
         sacrebleu_signature,
-        cost=Cost(130e-6),
+        cost=costs.TER,
         block=4,
         longest=12_000,
         extra="mt",
     ),
-    _of_tokens("wer", str.split, "words", cost=Cost(0.07e-6), longest=1_000_000),
-    _of_tokens("cer", str.strip, "characters", cost=Cost(0.5e-6), longest=200_000),
+    _of_tokens("wer", str.split, "words", cost=costs.WER, longest=1_000_000),
+    _of_tokens("cer", str.strip, "characters", cost=costs.CER, longest=200_000),
     TextMetric(
         _metric(SCLITE, error_rate_score, "errors", "WER (sclite)"),
         partial(_start_counting, words_of, _of_sclite),
         _sclite_signature,
-        cost=Cost(3e-6),
+        cost=costs.WER_SCLITE,
         longest=60_000,
     ),
 )

@@ -18,7 +18,7 @@ import numpy as np
 from sigjax.metrics.ratios import MEAN
 from sigjax.metrics.textmetric import CountTexts, Recipe, TextMetric, Texts
 from sigjax.records import InputError
-from sigjax.run.costs import Cost
+from sigjax.run import costs
 from sigjax.version import install_command, installed_version
 
 _WORD = re.compile("[a-z0-9]+")
@@ -90,15 +90,15 @@ def _notes(recipe: Recipe, references: Texts, systems: Mapping[str, Sequence[str
 _of_segments = partial(
     TextMetric, start=_start_counting, signature=_signature, whole=False, extra="rouge", notes=_notes
 )
-_by_table = partial(_of_segments, cost=Cost(1.6e-6), longest=40_000)
+_by_table = partial(_of_segments, cost=costs.ROUGE_L, longest=40_000)
 ROUGE = tuple(
     counted(
         replace(MEAN, name=variant + stems, title=f"ROUGE-{variant.removeprefix('rouge')}{' (stemmed)' * bool(stems)}")
     )
     for stems in ("", _STEMMED)
     for variant, counted in (
-        ("rouge1", partial(_of_segments, cost=Cost(0.2e-6))),
-        ("rouge2", partial(_of_segments, cost=Cost(0.2e-6))),
+        ("rouge1", partial(_of_segments, cost=costs.ROUGE_N)),
+        ("rouge2", partial(_of_segments, cost=costs.ROUGE_N)),
         ("rougeL", _by_table),
         (_SENTENCES, _by_table),
     )

@@ -19,6 +19,7 @@ import numpy as np
 
 from sigjax.metrics.ratios import PERCENT, stack_counts
 from sigjax.records import Array, InputError, Metric
+from sigjax.run import costs
 from sigjax.run.costs import Cost
 from sigjax.version import install_command
 
@@ -60,7 +61,7 @@ class TextMetric:
         start: function: recipe -> the function that counts texts, which is called for each block of segments.
         signature: function: (recipe, number of references) -> a text with all options and versions that the counts
             depend on.
-        cost: the time to count one character of text (measured on German news).
+        cost: the time to count one character of text, from the table in `run.costs`.
         block: number of segments that are counted at a time; the step of the progress bar.
         whole: whether the inputs of the metric are whole numbers (int64); else they are float64.
         longest: a text may have at most this many characters. Such a segment takes at most about a minute (TER of
@@ -273,7 +274,7 @@ BLEU = Metric(
 CHRF, CHRF_PLUS_PLUS = _chrf("chrf", 0), _chrf("chrf++", 2)
 _of_sacrebleu = partial(TextMetric, start=start_sacrebleu, signature=sacrebleu_signature, extra="mt")
 SACREBLEU = (
-    _of_sacrebleu(BLEU, cost=Cost(0.45e-6), notes=_look_tokenized),
-    _of_sacrebleu(CHRF, cost=Cost(1.1e-6), notes=_several_references),
-    _of_sacrebleu(CHRF_PLUS_PLUS, cost=Cost(1.2e-6), notes=_several_references),
+    _of_sacrebleu(BLEU, cost=costs.BLEU, notes=_look_tokenized),
+    _of_sacrebleu(CHRF, cost=costs.CHRF, notes=_several_references),
+    _of_sacrebleu(CHRF_PLUS_PLUS, cost=costs.CHRF_PLUS_PLUS, notes=_several_references),
 )

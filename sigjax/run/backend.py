@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from sigjax.records import Array, Device, Hint, InputError
+from sigjax.run import costs
 from sigjax.run.costs import Cost
 from sigjax.run.files import cache_folder
 from sigjax.version import install_command, installed_version
@@ -85,9 +86,6 @@ def out_of_memory(error: RuntimeError) -> bool:
     return raised and "RESOURCE_EXHAUSTED" in str(error)
 
 
-_SMALL_WORK_SECONDS, _KEPT_SECONDS, _LOADING_SECONDS = 1.0, 0.4, 0.5
-"""Nominal seconds of work, measured. `_SMALL_WORK_SECONDS`: shorter work is not compiled. `_KEPT_SECONDS`: the same
-limit if JAX has a cache with programs. `_LOADING_SECONDS`: added to both limits if JAX must first be imported."""
 _by_numpy: dict[float, float] = {}
 """Nominal seconds of a piece of work -> total nominal seconds that NumPy has spent on pieces with this cost."""
 _MOST_SIZES = 4096
@@ -335,11 +333,10 @@ def choose_backend(device: Device, cost: Cost) -> Backend:
     """
     if device == "numpy":
         return NUMPY
-    loading, worth = 0.0 if "jax" in sys.modules else _LOADING_SECONDS, _SMALL_WORK_SECONDS
+    loading = 0.0 if "jax" in sys.modules else costs.LOADING_JAX.seconds
+    compiling, kept = costs.COMPILING.seconds + loading, costs.COMPILING_KEPT.seconds + loading
     spent = _by_numpy.get(cost.seconds, 0.0) + cost.seconds
-    if _KEPT_SECONDS + loading <= spent < worth + loading and has_kept_programs():
-        worth = _KEPT_SECONDS
-    if device == "auto" and spent < worth + loading:
+    if device == "auto" and (spent < kept or (spent < compiling and not has_kept_programs())):
         if len(_by_numpy) >= _MOST_SIZES:
             _by_numpy.clear()
         _by_numpy[cost.seconds] = spent

@@ -151,3 +151,20 @@ JACKKNIFED_INSTANCE = Cost(4e-9)
 """An instance of a pair, for a jackknife interval."""
 MAXT_PAIR = Cost(1.5e-8)
 """A resample of a pair, for maxT."""
+
+# Counting texts, for each character. Measured on German news.
+BLEU, CHRF, CHRF_PLUS_PLUS, TER = Cost(0.45e-6), Cost(1.1e-6), Cost(1.2e-6), Cost(130e-6)
+WER, CER, WER_SCLITE = Cost(0.07e-6), Cost(0.5e-6), Cost(3e-6)
+ROUGE_N, ROUGE_L = Cost(0.2e-6), Cost(1.6e-6)
+
+# JAX: NumPy is used unless it would take longer than this.
+LOADING_JAX, COMPILING, COMPILING_KEPT = Cost(0.5), Cost(1.0), Cost(0.4)
+"""`LOADING_JAX`: importing JAX. `COMPILING`: compiling the kernels of a comparison. `COMPILING_KEPT`: loading these
+kernels from JAX's compilation cache."""
+COMPILING_METRIC = Cost(2.0)
+"""Compiling a metric's function, with the kernel that calls it."""
+
+# The test of association.
+DIGIT_PRODUCT, ROOK_COEFFICIENT = Cost(1e-10), Cost(5e-7)
+"""`DIGIT_PRODUCT`: a product of two 30-bit digits of Python's integers. `ROOK_COEFFICIENT`: fixed cost of a coefficient
+of the rook polynomial."""

@@ -26,11 +26,11 @@ from sigjax.report.document import Document
 from sigjax.report.report import Result
 from sigjax.report.words import ALTERNATIVES, METHODS, count, format_p, format_p_interval, p_is
 from sigjax.resample.draws import row_keys, words
+from sigjax.run.costs import DIGIT_PRODUCT, ROOK_COEFFICIENT, Cost
 from sigjax.studies.study import signature_line
 from sigjax.testing.problem import montecarlo_p
 from sigjax.testing.special import clopper_pearson
 
-_STEP_COST = 5_000
 """One step of a Python loop takes as long as this many products of two 30-bit digits (digits of Python's integers)."""
 
 
@@ -93,20 +93,21 @@ def rook_numbers(gold_counts: Sequence[int], label_counts: Sequence[int], start:
     return product[max(start - lowest, 0) :]
 
 
-def agreement_cost(gold_counts: Sequence[int], label_counts: Sequence[int], observed: int) -> int:
-    """Estimate how many products of two 30-bit digits `agreements_p` computes; one second is enough for about 1e10.
+def agreement_cost(gold_counts: Sequence[int], label_counts: Sequence[int], observed: int) -> Cost:
+    """Estimate the cost of `agreements_p`, from the products of two 30-bit digits that it computes.
 
-    >>> agreement_cost([50, 50], [50, 50], 60) < agreement_cost([500, 500], [500, 500], 600)
+    >>> agreement_cost([500, 500], [500, 500], 600).seconds > agreement_cost([50, 50], [50, 50], 60).seconds
     True
     """
     size = sum(gold_counts)
     digits = math.log2(size + 1) / 30.0
-    cost = (size * digits) ** 2  # the factorial of the size
+    products, coefficients = (size * digits) ** 2, 0  # the factorial of the size
     for gold, label, least, most in _factors(gold_counts, label_counts, max(observed, 1)):
         width, agreeing = most - least + 1, min(gold, label)
         terms = min(agreeing + 1, width)
-        cost += width * (_STEP_COST + terms * (1.0 + agreeing * digits) * (1.0 + most * digits))
-    return int(cost)
+        coefficients += width
+        products += width * terms * (1.0 + agreeing * digits) * (1.0 + most * digits)
+    return DIGIT_PRODUCT * products + ROOK_COEFFICIENT * coefficients
 
 
 def shuffled(labels: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -155,10 +156,9 @@ def _at_least(k: int, rooks: Sequence[int], start: int, size: int) -> int:
     return count * math.factorial(size - last)
 
 
-AGREEMENT_BUDGET, AGREEMENT_LIMIT = 2**35, 2**39
-"""Limits of `agreement_cost`. With method="auto", the test is exact up to `AGREEMENT_BUDGET` (a few seconds); with
-method="exact", it raises an error above `AGREEMENT_LIMIT` (a minute)."""
-
+AGREEMENT_BUDGET, AGREEMENT_LIMIT = 3.5, 55.0
+"""Nominal seconds. With method="auto", the test is exact up to `AGREEMENT_BUDGET`; with method="exact", it raises an
+error above `AGREEMENT_LIMIT`."""
 _BLOCK_ENTRIES = 2**20
 """So many resamples are drawn at a time that at most about this many random words are in memory. No result depends on
 this number."""
@@ -323,10 +323,10 @@ def _exact(counts: np.ndarray, observed: int, settings: Settings) -> tuple[PValu
         return NotEligible("as asked")
     gold_counts, label_counts = counts.tolist()
     arguments = gold_counts, label_counts, observed, settings.alternative
-    cost = agreement_cost(*arguments[:3])
-    if cost > AGREEMENT_BUDGET and counts.shape == (2, 2) and counts.all():
+    seconds = agreement_cost(*arguments[:3]).seconds
+    if seconds > AGREEMENT_BUDGET and counts.shape == (2, 2) and counts.all():
         return fisher_p(*arguments), "two labels: Fisher's exact test"
-    if cost <= (AGREEMENT_LIMIT if settings.method == "exact" else AGREEMENT_BUDGET):
+    if seconds <= (AGREEMENT_LIMIT if settings.method == "exact" else AGREEMENT_BUDGET):
         return agreements_p(*arguments), "agreements are counted as rooks"
     return NotEligible("counting agreements would take too long")
 

@@ -41,7 +41,7 @@ from sigjax.resample.gathered import (
 )
 from sigjax.resample.units import Sample, make_sample
 from sigjax.run.context import Context, Run
-from sigjax.run.costs import CALL, CALLED_NUMBER, CALLED_NUMBER_TOGETHER, Cost
+from sigjax.run.costs import CALL, CALLED_NUMBER, CALLED_NUMBER_TOGETHER, COMPILING_METRIC, Cost
 from sigjax.testing.intervals import bootstraps
 from sigjax.testing.permutation import add_up
 from sigjax.testing.problem import (
@@ -56,8 +56,6 @@ from sigjax.testing.problem import (
 from sigjax.testing.uncertainty import Pieces
 
 NOT_SUMS = "the metric is not a function of sums"
-_SMALL_WORK_SECONDS = 2.0
-"""If NumPy needs fewer nominal seconds than this, nothing is compiled."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -221,7 +219,7 @@ def _function(problem: ColumnsProblem, calls: float) -> Function:
     hashable = isinstance(cast("object", metric.function), Hashable)
     call: Callable[..., Any] = metric.function if hashable else partial(metric.function)
     num_arrays, num_instances = len(metric.inputs) + metric.weighted, problem.units.columns.shape[2]
-    much = (_call_cost(problem, together=False) * calls).seconds > _SMALL_WORK_SECONDS
+    much = (_call_cost(problem, together=False) * calls).seconds > COMPILING_METRIC.seconds
     vectorized = metric.weighted and metric.vectorized
     compiled = much and can_compile(call, num_arrays, num_instances, vectorized=vectorized)
     if much and not (compiled or vectorized):

@@ -22,6 +22,7 @@ from sigjax.comparison.options import CompareOptions
 from sigjax.metrics import METRICS, check_score, resolve_metric
 from sigjax.records import Settings
 from sigjax.records.options import options_of, types_of
+from sigjax.run.costs import Cost
 
 RNG = np.random.default_rng(7)
 A = RNG.normal(0.3, 1.0, 60).round(3)
@@ -182,8 +183,8 @@ def test_a_metric_that_jax_cannot_compile_runs_on_numpy(monkeypatch):
         {name: np.random.default_rng(i).random((30, 2)) + 1 for i, name in enumerate("ab")}, metric=host_only
     )
     expected = compare(evaluation, device="numpy", resamples=500)
-    monkeypatch.setattr("sigjax.run.backend._SMALL_WORK_SECONDS", 0.0)
-    monkeypatch.setattr("sigjax.run.backend._LOADING_SECONDS", 0.0)
+    for name in ("LOADING_JAX", "COMPILING", "COMPILING_KEPT"):
+        monkeypatch.setattr(f"sigjax.run.costs.{name}", Cost())
     with pytest.warns(RuntimeWarning, match="JAX cannot compile the metric 'host_only'"):
         assert compare(evaluation, resamples=500).to_json() == expected.to_json()
     with pytest.raises(InputError, match="'host_only' cannot be compiled for device 'cpu'"):

@@ -18,20 +18,21 @@ from sigjax.cli import _run
 from sigjax.metrics.columns import CORRELATION, auc, average_precision, standardized
 from sigjax.resample import gathered
 from sigjax.resample.draws import draws_from_strata, row_keys, swap
+from sigjax.run.costs import Cost
 from sigjax.testing import columns as sample
 
 
 @pytest.fixture
 def compiling(monkeypatch):
     """However small the work, it is compiled."""
-    monkeypatch.setattr(sample, "_SMALL_WORK_SECONDS", 0.0)
+    monkeypatch.setattr(sample, "COMPILING_METRIC", Cost())
 
 
 @pytest.mark.parametrize("name", ORACLES)
 def test_compiled_and_called_agree(name, monkeypatch):
     evaluation = make(name, num_instances=50)
     by_numpy = numbers(run(evaluation, test=["permutation", "bootstrap"]))
-    monkeypatch.setattr(sample, "_SMALL_WORK_SECONDS", 0.0)
+    monkeypatch.setattr(sample, "COMPILING_METRIC", Cost())
     compiled = numbers(run(evaluation, test=["permutation", "bootstrap"]))
     assert compiled[0] == by_numpy[0]
     np.testing.assert_allclose(compiled[1], by_numpy[1], rtol=1e-9, atol=1e-12)

@@ -13,6 +13,7 @@ from sigjax import Evaluation, SampleMetric, bootstrap_test, compare, permutatio
 from sigjax.metrics.columns import CORRELATION, VARIANCE
 from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys, swap
 from sigjax.resample.gathered import can_compile
+from sigjax.run.costs import Cost
 from sigjax.testing import columns as sample
 
 pytestmark = pytest.mark.slow
@@ -191,7 +192,7 @@ LABELS = {
 def test_a_mean_is_the_mean(metric, labels, way, monkeypatch):
     """The same resamples as with sums, so the same counts."""
     if way == "compiled":
-        monkeypatch.setattr(sample, "_SMALL_WORK_SECONDS", 0.0)
+        monkeypatch.setattr(sample, "COMPILING_METRIC", Cost())
     rng = np.random.default_rng(2)
     arrays = {name: rng.integers(0, 4, 36) for name in "ABC"}
     evaluations = [Evaluation.from_arrays(arrays, metric=kind, **LABELS[labels]) for kind in ("mean", metric)]
