@@ -99,7 +99,7 @@ class Patterns(NamedTuple):
     low: np.ndarray
     """`[unit, axis]` int64: smallest possible sum of half of the unit's outputs, in steps (see `pooled`)."""
     lowest: np.ndarray
-    """`[axis]` int64: smallest possible sum of the first system over all units, in the unit of the statistics (not in
+    """`[axis]` int64: smallest possible sum of the first system over all units, as a sum of the statistics (not in
     steps)."""
     reach: np.ndarray
     """`[axis]` int64: number of steps from the smallest possible sum over all units to the largest."""
@@ -237,7 +237,7 @@ def _convolve_on_grid(
 def _convolve_lists(
     values: np.ndarray, chances: np.ndarray, shifts: np.ndarray, shift_chances: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distribution of the sum of two independent random integers: its possible values, and probabilities.
+    """Return the distribution of the sum of two independent random integers: possible values and probabilities.
 
     The first integer has the `values` with the probabilities `chances`, the second integer the values `shifts` with the
     probabilities `shift_chances`.
@@ -260,13 +260,13 @@ class SampleDistribution(NamedTuple):
     """The distribution of the sum of a random sample (without replacement) from a list of integers."""
 
     sums: np.ndarray
-    """`[value]` int64: the values of the sum."""
+    """`[value]` int64: the possible values of the sum."""
     log_chances: np.ndarray
     """`[value]`: logarithms of the probabilities."""
     choices: int | None
     """Number of possible samples, which are equally likely; None if there are more than 2^50."""
     error: float
-    """Bound on the relative error of a probability."""
+    """Bound on the relative error of each probability."""
     least: float
     """Log probabilities below this may be inaccurate because of underflow."""
 

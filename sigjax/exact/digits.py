@@ -53,7 +53,7 @@ _TILTED = -30.0
 """`reference_p` uses a tilt if log p is below this."""
 _FIRST_BITS = 112
 _BLOCK = 2**18
-"""The score is computed at at most this many values of S at a time."""
+"""At most this many values of the sum S are scored at a time."""
 
 
 PValue = tuple[float, ...]
@@ -96,7 +96,7 @@ def round_p_values(log_p: np.ndarray, error: np.ndarray, num_signs: np.ndarray) 
 
 
 def _half_unit_error(p_value: np.ndarray) -> np.ndarray:
-    """Return half a unit of the last of ten digits of p, divided by p.
+    """Return half a unit in the last of ten digits of p, divided by p.
 
     If p is near the smallest double, returns an upper bound on this.
     """
@@ -145,7 +145,10 @@ _MOST_POINTS = 2.0**15
 
 
 def has_small_grid(lattice: Lattice, log_p: float) -> bool:
-    """Whether `reference_p` takes a few seconds at most for the pair of this lattice, with the approximate log p."""
+    """Whether `reference_p` takes a few seconds at most for the pair of this lattice.
+
+    `log_p` is the approximate logarithm of the pair's p-value.
+    """
     spread = math.sqrt(2.0 * (-log_p + 0.5 * _FIRST_BITS))
     sides = np.minimum(lattice.reach + 1.0, lattice.deviation * spread + 1.0)
     return float(np.prod(sides)) <= _MOST_POINTS
@@ -338,9 +341,10 @@ def _probability(lattice: Lattice, points: _ExtremePoints, bits: int) -> tuple[D
 
 
 def _tilt(lattice: Lattice, points: _ExtremePoints) -> tuple[np.ndarray, np.ndarray]:
-    """Return a tilt `[axis]` for the points, and the likeliest of them, which is the mean of S under this tilt.
+    """Return a tilt `[axis]`, and the likeliest of the points, which is the mean of the random-sign sum S under this
+    tilt.
 
-    S is the random-sign sum. If the points are not rare, returns the tilt 0 and the middle of the box.
+    If the points are not rare, returns the tilt 0 and the middle of the box.
     """
     (first, second), (row, column) = points.values, np.nonzero(points.times)
     some = np.stack([first[row], second[column]]).astype(np.float64)

@@ -273,7 +273,7 @@ def _tree_cost_and_error(rows: np.ndarray, counts: np.ndarray) -> tuple[float, f
 
 
 def _fft_lengths(rows: np.ndarray, counts: np.ndarray) -> list[int]:
-    """Return the lengths `[axis]` of the FFTs for the product that contains all units of these `rows`."""
+    """Return the lengths `[axis]` of the FFTs that hold all sums of the units with these difference `rows`."""
     return [fft_length(int(reach) + 1) for reach in counts @ np.abs(rows)]
 
 
@@ -351,7 +351,7 @@ _ON_ONE_THREAD, _FEWEST = 2**18, 32
 """A matrix product is computed in parts of at most `_ON_ONE_THREAD` terms, because BLAS computes such a part on one
 thread, and waking other threads takes longer. It is not divided if a part would have fewer than `_FEWEST` rows."""
 _BLOCK = 2**15
-"""At most this many terms are computed at a time, so that they stay in the cache."""
+"""At most this many terms of characteristic functions are computed at a time, so that they stay in the cache."""
 
 
 def grid_lengths(lattice: Lattice) -> tuple[int, ...]:

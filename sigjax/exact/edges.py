@@ -19,7 +19,7 @@ from sigjax.run.context import ahead
 
 DeltaOfPairs = Callable[[np.ndarray], Delta]
 _SCORED_AT_ONCE = 2**15
-"""The score is computed at at most this many values of the sum S at a time, so that they stay in the cache."""
+"""At most this many values of the sum S are scored at a time, so that they stay in the cache."""
 _SPACING = 16
 """If there are many places on the first axis, edges are searched only at every 16th place (node). Lines through the
 crossings at these places give all or nearly all other edges."""
@@ -53,7 +53,7 @@ class Window:
     reach: np.ndarray
     """`[pair, axis]`: the largest possible value of S before the shear. Larger values are clipped to it."""
     shear: np.ndarray
-    """`[axis, axis]`: sheared values are S @ shear. The shear does not change the first axis."""
+    """`[axis, axis]`: the sum S in sheared coordinates is S @ shear. The shear does not change the first axis."""
 
     def axis_values(self, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the values of S on the first axis `[pair, place]`, and the first value on the second axis `[pair, 1]`.
@@ -64,9 +64,10 @@ class Window:
         return low[:, :1] + 2 * np.arange(self.lengths[0]), low[:, 1:]
 
     def unclipped(self, some: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Return a mask `[pair, value]` of the values (`first`, `second`) of S that are not clipped.
+        """Return a mask `[pair, value]` of the values (`first`, `second`) of the sum S that are possible on both axes.
 
-        On the second axis, values within `_MARGIN` of clipped values are excluded, too.
+        The values are in sheared coordinates. Impossible values are clipped to the largest possible value. On the
+        second axis, values within `_MARGIN` of clipped values are excluded, too.
         """
         sign = self.shear[1, 1]
         one, other = self.reach[some].T[:, :, None]

@@ -78,7 +78,10 @@ _TOO_LARGE = NotEligible("the differences of the statistics are too large for an
 
 
 def pair_lattice(a: np.ndarray, b: np.ndarray, stat_names: tuple[str, ...]) -> Lattice | NotEligible:
-    """Reduce the statistics `[unit, stat]` (int64) of two systems to a lattice.
+    """Reduce the statistics `[unit, stat]` (int64) of two systems to a lattice: their distinct differences, with
+    counts.
+
+    Returns `NotEligible` if more than two axes are needed, or if the differences are too large.
 
     >>> a = np.array([[1, 1], [1, 1], [0, 1]])
     >>> b = np.array([[0, 1], [1, 1], [4, 1]])

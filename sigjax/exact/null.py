@@ -178,7 +178,10 @@ def _grid_tails(lattice: Lattice, low: float, high: float) -> list[tuple[float, 
 
 
 def _geometric(step: Any, whole: Any, count: int) -> Any:
-    """Return the sum of exp(step k) over k = 0, ..., count - 1; `whole` is step times count, up to whole turns."""
+    """Return the sum of exp(step k) over k = 0, ..., count - 1.
+
+    `whole` is step times count, up to a multiple of 2 pi i.
+    """
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(step == 0.0, count, np.expm1(whole) / np.expm1(step))
 
@@ -235,7 +238,7 @@ def _p_from_edge(edge: float, tail: Tail, alternative: Alternative) -> TailBound
         return TailBounds(*(min(end + math.log(2.0), 0.0) for end in (low, high)))
     if edge > 0.0:
         return tail(edge)
-    # P(S >= edge) = 1 - P(S <= edge - 1), and S is symmetric.
+    # P(S >= edge) = 1 - P(S <= edge - 1), and the distribution of S is symmetric.
     low, high = tail(1.0 - edge)
     return TailBounds(_log_complement(high), _log_complement(low))
 
@@ -294,7 +297,7 @@ def sign_sums(lattice: Lattice) -> np.ndarray:
 
 
 def count_tail(lattice: Lattice, edge: int) -> int:
-    """Return how many of the 2^num_signs sign vectors have a sum S of at least `edge`, on one axis.
+    """Return how many of the 2^num_signs sign vectors give a sum S of at least `edge`, for a lattice with one axis.
 
     >>> count_tail(few_units(np.array([[3], [5], [9]]), np.zeros((3, 1), int)), 7)
     3
@@ -307,7 +310,7 @@ def count_tail(lattice: Lattice, edge: int) -> int:
 
 
 def count_small_tail(lattice: Lattice, edge: int) -> int | None:
-    """Return the same number as `count_tail`, for any number of units, if few sign vectors are in the tail.
+    """Return how many sign vectors give a sum S of at least `edge`, if they are few; for any number of units.
 
     The edge must be near the reach (the largest sum), so that few units have a minus sign. Returns None if more than
     `MOST_EXTREME` sign vectors are in the tail.
@@ -329,7 +332,7 @@ def count_small_tail(lattice: Lattice, edge: int) -> int | None:
 
 
 def _sums(steps: np.ndarray) -> np.ndarray:
-    """Return the sums of all sign vectors, `[2^units]` int64."""
+    """Return the sums of `steps` with all possible signs, `[2^units]` int64."""
     sums = np.zeros(1, np.int64)
     for step in steps:
         sums = np.concatenate([sums - step, sums + step])
@@ -377,11 +380,11 @@ def _num_sign_vectors(lattice: Lattice) -> float:
 
 
 Delta = Callable[..., np.ndarray]
-"""Function from values of the random-sign sum S to differences of scores [pair, ...]. It takes one array [pair, ...]
-for each axis of S; the arrays broadcast."""
+"""Function of the random-sign sum S. It takes one array [pair, ...] for each axis of S (the arrays broadcast), and
+returns differences of scores [pair, ...]."""
 SetProbability = Callable[[np.ndarray, np.ndarray], "LogProbability"]
-"""Function (inside, mirrored) to the probability that the random-sign sum S is in a set. `inside` [pair, value] marks
-the values in the set, and `mirrored` [pair, value] the values v for which -v is in the set."""
+"""Function that returns the probability that the random-sign sum S is in a set. It takes two masks [pair, value]: one
+marks the values in the set, the other the values v for which -v is in the set."""
 
 
 class LogProbability(NamedTuple):
@@ -460,7 +463,10 @@ def outcomes_p(delta: np.ndarray, criterion: Extreme, num_signs: int) -> PValue:
 
 
 def bounded_p(bounds: TailBounds) -> PValue:
-    """Return the upper bound as the p-value, with the lower bound as the last number; both are rounded outwards."""
+    """Return the `PValue` for bounds on p: p is the upper bound, and the last number is the lower bound.
+
+    Both are rounded outwards.
+    """
     width = -math.expm1(bounds.log_low - bounds.log_high)
     low, high = round_outwards(math.exp(bounds.log_low), math.exp(bounds.log_high))
     if high < _SMALLEST:  # below the range of doubles, only the logarithm is informative

@@ -148,8 +148,7 @@ def _make_plane(lattice: Lattice, exponent: float) -> Plane:
 
 
 def _extreme_sets(plane: Plane, delta: Delta, criterion: Extreme) -> OutcomeSets | None:
-    """Return masks of the extreme points in the box, and of the other sets of `OutcomeSets`; None if none is extreme.
-    """
+    """Return masks of the extreme points of the box, and of the other `OutcomeSets`; None if no point is extreme."""
     height, width = len(plane.first), len(plane.second)
     both, at_all = criterion._replace(alternative="two-sided"), False
     blocks: list[OutcomeSets] = []

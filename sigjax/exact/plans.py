@@ -107,9 +107,9 @@ def plan_pairs(
 ) -> dict[Pair, Plan | NotEligible]:
     """Make a plan for each pair, from the statistics `[system, unit, stat]` (int64) of all systems.
 
-    `method` is "dp", "tree", or any other name for the fastest algorithm. `rounded` says that the statistics are
-    rounded real numbers. Then the differences are multiples of a tiny step, so that a grid of their values would be far
-    too large. `num_bytes` is the memory that may be used.
+    `method` is "dp" or "tree"; for any other method, the fastest algorithm is chosen. `rounded` says that the
+    statistics are rounded real numbers. Then the differences are multiples of a tiny step, so that a grid of their
+    values would be far too large. `num_bytes` is the memory that may be used.
     """
     plans: dict[Pair, Plan | NotEligible] = {}
     for a, b in pairs:
@@ -327,7 +327,7 @@ def _by_count(
         if two_sided and edge <= 0.0:
             total += every
             continue
-        # P(S >= edge) = 1 - P(S <= edge - 1), and S is symmetric.
+        # P(S >= edge) = 1 - P(S <= edge - 1), and the distribution of S is symmetric.
         number = count(lattice, int(edge if edge > 0.0 else 1.0 - edge))
         if number is None:  # too many ties with the observed sum to count
             return UncertainP(0.0, 1.0)
