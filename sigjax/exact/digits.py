@@ -341,8 +341,7 @@ def _probability(lattice: Lattice, points: _ExtremePoints, bits: int) -> tuple[D
 
 
 def _tilt(lattice: Lattice, points: _ExtremePoints) -> tuple[np.ndarray, np.ndarray]:
-    """Return a tilt `[axis]`, and the likeliest of the points, which is the mean of the random-sign sum S under this
-    tilt.
+    """Return a tilt `[axis]`, and the likeliest of the points, which is the mean of the sum S under this tilt.
 
     If the points are not rare, returns the tilt 0 and the middle of the box.
     """

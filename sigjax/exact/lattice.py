@@ -78,8 +78,7 @@ _TOO_LARGE = NotEligible("the differences of the statistics are too large for an
 
 
 def pair_lattice(a: np.ndarray, b: np.ndarray, stat_names: tuple[str, ...]) -> Lattice | NotEligible:
-    """Reduce the statistics `[unit, stat]` (int64) of two systems to a lattice: their distinct differences, with
-    counts.
+    """Reduce the statistics `[unit, stat]` (int64) of two systems to a lattice: their distinct differences.
 
     Returns `NotEligible` if more than two axes are needed, or if the differences are too large.
 
