@@ -146,7 +146,10 @@ def tile_rows(projection: Projection, size: int, platform: str) -> int:
 
 
 def _tiles(first: Array, task: Task, *, kernel: TileKernel, rows_per_tile: int, **static: Any) -> tuple[Array, ...]:
-    """Return the results `[tile, ...]` of the tiles that start with the resamples `first` `[tile]`."""
+    """Return the results `[tile, ...]` of the tiles that start with the resamples `first` `[tile]`.
+
+    A tile is `rows_per_tile` consecutive resamples.
+    """
     expect(task.key, (2,), np.uint32)
     xp = first.__array_namespace__()
 

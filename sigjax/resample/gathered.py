@@ -106,9 +106,9 @@ def swap_scores(
 
 
 def outcome_scores(function: Function, sample: Sample, pair: tuple[int, int], differing: np.ndarray) -> ScorePieces:
-    """Yield scores `[side, row]` of two systems on all swaps of the units `differing` except the first of them.
+    """Yield scores `[side, row]` of two systems on all swaps of the units `differing[1:]`.
 
-    A swap that also swaps the first unit gives the scores of another swap with the two sides exchanged. Each row is one
+    A swap that also swaps `differing[0]` gives the scores of another swap with the two sides exchanged. Each row is one
     swap; in the first row, no unit is swapped. `side` is 0 for the first system of the pair, and 1 for the second
     system.
     """

@@ -480,7 +480,8 @@ def crossed(rows: Array, left: Array) -> tuple[Array, Array]:
 
 
 class Choice(NamedTuple):
-    """A random choice of units, which are visited one after another, as outputs are in `crossed`."""
+    """A random choice of units without replacement. The units are visited one after another, like outputs in `crossed`.
+    """
 
     size: np.ndarray
     """[] uint64: the number of units to choose."""
@@ -661,7 +662,10 @@ def drawn_columns(values: np.ndarray) -> tuple[np.ndarray, ColumnIndices]:
 def swap_projection(
     columns: np.ndarray, draws: Draws, *, compiled: bool, most_bytes: int = 0
 ) -> FusedSwap | SwapProduct:
-    """Return the fastest swap projection of columns `[column, unit]` (int64), in NumPy or `compiled`."""
+    """Return the fastest projection (sums over swapped units) of columns `[column, unit]` (int64).
+
+    It is fastest in NumPy or, if `compiled`, in JAX. A column is one statistic of one system.
+    """
     if (fused := fused_swap(columns, compiled=compiled)) is not None:
         return fused
     return SwapProduct(padded_draws(draws), _mask_matrix(columns, most_bytes, padded_units(columns.shape[1])))
@@ -670,10 +674,10 @@ def swap_projection(
 def draws_projection(
     columns: np.ndarray, draws: Draws, *, compiled: bool, most_bytes: int = 0
 ) -> FusedDraws | DrawsProduct:
-    """Return the fastest bootstrap projection of columns `[column, unit]` (int64), in NumPy or `compiled`.
+    """Return the fastest projection (sums over drawn units) of columns `[column, unit]` (int64).
 
-    In NumPy, `FusedDraws` would write and read memory for every step of every word, so a product of counts is faster
-    (measured).
+    It is fastest in NumPy or, if `compiled`, in JAX. In NumPy, `FusedDraws` would write and read memory for every step
+    of every word, so a product of counts is faster (measured).
     """
     if compiled and (fused := fused_draws(columns, draws)) is not None:
         return fused
@@ -685,7 +689,10 @@ def draws_projection(
 def crossed_projection(
     columns: np.ndarray, sizes: np.ndarray, *, compiled: bool, most_bytes: int = 0
 ) -> CrossedProduct:
-    """Make a projection of columns `[column, output]` (int64) for exchanges of outputs within units."""
+    """Make the projection (sums over exchanged outputs) of columns `[column, output]` (int64).
+
+    Outputs are exchanged within units, which have `sizes` `[unit]` outputs per system.
+    """
     count = len(sizes)
     left = outputs_left(sizes, padded_units(count) if compiled else count)
     grid = np.zeros((len(columns), *left.shape), np.int64)

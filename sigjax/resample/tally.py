@@ -288,8 +288,7 @@ def replicate_scores(sums: Array, indices: ColumnIndices, divisors: Array | None
 
 
 def null_replicates(replicates: Array, delta: Array | float, variant: Variant) -> Array:
-    """Return bootstrap replicates of delta, centred at 0: replicate - delta for `shift`, delta - replicate for `flip`.
-    """
+    """Return bootstrap replicates of delta, centred at 0: replicate - delta (shift), or delta - replicate (flip)."""
     return replicates - delta if variant == "shift" else delta - replicates
 
 

@@ -82,8 +82,7 @@ class PiecewiseTotal:
 
 
 def variance(values: np.ndarray) -> np.ndarray:
-    """Return variances `[...]` (ddof = 1) of float64 numbers `[..., n]`, like `numpy.var`, with sums computed by
-    `total`.
+    """Return variances `[...]` (ddof = 1) of float64 numbers `[..., n]`, with sums computed by `total`.
 
     >>> float(variance(np.array([1.0, 2.0, 3.0])))
     1.0
@@ -109,7 +108,7 @@ class FixedPoint:
     """One statistic in fixed point, that is, as integer multiples of a step."""
 
     values: np.ndarray
-    """[system, instance] int64, in steps of 1 / divisor."""
+    """[system, instance] int64: the statistic as whole numbers of steps of 1 / divisor."""
     divisor: float
     error: np.ndarray
     """[system]: bound on the relative rounding error of a sum; 0 if nothing was rounded."""
@@ -251,10 +250,11 @@ class Outputs:
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """The statistics of all systems on the units of a test, in fixed point."""
+    """The statistics of all systems on the units of a test, as whole numbers of small steps (fixed point)."""
 
     values: np.ndarray
-    """[system, unit, stat] int64: statistics in steps of 1 / divisors. Units of a stratum are adjacent."""
+    """[system, unit, stat] int64: statistics as whole numbers of steps of 1 / divisors. Units of a stratum are
+    adjacent."""
     divisors: np.ndarray | None
     """[stat] float64: `values` are the statistics times these divisors, as whole numbers; None if all divisors are 1,
     because the statistics are whole numbers already."""
