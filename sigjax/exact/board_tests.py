@@ -20,8 +20,9 @@ from sigjax.exact.tails import WIDE, grid_tails, line_tails, plane_tails
 from sigjax.resample.extreme import Extreme
 
 TailsOf = Callable[[np.ndarray, np.ndarray, bool], Tails]
-"""Function from pairs `[tail]` (indices), thresholds `[tail]` of delta (>= 0), and a bool `strict` to `Tails`: the tail
-probabilities P(delta >= threshold) or, if `strict`, P(delta > threshold)."""
+"""Function that returns the tail probabilities of delta, `Tails` `[tail]`. It takes pairs `[tail]` (indices),
+thresholds `[tail]` (>= 0) and a bool `strict`. It returns P(delta >= threshold) or, if `strict`, P(delta >
+threshold)."""
 
 
 def p_values_of_tails(criterion: Extreme, tails: TailsOf) -> Tails:

@@ -399,8 +399,8 @@ def _of_subset(delta_of: DeltaOfPairs, group: np.ndarray, some: np.ndarray) -> D
 
 
 _LOG_WEIGHTS = 2.0, 3.0, 5.0, 8.0, 15.0, 25.0, 40.0
-"""Candidates for a bound on the log weights of extreme sums near the window. `_log_outside` tries them in this order,
-and uses the first that holds."""
+"""Candidates for a bound on the log weights of extreme sums near the window; a weight undoes the tilt at a sum.
+`_log_outside` tries them in this order, and uses the first that holds."""
 _FRAME_RATIO = 1.25
 """Ratio of the widths of two successive frames, which divide the plane outside the window (see `_log_outside`)."""
 
@@ -647,11 +647,11 @@ class _Grid:
         return tails, summed, nearest @ theta
 
     def _series(self, tilt: Any) -> tuple[NDArray[np.complexfloating[Any, Any]], np.ndarray]:
-        """Return sums of weights from an edge to the end of the window, for each place of the edge on the second axis.
+        """Return the sum of weights over the places from an edge to the end of the second axis, for each possible edge.
 
-        The weight is 1 at the edge, and falls by a factor of exp(-2 tilt) from place to place. Returns two arrays:
-        `[edge, frequency]`, in which weights are multiplied by the Fourier terms of the frequency, and `[edge]`,
-        without Fourier terms.
+        An edge is the first extreme place. The weight is 1 at the edge, and falls by a factor of exp(-2 tilt) from
+        place to place. Returns two arrays: `[edge, frequency]`, in which each weight is multiplied by the Fourier term
+        of its place at the frequency, and `[edge]`, without Fourier terms.
         """
         steep = -2.0 * np.longdouble(tilt)
         below, _, still = _one_minus_exponential(np.longdouble(tilt), self.second, len(self.left) - 1)

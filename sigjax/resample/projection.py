@@ -480,7 +480,7 @@ def crossed(rows: Array, left: Array) -> tuple[Array, Array]:
 
 
 class Choice(NamedTuple):
-    """A random choice of units without replacement. The units are visited one after another, like outputs in `crossed`.
+    """A random choice of units without replacement. The units are visited one after another (as outputs in `crossed`).
     """
 
     size: np.ndarray
