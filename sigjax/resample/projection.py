@@ -480,8 +480,7 @@ def crossed(rows: Array, left: Array) -> tuple[Array, Array]:
 
 
 class Choice(NamedTuple):
-    """A random choice of units without replacement. The units are visited one after another (as outputs in `crossed`).
-    """
+    """A random choice of units without replacement. The units are visited one after another."""
 
     size: np.ndarray
     """[] uint64: the number of units to choose."""
