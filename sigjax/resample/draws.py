@@ -94,7 +94,8 @@ class Stream(NamedTuple):
     turned: int = 0
 
     def keys(self, seed: int, rows: np.ndarray) -> np.ndarray:
-        """Return the numbers of `row_keys` for the resamples `rows` of the stream, which are counted from 0.
+        """Return three numbers `[row, 3]` per resample (see `row_keys`); `rows` are the resamples of the stream, from 0
+        on.
 
         >>> bool((STREAMS["trials"].keys(7, np.arange(3)) == row_keys(7, 2**41 + np.arange(3))).all())
         True

@@ -161,9 +161,9 @@ class SuccessiveMaxima(NamedTuple):
 
 
 def scores(score: Score, sums: Array, divisors: Array | None) -> Array:
-    """Return the scores `[...]` of fixed-point sums `[..., stat]` (float64).
+    """Return the scores `[...]` of sums `[..., stat]` (float64), which are divided by `divisors` `[stat]` first.
 
-    Sums are multiples of 1 / divisors `[stat]`; None means that all divisors are 1.
+    None means that all divisors are 1, because the statistics are whole numbers.
     """
     values = score(sums if divisors is None else sums / divisors)
     return np.asarray(values, np.float64) if isinstance(sums, np.ndarray) else values
