@@ -94,8 +94,9 @@ class Stream(NamedTuple):
     turned: int = 0
 
     def keys(self, seed: int, rows: np.ndarray) -> np.ndarray:
-        """Return three numbers `[row, 3]` per resample (see `row_keys`); `rows` are the resamples of the stream, from 0
-        on.
+        """Return three numbers `[row, 3]` per resample (see `row_keys`).
+
+        `rows` `[row]` are the resamples of the stream, counted from 0.
 
         >>> bool((STREAMS["trials"].keys(7, np.arange(3)) == row_keys(7, 2**41 + np.arange(3))).all())
         True
