@@ -1,17 +1,18 @@
 r"""A board: pairs of systems that share their difference rows, so that one matrix product tests all pairs exactly.
 
-A difference row v holds the difference of the two systems on a unit, with one number for each axis. Pairs share their
-distinct difference rows. Let C `[pair, row]` be the number of units with each row, and w a frequency. Then `C @
-log|cos(w.v)|` is the logarithm of the modulus of each pair's characteristic function. Under a tilt theta (see
-`distributions`) this logarithm is `C @ log|cos(w.v) + i tanh(theta.v) sin(w.v)|`. The angle of the characteristic
-function is `C @ arctan(tanh(theta.v) tan(w.v))` plus a known part of a turn. So logarithms and arctangents are computed
-only once per row and frequency of the board. `Board` holds rows and counts. `characteristic` computes the logarithms
-and angles, `tails` the tail probabilities, and `board_tests` the p-values.
+A difference row v holds the difference of the two systems on a unit, with one number for each axis. An axis is a
+statistic in which the systems differ (one or two). Pairs share their distinct difference rows. Let C `[pair, row]` be
+the number of units with each row, and w a frequency. Then `C @ log|cos(w.v)|` is the logarithm of the modulus of each
+pair's characteristic function. Under a tilt theta (see `distributions`) this logarithm is
+`C @ log|cos(w.v) + i tanh(theta.v) sin(w.v)|`. The angle of the characteristic function is
+`C @ arctan(tanh(theta.v) tan(w.v))` plus a known angle. So logarithms and arctangents are computed only once per row
+and frequency of the board. `Board` holds rows and counts. `characteristic` computes the logarithms and angles, `tails`
+the tail probabilities, and `board_tests` the p-values.
 
-**Which pairs.** A board contains pairs that differ in one statistic, or in two statistics with few different values. If
-the score is monotone in each statistic, the extreme sums are the sums beyond an edge. The distribution of delta is
-symmetric. So every p-value is a tail $P(\Delta \ge t)$ or $P(\Delta > t)$ with $t \ge 0$, twice such a tail, or 1 minus
-one.
+**Which pairs.** A board contains pairs that differ in one or two statistics with few different values. If the score is
+monotone in each statistic, the extreme sums are the sums on one side of a border (the edge). The distribution of delta
+is symmetric. So every p-value is a tail $P(\Delta \ge t)$ or $P(\Delta > t)$ with $t \ge 0$, twice such a tail, or 1
+minus such a tail.
 
 References: Zmigrod, Vieira and Cotterell (2022). Tails by tilted transforms: Peres, Lee and Keich (2020), "Exactly
 computing the tail of the Poisson-binomial distribution" (ShiftConvolve, arXiv 2004.07429). Exact tests on a GPU:
@@ -29,31 +30,33 @@ from sigjax.run import costs
 from sigjax.run.costs import Cost
 
 _MOST_CODES = 2**13
-"""A board is made only if at most this many different rows are possible."""
+"""A board is made only if at most this many different difference rows are possible. (A row and its negative count
+once.)"""
 _TOGETHER = 2**17
-"""At most this many differences are counted at a time, so that they stay in the cache."""
+"""At most this many differences (pairs times units) are counted at a time, so that they stay in the cache."""
 _MOST_PARTS = 2.0**50
-"""An angle is computed as an integer number of parts of a turn. This is the limit for the number of parts times the
-largest sum; below it, float64 holds all these integers exactly."""
+"""Angles are computed as whole numbers of equal parts of a turn. The number of parts in a turn, times the largest
+possible sum of differences, must be below this. Then float64 holds these whole numbers exactly."""
 
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """Pairs of systems that share their distinct difference rows (see the text of the module)."""
+    """Pairs of systems tested together: their distinct difference rows, and the number of units with each row."""
 
     rows: np.ndarray
-    """`[row, axis]` int64: distinct nonzero difference rows. A row stands for itself and its negative."""
+    """`[row, axis]` int64: the distinct nonzero difference rows. A row is the difference of two systems on a unit, one
+    number per axis (see `basis`). A row and its negative are stored as one row."""
     counts: np.ndarray
-    """`[pair, row]` int32: number of units on which the pair has this difference row."""
+    """`[pair, row]` int32: number of units on which the pair has this difference row or its negative."""
     observed: np.ndarray
-    """`[pair, axis]` int64: the sum of the pair's differences over all units, as observed."""
+    """`[pair, axis]` int64: the sum of the pair's differences over all units, as observed (without random signs)."""
     basis: np.ndarray
-    """`[axis, stat]` int64: if S `[axis]` is the sum of the difference rows, S @ basis is the difference of each
-    statistic."""
+    """`[axis, stat]` int64: if S `[axis]` is a sum of difference rows, S @ basis is the difference of the systems in
+    each statistic."""
 
     @property
     def axes(self) -> int:
-        """Number of axes: 1 or 2."""
+        """The number of axes (numbers per difference row): 1 or 2."""
         return self.rows.shape[1]
 
     def subset(self, pairs: np.ndarray) -> "Board":
@@ -71,9 +74,10 @@ class Board:
 
 
 def make_board(values: np.ndarray, pairs: np.ndarray) -> Board | None:
-    """Make the board of some pairs `[pair, 2]`, from the statistics `[system, unit, stat]` (int64) of all systems.
+    """Make the board of `pairs` `[pair, 2]` (indices of systems) from the statistics `[system, unit, stat]` (int64).
 
-    Returns None if more than two statistics differ, or if these statistics have too many different values.
+    `values` are the statistics of all systems. Returns None unless one or two statistics differ between the systems,
+    with few different values.
 
     >>> answers = np.array([[[1], [1], [0]], [[0], [1], [4]], [[0], [3], [0]]])
     >>> board = make_board(answers, np.array([[0, 1], [0, 2]]))
@@ -114,7 +118,7 @@ def make_board(values: np.ndarray, pairs: np.ndarray) -> Board | None:
 
 
 def eligible_pairs(board: Board) -> np.ndarray:
-    """Return a mask `[pair]` of the pairs that the board can test.
+    """Return a mask `[pair]` of the pairs that the board can test: the systems differ, and the sums are not too large.
 
     With two axes, a pair is excluded if all its difference rows are multiples of one row.
     """
@@ -133,14 +137,17 @@ def eligible_pairs(board: Board) -> np.ndarray:
 
 
 class Tails(NamedTuple):
-    """Logarithms of tail probabilities `[pair]`, and bounds on the relative errors of the probabilities."""
+    """Natural logarithms of tail probabilities `[pair]`, and bounds on the relative errors of the probabilities."""
 
     log_p: np.ndarray
     error: np.ndarray
 
 
 def pair_cost(board: Board, units: int, *, monotone: bool = True) -> Cost:
-    """Return the cost of testing one pair on its board, with `units` units whose differences are counted."""
+    """Return the cost of testing one pair on this board, including the counting of its differences on `units` units.
+
+    If the score is not `monotone` in each statistic, it is computed on a whole grid of sums, which costs more.
+    """
     deviation = np.sqrt((board.counts @ board.rows.astype(np.float64) ** 2).max(axis=0))
     widths = DEVIATIONS * deviation
     counted = (costs.BOARD_LINE if board.axes == 1 else costs.BOARD_PLANE) + costs.BOARD_UNIT * units
@@ -150,18 +157,23 @@ def pair_cost(board: Board, units: int, *, monotone: bool = True) -> Cost:
 
 
 _FEW_WAVES = 200
-"""Typical number of significant frequencies of a single pair with one axis."""
+"""Typical number of frequencies at which the characteristic function of a single pair with one axis is not
+negligible."""
 _MOST_LONG = 0.1
-"""With long doubles, a common grid is used only if it takes less than this many seconds per pair."""
+"""With long doubles, one grid for all pairs is used only if it takes less than this many seconds per pair."""
 
 
 def grid_is_faster(board: Board, deviation: np.ndarray, frequencies: int, tilts: int, real: Any) -> bool:
-    """Whether it is faster to test pairs with two axes on a common grid than to test them one by one (`planes`).
+    """Whether pairs with two axes are tested faster on one common grid of sums than one by one (`planes`).
 
-    If most differences are common to all pairs and tilts are small, few frequencies are significant. For example, with
-    a common grid, 300 pairs compared by F1 on 2,000 units take 0.3 s instead of 4.6 s. If each pair has other
-    differences (such as sums of clusters), or p is tiny, nearly all frequencies are significant. Then a common grid is
-    slower: 10 such pairs take 5.2 s instead of 0.17 s.
+    `deviation` `[pair, axis]` holds the standard deviations of the sums, and `real` is the type of the numbers.
+    `frequencies` is the number of frequencies of the grid at which the characteristic functions are not negligible.
+    `tilts` is the number of different tilts (changes of the signs' probabilities, see `distributions`) of the pairs.
+
+    If most differences are common to all pairs and tilts are small, few frequencies matter. For example, with a common
+    grid, 300 pairs compared by F1 on 2,000 units take 0.3 s instead of 4.6 s. If each pair has differences of its own
+    (such as sums of clusters), or p is tiny, nearly all frequencies matter. Then a common grid is slower: 10 such pairs
+    take 5.2 s instead of 0.17 s.
     """
     count, terms = len(board), frequencies * (len(board.rows) * tilts + len(board))
     if real == np.longdouble:
@@ -175,6 +187,11 @@ def grid_is_faster(board: Board, deviation: np.ndarray, frequencies: int, tilts:
 
 
 def shared_line_is_faster(pairs: int, rows: int, frequencies: int) -> bool:
-    """Whether pairs with one axis and the same tilt are tested faster together than one by one."""
+    """Whether pairs with one axis (S is one number) and the same tilt are tested faster together than one by one.
+
+    `pairs` is the number of pairs, and `rows` the number of their distinct difference rows. `frequencies` is the number
+    of frequencies at which their characteristic functions are not negligible. S is the sum of a pair's differences with
+    random signs.
+    """
     own = costs.OWN_LINE + costs.SHARED_WAVE * (_FEW_WAVES * rows)
     return (costs.SHARED_WAVE * (frequencies * (rows + pairs))).seconds < (own * pairs).seconds

@@ -1,8 +1,8 @@
-"""Correctly rounded p-values of all pairs of a board, from tail probabilities of delta.
+"""Correctly rounded p-values of all pairs of a board (pairs tested together), from tail probabilities of delta.
 
 The distribution of delta is symmetric. So every p-value is a tail P(delta >= t) or P(delta > t) with t >= 0, twice such
-a tail, or 1 minus one. If the error bound of float64 does not determine the last digit of p, the pair is computed again
-with long doubles (if the machine has such numbers).
+a tail, or 1 minus such a tail. If the error bound of float64 does not determine the last digit of p, the pair is
+computed again with long doubles (if the machine has such numbers).
 """
 
 import math
@@ -20,12 +20,16 @@ from sigjax.exact.tails import WIDE, grid_tails, line_tails, plane_tails
 from sigjax.resample.extreme import Extreme
 
 TailsOf = Callable[[np.ndarray, np.ndarray, bool], Tails]
-"""Function that returns tail probabilities `[tail]`. Its arguments are the pairs `[tail]` (indices), the thresholds
-`[tail]` of delta (>= 0), and whether delta must be above the threshold (True) or at least the threshold (False)."""
+"""Function that returns the tail probabilities of delta, `Tails` `[tail]`. It takes pairs `[tail]` (indices),
+thresholds `[tail]` (>= 0) and a bool `strict`. It returns P(delta >= threshold) or, if `strict`, P(delta >
+threshold)."""
 
 
 def p_values_of_tails(criterion: Extreme, tails: TailsOf) -> Tails:
-    """Return log p-values `[pair]` and bounds on their relative errors, from tail probabilities of delta."""
+    """Return the logarithms of the p-values `[pair]`, and bounds on the relative errors of the p-values.
+
+    `criterion` defines which deltas are extreme, and `tails` computes the tail probabilities of delta.
+    """
     parts = [_tail_or_complement(criterion, tails, beyond=False)]
     if criterion.mid_p:
         parts.append(_tail_or_complement(criterion, tails, beyond=True))
@@ -47,7 +51,7 @@ def p_values_of_tails(criterion: Extreme, tails: TailsOf) -> Tails:
 
 
 class _TailOrComplement(NamedTuple):
-    """A probability of each pair, written as `whole + sign * tail`, because it is either a tail or 1 minus a tail."""
+    """The probability of each pair, written as `whole + sign * tail`: a tail (0 + tail), or 1 minus a tail."""
 
     whole: np.ndarray
     sign: np.ndarray
@@ -84,10 +88,12 @@ def board_p_values(
     *,
     monotone: bool = True,
 ) -> tuple[np.ndarray, Tails]:
-    """Return p-values `[3, pair]` as `round_p_values` does, and the unrounded `Tails` (log p and error bounds).
+    """Return the p-values `[3, pair]` (p, log10 p, error bound) of a board, and the unrounded `Tails` of all pairs.
 
-    A p-value is NaN if its last digit remains uncertain. `delta_of` takes indices of pairs, and returns a function that
-    maps sums S of these pairs to differences of scores. `device` is a platform of JAX, or None for NumPy.
+    The p-values are rounded by `round_p_values`. A p-value is NaN if its last digit remains uncertain. The `Tails` hold
+    log p and its error bounds. `delta_of` takes indices of pairs. It returns a function from sums S of these pairs'
+    differences to differences of scores. `criterion` defines which deltas are extreme. `device` is a platform of JAX,
+    or None for NumPy. `monotone` says that the score is monotone in each statistic.
     """
     num_signs = board.counts.sum(axis=1)
     tail_function = (line_tails if board.axes == 1 else plane_tails) if monotone else grid_tails
@@ -115,7 +121,10 @@ def _of_subset(delta_of: Callable[[np.ndarray], Delta], which: np.ndarray, some:
 
 
 def pair_p(lattice: Lattice, delta: Delta, criterion: Extreme, *, monotone: bool) -> PValue | UncertainP:
-    """Return the p-value of one pair, which is computed as a board with one pair.
+    """Return the exact p-value of one pair, computed on a board that contains only this pair.
+
+    `delta` is the difference of scores as a function of the sum S of the differences. `monotone` says that the score is
+    monotone in each statistic. Returns `UncertainP` if the last digit of p is uncertain.
 
     >>> lattice = Lattice(np.array([[1]]), np.array([3]), np.array([3]), np.array([[1]]))
     >>> pair_p(lattice, lambda s: s, Extreme(np.array([3.0]), np.full(1, 1e-9), "greater"), monotone=True)[0]
@@ -128,7 +137,7 @@ def pair_p(lattice: Lattice, delta: Delta, criterion: Extreme, *, monotone: bool
 
 
 def long_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue | None:
-    """Return the p-value of one pair with a monotone score, by long doubles; None if the last digit stays uncertain."""
+    """Return the p-value of one pair with a monotone score, in long doubles; None if the last digit stays uncertain."""
     if not _IS_LONG:
         return None
     board, delta = _by_statistics(lattice, delta)
@@ -139,7 +148,10 @@ def long_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue | None:
 
 
 def _by_statistics(lattice: Lattice, delta: Delta) -> tuple[Board, Delta]:
-    """Return a board of one pair, and delta as a function on its axes; if two statistics vary, they are the axes."""
+    """Return a board with one pair, and `delta` as a function of its sums.
+
+    If two statistics differ, they become the axes of the board.
+    """
     rows, counts, observed, basis = lattice.rows, lattice.multiplicity, lattice.observed, lattice.basis
     varying = np.flatnonzero(basis.any(axis=0))
     if lattice.axes == 1 or len(varying) > 2:

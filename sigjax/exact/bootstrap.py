@@ -27,7 +27,7 @@ from sigjax.exact.digits import PValue
 from sigjax.records import Alternative, Variant
 
 WINDOW_LOSS = 1e-17
-"""Bound on the probability outside the window of a distribution."""
+"""Bound on the probability outside the window, the range of sums whose probabilities are computed."""
 _NEGLIGIBLE = -60.0
 """The characteristic function is set to 0 at frequencies where the logarithm of its modulus is below this. On any grid,
 the total error of this is below 1e-17."""
@@ -39,16 +39,16 @@ class DrawLattice(NamedTuple):
     """The bootstrap sum X* = offset + scale K, where K is the sum of all draws, an integer from 0 to `top`."""
 
     values: np.ndarray
-    """`[row]` int64: the distinct values k = (x - smallest x of the stratum) / scale of the units' numbers x. They
-    ascend from 0 within each stratum."""
+    """`[row]` int64: the distinct values k = (x - smallest x of the stratum) / scale, where x is the value of a unit.
+    They ascend from 0 within each stratum."""
     counts: np.ndarray
     """`[row]` int64: number of units of the row's stratum with the row's value."""
     strata: np.ndarray
     """`[row]` int64: code of the row's stratum (0, 1, ..., ascending). Strata without variation have no rows."""
     offset: int
-    """The smallest value of X*."""
+    """The smallest possible value of the bootstrap sum X*."""
     scale: int
-    """Greatest common divisor of all differences within strata; 1 if no number differs within its stratum."""
+    """Greatest common divisor of all differences within strata; 1 if no value differs within its stratum."""
 
     @property
     def starts(self) -> np.ndarray:
@@ -62,21 +62,21 @@ class DrawLattice(NamedTuple):
 
     @property
     def tops(self) -> np.ndarray:
-        """The largest value of one draw from each stratum, `[stratum]`."""
+        """The largest value k of one draw from each stratum, `[stratum]`; the smallest is 0."""
         return np.maximum.reduceat(self.values, self.starts) if self.values.size else self.values
 
     @property
     def top(self) -> int:
-        """The largest value of K."""
+        """The largest possible value of K, the sum of all draws."""
         return int((self.sizes * self.tops).sum())
 
     @property
     def total(self) -> int:
-        """The sum of the original sample, which is also the mean of X*."""
+        """The sum of the original sample, which is also the mean of the bootstrap sum X*."""
         return self.offset + self.scale * int((self.counts * self.values).sum())
 
     def mirrored(self) -> DrawLattice:
-        """Return the lattice of -X*. Its upper tail is the lower tail of X*."""
+        """Return the lattice of -X*, where X* is the bootstrap sum. Its upper tail is the lower tail of X*."""
         # Negated values ascend if the rows are reversed. Then the strata are in reverse order, too.
         values = (self.tops[self.strata] - self.values)[::-1]
         strata = len(self.sizes) - 1 - self.strata[::-1]
@@ -84,7 +84,9 @@ class DrawLattice(NamedTuple):
 
 
 def draw_lattice(values: np.ndarray, strata: np.ndarray) -> DrawLattice:
-    """Make the lattice of one integer per unit, `[unit]` int64; `strata` `[unit]` are ascending codes from 0.
+    """Describe the bootstrap sum of `values` `[unit]` (int64), one integer per unit.
+
+    `strata` `[unit]` are the codes of the units' strata, ascending from 0.
 
     >>> draw_lattice(np.array([5, 1, 5, 9, 7, 7]), np.array([0, 0, 0, 0, 1, 1]))
     DrawLattice(values=array([0, 1, 2]), counts=array([1, 2, 1]), strata=array([0, 0, 0]), offset=18, scale=4)
@@ -111,22 +113,24 @@ class Tilt(NamedTuple):
     """The distribution of draws under a tilt theta.
 
     A draw from a stratum has the value v with a probability proportional to c_v exp(theta v), where c_v is the number
-    of units with this value. So theta = 0 is the bootstrap.
+    of units of the stratum with this value. So theta = 0 is the bootstrap.
     """
 
     theta: float
     chances: np.ndarray
     """`[row]`: probability that a draw from the row's stratum has the row's value."""
     mean: float
-    """Mean of K under the tilt."""
+    """Mean of K, the sum of all draws, under the tilt."""
     variance: float
-    """Variance of K under the tilt."""
+    """Variance of K, the sum of all draws, under the tilt."""
     centres: np.ndarray
     """`[stratum]` int64: the mean of one draw from the stratum, rounded to an integer."""
 
 
 def tilt(lattice: DrawLattice, theta: float = 0.0) -> Tilt:
-    """Compute the probabilities and moments under the tilt `theta`. The lattice must have at least one row.
+    """Compute the probabilities of draws under the tilt `theta`, and the mean and variance of their sum.
+
+    The lattice must have at least one row.
 
     >>> lattice = draw_lattice(np.array([0, 0, 1]), np.zeros(3, int))
     >>> tilt(lattice, np.log(2.0)).chances
@@ -144,7 +148,7 @@ def tilt(lattice: DrawLattice, theta: float = 0.0) -> Tilt:
 
 
 def standard_error(lattice: DrawLattice) -> float:
-    r"""Bootstrap standard error of X*: $\sqrt{\sum_h N_h \sigma_h^2}$.
+    r"""Bootstrap standard error of the sum of all units: $\sqrt{\sum_h N_h \sigma_h^2}$.
 
     Stratum h has $N_h$ units and the population variance $\sigma_h^2$. The result is the limit of the standard
     deviation (ddof = 1) of the resampled sums for infinitely many resamples. Reference: Efron and Tibshirani (1993),
@@ -157,7 +161,7 @@ def standard_error(lattice: DrawLattice) -> float:
 
 
 def tilt_to(lattice: DrawLattice, mean: int) -> Tilt:
-    """Find the tilt theta >= 0 under which K has the mean `mean`, by bisection.
+    """Find the tilt theta >= 0 under which K, the sum of all draws, has the mean `mean`, by bisection.
 
     If `mean` is the largest value of K, no finite tilt has this mean exactly. Then the result is a tilt whose mean is
     close to it.
@@ -173,7 +177,7 @@ def tilt_to(lattice: DrawLattice, mean: int) -> Tilt:
 
 
 def log_moment(lattice: DrawLattice, tilted: Tilt, edge: int) -> float:
-    """Return the logarithm of E exp(theta (K - edge)) under the bootstrap, where theta is the tilt of `tilted`.
+    """Return log E exp(theta (K - edge)) of the bootstrap, for the theta of `tilted`; K is the sum of all draws.
 
     The centre of a draw is subtracted from its values. So terms are as small as the result, and few digits cancel.
     """
@@ -188,9 +192,10 @@ def log_moment(lattice: DrawLattice, tilted: Tilt, edge: int) -> float:
 
 
 def window(lattice: DrawLattice, tilted: Tilt) -> tuple[int, int]:
-    """Return the first and the last value of K in the window.
+    """Return the first and the last value of the window: the values of K whose probabilities are computed.
 
-    The window is a range around the mean, or the range of all values of K if this range is smaller.
+    K is the sum of all draws. The window is a range around its mean, or the range of all values of K if this range is
+    smaller.
 
     Bernstein's inequality: P(|K - mean| >= x) <= 2 exp(-x^2 / (2 V + 2/3 R x)), where V is the variance of K and R is
     the range of one draw. The half-width is the x for which this bound is WINDOW_LOSS.
@@ -202,7 +207,7 @@ def window(lattice: DrawLattice, tilted: Tilt) -> tuple[int, int]:
 
 
 def grid_length(lattice: DrawLattice, tilted: Tilt) -> int:
-    """Return the length of the FFT: the smallest length with prime factors 2, 3 and 5 that holds the window."""
+    """Return the length of the FFT: the smallest one with prime factors 2, 3 and 5 that holds the whole `window`."""
     import scipy.fft  # pyright: ignore[reportMissingTypeStubs]
 
     first, last = window(lattice, tilted)
@@ -229,7 +234,8 @@ def log_characteristic(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the log modulus and the angle `[frequency]` of the characteristic function E exp(iw(K - C)).
 
-    C is the sum of the centres of all draws. The frequencies w are 2 pi / length times `frequencies` (integers).
+    K is the sum of all draws under the tilt of `tilted`, and C is the sum of the centres (rounded means) of all draws.
+    The frequencies w are 2 pi / length times `frequencies` (integers).
 
     Let z = 1 + a + ib be the characteristic function of one draw minus its centre, so |z|^2 = 1 + 2a + a^2 + b^2.
     Because the centre is near the mean, b^2 is at most about as large as -2a, and few digits cancel. With N draws, the
@@ -264,20 +270,21 @@ _ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
 
 
 class SumDistribution(NamedTuple):
-    """The probabilities that X* is first, first + step, first + 2 step, ..."""
+    """The probabilities that the bootstrap sum X* is first, first + step, first + 2 step, ..."""
 
     first: int
     probabilities: np.ndarray
-    """`[value]`: the probabilities. The probability of all values that are left out is below 1e-17 in total. The
+    """`[value]`: the probabilities. The values that are not in the list have a total probability below 1e-17. The
     numbers for impossible values are rounding errors, positive or negative. (If negative numbers were set to 0, the
     errors would no longer cancel in sums.)"""
     step: int
 
 
 def sum_distribution(lattice: DrawLattice, theta: float = 0.0) -> SumDistribution:
-    """Compute the distribution of X* on a window around its mean, with draws tilted by `theta` (see `Tilt`).
+    """Compute the distribution of the bootstrap sum X* around its mean, with draws tilted by `theta` (see `Tilt`).
 
-    The absolute error of a probability is a few units of roundoff times the square root of the number of units.
+    With theta = 0, this is the bootstrap distribution. The absolute error of a probability is a few units of roundoff
+    times the square root of the number of units.
 
     >>> first, probabilities, step = sum_distribution(draw_lattice(np.array([1, 3]), np.array([0, 0])))
     >>> first, probabilities.round(12), step
@@ -290,10 +297,11 @@ def sum_distribution(lattice: DrawLattice, theta: float = 0.0) -> SumDistributio
 
 
 def quantile(of_sum: SumDistribution, q: float) -> int:
-    """Return the q-quantile, without interpolation: the smallest x with P(X* <= x) >= q, for q in (0, 1).
+    """Return the q-quantile of the bootstrap sum X*, for q in (0, 1): the smallest x with P(X* <= x) >= q.
 
-    In small samples, q is often exactly a cumulative probability. So a tolerance of 1e-12 prevents that rounding moves
-    the result to the next value. It is well above rounding errors and far below any probability that matters.
+    It is not interpolated. In small samples, q is often exactly a cumulative probability. A tolerance of 1e-12 then
+    prevents rounding errors from moving the result to the next value. The tolerance is well above rounding errors and
+    far below any probability that matters.
 
     >>> quantile(SumDistribution(first=2, probabilities=np.array([0.25, 0.5, 0.25]), step=2), 0.75)
     4
@@ -303,7 +311,7 @@ def quantile(of_sum: SumDistribution, q: float) -> int:
 
 
 def below(of_sum: SumDistribution, x: int) -> float:
-    """Return P(X* < x) + P(X* = x) / 2 (mid-rank), for a possible value x of X*.
+    """Return P(X* < x) + P(X* = x) / 2 (mid-rank) for the bootstrap sum X* and one of its possible values x.
 
     >>> below(SumDistribution(first=2, probabilities=np.array([0.25, 0.5, 0.25]), step=2), 4)
     0.5
@@ -313,13 +321,15 @@ def below(of_sum: SumDistribution, x: int) -> float:
 
 
 def tail(lattice: DrawLattice, edge: int) -> tuple[float, float]:
-    """Return the natural logarithm of P(X* >= edge), and a bound on the relative error of this probability.
+    """Return the natural logarithm of P(X* >= edge) for the bootstrap sum X*, and a bound on the error.
 
-    The logarithm is -inf if X* cannot reach the edge. For P(X* <= edge), use `lattice.mirrored()` and -edge.
+    The bound is on the relative error of the probability. The logarithm is -inf if X* cannot reach the edge. For P(X*
+    <= edge), use `lattice.mirrored()` and -edge.
 
-    P(K >= k) is E exp(theta (K - k)) times the sum over j >= 0 of exp(-theta j) P_theta(K = k + j), where P_theta is
-    the probability under the tilt theta. The first factor adds rounding errors: about z sqrt(N) units of roundoff for N
-    units and a tilt of z = sqrt(-2 log p) standard deviations, and the rounding error of log p.
+    Let K = (X* - offset) / scale be the sum of all draws. P(K >= k) is E exp(theta (K - k)) times the sum over j >= 0
+    of exp(-theta j) P_theta(K = k + j), where P_theta is the probability under the tilt theta. The factor E exp(theta
+    (K - k)) adds rounding errors: about z sqrt(N) units of roundoff for N units and a tilt of z = sqrt(-2 log p)
+    standard deviations, and the rounding error of log p.
 
     >>> coin = draw_lattice(np.repeat([0, 1], 500), np.zeros(1000, int))
     >>> round(tail(coin, 1000)[0] / math.log(2.0), 9)
@@ -348,10 +358,10 @@ def tail(lattice: DrawLattice, edge: int) -> tuple[float, float]:
 def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternative, variant: Variant) -> PValue:
     r"""Return the exact p-value of the bootstrap test, the limit for infinitely many resamples; ties are extreme.
 
-    X* is a positive multiple of the bootstrap replicate $\delta^*$. The observed sum x is the same multiple of the
-    observed $\delta$. For a two-sided test, a resample is extreme if $|X^* - x| \ge |x|$. For a one-sided test, the
-    replicate under the null hypothesis is $X^* - x$ (shift) or $x - X^*$ (flip). It is extreme if it is $\ge x$
-    (greater) or $\le x$ (less).
+    The bootstrap sum X* (described by `lattice`) is a positive multiple of the bootstrap replicate $\delta^*$. The
+    observed sum x is the same multiple of the observed $\delta$. For a two-sided test, a resample is extreme if $|X^* -
+    x| \ge |x|$. For a one-sided test, the replicate under the null hypothesis is $X^* - x$ (shift) or $x - X^*$ (flip).
+    It is extreme if it is $\ge x$ (greater) or $\le x$ (less).
 
     >>> lattice = draw_lattice(np.array([-1, 1, 1]), np.zeros(3, int))
     >>> round(bootstrap_p(lattice, 1, "greater", "flip")[0] * 27, 9)
@@ -367,7 +377,7 @@ def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternativ
 
 
 def _two_tails_p(lattice: DrawLattice, low: int, high: int) -> PValue:
-    """Return the p-value P(X* <= low or X* >= high), for low <= high."""
+    """Return the p-value P(X* <= low or X* >= high) of the bootstrap sum X*, for low <= high."""
     if low == high:
         return 1.0, 0.0, 0.0
     (below, *errors), (above, error) = tail(lattice.mirrored(), -low), tail(lattice, high)
@@ -398,12 +408,15 @@ def _weighted_sum(lattice: DrawLattice, probabilities: np.ndarray, weights: np.n
 
 
 def _lattice_value(lattice: DrawLattice, edge: int) -> int:
-    """Return the smallest value of K for which X* >= edge."""
+    """Return the smallest integer K for which the bootstrap sum X* = offset + scale K is at least `edge`."""
     return -((lattice.offset - edge) // lattice.scale)
 
 
 def _probabilities(lattice: DrawLattice, tilted: Tilt) -> tuple[int, np.ndarray]:
-    """Return the first value of K in the window, and the probabilities of first, first + 1, ... under the tilt."""
+    """Return the first value of the window, and the probabilities of all values of the window under the tilt.
+
+    The values are those of K, the sum of all draws; the window is the range of values of `window`.
+    """
     first, last = window(lattice, tilted)
     length = grid_length(lattice, tilted)
     frequencies = significant_frequencies(lattice, tilted, length)

@@ -1,22 +1,22 @@
-r"""Characteristic functions of all pairs of a board, at the significant frequencies.
+r"""Characteristic functions of all pairs of a board, at the frequencies at which they are not negligible.
 
-S is the random-sign sum of the difference rows v of a pair, which differ on c_v units each (see `distributions`). K =
-(S + sum of the rows) / 2 is a sum over rows of v times Binomial(c_v, pi_v). Its characteristic function is the product
-over rows of $(e^{ix} (\cos x + i \tanh(\theta v) \sin x))^{c_v}$, where w is the frequency, x the half angle w.v / 2,
-and $\theta$ the tilt. Log modulus and angle are sums over rows. So they are two matrix products: the counts of the
-pairs times tables of the board. The half angles x are integer multiples of a small angle. They are added as integers,
-so no digits are lost.
+S is the sum of the difference rows v of a pair with random signs; c_v units have the row v (see `distributions`). K =
+(S + sum of the rows) / 2 is a sum over rows of v times Binomial(c_v, pi_v), where pi_v is the probability of the sign
++. Its characteristic function is the product over rows of $(e^{ix} (\cos x + i \tanh(\theta v) \sin x))^{c_v}$. Here w
+is the frequency, x the half angle w.v / 2, and $\theta$ the tilt. Log modulus and angle are sums over rows. So they are
+two matrix products: the counts of the pairs times tables of the board. The half angles x are integer multiples of a
+small angle. They are added as integers, so no digits are lost.
 
 **Errors** are worst cases, in multiples of the unit roundoff u (`unit`). Elementary functions of NumPy, and of XLA on
 CPU and GPU, are assumed to have errors of at most 4 units in the last place (8 u), as their manuals promise. A sum of n
 terms of one sign, in any order, has a relative error below n u / (1 - n u) (Higham 2002, section 4.2). Integers are
 exact.
 
-**Few frequencies are significant.** Frequencies at which the characteristic function is negligible are left out. On a
-grid of nine standard deviations, some 30 frequencies per axis remain, however many units there are. The selection uses
-a bound: because $\log(1 - y) \le -y$, the modulus is at most $\exp(-\sum c_v \pi_v (1 - \pi_v) (1 - \cos w v))$. Pairs
-are tested in groups. If c_v is the smallest count of the row in any pair of a group, the bound holds for all pairs of
-the group.
+**Few frequencies matter.** Frequencies at which the characteristic function is negligible are left out. On a grid of
+nine standard deviations, some 30 frequencies per axis remain, however many units there are. The selection uses a bound:
+because $\log(1 - y) \le -y$, the modulus is at most $\exp(-\sum c_v \pi_v (1 - \pi_v) (1 - \cos w v))$. Pairs are
+tested in groups. If c_v is replaced by the smallest count of the row v in any pair of a group, the bound holds for all
+pairs of the group.
 """
 
 import math
@@ -28,8 +28,8 @@ import numpy as np
 from sigjax.exact.distributions import MOST_HALF_LOGIT, centred_modulo, line_frequencies, sum_exponents
 
 NEGLIGIBLE, LONG_NEGLIGIBLE = 36.0, 40.0
-"""Frequencies are left out if the modulus of all pairs is below exp(-`NEGLIGIBLE`) = 2e-16. For long doubles, the limit
-is exp(-`LONG_NEGLIGIBLE`) = 4e-18."""
+"""Frequencies are left out if the characteristic functions of all pairs are below exp(-`NEGLIGIBLE`) = 2e-16 there. For
+long doubles, the limit is exp(-`LONG_NEGLIGIBLE`) = 4e-18."""
 PI = np.longdouble("3.14159265358979323846264338327950288")
 Real = type[np.floating[Any]]
 """Type of the numbers: float64, or long double. Long doubles are used on the host, for pairs whose last digit is
@@ -48,19 +48,23 @@ def pi(real: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """The significant frequencies of a grid."""
+    """The frequencies of a grid at which the characteristic functions of the pairs are not negligible."""
 
     lengths: tuple[int, ...]
-    """Number of values of K on each axis of the grid."""
+    """Number of grid points on each axis."""
     number: np.ndarray
     """`[axis, frequency]` int64: the frequency as a number of periods per length of the axis. On the last axis, this
     number is from 0 to half of the length."""
     left_out: float
-    """Bound on the sum of the moduli at the frequencies that are left out, divided by the number of all frequencies."""
+    """Bound on the sum of the characteristic function's moduli at the frequencies that are left out, divided by the
+    number of all frequencies."""
 
     @property
     def whole(self) -> int:
-        """The number of parts into which a half turn is divided, so that all half angles are multiples of a part."""
+        """The number of equal parts of a half turn. All half angles w.v / 2 are multiples of one part.
+
+        Here w is a frequency and v a difference row.
+        """
         return math.lcm(*self.lengths)
 
     @property
@@ -70,21 +74,22 @@ class Frequencies:
 
     @property
     def shifts(self) -> np.ndarray:
-        """`[axis, frequency]`: the angle (in parts of a half turn) by which the phase changes if K grows by 1."""
+        """`[axis, frequency]`: the change of the phase from one grid point to the next, in parts of a half turn."""
         return 2 * self.whole // np.array(self.lengths)[:, None] * self.number
 
     def __len__(self) -> int:
-        """The number of significant frequencies."""
+        """The number of frequencies that are not negligible."""
         return self.number.shape[1]
 
 
 def find_frequencies(
     rows: np.ndarray, weight: np.ndarray, lengths: tuple[int, ...], negligible: float = NEGLIGIBLE
 ) -> Frequencies:
-    """Find the significant frequencies of a grid with these `lengths`.
+    """Find the frequencies of a grid, with these `lengths` of its axes, at which the characteristic functions matter.
 
-    `weight` `[row]` is a lower bound on c_v pi_v (1 - pi_v) for every pair. A frequency is significant if the bound on
-    the modulus (see the module's text) is above exp(-negligible).
+    `rows` `[row, axis]` are the difference rows v. `weight` `[row]` is a lower bound on c_v pi_v (1 - pi_v) for every
+    pair; c_v is the number of units with the row, and pi_v the probability of the sign +. A frequency is kept if the
+    bound on the modulus of the characteristic function (see the module's text) is above exp(-negligible).
     """
     if len(lengths) == 1:
         number = line_frequencies(rows, weight, lengths[0], negligible)[None]
@@ -99,10 +104,13 @@ def find_frequencies(
 
 
 class Angles(NamedTuple):
-    """The half angles x of rows at frequencies; the arrays are `[row, frequency]`."""
+    """The half angles x = w.v / 2 of difference rows v at frequencies w; the arrays are `[row, frequency]`.
+
+    From `all_angles`, the arrays are `[part]`: every multiple of one part of a half turn.
+    """
 
     phases: np.ndarray
-    """The half angles in parts of a half turn: integers, stored as floats."""
+    """The half angles in parts of a half turn (see `Frequencies.whole`): integers, stored as floats."""
     sine: np.ndarray
     cosine: np.ndarray
     error: float
@@ -110,7 +118,10 @@ class Angles(NamedTuple):
 
 
 def find_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, known: Angles | None = None) -> Angles:
-    """Compute the half angles of rows at frequencies, or look them up in `known` (from `all_angles`) if it is given."""
+    """Compute the half angles of difference rows at frequencies, or look them up in the table `known`.
+
+    `known` is a table from `all_angles`, or None.
+    """
     whole = frequencies.whole
     turns = np.sum([rows[:, axis, None] * (each // 2) for axis, each in enumerate(frequencies.shifts)], axis=0) % whole
     if known is None:
@@ -119,10 +130,10 @@ def find_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, known: A
 
 
 def all_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, *, precise: bool = False) -> Angles | None:
-    """Make a table of all possible half angles, indexed by their number of parts; None if it would be too large.
+    """Make a table of all possible half angles, indexed by the angle in parts of a half turn; None if it is too large.
 
-    The table is too large if it has as many angles as rows times frequencies. If `precise`, sines and cosines are
-    computed with long doubles and rounded once.
+    It is too large if it has at least as many angles as rows times frequencies, because then it saves no work. If
+    `precise`, sines and cosines are computed with long doubles and rounded once.
     """
     whole = frequencies.whole
     if whole >= len(rows) * len(frequencies):
@@ -159,25 +170,25 @@ def _sines(number: np.ndarray, whole: int) -> np.ndarray:
 
 
 ROUNDED_ERROR = 2.0
-"""Bound (in multiples of u) on the relative error of a number that is computed with more digits and rounded once."""
+"""Bound on the relative error of a number that is computed with more digits and rounded once, in multiples of the unit
+roundoff."""
 _SINE_ERROR, _LONG_SINE_ERROR, _FUNCTION_ERROR = 11.0, 26.0, 48.0
-"""Bounds (in multiples of u) on relative errors. `_SINE_ERROR` is for sine and cosine of x, where x is a rounded
-multiple of pi. `_LONG_SINE_ERROR` is for sines from the tables of `_sines`. `_FUNCTION_ERROR` is for the characteristic
-function, if its tables are exact.
+"""Bounds on relative errors, in multiples of the unit roundoff. `_SINE_ERROR` is for sine and cosine of x, where x is a
+rounded multiple of pi. `_LONG_SINE_ERROR` is for sines from the tables of `_sines`. `_FUNCTION_ERROR` is for the
+characteristic function, if its tables are exact.
 
 The cosine and the sine of an angle y are computed from t = tan(y / 2), as (1 - t^2) / (1 + t^2) and 2 t / (1 + t^2). A
-relative error e of t changes y by e sin y.
-"""
+relative error e of t changes y by e sin y."""
 
 
 class CharacteristicTables(NamedTuple):
-    """Tables of log modulus and angle of each row for one tilt.
+    """What one unit with a given difference row adds to the log modulus and the angle of a characteristic function.
 
-    Multiplied with the counts of the pairs, they give the log modulus and the angle of each pair.
+    The tables are for one tilt. The counts `[pair, row]` times a table give the log modulus or the angle of each pair.
     """
 
     logs: np.ndarray
-    """`[row, frequency]`: log modulus of a unit with this row."""
+    """`[row, frequency]`: the log modulus of a single unit with this difference row."""
     angles: np.ndarray
     """`[row, frequency]`: the part of the angle that is due to the tilt. Without a tilt, the table is empty: `[row,
     0]`."""
@@ -188,12 +199,12 @@ class CharacteristicTables(NamedTuple):
 
 
 def characteristic_tables(rows: np.ndarray, theta: np.ndarray, found: Angles) -> CharacteristicTables:
-    """Compute the tables under a tilt `theta` `[axis]`, from the half angles `found`.
+    """Compute the tables for `rows` under a tilt `theta` `[axis]`, from the half angles `found`.
 
-    Errors: the relative error of 1 / cosh(theta.v)^2 is 20 u + 2 |theta.v| u, and the relative error of tanh(theta.v)
-    is 9 u. The squared modulus is 1 - y with y = (sin x / cosh(theta.v))^2. For y up to 1/2, log(1 - y) has at most
-    twice the relative error of y, plus 8 u. For larger y, 1 - y is computed as a sum of squares. An arctangent has at
-    most the relative error of its argument.
+    Errors, where u is the unit roundoff: the relative error of 1 / cosh(theta.v)^2 is 20 u + 2 |theta.v| u, and the
+    relative error of tanh(theta.v) is 9 u. The squared modulus is 1 - y with y = (sin x / cosh(theta.v))^2. For y up to
+    1/2, log(1 - y) has at most twice the relative error of y, plus 8 u. For larger y, 1 - y is computed as a sum of
+    squares. An arctangent has at most the relative error of its argument.
     """
     real = found.sine.dtype
     half_logits = rows.astype(np.longdouble) @ theta.astype(np.longdouble)
@@ -226,7 +237,10 @@ _FEW_BITS = 2.0**24
 
 
 def log_moments(half_logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return log cosh(theta.v) `[row]` as two arrays: numbers with few bits, whose sums are exact, and remainders."""
+    """Return log cosh of `half_logits` `[row]` as a sum of two arrays: numbers with few bits, and small remainders.
+
+    Sums of many numbers with few bits are exact.
+    """
     size = np.abs(half_logits.astype(np.longdouble))
     small = np.log1p(2.0 * np.sinh(0.5 * np.minimum(size, 1.0)) ** 2)
     found = np.where(size < 1.0, small, size + (np.log1p(np.exp(-2.0 * size)) - np.log(size.dtype.type(2.0))))
@@ -235,14 +249,14 @@ def log_moments(half_logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def characteristic_functions(xp: Any, counts: Any, shift: Any, tables: Any, whole: int) -> tuple[Any, Any, Any, Any]:
-    """Compute the characteristic functions of pairs.
+    """Compute the characteristic functions of pairs, from the `counts` `[pair, row]` of their difference rows.
 
     Returns four arrays `[pair, frequency]`: the real part, the imaginary part, the modulus, and a bound on the relative
     error.
 
     `shift` `[pair, frequency]` (in parts of a half turn) is subtracted from the angle. `tables` contains the fields of
     `CharacteristicTables` (logs, error, angles, angles_error) and the field `phases` of `Angles`. `whole` is the number
-    of parts of a half turn.
+    of parts of a half turn. `xp` is NumPy or `jax.numpy`.
     """
     logs, logs_error, angles, angles_error, phases = tables
     exponent = counts @ logs

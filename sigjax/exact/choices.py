@@ -1,4 +1,4 @@
-"""Exact distributions of exchanges: of outputs within units, and of units between two samples.
+"""Exact distributions of sums after random exchanges: of outputs within units, and of units between two samples.
 
 **Outputs exchanged within units.** Two systems were run R times each, so they have 2 R outputs for a unit. Under the
 null hypothesis, every set of R of these outputs is equally likely to be the outputs of the first system.
@@ -33,11 +33,11 @@ _MOST_CHOICES = 1_000_000
 """Choices are listed only if there are at most this many: enough for 11 runs per system."""
 _LARGEST_KEY = 2**62
 _MOST_OF_UNIT = 2**14
-"""The exact test is not used if a unit has more distinct sums than this."""
+"""The exact test is not used if half of a unit's outputs can have more different sums than this."""
 
 
 class Choices(NamedTuple):
-    """The number of all choices, and the cost of listing them."""
+    """The number of all possible choices, and the cost of listing them."""
 
     number: int
     cost: Cost
@@ -46,7 +46,7 @@ class Choices(NamedTuple):
 def find_choices(size: int, of: int, num_stats: int, what: str = "runs") -> Choices | NotEligible:
     """Return the number of choices of `size` out of `of` things, and the cost of listing them.
 
-    If there are too many choices, the reason says so; `what` is the word for the things in this reason.
+    If there are too many choices, returns `NotEligible`. Its reason calls the things `what`.
 
     >>> find_choices(4, 8, 1).number, find_choices(11, 22, 1).number
     (70, 705432)
@@ -80,36 +80,44 @@ _EPSILON = float(np.finfo(np.float64).eps)
 
 
 class Patterns(NamedTuple):
-    """The outputs that two systems may exchange, prepared for `exchange_distribution`.
+    """The outputs of two systems that are exchanged within units, prepared for `exchange_distribution`.
 
-    The values of an output are coded as integer numbers of steps above the smallest output of its unit.
+    A value is coded as the number of steps (of size `step`) by which it exceeds the smallest value in its unit.
     """
 
     pooled: np.ndarray
-    """`[output, axis]` int64: outputs of both systems, unit by unit, in steps above the smallest output of the unit."""
+    """`[output, axis]` int64: the statistics `varying` of both systems' outputs, unit by unit. Each value is a number
+    of steps above the smallest value in the unit."""
     sizes: np.ndarray
-    """`[unit]`: number of outputs per system."""
+    """`[unit]`: number of outputs per system in this unit."""
     varying: np.ndarray
     """`[axis]`: indices of the statistics that vary within units. Exchanges change only the sums of these
     statistics."""
     step: np.ndarray
-    """`[axis]` int64: size of a step, in the fixed point of the outputs."""
+    """`[axis]` int64: size of a step: the greatest common divisor of all differences between values of a statistic in
+    the same unit."""
     low: np.ndarray
-    """`[unit, axis]` int64: smallest possible sum of half of the unit's outputs, in steps."""
+    """`[unit, axis]` int64: smallest possible sum of half of the unit's outputs, in steps (see `pooled`)."""
     lowest: np.ndarray
-    """`[axis]` int64: smallest possible sum of the first system over all units, in fixed point."""
+    """`[axis]` int64: smallest possible sum of the first system over all units, as a sum of the statistics (not in
+    steps)."""
     reach: np.ndarray
     """`[axis]` int64: number of steps from the smallest possible sum over all units to the largest."""
     on_grid: bool
-    """Whether `exchange_distribution` keeps probabilities for all integers up to the largest sum (True), or only a list
-    of the possible sums (False)."""
+    """How `exchange_distribution` keeps probabilities: for all integers up to the largest sum (True), or only for a
+    list of the possible sums (False)."""
     cost: Cost
 
 
 def find_patterns(a: np.ndarray, b: np.ndarray, sizes: np.ndarray) -> Patterns | NotEligible:
-    """Plan the exchanges of outputs `[output, stat]` (int64) of systems `a` and `b`.
+    """Prepare the exact test that exchanges the outputs of systems `a` and `b` within units.
 
-    `sizes` `[unit]` are the numbers of outputs per system; the outputs of a unit are adjacent.
+    `a` and `b` are the statistics `[output, stat]` (int64) of their outputs; the outputs of a unit are adjacent.
+    `sizes` `[unit]` is the number of outputs per system in each unit. Returns `NotEligible` if the sums are too large,
+    or too many.
+
+    In the example, a single unit has the outputs 3 and 1 of `a`, and 5 and 1 of `b`. They are 1 + 2 `pooled`. The sum
+    of two outputs is at least `lowest` = 2, and at most `reach` = 3 steps of 2 more.
 
     >>> patterns = find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2]))
     >>> patterns.pooled.ravel(), patterns.step, patterns.lowest, patterns.reach
@@ -144,9 +152,9 @@ def find_patterns(a: np.ndarray, b: np.ndarray, sizes: np.ndarray) -> Patterns |
 
 
 def _cost_to_count(pooled: np.ndarray, sizes: np.ndarray, num_sums: np.ndarray) -> Cost:
-    """Return the cost of finding the distinct sums of all units; units with equal outputs are computed only once.
+    """Return the cost of finding the distinct sums of half of the outputs, for each unit.
 
-    `num_sums` `[unit]` are bounds on the numbers of distinct sums.
+    `num_sums` `[unit]` are bounds on the numbers of distinct sums. Units with equal outputs are computed only once.
     """
     values, cost = math.prod(int(each) + 1 for each in pooled.max(axis=0)), Cost()
     for size in np.unique(sizes).tolist():
@@ -172,8 +180,8 @@ def _ends(pooled: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def exchange_distribution(patterns: Patterns) -> tuple[np.ndarray, np.ndarray, float]:
     """Return the possible sums of the first system and their probabilities under the null hypothesis.
 
-    Returns three results: the sums `[value, axis]` (int64, in fixed point), their probabilities `[value]`, and a bound
-    on the relative error of a probability.
+    Returns three results: the sums `[value, axis]` (int64) of the statistics `varying`, their probabilities `[value]`,
+    and a bound on the relative error of a probability.
 
     >>> patterns = find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2]))
     >>> sums, chances, _ = exchange_distribution(patterns)
@@ -215,9 +223,10 @@ def _unit_sums(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _convolve_on_grid(
     values: np.ndarray, chances: np.ndarray, shifts: np.ndarray, shift_chances: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distribution of the sum of two random integers: its values and their probabilities.
+    """Return the distribution of the sum of two independent random integers: its values and their probabilities.
 
-    The values of the first integer, and of the sum, are all integers from 0 on.
+    The first integer has the values 0, 1, ... (`values`) with the probabilities `chances`. The second integer has the
+    values `shifts` with the probabilities `shift_chances`. The values of the sum are 0, 1, ... up to the largest sum.
     """
     joined = np.zeros(len(values) + int(shifts[-1]))
     for shift, chance in zip(shifts.tolist(), shift_chances.tolist(), strict=True):
@@ -228,39 +237,43 @@ def _convolve_on_grid(
 def _convolve_lists(
     values: np.ndarray, chances: np.ndarray, shifts: np.ndarray, shift_chances: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distribution of the sum of two random integers: all possible values, and their probabilities."""
+    """Return the distribution of the sum of two independent random integers: possible values and probabilities.
+
+    The first integer has the `values` with the probabilities `chances`, the second integer the values `shifts` with the
+    probabilities `shift_chances`.
+    """
     sums, inverse = np.unique((values[:, None] + shifts).ravel(), return_inverse=True)
     return sums, np.bincount(inverse, (chances[:, None] * shift_chances).ravel())
 
 
 _MOST_TERMS = 5e8
-"""A grid is used only if it needs at most this many additions, which take a second or two."""
+"""The shift algorithm is used only if it needs at most this many additions, which take a second or two."""
 _MOST_NUMBERS = 2**24
-"""A grid is used only if it has at most this many numbers."""
+"""The shift algorithm is used only if its grid has at most this many numbers."""
 _UNDERFLOW = math.log(1e-280)
-"""If the logarithm of a probability on a grid is below this, the probability may be inaccurate because of underflow."""
+"""If a log probability of the shift algorithm is below this, it may be inaccurate because of underflow."""
 _FEW_BITS = 50
-"""If there are at most 2^50 choices, a double holds their exact number."""
+"""If there are at most 2^50 equally likely samples, a double holds their exact number."""
 
 
 class SampleDistribution(NamedTuple):
-    """The distribution of the sum of a random sample of integers."""
+    """The distribution of the sum of a random sample (without replacement) from a list of integers."""
 
     sums: np.ndarray
-    """`[value]` int64: the values of the sum."""
+    """`[value]` int64: the possible values of the sum."""
     log_chances: np.ndarray
     """`[value]`: logarithms of the probabilities."""
     choices: int | None
-    """Number of equally likely choices; None if there are more than 2^50."""
+    """Number of possible samples, which are equally likely; None if there are more than 2^50."""
     error: float
-    """Bound on the relative error of a probability."""
+    """Bound on the relative error of each probability."""
     least: float
     """Log probabilities below this may be inaccurate because of underflow."""
 
     def tail(self, hit: np.ndarray) -> PValue | None:
-        """Return the probability of the values marked in `hit` `[value]`; None if it is too small to be accurate.
+        """Return the probability that the sum is one of the marked values; None if it is too small to be accurate.
 
-        At least one value must be marked.
+        `hit` `[value]` marks at least one value.
 
         >>> sums = sample_distribution(np.array([1, 2, 3, 5]), 2)
         >>> sums.tail(sums.sums >= 6)[0]
@@ -280,7 +293,8 @@ class SampleDistribution(NamedTuple):
 def sample_distribution(values: np.ndarray, size: int) -> SampleDistribution | NotEligible:
     """Compute the distribution of the sum of `size` integers that are chosen at random from `values` `[unit]`.
 
-    `size` is at least 1 and less than the number of units.
+    The choice is without replacement. `size` is at least 1 and less than the number of units. Returns `NotEligible` if
+    the sum has too many possible values.
 
     >>> sums = sample_distribution(np.array([1, 1, 2, 4]), 2)
     >>> sums.sums, (6 * np.exp(sums.log_chances)).round(12)
@@ -310,7 +324,7 @@ def sample_distribution(values: np.ndarray, size: int) -> SampleDistribution | N
 def _hypergeometric(ones: int, units: int, size: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the possible numbers of ones in a random choice of `size` units, and their log probabilities.
 
-    `ones` of the `units` units have the value 1, the others the value 0.
+    `ones` of the `units` units have the value 1; all other units have the value 0.
     """
     sums = np.arange(max(0, size - (units - ones)), min(ones, size) + 1)
     k = sums[:-1].astype(np.float64)
@@ -321,7 +335,10 @@ def _hypergeometric(ones: int, units: int, size: int) -> tuple[np.ndarray, np.nd
 
 
 def _shift_algorithm(steps: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the possible sums of `size` of the integers `steps`, ascending, and their log probabilities."""
+    """Return the possible sums of a random choice of `size` of the integers `steps`, and their log probabilities.
+
+    The sums are ascending. `steps` are nonnegative and ascending.
+    """
     share, width = size / len(steps), int(steps[-size:].sum()) + 1
     grid = np.zeros((size + 1, width))
     grid[0, 0], reach = 1.0, 1

@@ -36,10 +36,12 @@ DIGITS = 10
 _BOUND_DIGITS = 6
 """Number of significant digits to which bounds of p are rounded."""
 MOST_EXACT_SIGNS = 50
-"""If there are at most this many signs, p times 2^num_signs is an integer that a double can hold."""
+"""If the systems differ on at most this many units (num_signs), p times 2^num_signs is an integer that a double can
+hold."""
 _MOST_OUTCOMES = 2.0**38
-"""If fewer half outcomes than this are extreme, and there are few signs, p is reported as an exact quotient. (A half
-outcome stands for half of the probability of one sign vector. With mid-p, a tie counts as one half outcome.)
+"""If fewer half outcomes than this are extreme, and there are few signs, p is reported as an exact quotient. (An
+outcome is one assignment of random signs to the units. A half outcome stands for half of its probability. With mid-p, a
+tie counts as one half outcome.)
 
 p is the number of extreme half outcomes divided by the number of all half outcomes. A relative error of 1e-13 in p is
 small enough to determine the number of extreme half outcomes."""
@@ -51,7 +53,7 @@ _TILTED = -30.0
 """`reference_p` uses a tilt if log p is below this."""
 _FIRST_BITS = 112
 _BLOCK = 2**18
-"""At most this many points are scored at a time."""
+"""At most this many values of the sum S are scored at a time."""
 
 
 PValue = tuple[float, ...]
@@ -63,8 +65,9 @@ only bounds of p are known, the first number is the upper bound, and the fourth 
 def round_p_values(log_p: np.ndarray, error: np.ndarray, num_signs: np.ndarray) -> np.ndarray:
     """Round p-values `[pair]`, given their logarithms `log_p` and bounds `error` on their relative errors.
 
-    Returns `[3, pair]`: the three numbers of `PValue`, or NaN if the error allows several results of rounding. If a
-    pair has few signs (`num_signs` `[pair]`), p is not rounded to digits, but to an exact number of outcomes.
+    Returns `[3, pair]`: the three numbers of `PValue` (p, log10 p, error bound), or NaN if the error allows several
+    results of rounding. `num_signs` `[pair]` is the number of units on which the systems differ. If it is small, p is
+    not rounded to digits, but to a multiple of 1 / 2^(num_signs + 1), half the probability of one assignment of signs.
 
     >>> round_p_values(np.log([0.25, 1 / 3]), np.full(2, 1e-14), np.array([5, 100]))[:2]
     array([[ 0.25      ,  0.33333333],
@@ -93,7 +96,10 @@ def round_p_values(log_p: np.ndarray, error: np.ndarray, num_signs: np.ndarray) 
 
 
 def _half_unit_error(p_value: np.ndarray) -> np.ndarray:
-    """Return half a unit of the last digit, relative to p; if p is near the smallest double, an upper bound on this."""
+    """Return half a unit in the last of ten digits of p, divided by p.
+
+    If p is near the smallest double, returns an upper bound on this.
+    """
     exponent = np.floor(np.log10(np.maximum(p_value, 1e-300)))
     unit = 10.0 ** (np.where(p_value < 1.0, exponent, -1.0) - DIGITS + 1.0)
     return np.where(p_value > 1e-290, 0.5 * unit / np.maximum(p_value, 1e-300), 0.5 * 10.0 ** (1.0 - DIGITS))
@@ -135,11 +141,14 @@ def round_outwards(low: float, high: float) -> tuple[float, float]:
 
 
 _MOST_POINTS = 2.0**15
-"""With at most this many grid points, `reference_p` takes a few seconds at most."""
+"""With at most this many grid points (values of the sum S), `reference_p` takes a few seconds at most."""
 
 
 def has_small_grid(lattice: Lattice, log_p: float) -> bool:
-    """Whether `reference_p` takes a few seconds at most for the pair of this lattice."""
+    """Whether `reference_p` takes a few seconds at most for the pair of this lattice.
+
+    `log_p` is the approximate logarithm of the pair's p-value.
+    """
     spread = math.sqrt(2.0 * (-log_p + 0.5 * _FIRST_BITS))
     sides = np.minimum(lattice.reach + 1.0, lattice.deviation * spread + 1.0)
     return float(np.prod(sides)) <= _MOST_POINTS
@@ -157,10 +166,10 @@ def nearest_p(log_p: float, error: float) -> PValue:
 
 
 def reference_p(lattice: Lattice, score: Any, criterion: Any, log_p: float) -> PValue:
-    """Return the correctly rounded p-value of one pair with one or two axes; `log_p` is its approximate logarithm.
+    """Return the correctly rounded p-value of one pair; `log_p` is its approximate logarithm.
 
-    `score` maps values of S `[1, ...]` on each axis to differences of scores. `criterion` defines which differences are
-    extreme.
+    The pair has one or two axes (S is one number or two). `score` maps values of the random-sign sum S, one array
+    `[1, ...]` per axis, to differences of scores. `criterion` defines which differences are extreme.
     """
     bits, rest = _FIRST_BITS, log_p > math.log(0.5)  # if p is near 1, compute 1 - p
     needed = -math.log(max(-math.expm1(log_p), 1e-300)) if rest else -log_p
@@ -173,21 +182,25 @@ def reference_p(lattice: Lattice, score: Any, criterion: Any, log_p: float) -> P
 
 
 class _ExtremePoints(NamedTuple):
-    """The points (values of S) of a box around 0, and how often each point counts in p."""
+    """The points of a box around 0 (values of the random-sign sum S), and how often each point counts in p."""
 
     values: tuple[np.ndarray, np.ndarray]
-    """Values of S on each axis."""
+    """The values of S on the first axis and on the second axis of the box."""
     times: np.ndarray
     """`[first, second]` int8: twice the number of times that a point counts: 0 (not extreme), 1 (a tie in mid-p) or
     2."""
     outside: float
-    """Bound on the probability outside the box."""
+    """Bound on the probability that S is outside the box."""
 
 
 def _p_with_bits(
     lattice: Lattice, score: Any, criterion: Any, needed: float, bits: int, *, rest: bool
 ) -> PValue | None:
-    """Compute the p-value with `bits` bits, and round it; None if more bits are needed to round it."""
+    """Compute the p-value with `bits` bits, and round it; None if more bits are needed to round it.
+
+    If `rest`, p is computed as 1 minus the probability of the outcomes that are not extreme. `needed` is minus the
+    approximate log of the probability that is computed.
+    """
     plane = lattice if lattice.axes == 2 else with_zero_axis(lattice)
     points = _extreme_points(lattice, plane, score, criterion, needed + 0.5 * bits, rest=rest)
     if points.times.any():
@@ -212,7 +225,9 @@ _MOST_DIGITS = 400
 
 
 def p_of_outcomes(number: int, num_signs: int) -> PValue:
-    """Return the p-value for a `number` of half outcomes: number / 2^(num_signs + 1).
+    """Return the p-value of `number` extreme half outcomes: number / 2^(num_signs + 1).
+
+    A half outcome is half of one assignment of signs to the `num_signs` units on which the systems differ.
 
     >>> p_of_outcomes(3, 10)[0], p_of_outcomes(3, 100)[0]
     (0.00146484375, 1.183291358e-30)
@@ -239,7 +254,7 @@ def _rounded_interval(ends: tuple[Decimal, Decimal], num_signs: int) -> PValue |
 
 
 def with_zero_axis(lattice: Lattice) -> Lattice:
-    """Return a lattice with one axis as a lattice with two axes, on which S is 0 on the first axis."""
+    """Return a lattice with one axis as a lattice with two axes; the sum S is then always 0 on the first axis."""
     rows = np.concatenate([0 * lattice.rows, lattice.rows], axis=1)
     return Lattice(rows, lattice.multiplicity, np.append(0, lattice.observed), np.eye(2, dtype=np.int64))
 
@@ -247,9 +262,10 @@ def with_zero_axis(lattice: Lattice) -> Lattice:
 def _extreme_points(
     lattice: Lattice, plane: Lattice, score: Any, criterion: Any, exponent: float, *, rest: bool
 ) -> _ExtremePoints:
-    """Find the extreme points in a box, outside which the probability is below exp(-exponent) on each side.
+    """Find the extreme points (values of the random-sign sum S) in a box around 0.
 
-    If `rest`, find the points that are not extreme. `plane` is the lattice written with two axes.
+    Outside the box, the probability is below exp(-exponent) on each side. If `rest`, find the points that are not
+    extreme. `plane` is `lattice` written with two axes. `score` is the difference of scores as a function of S.
     """
     reach = plane.reach
     half = np.minimum(reach, np.ceil(plane.deviation * math.sqrt(2.0 * exponent)).astype(np.int64) // 2 * 2 + reach % 2)
@@ -275,7 +291,10 @@ def _extreme_points(
 
 
 def _probability(lattice: Lattice, points: _ExtremePoints, bits: int) -> tuple[Decimal, Decimal]:
-    """Return the sum of the points' probabilities times their counts, and a bound on the error of this sum."""
+    """Return the sum over points of probability times count, and a bound on the error of this sum.
+
+    A point counts 1 or, if it is a tie in mid-p, 1/2. `bits` is the precision.
+    """
     (first, second), times = points.values, points.times
     theta, best = _tilt(lattice, points)
     if theta.any():  # the likelier of a point and its mirror image is counted for both
@@ -322,9 +341,9 @@ def _probability(lattice: Lattice, points: _ExtremePoints, bits: int) -> tuple[D
 
 
 def _tilt(lattice: Lattice, points: _ExtremePoints) -> tuple[np.ndarray, np.ndarray]:
-    """Return the likeliest of the points, and the tilt `[axis]` under which S has this point as its mean.
+    """Return a tilt `[axis]`, and the likeliest of the points, which is the mean of the sum S under this tilt.
 
-    The tilt comes first. If the points are not rare, the tilt is 0, and the second result is the middle of the box.
+    If the points are not rare, returns the tilt 0 and the middle of the box.
     """
     (first, second), (row, column) = points.values, np.nonzero(points.times)
     some = np.stack([first[row], second[column]]).astype(np.float64)
@@ -354,7 +373,14 @@ def _transformed(
     lengths: tuple[int, ...],
     bits: int,
 ) -> Decimal:
-    """Return the sum over points of count times weight times tilted probability; the point `star` has the weight 1."""
+    """Return the sum over points of count times weight times tilted probability, as a Fourier sum with `bits` bits.
+
+    `times` `[row, column]` are the counts of the points. A point is a value of K = (S + sum of all rows) / 2, where S
+    is the random-sign sum. K is `low` plus the point's place in the window (`places` `[row]`, `columns` `[column]`).
+    `lengths` are the lengths of the window. The weight of a point is the product over axes of z^(star - place), so the
+    point with the place `star` has the weight 1. `z` `[axis]` is exp(2 theta) under the tilt theta. `odds` are the odds
+    of the sign +, exp(2 theta.v), for each difference row v.
+    """
     chances = [each / (1 + each) for each in odds]
     weight = lattice.multiplicity * np.array([float(each * (1 - each)) for each in chances])
     every = np.arange(-(lengths[0] // 2), lengths[0] - lengths[0] // 2), np.arange(lengths[1] // 2 + 1)
@@ -404,7 +430,7 @@ class _Complex(NamedTuple):
         return cls(np.full(count, number, object), np.zeros(count, int).astype(object))
 
     def times(self, other: "_Complex", bits: int) -> "_Complex":
-        """Return the elementwise product."""
+        """Return the elementwise product of two arrays."""
         real = self.re * other.re - self.im * other.im
         return _Complex(real >> bits, self.re * other.im + self.im * other.re >> bits)
 
@@ -463,9 +489,10 @@ def _pi(bits: int) -> int:
 def _runs(
     times: np.ndarray, columns: np.ndarray, z: Decimal, star: int, frequencies: np.ndarray, length: int, bits: int
 ) -> _Complex:
-    """Return the transform `[row, frequency]` of the weights of each row of points.
+    """Return the Fourier transform `[row, frequency]` of the weights of each row of points.
 
-    The weight of a point at a place is its count (in `times`) times z^(star - place).
+    `times` `[row, column]` are the counts of the points, and `columns` their places on the second axis. The weight of a
+    point is its count times z^(star - place).
 
     The terms of all places from 0 to an end are a geometric series. So the sum over a run of points with equal counts
     is the difference of two such series.

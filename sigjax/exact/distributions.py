@@ -36,22 +36,26 @@ from numpy.typing import NDArray
 from sigjax.exact.lattice import Lattice
 
 _MOST_TILT = 18.0
-"""Largest tilt, in multiples of 1 / (smallest difference). For larger tilts, even the sign of the smallest difference
-is certain in float64."""
+"""Largest tilt theta, in multiples of 1 / (smallest difference). (Under a tilt, P(S = s) is multiplied by exp(theta s),
+up to a constant.) For larger tilts, even the sign of the smallest difference is certain in float64."""
 _CLOSE = 1e-6
-"""Newton's method for a tilt ends if the mean of S differs from the wanted mean by less than this many standard
-deviations."""
+"""Newton's method for a tilt ends if the mean of the random-sign sum S differs from the wanted mean by less than this
+many standard deviations."""
 _MOST_STEPS = 200
 _GAIN = 1e-3
-"""The search for a tilt ends if a step increases the large-deviation rate by less than this. An approximate tilt
-suffices, because every tilt gives correct probabilities."""
+"""The search for a tilt ends if a step increases the large-deviation rate (see `plane_tilt`) by less than this. An
+approximate tilt suffices, because every tilt gives correct probabilities."""
 _PULLS = np.geomspace(0.05, 4.0, 24)
 """Candidates for the parameter u of Chernoff's bound (see `windows`), relative to the best u for a normal
 distribution."""
 
 
 def log_moment(steps: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-    """Return log E exp(theta.S) `[...]`, from theta.v `[..., row]` (`steps`) and the units per row (`multiplicity`)."""
+    """Return log E exp(theta.S) `[...]` for the random-sign sum S of differences.
+
+    `steps` `[..., row]` are theta.v for the difference rows v, and `multiplicity` `[row]` is the number of units with
+    each row.
+    """
     size = np.abs(steps)
     # Use two formulas for log cosh, because the formula for large arguments loses digits for small arguments. These
     # errors would add up over a million units.
@@ -61,12 +65,13 @@ def log_moment(steps: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
 
 
 def line_tilts(steps: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """Find the theta >= 0 `[pair]` under which the mean of S is `mean` `[pair]`, by Newton's method.
+    """Find the tilts theta >= 0 `[pair]` under which the sum S has the mean `mean` `[pair]`, by Newton's method.
 
-    `steps` v and their `multiplicity` c_v (0 for padding) are `[pair, row]`. The mean of S is the sum of c_v v
-    tanh(theta v). It is concave in theta, so Newton's steps never go beyond the solution. By Jensen's inequality, the
-    mean is at most reach tanh(theta (sum of c_v v^2) / reach). The search starts at the theta for which this bound
-    equals `mean`.
+    S is the random-sign sum of the differences v (`steps` `[pair, row]`). A difference v occurs on c_v units
+    (`multiplicity` `[pair, row]`, 0 for padding). The mean of S is the sum of c_v v tanh(theta v). It is concave in
+    theta, so Newton's steps never go beyond the solution. By Jensen's inequality, the mean is at most reach tanh(theta
+    (sum of c_v v^2) / reach), where reach is the largest value of S. The search starts at the theta for which this
+    bound equals `mean`.
     """
     smallest = np.where(multiplicity > 0, steps, np.inf).min(axis=1)
     weight = multiplicity * steps.astype(np.float64)
@@ -84,11 +89,12 @@ def line_tilts(steps: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) ->
 
 
 def plane_tilt(rows: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """Find a theta `[axis]` under which the mean of S is near `mean` `[axis]`, by Newton's method.
+    """Find a tilt theta `[axis]` under which the sum S has a mean near `mean` `[axis]`, by Newton's method.
 
-    Such a theta maximizes theta.mean - log M(theta), a concave function. Its maximum is the large-deviation rate of P(S
-    = mean). If `mean` is on the boundary of the possible values, the maximum is at infinity. Then the search stops when
-    a step increases the function by too little.
+    S is the sum of the difference `rows` `[row, axis]` with random signs; `multiplicity` `[row]` units have each row.
+    Such a theta maximizes theta.mean - log M(theta), a concave function, where M(theta) = E exp(theta.S). Its maximum
+    is the large-deviation rate of P(S = mean). If `mean` is on the boundary of the possible values, the maximum is at
+    infinity. Then the search stops when a step increases the function by too little.
     """
 
     def rate(theta: np.ndarray) -> float:
@@ -115,17 +121,18 @@ def plane_tilt(rows: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) -> 
 
 
 def covariance(rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray) -> NDArray[np.float64]:
-    """Return the covariance `[axis, axis]` of S under the tilt theta."""
+    """Return the covariance `[axis, axis]` of the random-sign sum S of the difference `rows` under the tilt theta."""
     decay = np.exp(-2.0 * np.abs(rows @ theta))
     return (rows * (multiplicity * 4.0 * decay / (1.0 + decay) ** 2)[:, None]).T @ rows
 
 
 def windows(rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, exponent: float) -> np.ndarray:
-    """Return half-widths `[axis, side]` of a window around the mean of S under the tilt theta.
+    """Return half-widths `[axis, side]` of a window around the mean of the random-sign sum S under the tilt theta.
 
     On each side of each axis, the probability outside the window is at most exp(-exponent). This follows from
-    Chernoff's bound P(S >= m + x) <= M(theta + u) / M(theta) exp(-u (m + x)) for every u > 0, where m is the mean. For
-    several u, the x is computed at which this bound is exp(-exponent). The smallest x is the half-width.
+    Chernoff's bound P(S >= m + x) <= M(theta + u) / M(theta) exp(-u (m + x)) for every u > 0, where m is the mean and
+    M(theta) = E exp(theta.S). For several u, the x is computed at which this bound is exp(-exponent). The smallest x is
+    the half-width.
     """
     base, half_logits = log_moment(rows @ theta, multiplicity), rows @ theta
     mean, variance = (multiplicity * np.tanh(half_logits)) @ rows, np.diag(covariance(rows, multiplicity, theta))
@@ -140,14 +147,15 @@ def windows(rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, expon
 
 
 def dp_null(lattice: Lattice) -> np.ndarray:
-    """Return P(S = 2k - reach) for every k (float64), computed by adding one unit after another (Algorithm 3).
+    """Return the distribution of the random-sign sum S, computed by adding one unit after another (Algorithm 3).
 
         F_n(k) = (F_{n-1}(k) + F_{n-1}(k - d_n)) / 2
 
-    Here F_n is the distribution after n units, and d_n the difference on the nth unit. The result has the shape
-    `[reach_0 + 1]` for one axis, `[reach_0 + 1, reach_1 + 1]` for two axes, and `[]` for no axis. Only positive numbers
-    are added, so small probabilities keep their digits until they underflow. With n units, the error of a probability P
-    is at most n eps P + n 2^-1022, where eps = 2^-52.
+    Here F_n is the distribution after n units, and d_n the difference on the nth unit. The result is P(S = 2k - reach)
+    for every k (float64), where reach `[axis]` is the largest value of S. It has the shape `[reach_0 + 1]` for one
+    axis, `[reach_0 + 1, reach_1 + 1]` for two axes, and `[]` for no axis. Only positive numbers are added, so small
+    probabilities keep their digits until they underflow. With n units, the error of a probability P is at most n eps P
+    + n 2^-1022, where eps = 2^-52.
 
     >>> one = np.ones(1, np.int64)
     >>> dp_null(Lattice(np.array([[1], [2]]), np.array([2, 1]), observed=4 * one, basis=one[:, None]))
@@ -171,17 +179,18 @@ def dp_null(lattice: Lattice) -> np.ndarray:
 
 
 def dp_cost(lattice: Lattice) -> int:
-    """Return the number of additions in `dp_null`: the number of units times the number of points of the grid."""
+    """Return the number of additions in `dp_null`: the number of units times the number of grid points."""
     return int(lattice.multiplicity.sum()) * math.prod((lattice.reach + 1).tolist())
 
 
 def tree_null(lattice: Lattice) -> np.ndarray:
-    """Return P(S = 2k - reach) for every k, by FFT products of larger and larger groups of units (Algorithm 4).
+    """Return the distribution of the random-sign sum S, by FFT products of groups of units (Algorithm 4).
 
-    The result has the same shape as that of `dp_null`. `tree_error` bounds its absolute errors: probabilities far below
-    1e-16 are only rounding errors, and negative results are set to 0. If the result has P numbers, the time is at most
-    O(P log^2 P). For N units with differences of at most G on one axis, P is at most GN + 1. If all these differences
-    have the same size, the time is O(GN log GN log N), as in the paper.
+    The groups become larger and larger. The result is P(S = 2k - reach) for every k, where reach is the largest value
+    of S, as in `dp_null`. `tree_error` bounds its absolute errors: probabilities far below 1e-16 are only rounding
+    errors, and negative results are set to 0. If the result has P numbers, the time is at most O(P log^2 P). For N
+    units with differences of at most G on one axis, P is at most GN + 1. If all these differences have the same size,
+    the time is O(GN log GN log N), as in the paper.
 
     >>> one = np.ones(1, np.int64)
     >>> tree_null(Lattice(np.array([[1], [2]]), np.array([2, 1]), observed=4 * one, basis=one[:, None])).round(9)
@@ -213,10 +222,10 @@ def tree_error(lattice: Lattice) -> float:
 
 
 def _convolution(rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return the polynomial of all units of these `rows`.
+    """Return the probabilities of all sums of these difference `rows` with random signs; `counts` units have each row.
 
-    It is the product of the polynomials of two halves of the rows. For a single row, it is a power of one unit's
-    polynomial.
+    They are the coefficients of a polynomial. It is the product of the polynomials of two halves of the rows. For a
+    single row, it is a power of one unit's polynomial.
     """
     if len(rows) == 1:
         (row,), count = rows, int(counts[0])
@@ -264,12 +273,13 @@ def _tree_cost_and_error(rows: np.ndarray, counts: np.ndarray) -> tuple[float, f
 
 
 def _fft_lengths(rows: np.ndarray, counts: np.ndarray) -> list[int]:
-    """Return the lengths `[axis]` of the FFTs for the product that contains all units of these `rows`."""
+    """Return the lengths `[axis]` of the FFTs that hold all sums of the units with these difference `rows`."""
     return [fft_length(int(reach) + 1) for reach in counts @ np.abs(rows)]
 
 
 MOST_HALF_LOGIT = 300.0
-"""Larger values of theta.v are replaced by this, because then a sign is certain, and cosh would overflow."""
+"""Larger values of theta.v, half of the log odds of a unit's sign, are replaced by this. Then a sign is certain, and
+cosh would overflow."""
 
 
 def characteristic(
@@ -282,8 +292,8 @@ def characteristic(
 ) -> np.ndarray:
     """Return the conjugate of the characteristic function E exp(i w.(K - first)), for one or several sums S.
 
-    The result is `[..., frequency]`. It is the conjugate because the inverse FFT has the opposite sign in its exponent,
-    and probabilities are real.
+    S is the random-sign sum of difference rows, and K = (S + sum of all rows) / 2. The result is `[..., frequency]`. It
+    is the conjugate because the inverse FFT has the opposite sign in its exponent, and probabilities are real.
 
     `rows` are v `[..., row, axis]` (int64), with the counts `multiplicity` `[..., row]` (0 for padding). `half_logits`
     `[..., row]` are theta.v, half of the log odds of the sign of a unit; None means no tilt. `first` `[..., axis]` is
@@ -323,43 +333,50 @@ def centred_modulo(number: Any, whole: int) -> np.ndarray:
 
 
 MANY_SIGNS = 200
-"""With at least this many signs, the characteristic function is near exp(-num_signs / 4) at most frequencies, so
-computing it takes less time per term."""
+"""If the systems differ on at least this many units (num_signs), the characteristic function is near exp(-num_signs /
+4) at most frequencies. Then computing it takes less time per term."""
 DEVIATIONS = 9.0
-"""Half-width of the usual window around the mean, in standard deviations of S."""
+"""Half-width of the usual window of sums S around their mean, in standard deviations of S."""
 EPSILON = float(np.finfo(np.float64).eps)
 _NEGLIGIBLE = 42.0
 """Frequencies at which the characteristic function is below exp(-42) = 6e-19 are left out."""
 _STRIDE_GROWTH = 1.0
 """With two axes, frequencies are first searched on a coarse grid. Its spacing is such that the square root of the
-exponent (see `_significant_frequencies`) changes by at most this much between two points."""
+exponent e changes by at most this much between two points. (exp(-e) bounds the characteristic function, see
+`_significant_frequencies`.)"""
 _WEIGHT_AT_FIRST = 256.0
-"""The search of `line_frequencies` first uses only some rows, with about this total weight. They suffice to show that
-most frequencies are negligible."""
+"""The search of `line_frequencies` first uses only some difference rows, with about this total weight. They suffice to
+show that most frequencies are negligible."""
 _ON_ONE_THREAD, _FEWEST = 2**18, 32
 """A matrix product is computed in parts of at most `_ON_ONE_THREAD` terms, because BLAS computes such a part on one
 thread, and waking other threads takes longer. It is not divided if a part would have fewer than `_FEWEST` rows."""
 _BLOCK = 2**15
-"""At most this many terms are computed at a time, so that they stay in the cache."""
+"""At most this many terms of characteristic functions are computed at a time, so that they stay in the cache."""
 
 
 def grid_lengths(lattice: Lattice) -> tuple[int, ...]:
     """Return the lengths of a grid that holds a window of 9 standard deviations on each side, or all values of S.
 
-    A length is a number of grid points, and S differs by 2 between neighbouring points. By Hoeffding's inequality, the
-    probability outside the window is at most 2 exp(-9^2 / 2) = 6e-18 per axis. This holds under any tilt, because each
-    term keeps its range [-v, v].
+    S is the random-sign sum. A length is a number of grid points, and S differs by 2 between neighbouring points. By
+    Hoeffding's inequality, the probability outside the window is at most 2 exp(-9^2 / 2) = 6e-18 per axis. This holds
+    under any tilt, because each term keeps its range [-v, v].
     """
     return tuple(map(fft_length, grid_values(lattice.reach, lattice.deviation).tolist()))
 
 
 def grid_values(reach: np.ndarray, deviation: np.ndarray) -> np.ndarray:
-    """Return the number of values that the grid must hold, for each reach (largest value) and deviation of S."""
+    """Return the number of values of the random-sign sum S that a grid must hold on each axis.
+
+    `reach` `[axis]` is the largest value of S, and `deviation` `[axis]` its standard deviation.
+    """
     return np.minimum(reach, np.ceil(DEVIATIONS * deviation)).astype(np.int64) + 1
 
 
 def window_mass(reach: np.ndarray, length: int) -> np.ndarray:
-    """Return a bound on the probability outside a grid with one axis, for each largest value (`reach`) of S."""
+    """Return a bound on the probability that the sum S is outside a grid with one axis and `length` points.
+
+    `reach` is the largest value of S.
+    """
     return np.where(length > reach, 0.0, 2.0 * math.exp(-(DEVIATIONS**2) / 2))
 
 
@@ -368,8 +385,9 @@ def grid_probabilities(
 ) -> np.ndarray:
     """Return P_theta(K = first + k) for each point k of a grid with these `lengths`.
 
-    `theta` and `first` are `[axis]`. K is taken modulo the lengths. `rounding_error` bounds the rounding errors of the
-    probabilities.
+    K is (S + sum of all rows) / 2, where S is the sum of the `rows` `[row, axis]` with random signs. P_theta is the
+    probability under the tilt `theta` `[axis]`, and `first` `[axis]` the first value of K on the grid. K is taken
+    modulo the lengths. `rounding_error` bounds the rounding errors of the probabilities.
 
     >>> rows, multiplicity = np.array([[1], [2]]), np.array([2, 1])
     >>> grid_probabilities(rows, multiplicity, np.zeros(1), np.zeros(1, int), (6,))[:5].round(12)
@@ -385,7 +403,7 @@ def grid_probabilities(
 def significant_spectrum(
     rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, first: np.ndarray, lengths: tuple[int, ...]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the significant frequencies, and the (conjugate) characteristic function at these frequencies.
+    """Return the frequencies that are not negligible, and the (conjugate) characteristic function at these frequencies.
 
     The frequencies `[axis, frequency]` are integers in ascending order, on the last axis from 0 to length / 2. The
     function `[frequency]` is `characteristic`. Its inverse FFT is `grid_probabilities`.
@@ -403,8 +421,8 @@ def rounding_error(num_signs: Any, lengths: tuple[int, ...]) -> Any:
     """Return a bound on the 2-norm of rounding errors in `grid_probabilities`, relative to the 2-norm of the result.
 
     The bound has two parts. The error of the FFT is below a few epsilon for each doubling of its length (Higham 2002,
-    theorem 24.2). The characteristic function is computed from sums of logarithms and angles over signs. At significant
-    frequencies, its rounding errors grow like the square root of the number of signs.
+    theorem 24.2). The characteristic function is computed from sums of logarithms and angles over signs. At frequencies
+    where it is not negligible, its rounding errors grow like the square root of the number of signs.
     """
     return EPSILON * (4.0 * math.log2(math.prod(lengths)) + 4.0 * np.sqrt(num_signs) + 16.0)
 
@@ -425,8 +443,8 @@ def _significant_frequencies(
     Only one half of the spectrum is searched, because the other half is its mirror image. The modulus is at most
     exp(-e), where the exponent e is computed by `sum_exponents`. The square root of e is the 2-norm of a vector over
     rows that is proportional to the sines of the half angles w.v / 2. So its slope (the change per frequency) is
-    bounded. Therefore e is first computed on a coarse grid of frequencies, and then only at frequencies that may be
-    significant.
+    bounded. Therefore e is first computed on a coarse grid of frequencies, and then only at frequencies where e may be
+    small.
     """
     half = lengths[-1] // 2 + 1
     weight = multiplicity / (4.0 * np.cosh(np.minimum(np.abs(half_logits), MOST_HALF_LOGIT)) ** 2)
@@ -447,12 +465,13 @@ def _significant_frequencies(
 
 
 def line_frequencies(rows: np.ndarray, weight: np.ndarray, length: int, negligible: float) -> np.ndarray:
-    """Return the significant frequencies `[frequency]` on one axis, in the lower half of the spectrum.
+    """Return the frequencies `[frequency]` of one axis that are not negligible, in the lower half of the spectrum.
 
-    At these frequencies, the bound on the modulus is above exp(-negligible). `weight` `[row]` is c_v pi_v (1 - pi_v).
-    The search has two steps, as in `_significant_frequencies`. The first step uses only some of the rows, which is
-    valid because each row can only increase the exponent. A frequency is written as a multiple of a stride plus an
-    offset, and this multiple as a sum of two parts. So each step is one matrix product.
+    At these frequencies, the bound on the modulus of the characteristic function is above exp(-negligible). `weight`
+    `[row]` is c_v pi_v (1 - pi_v), if c_v units have the row v and the sign + has the probability pi_v. The search has
+    two steps, as in `_significant_frequencies`. The first step uses only some of the rows, which is valid because each
+    row can only increase the exponent. A frequency is written as a multiple of a stride plus an offset, and this
+    multiple as a sum of two parts. So each step is one matrix product.
     """
     half, every = length // 2 + 1, max(1, int(weight.sum() / _WEIGHT_AT_FIRST))
     some, light = rows[::every], weight[::every]
@@ -473,7 +492,7 @@ def line_frequencies(rows: np.ndarray, weight: np.ndarray, length: int, negligib
 
 
 def sum_exponents(rows: np.ndarray, weight: np.ndarray, lengths: tuple[int, ...], frequencies: Any) -> np.ndarray:
-    """Return the sum over rows of weight times (1 - cos w.v): the exponent of the bound on the modulus.
+    """Return the sum over rows of weight times (1 - cos w.v): exp(-sum) bounds the characteristic function's modulus.
 
     The result `[first, second]` is for each frequency on the first axis with each frequency on the second axis. Because
     cos(x + y) = cos x cos y - sin x sin y, it is one matrix product.

@@ -1,11 +1,11 @@
-"""The edge of the extreme region along the second of two axes, for each place (grid value) on the first axis.
+"""The edge of the extreme sums along the second of two axes, for each place (grid value) on the first axis.
 
-At each place on the first axis, the points (values of S) on the second axis are extreme from some value on. This value
-is the edge. The points that are not extreme form a convex set, so lines give bounds for the edge. Suppose that at some
-places the exact crossing is known, at which the score equals the threshold. Between two neighbouring crossings, the
-edge is at least the line through both of them. It is at most the extended line through the two next crossings on the
-left, and likewise on the right. At nearly all places, these bounds are the same grid point, so no score needs to be
-computed.
+The sum S has two axes (numbers), and a point is a value of S. At each place on the first axis, the points on the second
+axis are extreme from some value on. This value is the edge. The points that are not extreme form a convex set, so lines
+give bounds for the edge. Suppose that at some places the exact crossing is known, at which the score equals the
+threshold. Between two neighbouring crossings, the edge is at least the line through both of them. It is at most the
+extended line through the two next crossings on the left, and likewise on the right. At nearly all places, these bounds
+are the same grid point, so no score needs to be computed.
 """
 
 from collections.abc import Callable
@@ -19,19 +19,20 @@ from sigjax.run.context import ahead
 
 DeltaOfPairs = Callable[[np.ndarray], Delta]
 _SCORED_AT_ONCE = 2**15
-"""At most this many values of S are scored at a time, so that they stay in the cache."""
+"""At most this many values of the sum S are scored at a time, so that they stay in the cache."""
 _SPACING = 16
-"""If there are many places, edges are searched only at every 16th place (node). Lines through the crossings at these
-places give all or nearly all other edges."""
+"""If there are many places on the first axis, edges are searched only at every 16th place (node). Lines through the
+crossings at these places give all or nearly all other edges."""
 _MOST_SEARCHED = 2**11
-"""If there are at most this many places, the edge is searched at every place."""
+"""If a batch of pairs has at most this many places on the first axis, the edge is searched at every place."""
 _BRACKET = 2.0**-22
-"""Half-width, in places, of the interval around a crossing. The score is computed at both ends, to check that it
-crosses the threshold between them."""
+"""Half-width, in places, of the interval around a crossing (at which the score equals the threshold). The score is
+computed at both ends, to check that it crosses the threshold between them."""
 _LINE_ERROR = 2.0**-16
-"""A safe bound on the error, in places, of the lines through crossings."""
+"""A safe bound on the error, in places, of the lines through crossings (at which the score equals the threshold)."""
 _MARGIN = 128.0
-"""Lines are used only at places that are at least this far from values at which S is clipped."""
+"""Lines are used only at places that are at least this far from values at which the sum S is clipped to a possible
+value."""
 
 
 def is_extreme(deltas: np.ndarray, thresholds: np.ndarray, *, strict: bool) -> np.ndarray:
@@ -41,28 +42,32 @@ def is_extreme(deltas: np.ndarray, thresholds: np.ndarray, *, strict: bool) -> n
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """The places (grid points) of each pair's window, in sheared coordinates.
+    """The grid of sums S around the mean of each pair, in sheared coordinates; a place is an index on an axis.
 
     The shear adds a multiple of the first axis to the second axis, so that the two axes are less correlated.
     """
 
     lengths: tuple[int, ...]
     start: np.ndarray
-    """`[pair, axis]`: the first value of S on each axis; S differs by 2 between neighbouring places."""
+    """`[pair, axis]`: the value of S at the first place of each axis; S differs by 2 between neighbouring places."""
     reach: np.ndarray
     """`[pair, axis]`: the largest possible value of S before the shear. Larger values are clipped to it."""
     shear: np.ndarray
-    """`[axis, axis]`: sheared values are S @ shear. The shear does not change the first axis."""
+    """`[axis, axis]`: the sum S in sheared coordinates is S @ shear. The shear does not change the first axis."""
 
     def axis_values(self, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return all values of S on the first axis `[pair, place]`, and its least value on the second `[pair, 1]`."""
+        """Return the values of S on the first axis `[pair, place]`, and the first value on the second axis `[pair, 1]`.
+
+        `some` are the indices of the pairs.
+        """
         low = self.start[some]
         return low[:, :1] + 2 * np.arange(self.lengths[0]), low[:, 1:]
 
     def unclipped(self, some: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Return a mask `[pair, value]` of the values (`first`, `second`) of S that are not clipped.
+        """Return a mask `[pair, value]` of the values (`first`, `second`) of the sum S that are possible on both axes.
 
-        On the second axis, values within `_MARGIN` of clipped values are excluded, too.
+        The values are in sheared coordinates. Impossible values are clipped to the largest possible value. On the
+        second axis, values within `_MARGIN` of clipped values are excluded, too.
         """
         sign = self.shear[1, 1]
         one, other = self.reach[some].T[:, :, None]
@@ -72,7 +77,11 @@ class Window:
 def find_edges(
     window: Window, delta_of: DeltaOfPairs, thresholds: np.ndarray, workers: int, *, strict: bool
 ) -> np.ndarray:
-    """Return the edge `[pair, place]`: the first extreme place on the second axis, for each place on the first axis."""
+    """Return the edge `[pair, place]`: the first extreme place on the second axis, for each place on the first axis.
+
+    The place is the length of the second axis if no place is extreme. `delta_of` gives the differences of scores, which
+    are extreme if they reach the `thresholds` `[pair]` (or exceed them, if `strict`).
+    """
     batch = max(1, _SCORED_AT_ONCE // window.lengths[0])
     parts = [np.arange(begin, min(begin + batch, len(thresholds))) for begin in range(0, len(thresholds), batch)]
     of_some = partial(_edges, window, delta_of, thresholds[:, None], strict)
@@ -86,7 +95,7 @@ def _edges(
     strict: bool,  # noqa: FBT001
     some: np.ndarray,
 ) -> np.ndarray:
-    """Return the edges `[pair, place]` of some of the pairs."""
+    """Return the edges `[pair, place]` (see `find_edges`) of the pairs with the indices `some`."""
     (width, height), (values, low) = window.lengths, window.axis_values(some)
     is_met, delta = partial(is_extreme, thresholds=thresholds[some], strict=strict), delta_of(some)
     spacing = _SPACING if values.size > _MOST_SEARCHED else 1
@@ -130,8 +139,9 @@ def _edges_between(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the edges `[pair, place]` that lines through crossings give, and a mask of edges that remain uncertain.
 
-    `crossed` `[pair, node]` are the crossings at `node_places`; `known` marks crossings that were checked, and `never`
-    places without an extreme point. An edge is uncertain if its bounds differ.
+    At a crossing, the score equals the threshold. `crossed` `[pair, node]` are the crossings at the places
+    `node_places` on the first axis. `known` marks crossings that were checked, and `never` nodes without an extreme
+    point. An edge is uncertain if its bounds differ.
     """
     width, height = window.lengths
     places = np.arange(width)

@@ -29,23 +29,26 @@ _NO_OVERFLOW = 2**30
 
 @dataclass(frozen=True, eq=False)
 class Lattice:
-    """The difference rows v of a pair, with their multiplicities c_v: the parameters of the distribution of S.
+    """The distinct differences v of two systems and the numbers c_v of units with each: they define the sum S.
 
-    The random-sign sum S is the sum over rows v of v times the sum of c_v random signs.
+    The random-sign sum S is the sum over all units of their differences with random signs. Its axes are coordinates of
+    the differences (see `basis`).
     """
 
     rows: np.ndarray
-    """`[row, axis]` int64: distinct nonzero differences, with 0 to 2 axes. A row stands for itself and its negative."""
+    """`[row, axis]` int64: the distinct nonzero differences of units, with 0 to 2 axes. A difference and its negative
+    are stored as one row."""
     multiplicity: np.ndarray
-    """`[row]` int64: number of units with this difference."""
+    """`[row]` int64: number of units with this difference or its negative."""
     observed: np.ndarray
-    """`[axis]` int64: the value of S without swaps."""
+    """`[axis]` int64: the value of the sum S without swaps."""
     basis: np.ndarray
-    """`[axis, stat]` int64: S @ basis is the difference a* - b* of each statistic."""
+    """`[axis, stat]` int64: if S `[axis]` is a sum of differences, S @ basis is the difference of the systems in each
+    statistic."""
 
     @cached_property
     def reach(self) -> np.ndarray:
-        """`[axis]` int64: the largest value of S on each axis. All values of S on an axis have the same parity."""
+        """`[axis]` int64: the largest value of the random-sign sum S. All values on an axis have the same parity."""
         return self.multiplicity @ np.abs(self.rows)
 
     @cached_property
@@ -55,12 +58,12 @@ class Lattice:
 
     @cached_property
     def deviation(self) -> np.ndarray:
-        """`[axis]`: the standard deviation of S."""
+        """`[axis]`: the standard deviation of the random-sign sum S."""
         return np.sqrt((self.rows.astype(np.float64) ** 2).T @ self.multiplicity)
 
     @property
     def axes(self) -> int:
-        """Number of axes; it is 0 for identical systems."""
+        """Number of axes (numbers per difference), 0 to 2; it is 0 for identical systems."""
         return self.rows.shape[1]
 
 
@@ -75,7 +78,9 @@ _TOO_LARGE = NotEligible("the differences of the statistics are too large for an
 
 
 def pair_lattice(a: np.ndarray, b: np.ndarray, stat_names: tuple[str, ...]) -> Lattice | NotEligible:
-    """Reduce the statistics `[unit, stat]` (int64) of two systems to a lattice.
+    """Reduce the statistics `[unit, stat]` (int64) of two systems to a lattice: their distinct differences.
+
+    Returns `NotEligible` if more than two axes are needed, or if the differences are too large.
 
     >>> a = np.array([[1, 1], [1, 1], [0, 1]])
     >>> b = np.array([[0, 1], [1, 1], [4, 1]])
@@ -108,9 +113,10 @@ def pair_lattice(a: np.ndarray, b: np.ndarray, stat_names: tuple[str, ...]) -> L
 
 
 def _distinct_rows(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct rows, ascending, and how often each row occurs; a row and its negative count as equal.
+    """Return the distinct rows of `differences` `[unit, stat]`, and how often each row occurs.
 
-    The sign of a row is chosen so that its first nonzero number is positive.
+    A row and its negative count as equal. The sign of a row is chosen so that its first nonzero number is positive.
+    Rows are in ascending order.
     """
     if differences.shape[1] == 1:
         values, counts = np.unique(np.abs(differences[:, 0]), return_counts=True)
@@ -181,10 +187,10 @@ def _echelon(rows: np.ndarray) -> list[np.ndarray] | None:
 
 
 def _lagrange_reduced(axes: np.ndarray, basis: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Reduce two axes by Lagrange's algorithm; return the new coordinates and their basis.
+    """Reduce two axes by Lagrange's algorithm; return the new coordinates `[row, axis]` and their basis.
 
-    An axis has the weighted length sqrt(sum of weights times squared coordinates). The result has the smallest product
-    of the two lengths.
+    An axis has the weighted length sqrt(sum over rows of weight times squared coordinate). The result has the smallest
+    product of the two lengths.
     """
     first, second = axes.T.astype(object)
     weights = weights.astype(object)
@@ -201,11 +207,12 @@ def _lagrange_reduced(axes: np.ndarray, basis: np.ndarray, weights: np.ndarray) 
 
 
 def plane_axes(lattice: Lattice, half: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the values of S on each axis of a box around 0, and a mask of the possible points of the box.
+    """Return the values of the sum S on both axes of a box around 0, and a mask of the possible values.
 
-    Returns three arrays: the values `[first]`, the values `[second]`, and the mask `[first, second]`. `half` `[axis]`
-    are the half-widths of the box. The mask marks the points in the convex hull of the possible values of S. The first
-    axis starts at 0 or 1, because points with negative first values are mirror images.
+    Returns three arrays: the values `[first]` on the first axis, the values `[second]` on the second axis, and the mask
+    `[first, second]`. `half` `[axis]` are the half-widths of the box. The mask marks the points in the convex hull of
+    the possible values of S. The first axis starts at 0 or 1, because each point with a negative first value is the
+    negative of another point.
     """
     widest, highest = int(half[0]), int(half[1])
     first, second = np.arange(widest % 2, widest + 1, 2), np.arange(-highest, highest + 1, 2)
@@ -214,10 +221,10 @@ def plane_axes(lattice: Lattice, half: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def hull(lattice: Lattice, first: NDArray[np.int64]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lowest and the highest value of S on the second axis, for each value `[first]` on the first axis.
+    """Return the lowest and highest value of the sum S on the second axis, for each value `first` on the first axis.
 
-    These are the limits of the convex hull of the possible values. The hull is a polygon whose sides are parallel to
-    the rows. Along its upper edge, the rows come in the order of decreasing slope.
+    These are the limits of the convex hull of the possible values of S. The hull is a polygon whose sides are parallel
+    to the rows. Along its upper edge, the rows come in the order of decreasing slope.
     """
     upright = lattice.rows[:, 0] == 0
     sides = (2 * lattice.rows * np.sign(lattice.rows[:, :1]) * lattice.multiplicity[:, None])[~upright]

@@ -4,8 +4,8 @@ Most functions here evaluate the score on every possible value of the random-sig
 metric need not be linear or monotone. Exchanging the systems turns S into -S and delta into -delta, so half of the
 values suffice (`p_value_of_sets`).
 
-**Bounds.** If the score is monotone in S, a sum is extreme if it is beyond an edge. Then the p-value is a tail
-probability P(S >= edge), or 1 minus a tail probability. If the differences d_i of the units are real numbers, or
+**Bounds.** If the score is monotone in S, the extreme sums are those from some value on (the edge). Then the p-value is
+a tail probability P(S >= edge), or 1 minus a tail probability. If the differences d_i of the units are real numbers, or
 decimals too fine for a grid, they are rounded: d_i = h (k_i + r_i) with a step h, an integer k_i and a remainder r_i.
 Let e_i be the random signs, S_k the sum of e_i k_i, and R the sum of e_i r_i. Then S = h (S_k + R), where R is small.
 The distribution of S_k is computed exactly on a grid. Take a tilt theta that makes the edge y likely, and let `mean` be
@@ -53,21 +53,24 @@ from sigjax.resample.extreme import Extreme, size
 from sigjax.run.costs import LISTED_DELTA, Cost
 
 BOUNDS_WIDTH = 0.01
-"""Bounds are accepted as an exact test if (upper - lower) / upper is at most this."""
+"""Bounds on p are accepted as an exact test if (upper - lower) / upper is at most this."""
 _AIMED_WIDTH = 0.6 * BOUNDS_WIDTH
-"""The step h is chosen so that the expected width of the bounds is this."""
+"""The step h, to which differences are rounded, is chosen so that the relative width of the bounds on p is about
+this."""
 _REMAINDER_EXPONENT = math.log(1e4 / BOUNDS_WIDTH) + 8.0
-"""x (see the module's text) is chosen so that exp(-x^2 / (2 sum r_i^2)) = exp(-`_REMAINDER_EXPONENT`). The term 8
-allows for Chernoff's bound, which is larger than the probability."""
+"""The largest remainder x that the bounds allow for (see the module's text) is chosen so that exp(-x^2 / (2 sum r_i^2))
+= exp(-`_REMAINDER_EXPONENT`). The term 8 allows for Chernoff's bound, which is larger than the probability."""
 DifferenceOfScores = Callable[[np.ndarray], np.ndarray]
-"""Function from values of S `[value]` to differences of scores `[value]`."""
+"""Function from values `[value]` of the random-sign sum S (of the differences of two systems) to differences of scores
+`[value]`."""
 Tail = Callable[[float], "TailBounds"]
-"""Function from an edge > 0 to bounds on P(S >= edge)."""
+"""Function from an edge > 0 to bounds on P(S >= edge), where S is the random-sign sum of the differences of two
+systems."""
 _CHECKED_POINTS = 1025
-"""Number of values of S at which `extreme_edges` checks that the score is monotone."""
+"""`extreme_edges` checks at this many values of the sum S that the score is monotone in S."""
 _SMALLEST = 1e-300
 _POINTS_AT_ONCE = 65
-"""Number of values of S at which `_first_true` evaluates its condition at once."""
+"""`_first_true` evaluates its condition at this many values of the sum S at once."""
 
 
 class TailBounds(NamedTuple):
@@ -78,7 +81,10 @@ class TailBounds(NamedTuple):
 
 
 def choose_step(lattice: Lattice, edge: float) -> tuple[float, int]:
-    """Return the coarsest step h with narrow enough bounds on P(S >= edge), and the number of values on its grid."""
+    """Return the coarsest step h with narrow enough bounds on P(S >= edge), and the number of values on its grid.
+
+    S is the random-sign sum of the lattice (one axis). Differences will be rounded to multiples of h.
+    """
     steps, multiplicity = lattice.rows[:, 0].astype(np.float64), lattice.multiplicity
     deviation = math.sqrt(float((steps**2) @ multiplicity))
     theta = _tilt_to(steps, multiplicity, edge)
@@ -91,6 +97,8 @@ def choose_step(lattice: Lattice, edge: float) -> tuple[float, int]:
 
 def bound_tail(lattice: Lattice, edge: float, step: float) -> TailBounds:
     """Return bounds on P(S >= edge) for edge > 0, from differences rounded to multiples of `step`.
+
+    S is the random-sign sum of the lattice (one axis).
 
     >>> lattice = few_units(np.array([[314159], [271828], [141421], [173205]]), np.zeros((4, 1), int))
     >>> low, high = bound_tail(lattice, 600_000.0, choose_step(lattice, 600_000.0)[0])
@@ -117,7 +125,7 @@ def bound_tail(lattice: Lattice, edge: float, step: float) -> TailBounds:
 
 
 def _tilt_to(steps: np.ndarray, multiplicity: np.ndarray, edge: float) -> float:
-    """Return the tilt under which the mean of S is `edge`."""
+    """Return the tilt theta under which the random-sign sum S of the differences `steps` has the mean `edge`."""
     largest = float(steps.max())
     mean = min(edge, float(steps @ multiplicity))
     return float(line_tilts(steps[None] / largest, multiplicity[None], np.array([mean / largest]))[0]) / largest
@@ -126,10 +134,10 @@ def _tilt_to(steps: np.ndarray, multiplicity: np.ndarray, edge: float) -> float:
 def _grid_tails(lattice: Lattice, low: float, high: float) -> list[tuple[float, float]]:
     """Return log P(S_k >= edge) and the logarithm of its error bound, for each of two edges `low` and `high`.
 
-    S_k is the sum of a lattice of integers (see the module's text). The edges must be close to each other, because they
-    share one tilt. `low` is moved down, and `high` up, by more than its rounding error. Tilted probabilities of S_k =
-    first + 2j are a Fourier sum over few frequencies. Multiplied by the weights exp(-2 theta j), the terms of each
-    frequency are a geometric series in j.
+    S_k is the sum of a lattice of integers with random signs (see the module's text). The edges must be close to each
+    other, because they share one tilt. `low` is moved down, and `high` up, by more than its rounding error. Tilted
+    probabilities of S_k = first + 2j are a Fourier sum over few frequencies. Multiplied by the weights exp(-2 theta j),
+    the terms of each frequency are a geometric series in j.
     """
     steps, multiplicity, reach = lattice.rows[None, :, 0], lattice.multiplicity[None], int(lattice.reach[0])
     parity, (length,) = reach % 2, grid_lengths(lattice)
@@ -170,7 +178,10 @@ def _grid_tails(lattice: Lattice, low: float, high: float) -> list[tuple[float, 
 
 
 def _geometric(step: Any, whole: Any, count: int) -> Any:
-    """Return the sum of exp(step k) over k = 0, ..., count - 1; `whole` is step times count, up to whole turns."""
+    """Return the sum of exp(step k) over k = 0, ..., count - 1.
+
+    `whole` is step times count, up to a multiple of 2 pi i.
+    """
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(step == 0.0, count, np.expm1(whole) / np.expm1(step))
 
@@ -184,10 +195,11 @@ def _rounded_lattice(sizes: np.ndarray, multiplicity: np.ndarray) -> Lattice:
 
 
 def extreme_edges(lattice: Lattice, score: DifferenceOfScores, criterion: Extreme) -> tuple[float, float] | None:
-    """Return the smallest extreme sum, and the smallest sum that is more extreme than observed; S is an integer.
+    """Return the smallest extreme value of the sum S, and the smallest value that is more extreme than observed.
 
-    The sign of S is chosen so that larger sums are more extreme. `criterion` is for one pair. Returns None if the score
-    is not monotone in S.
+    S is the random-sign sum of the lattice (one axis), an integer. Its sign is chosen so that larger sums are more
+    extreme. `score` is the difference of scores as a function of S. `criterion` is for one pair. Returns None if the
+    score is not monotone in S.
     """
     tolerance, alternative = float(criterion.tolerance[0]), criterion.alternative
     reach = float(lattice.reach[0])
@@ -198,7 +210,7 @@ def extreme_edges(lattice: Lattice, score: DifferenceOfScores, criterion: Extrem
     sign = 1.0 if upward else -1.0
 
     def size_at(sums: np.ndarray) -> np.ndarray:
-        """Return how extreme the difference of scores is (see `size`). It increases with the sum."""
+        """Return how extreme the difference of scores is at these sums (see `size`). It increases with the sum."""
         mirrored = -sign if alternative == "less" else sign
         return np.asarray(size(score(mirrored * sums), alternative))
 
@@ -210,7 +222,7 @@ def extreme_edges(lattice: Lattice, score: DifferenceOfScores, criterion: Extrem
 
 
 def threshold_p(edges: tuple[float, float], tail: Tail, alternative: Alternative, *, mid_p: bool) -> TailBounds:
-    """Return bounds on the p-value, from the `edges` that `extreme_edges` returned."""
+    """Return bounds on the p-value, from the `edges` of `extreme_edges` and bounds on tail probabilities (`tail`)."""
     whole = _p_from_edge(edges[0], tail, alternative)
     if not mid_p:
         return whole
@@ -226,7 +238,7 @@ def _p_from_edge(edge: float, tail: Tail, alternative: Alternative) -> TailBound
         return TailBounds(*(min(end + math.log(2.0), 0.0) for end in (low, high)))
     if edge > 0.0:
         return tail(edge)
-    # P(S >= edge) = 1 - P(S <= edge - 1), and S is symmetric.
+    # P(S >= edge) = 1 - P(S <= edge - 1), and the distribution of S is symmetric.
     low, high = tail(1.0 - edge)
     return TailBounds(_log_complement(high), _log_complement(low))
 
@@ -251,7 +263,7 @@ def _first_true(holds: Callable[[np.ndarray], np.ndarray], low: float, high: flo
 
 
 MOST_LISTED_SIGNS = 20
-"""All sign vectors are listed only for at most this many units: 2^19 sums and their mirror images."""
+"""All sign vectors are listed only if the systems differ on at most this many units: 2^19 sums and their negatives."""
 MOST_SPLIT_SIGNS = 44
 """Meeting in the middle is used only for at most this many units. Then each half has 2^22 sums (32 MiB)."""
 MOST_EXTREME = 2**16
@@ -259,9 +271,9 @@ _MOST_POINTS = 2**22
 
 
 def few_units(a: np.ndarray, b: np.ndarray) -> Lattice | None:
-    """Return the lattice of the units on which systems `a` and `b` differ, one row per unit; None if too many differ.
+    """Return the lattice of the units on which `a` and `b` differ, with one row per unit; None if too many differ.
 
-    `a` and `b` are the statistics `[unit, stat]` (int64) of the two systems.
+    `a` and `b` are the statistics `[unit, stat]` (int64) of two systems.
 
     >>> few_units(np.array([[3, 1], [2, 2]]), np.array([[1, 4], [2, 2]])).rows
     array([[ 2, -3]])
@@ -273,7 +285,7 @@ def few_units(a: np.ndarray, b: np.ndarray) -> Lattice | None:
 
 
 def sign_sums(lattice: Lattice) -> np.ndarray:
-    """Return the sums `[outcome, stat]` of all sign vectors whose first sign is +; other sums are mirror images.
+    """Return the sums `[outcome, stat]` of all sign vectors whose first sign is +; the other sums are their negatives.
 
     >>> sign_sums(few_units(np.array([[3], [5], [9]]), np.zeros((3, 1), int))).ravel()
     array([-11,  -1,   7,  17])
@@ -285,7 +297,7 @@ def sign_sums(lattice: Lattice) -> np.ndarray:
 
 
 def count_tail(lattice: Lattice, edge: int) -> int:
-    """Return how many of the 2^num_signs sign vectors have S >= edge, on one axis.
+    """Return how many of the 2^num_signs sign vectors give a sum S of at least `edge`, for a lattice with one axis.
 
     >>> count_tail(few_units(np.array([[3], [5], [9]]), np.zeros((3, 1), int)), 7)
     3
@@ -298,7 +310,7 @@ def count_tail(lattice: Lattice, edge: int) -> int:
 
 
 def count_small_tail(lattice: Lattice, edge: int) -> int | None:
-    """Return the same number as `count_tail`, for any number of units, if few sign vectors are in the tail.
+    """Return how many sign vectors give a sum S of at least `edge`, if they are few; for any number of units.
 
     The edge must be near the reach (the largest sum), so that few units have a minus sign. Returns None if more than
     `MOST_EXTREME` sign vectors are in the tail.
@@ -320,7 +332,7 @@ def count_small_tail(lattice: Lattice, edge: int) -> int | None:
 
 
 def _sums(steps: np.ndarray) -> np.ndarray:
-    """Return the sums of all sign vectors, `[2^units]` int64."""
+    """Return the sums of `steps` with all possible signs, `[2^units]` int64."""
     sums = np.zeros(1, np.int64)
     for step in steps:
         sums = np.concatenate([sums - step, sums + step])
@@ -328,17 +340,17 @@ def _sums(steps: np.ndarray) -> np.ndarray:
 
 
 def listing_cost(lattice: Lattice) -> Cost:
-    """Return the cost of listing and scoring all values of S; infinite if there are too many values."""
+    """Return the cost of listing and scoring all values of the random-sign sum S; infinite if there are too many."""
     points = min(_grid_points(lattice), _num_sign_vectors(lattice))
     return LISTED_DELTA * (points if points <= _MOST_POINTS else math.inf)
 
 
 def sign_distribution(lattice: Lattice) -> tuple[np.ndarray, np.ndarray]:
-    """Return the values of S `[value, axis]` (int64) and their probabilities `[value]`, with a total error near 1e-10.
+    """Return the values `[value, axis]` (int64) of the random-sign sum S, and their probabilities `[value]`.
 
-    They are computed from all sign vectors, or by the characteristic function on a grid, whichever has fewer values.
-    With a grid, values beyond 9 standard deviations, and values with probabilities as small as rounding errors, are
-    left out.
+    They are computed from all sign vectors, or with the characteristic function on a grid, whichever has fewer values.
+    The total error of the probabilities is near 1e-10. With a grid, values beyond 9 standard deviations, and values
+    with probabilities as small as rounding errors, are left out.
 
     >>> lattice = Lattice(np.array([[1]]), np.array([3]), np.array([3]), np.array([[1]]))
     >>> values, chances = sign_distribution(lattice)
@@ -368,10 +380,11 @@ def _num_sign_vectors(lattice: Lattice) -> float:
 
 
 Delta = Callable[..., np.ndarray]
-"""Function from values of S on each axis (arrays [pair, ...] that broadcast) to differences of scores [pair, ...]."""
+"""Function of the random-sign sum S. It takes one array [pair, ...] for each axis of S (the arrays broadcast), and
+returns differences of scores [pair, ...]."""
 SetProbability = Callable[[np.ndarray, np.ndarray], "LogProbability"]
-"""Function that returns the probability of a set of values of S, from two masks [pair, value]: of the values that are
-in the set, and of the values whose mirror images are in the set."""
+"""Function that returns the probability that the random-sign sum S is in a set. It takes two masks [pair, value]: one
+marks the values in the set, the other the values v for which -v is in the set."""
 
 
 class LogProbability(NamedTuple):
@@ -382,7 +395,7 @@ class LogProbability(NamedTuple):
 
 
 class UncertainP(NamedTuple):
-    """A p-value whose last digit is not certain: its natural logarithm, and a bound on its relative error."""
+    """A p-value whose last digit is not certain: the natural logarithm of p, and a bound on the relative error of p."""
 
     log_p: float
     error_bound: float
@@ -391,9 +404,10 @@ class UncertainP(NamedTuple):
 def p_of_distribution(
     lattice: Lattice, probabilities: np.ndarray, error: Callable[[float], float], delta: Delta, criterion: Extreme
 ) -> PValue | UncertainP:
-    """Return the exact p-value from the probabilities P(S = 2k - reach) for all k, for one or two axes.
+    """Return the exact p-value from the distribution of the random-sign sum S, on one or two axes.
 
-    `error` maps a sum of probabilities to a bound on its absolute error.
+    `probabilities` are P(S = 2k - reach) for all k, where reach `[axis]` is the largest value of S. `error` maps a sum
+    of probabilities to a bound on its absolute error. `delta` is the difference of scores as a function of S.
     """
     reach = lattice.reach
     # Score only possible values of S. Rounding errors may give other values a probability, but their score may be NaN.
@@ -449,7 +463,10 @@ def outcomes_p(delta: np.ndarray, criterion: Extreme, num_signs: int) -> PValue:
 
 
 def bounded_p(bounds: TailBounds) -> PValue:
-    """Return the upper bound as the p-value, with the lower bound as the last number; both are rounded outwards."""
+    """Return the `PValue` for bounds on p: p is the upper bound, and the last number is the lower bound.
+
+    Both are rounded outwards.
+    """
     width = -math.expm1(bounds.log_low - bounds.log_high)
     low, high = round_outwards(math.exp(bounds.log_low), math.exp(bounds.log_high))
     if high < _SMALLEST:  # below the range of doubles, only the logarithm is informative
@@ -459,16 +476,16 @@ def bounded_p(bounds: TailBounds) -> PValue:
 
 
 OutcomeSets = dict[Literal["extreme", "rest", "ties"], tuple[np.ndarray, np.ndarray]]
-"""Dict from the name of a set of outcomes to two masks `[pair, value]`: of the values in the set, and of the values
-whose mirror images are in the set. "extreme" contains the extreme outcomes, "rest" all others, and "ties" (only for
-mid-p) the ties."""
+"""Dict from the name of a set of values of the sum S to two masks `[pair, value]`: the values in the set, and the
+values v for which -v is in the set. "extreme" contains the extreme values, "rest" all other values, and "ties" (only
+for mid-p) the ties."""
 
 
 def outcome_sets(delta: np.ndarray, criterion: Extreme, *, valid: Any = True, mirrored: Any = True) -> OutcomeSets:
-    """Classify differences of scores `[pair, value]`.
+    """Classify differences of scores `[pair, value]` at values of the random-sign sum S, as masks of sets of values.
 
-    `valid` marks the values of S that are possible. `mirrored` marks the possible values that stand also for their
-    mirror image.
+    `valid` marks the possible values of S. `mirrored` marks the possible values v that also stand for their negative
+    -v.
     """
     met = criterion.met(delta)
     image = met if criterion.alternative == "two-sided" else criterion.met(-delta)
@@ -480,7 +497,10 @@ def outcome_sets(delta: np.ndarray, criterion: Extreme, *, valid: Any = True, mi
 
 
 def p_value_of_sets(mass: SetProbability, sets: OutcomeSets, num_signs: int) -> PValue | UncertainP:
-    """Return the p-value of a pair, from its sets of outcomes and a function that computes their probabilities."""
+    """Return the p-value of a pair, from its sets of outcomes and a function `mass` that computes their probabilities.
+
+    `num_signs` is the number of units on which the systems differ.
+    """
     log_p, error = _log_mass(mass, sets)
     return rounded_p_value(round_p_values(log_p, error, np.array([num_signs])), float(log_p[0]), float(error[0]))
 
@@ -495,7 +515,10 @@ def rounded_p_value(known: np.ndarray, log_p: float, error: float) -> PValue | U
 
 @np.errstate(divide="ignore")  # empty sets
 def _log_mass(mass: SetProbability, sets: OutcomeSets) -> tuple[np.ndarray, np.ndarray]:
-    """Return log p-values `[pair]`, and bounds on the relative errors of the p-values."""
+    """Return log p-values `[pair]` and bounds on the relative errors of p, from the `sets` of outcomes.
+
+    `mass` computes the probability of a set.
+    """
     log_p, log_error = mass(*sets["extreme"])
     if (likely := np.asarray(log_p > math.log(0.5))).any():
         # If p is near 1, 1 - p is small, so it is more accurate.

@@ -1,10 +1,10 @@
-"""The exact p-value of a single pair with two axes, for any score.
+"""The exact p-value of a single pair whose sum S has two axes (is two numbers), for any score.
 
 The score is evaluated on the points (values of the random-sign sum S) of a box around 0. The probability outside the
 box is negligible. The points whose probabilities are added up are called the set: for example, the extreme points. The
-distribution of S is symmetric: a point and its mirror image -s have the same probability. So half of the plane
-suffices, and a point counts twice if its mirror image is also in the set. Under a tilt, a point and its mirror image
-have different probabilities. Then the likelier point of the two is counted for both.
+distribution of S is symmetric: a point s and its mirror image -s have the same probability. So half of the plane
+suffices, and a point counts twice if its mirror image is also in the set. Under a tilt (see `distributions`), a point
+and its mirror image have different probabilities. Then the likelier point of the two is counted for both.
 
 One tilt usually suffices to compute the probability of a set. Each tilt gives the probabilities of the points in a
 window around its mean. The relative errors of these probabilities grow towards the origin. Each point uses the tilt
@@ -40,25 +40,33 @@ from sigjax.exact.null import Delta, LogProbability, OutcomeSets, UncertainP, ou
 from sigjax.resample.extreme import Extreme
 
 _OUTSIDE_BOX = 30.0
-"""The box is so large that the probability outside it is below exp(-30) = 1e-13 times the p-value."""
+"""The score is evaluated in a box of sums. The box is so large that the probability outside it is below exp(-30) =
+1e-13 times the p-value."""
 _LARGEST_FIRST_RATE = 40.0
-"""The size of the first box is for p-values above exp(-50). If p is smaller, a larger box follows."""
+"""The first box (of sums at which the score is evaluated) is large enough for p-values above exp(-50). If p is smaller,
+a larger box follows."""
 _BLOCK = 2**15
-"""At most this many points are scored or added at a time, so that they stay in the cache."""
+"""At most this many points (values of the sum S) are scored or added at a time, so that they stay in the cache."""
 _WINDOW = 41.0
-"""A window is so large that the probability outside it is below exp(-41) = 2e-18 on each side."""
+"""A window (of sums whose probabilities are computed under a tilt) is so large that the probability outside it is below
+exp(-41) = 2e-18 on each side."""
 _ACCURACY = 1e-11
-"""If the relative error of the probability of a set is larger than this, another tilt is added."""
+"""If the relative error of the probability of a set of sums is larger than this, another tilt is added."""
 _MOST_TILTS = 12
 _SEARCHES = 8
 _LARGEST_EXPONENT = 600.0
-"""Largest log weight of a point. Larger log weights are replaced by it, because exp might overflow."""
+"""Largest log weight of a point (a value of the sum S). Larger log weights are replaced by it, because exp might
+overflow."""
 _RATE_WITHOUT_TILT = 2.0
-"""If the large-deviation rate of all extreme points is lower than this (p above about 0.1), no tilt is needed."""
+"""If the lowest large-deviation rate of an extreme sum (about -log of its probability) is lower than this (p above
+about 0.1), no tilt is needed."""
 
 
 class Plane(NamedTuple):
-    """The points (values of S) of half a box around 0; `_oriented` makes planes of whole boxes."""
+    """The points (values of the random-sign sum S, which has two axes) in half of a box around 0.
+
+    `_oriented` makes planes of whole boxes.
+    """
 
     lattice: Lattice
     first: np.ndarray
@@ -68,19 +76,23 @@ class Plane(NamedTuple):
     inside: np.ndarray
     """`[first, second]` bool: whether the point is a possible value of S."""
     log_outside: float
-    """Logarithm of a bound on the probability outside the box."""
+    """Logarithm of a bound on the probability that S is outside the box."""
 
 
 class TiltedPlane(NamedTuple):
-    """One tilt of a plane: the probabilities in a window, and bounds for the errors in it and for points outside it."""
+    """One tilt of a plane: the probabilities of the points in a window, and error bounds for points inside and outside.
+
+    A point is a value s of the random-sign sum S.
+    """
 
     theta: np.ndarray
-    """`[axis]`: the tilt."""
+    """`[axis]`: the tilt theta, which multiplies P(S = s) by exp(theta.s), up to a constant."""
     log_moment: float
     probability: np.ndarray = np.zeros((0, 0))
-    """`[first, second]`: P_theta(S = s) for the points s of the window; empty if only Chernoff's bound is used."""
+    """`[first, second]`: the tilted probability P_theta(S = s) for each point s of the window; empty if only Chernoff's
+    bound is used."""
     begin: tuple[int, int] = (0, 0)
-    """The indices in the window, on both axes, of the first point of the plane; they may be negative."""
+    """The index in the window, on each axis, of the first point of the plane; it may be negative."""
     noise: float = 1.0
     """Bound on the 2-norm of the rounding errors of `probability`."""
     outside: float = 1.0
@@ -100,7 +112,10 @@ class TiltedPlane(NamedTuple):
 
 
 def plane_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue | UncertainP:
-    """Return the exact p-value of a pair with two axes."""
+    """Return the exact p-value of a pair whose random-sign sum S has two axes (is two numbers).
+
+    `delta` is the difference of scores as a function of S. Returns `UncertainP` if the last digit of p is uncertain.
+    """
     # Choose the first box for a p-value of about exp(-rate), where `rate` is the large-deviation rate of the observed
     # sum.
     theta = plane_tilt(lattice.rows, lattice.multiplicity, lattice.observed.astype(np.float64))
@@ -120,7 +135,10 @@ def plane_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue | Unce
 
 
 def _make_plane(lattice: Lattice, exponent: float) -> Plane:
-    """Make a box outside which the probability is below exp(-exponent) on each side; at most, all possible values."""
+    """Make the points in half of a box around 0; on each side, S is outside with a probability below exp(-exponent).
+
+    S is the random-sign sum. The box is never larger than the range of S.
+    """
     reach = lattice.reach
     widest = windows(lattice.rows, lattice.multiplicity, np.zeros(2), exponent).max(axis=1)
     half = np.minimum(reach, np.ceil(widest).astype(np.int64) // 2 * 2 + reach % 2)
@@ -130,7 +148,7 @@ def _make_plane(lattice: Lattice, exponent: float) -> Plane:
 
 
 def _extreme_sets(plane: Plane, delta: Delta, criterion: Extreme) -> OutcomeSets | None:
-    """Return masks of the extreme points (and of the other sets) in the box; None if no point is extreme."""
+    """Return masks of the extreme points of the box, and of the other `OutcomeSets`; None if no point is extreme."""
     height, width = len(plane.first), len(plane.second)
     both, at_all = criterion._replace(alternative="two-sided"), False
     blocks: list[OutcomeSets] = []
@@ -156,7 +174,7 @@ def _extreme_sets(plane: Plane, delta: Delta, criterion: Extreme) -> OutcomeSets
 def _set_probability(plane: Plane, extreme: np.ndarray, mirrored: np.ndarray) -> LogProbability:
     """Return the probability of the points in `extreme` and of the mirror images of the points in `mirrored`.
 
-    Tilts are added until the error is small.
+    The mirror image of a point s (a value of the sum S) is -s. Tilts are added until the error is small.
     """
     counts, lattice = extreme.view(np.int8) + mirrored.view(np.int8), plane.lattice
     if not counts.any():
@@ -180,9 +198,10 @@ def _set_probability(plane: Plane, extreme: np.ndarray, mirrored: np.ndarray) ->
 
 
 def _oriented(plane: Plane, counts: np.ndarray, theta: np.ndarray) -> tuple[Plane, np.ndarray]:
-    """Return the whole plane, and for each of its points how often it counts.
+    """Return the plane of the whole box, and for each of its points how often it counts.
 
-    For a point that is less likely under the tilt than its mirror image, the count is moved to the mirror image.
+    `counts` are the counts of the points of the half box. For a point that is less likely under the tilt theta than its
+    mirror image (the negative point), the count is moved to the mirror image.
     """
     front = counts * (theta[0] * plane.first[:, None] >= -theta[1] * plane.second)
     back = (counts - front)[::-1, ::-1]
@@ -194,17 +213,18 @@ def _oriented(plane: Plane, counts: np.ndarray, theta: np.ndarray) -> tuple[Plan
 
 
 def _points_at(plane: Plane, position: Any) -> np.ndarray:
-    """Return the points `[axis, ...]` at these positions of the flattened plane."""
+    """Return the points `[axis, ...]` (values of the sum S) at these positions of the flattened plane."""
     row, column = np.divmod(position, len(plane.second))
     return np.stack([plane.first[row], plane.second[column]]).astype(np.float64)
 
 
 def _dominating_point(plane: Plane, extreme_points: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return the first tilt, and the position of its mean: the extreme point with the lowest large-deviation rate.
+    """Return the first tilt, and the position in the plane of its mean: the likeliest extreme point.
 
-    The search starts at 0. In each step, the rate is approximated by a quadratic function around the last point, and
-    the extreme point with the lowest value of this function is the next point. The search ends when the point no longer
-    changes. If the lowest rate is near 0, the tilt is 0.
+    It has the lowest large-deviation rate (about -log of the probability of the point). The search starts at 0. In each
+    step, the rate is approximated by a quadratic function around the last point, and the extreme point with the lowest
+    value of this function is the next point. The search ends when the point no longer changes. If the lowest rate is
+    near 0, the tilt is 0.
     """
     lattice, theta, found, mean = plane.lattice, np.zeros(2), -1, np.zeros(2)
     for _ in range(_SEARCHES):
@@ -224,9 +244,10 @@ def _dominating_point(plane: Plane, extreme_points: np.ndarray) -> tuple[np.ndar
 def _candidates(
     plane: Plane, extreme_points: np.ndarray, mean: np.ndarray, theta: np.ndarray, inverse: np.ndarray
 ) -> np.ndarray:
-    """Return the positions of candidates for the extreme point with the lowest quadratic rate.
+    """Return the positions of candidates for the extreme point with the lowest approximate rate.
 
-    In each row of the plane, these are the extreme points nearest to the point with the row's lowest rate.
+    The rate is a quadratic function (see `_dominating_point`). In each row of the plane, these are the extreme points
+    nearest to the point with the row's lowest rate.
     """
     if not inverse[1, 1] > 0.0:
         return extreme_points
@@ -238,7 +259,7 @@ def _candidates(
 
 
 def _tilted_plane(plane: Plane, theta: np.ndarray) -> TiltedPlane:
-    """Compute the probabilities in a window around the mean of S under the tilt theta."""
+    """Compute the probabilities in a window around the mean of the random-sign sum S under the tilt theta."""
     lattice, half_logits = plane.lattice, plane.lattice.rows @ theta
     mean, total = (lattice.multiplicity * np.tanh(half_logits)) @ lattice.rows, lattice.multiplicity @ lattice.rows
     below, above = windows(lattice.rows, lattice.multiplicity, theta, _WINDOW).T
@@ -263,7 +284,7 @@ def _combine_tilts(plane: Plane, tilts: Sequence[TiltedPlane], counts: np.ndarra
     """Return the log probability of the points, and the logarithm of the error bound of this probability.
 
     Each point uses the tilt with the smallest error bound for the point. `counts` say how often a point counts. Weights
-    are divided by exp(scale), so that they do not overflow.
+    M(theta) exp(-theta.s), which undo the tilt at the point s, are divided by exp(scale), so that they do not overflow.
     """
     total = squares = 0.0
     inside, outside, bounded = np.zeros((3, len(tilts)))  # weights by tilt: largest inside, largest and sum outside
@@ -288,7 +309,7 @@ def _combine_tilts(plane: Plane, tilts: Sequence[TiltedPlane], counts: np.ndarra
 
 
 def _worst_point(plane: Plane, tilts: Sequence[TiltedPlane], counts: np.ndarray) -> np.ndarray:
-    """Return the counted point `[axis]` whose error bound (by its best tilt) is the largest."""
+    """Return the point `[axis]` with the largest error bound under its best tilt, among points with a nonzero count."""
     found: list[tuple[float, float, float]] = []
     for block in _blocks(counts):
         level = np.where(counts[block] > 0, _log_error_bounds(plane, tilts, block).min(axis=0), -np.inf)
@@ -307,7 +328,7 @@ def _log_error_bounds(plane: Plane, tilts: Sequence[TiltedPlane], block: tuple[s
 
 
 def _log_weight(plane: Plane, tilted: TiltedPlane, block: tuple[slice, slice]) -> np.ndarray:
-    """Return the log weights log(M(theta) exp(-theta.s)) of the points s of a block."""
+    """Return the log weights log(M(theta) exp(-theta.s)) of the points s of a block; a weight undoes the tilt."""
     first, second = plane.first[block[0]], plane.second[block[1]]
     return (tilted.log_moment - tilted.theta[0] * first)[:, None] - tilted.theta[1] * second
 

@@ -53,11 +53,13 @@ from sigjax.run.costs import Cost, gib_of
 _SECONDS_BEFORE_BOUNDS = 1.0
 """If an exact value would take more seconds than this by the table of costs, bounds are allowed instead."""
 _BOX_EXPONENT = 80.0
-"""With two axes, the cost is estimated for a box with this exponent, as for a p-value near 1e-20."""
+"""With two axes, the cost is estimated for a box of sums that suffices for a p-value near 1e-20. Outside it, the
+probability is below exp(-`_BOX_EXPONENT`) on each side."""
 _LARGEST_STEP = 2**40
 """Characteristic functions are not used for larger differences, because their angles would not be exact."""
 _FEW_SIGNS = 16
-"""For at most this many units, counting sign vectors (0.2 ms) is faster than the Fourier sum (0.5 ms)."""
+"""If the systems differ on at most this many units, counting sign vectors (0.2 ms) is faster than the Fourier sum (0.5
+ms)."""
 SMALLEST_DP = 1e-280
 """If p is below this, the dynamic program cannot be used, because some of its probabilities underflow."""
 
@@ -66,10 +68,13 @@ Pair = tuple[int, int]
 
 
 class Scoring(NamedTuple):
-    """The difference of scores of a pair as a function of S, and which differences are extreme."""
+    """The difference of scores of a pair as a function of the sum S, and which differences are extreme.
+
+    S is the sum of the differences of two systems on the units, with random signs.
+    """
 
     delta: Delta
-    """Function from values of S to differences of scores."""
+    """Function from values of the random-sign sum S to differences of scores."""
     criterion: Extreme
     """Which differences are extreme."""
     monotone: bool
@@ -102,9 +107,9 @@ def plan_pairs(
 ) -> dict[Pair, Plan | NotEligible]:
     """Make a plan for each pair, from the statistics `[system, unit, stat]` (int64) of all systems.
 
-    `method` is "dp", "tree", or any other name for the fastest algorithm. `rounded` says that the statistics are
-    rounded real numbers. Then the differences are multiples of a tiny step, so that a grid of their values would be far
-    too large. `num_bytes` is the memory that may be used.
+    `method` is "dp" or "tree"; for any other method, the fastest algorithm is chosen. `rounded` says that the
+    statistics are rounded real numbers. Then the differences are multiples of a tiny step, so that a grid of their
+    values would be far too large. `num_bytes` is the memory that may be used.
     """
     plans: dict[Pair, Plan | NotEligible] = {}
     for a, b in pairs:
@@ -121,9 +126,10 @@ def plan_pairs(
 
 
 def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float) -> Plan | NotEligible:
-    """Return the fastest plan that fits into memory, or the reason why there is none.
+    """Return the fastest plan for the exact test of a pair that fits into memory, or the reason why there is none.
 
-    With one axis, bounds of p are allowed if an exact value takes too much time or memory.
+    `method`, `rounded` and `num_bytes` are as in `plan_pairs`. With one axis (one statistic differs), bounds of p are
+    allowed if an exact value takes too much time or memory.
     """
     named = method in ("dp", "tree")
     if lattice.axes == 0:
@@ -147,7 +153,7 @@ def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float)
 
 
 def _characteristic_cost(lattice: Lattice, length: float) -> Cost:
-    """Return the cost of computing the characteristic function at `length` frequencies."""
+    """Return the cost of computing the pair's characteristic function at `length` frequencies."""
     return (costs.TERM if lattice.num_signs < MANY_SIGNS else costs.TERM_OF_MANY) * (length * len(lattice.rows))
 
 
@@ -232,13 +238,14 @@ def _num_points(lattice: Lattice) -> float:
 
 
 NOT_KNOWN: PValue = (math.nan, math.nan, math.nan)
-"""Result of a test if there is no exact p-value: NaN three times."""
+"""The `PValue` of a pair without an exact p-value: NaN three times."""
 
 
 def planned_p(plan: Plan, scoring: Scoring, stat_names: tuple[str, ...]) -> tuple[PValue, str]:
     """Carry out a plan. Returns the p-value, and the reason for the method.
 
-    If the test fails, or its error may exceed 1% of p, the p-value is NaN, and the reason says why.
+    If the test fails, or its error may exceed 1% of p, the p-value is NaN, and the reason says why. `scoring` defines
+    which sums are extreme.
     """
     found = plan.test(plan.lattice, scoring)
     if isinstance(found, NotEligible):
@@ -253,9 +260,9 @@ def planned_p(plan: Plan, scoring: Scoring, stat_names: tuple[str, ...]) -> tupl
 
 
 def _reason(plan: Plan, stat_names: tuple[str, ...]) -> str:
-    """Return the plan's reason, with the names of the statistics that differ.
+    """Return the plan's reason for its method, with the names of the statistics that differ.
 
-    If more statistics differ than there are axes, the reason says that they are linearly related.
+    If more statistics differ than the lattice has axes, the reason says that they are linearly related.
     """
     lattice = plan.lattice
     varying = np.flatnonzero(lattice.basis[lattice.rows.any(axis=0)].any(axis=0))
@@ -273,10 +280,10 @@ def _by_signs(lattice: Lattice, scoring: Scoring) -> PValue:
 
 
 def _by_characteristic_function(lattice: Lattice, scoring: Scoring) -> PValue | UncertainP:
-    """Return the p-value by characteristic functions: on a board with one pair, or else by several tilts (`planes`).
+    """Return the p-value, computed with characteristic functions on a board with one pair, or else with `planes`.
 
-    With few units on one axis, sign vectors are counted instead, which is faster. If the last digit is still uncertain,
-    long doubles are tried.
+    With few units on one axis (one statistic differs), sign vectors are counted instead, which is faster. If the last
+    digit is still uncertain, long doubles are tried.
     """
     ordered = scoring.monotone or lattice.axes == 1
     if lattice.axes == 1 and lattice.num_signs <= _FEW_SIGNS:
@@ -295,7 +302,7 @@ def _by_characteristic_function(lattice: Lattice, scoring: Scoring) -> PValue | 
 
 
 def _on_second_axis(delta: Delta) -> Delta:
-    """Turn a function of S on one axis into a function of S on two axes, for sums that are 0 on the first axis."""
+    """Turn a function of a sum with one axis into a function of a sum with two axes, which is 0 on the first axis."""
 
     def of_second(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         return delta(first + second)
@@ -306,7 +313,10 @@ def _on_second_axis(delta: Delta) -> Delta:
 def _by_count(
     count: Callable[[Lattice, int], int | None], lattice: Lattice, scoring: Scoring
 ) -> PValue | UncertainP | NotEligible:
-    """Return the p-value of a monotone score, from the number of sign vectors in the tail (by `count`)."""
+    """Return the p-value of a monotone score, from the number of sign vectors in the tail.
+
+    `count` returns this number from a lattice and the edge, the smallest sum in the tail.
+    """
     edges = _edges_of_tail(lattice, scoring)
     if isinstance(edges, NotEligible):
         return edges
@@ -317,7 +327,7 @@ def _by_count(
         if two_sided and edge <= 0.0:
             total += every
             continue
-        # P(S >= edge) = 1 - P(S <= edge - 1), and S is symmetric.
+        # P(S >= edge) = 1 - P(S <= edge - 1), and the distribution of S is symmetric.
         number = count(lattice, int(edge if edge > 0.0 else 1.0 - edge))
         if number is None:  # too many ties with the observed sum to count
             return UncertainP(0.0, 1.0)
@@ -326,7 +336,7 @@ def _by_count(
 
 
 def _by_tail(lattice: Lattice, scoring: Scoring, tail: Tail) -> PValue | NotEligible:
-    """Return bounds on the p-value of a monotone score, from bounds on the tail probability."""
+    """Return bounds on the p-value of a monotone score, from bounds on tail probabilities (`tail`)."""
     edges = _edges_of_tail(lattice, scoring)
     if isinstance(edges, NotEligible):
         return edges
@@ -334,7 +344,10 @@ def _by_tail(lattice: Lattice, scoring: Scoring, tail: Tail) -> PValue | NotElig
 
 
 def _edges_of_tail(lattice: Lattice, scoring: Scoring) -> tuple[float, float] | NotEligible:
-    """Return the edges of a monotone score (see `extreme_edges`), or the reason why the score has none."""
+    """Return the two edges of a monotone score (see `extreme_edges`), or the reason why the score has no edges.
+
+    An edge is the smallest value of the sum S that is extreme (or more extreme than observed).
+    """
     delta, criterion, _ = scoring
     found = extreme_edges(lattice, lambda sums: delta(sums[None])[0], criterion)
     return found or NotEligible("the score is not monotone in the statistic that differs")

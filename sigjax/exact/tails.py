@@ -1,5 +1,8 @@
 r"""Tail probabilities of all pairs of a board, from geometric series that start at an edge, under shared tilts.
 
+S is the sum of a pair's differences with random signs. The extreme values of S begin at the edge. A tilt theta
+multiplies P(S = s) by exp(theta s), up to a constant (see `distributions`).
+
 **Tilts.** Every tilt gives correct probabilities, but the errors are smallest if the mean of the sum S under the tilt
 is near the edge of the extreme values. So each pair uses the best tilt from a net, whose spacing moves the mean by
 about half a standard deviation. Pairs with the same tilt and similar standard deviations are computed together.
@@ -17,11 +20,12 @@ the edge. A DFT along the first axis, as a matrix product, then gives the transf
 (`grid_tails`). One inverse FFT gives the probabilities (`jnp.fft` on a device).
 
 **Errors** are worst cases, with the assumptions in `characteristic`; u is the unit roundoff. Under any tilt, the
-probability outside the window is below $2 e^{-81/2}$ per axis (Hoeffding's inequality). The weights of points outside
-are bounded by `_log_outside`. If these weights are large, a wider window is used (`board_tests`). Rounding errors are
-bounded for each frequency: the relative error of $\varphi(f)$ times $|\varphi(f) W(f)|$, and the error of W(f) times
-$|\varphi(f)|$. The error of a sum of n terms is at most n u times the sum of their moduli. The error of an FFT of n
-numbers is at most 7 u log2(n) times their 2-norm (Higham 2002, section 4.2 and theorem 24.2).
+probability outside the window (the sums that are computed) is below $2 e^{-81/2}$ per axis (Hoeffding's inequality).
+The weights of points outside are bounded by `_log_outside`. If these weights are large, a wider window is used
+(`board_tests`). Rounding errors are bounded for each frequency: the relative error of $\varphi(f)$ times $|\varphi(f)
+W(f)|$, and the error of W(f) times $|\varphi(f)|$. The error of a sum of n terms is at most n u times the sum of their
+moduli. The error of an FFT of n numbers is at most 7 u log2(n) times their 2-norm (Higham 2002, section 4.2 and theorem
+24.2).
 
 If the last digit remains uncertain because of these errors, the pair is computed again (`digits`). If a common grid is
 slower than separate grids (`board.grid_is_faster`), the result for a pair is NaN, and `planes` tests it.
@@ -61,16 +65,16 @@ from sigjax.run.backend import compiled
 from sigjax.run.context import ahead, num_cores
 
 _SIZE_RATIO = 1.25
-"""Pairs are tested in groups. Standard deviations of S within a group differ by less than this factor."""
+"""Pairs are tested in groups. Standard deviations of the sum S within a group differ by less than this factor."""
 _OUTSIDE = 2.0 * math.exp(-(DEVIATIONS**2) / 2.0)
 WIDE = 11.0
-"""Half-width of wider windows, in standard deviations. They are for pairs with a strongly curved edge, because extreme
-points outside the usual window have large weights."""
+"""Half-width, in standard deviations, of a wider window of sums. It is used if the border between extreme and other
+sums is so strongly curved that extreme sums outside the usual window have large weights."""
 _TERMS = 2**18
 """A batch of pairs has at most this many complex numbers in memory at a time."""
 _LEFT_OUT, _LONG_LEFT_OUT = 30.0, 34.0
-"""With one axis, the frequencies that are left out change a tilted sum by at most exp(-`_LEFT_OUT`) = 9e-14. For long
-doubles, the limit is exp(-`_LONG_LEFT_OUT`)."""
+"""With one axis (S is one number), the frequencies that are left out change a tilted probability by at most
+exp(-`_LEFT_OUT`) = 9e-14. For long doubles, the limit is exp(-`_LONG_LEFT_OUT`)."""
 _IN_CACHE = 2**14
 """The host computes at most this many angles (rows times frequencies) at a time, so that they stay in the cache."""
 
@@ -91,7 +95,12 @@ def _size_classes(deviation: np.ndarray) -> np.ndarray:
 def line_tails(
     board: Board, delta_of: DeltaOfPairs, thresholds: np.ndarray, device: Any, real: Real, *, strict: bool
 ) -> Tails:
-    """Return P(delta >= threshold), or P(delta > threshold) if `strict`, for pairs with one axis."""
+    """Return P(delta >= threshold), or P(delta > threshold) if `strict`, for pairs with one axis (S is one number).
+
+    S is the sum of a pair's differences with random signs. `delta_of` gives delta, the difference of scores, as a
+    function of S. `thresholds` are `[pair]`. `device` is a platform of JAX, or None for NumPy. `real` is the type of
+    the numbers.
+    """
     steps = board.rows[:, 0].astype(np.float64)
     reach = board.counts @ board.rows[:, 0]
     deviation = np.sqrt(board.counts @ steps**2)
@@ -124,9 +133,9 @@ def line_tails(
 def _line_edges(
     board: Board, delta_of: DeltaOfPairs, thresholds: np.ndarray, reach: np.ndarray, *, strict: bool
 ) -> np.ndarray:
-    """Return the smallest extreme value of S for each pair; a number above the reach if no value is extreme.
+    """Return the edges `[pair]`: the smallest extreme value of the sum S, or a number above the reach if there is none.
 
-    The sign of S is chosen so that delta increases with S.
+    The sign of S is chosen so that delta increases with S. `reach` `[pair]` is the largest value of S.
     """
     every = np.arange(len(board))
     delta = delta_of(every)
@@ -158,7 +167,11 @@ def _line_group(
     device: Any,
     real: Real,
 ) -> Tails:
-    """Return the tail probabilities of the pairs `some`, which have the same tilt."""
+    """Return the tail probabilities of the pairs `some` (indices), which have the same tilt.
+
+    For these pairs, `edge` is the smallest extreme value of the sum S, `reach` the largest value, and `deviation` the
+    standard deviation, all `[pair]`.
+    """
     rows, counts = board.rows, board.counts[some]
     used = counts.any(axis=0)
     rows, counts = rows[used], counts[:, used]
@@ -212,10 +225,12 @@ def _line_group(
 def _untilted(
     summed: np.ndarray, absolute: np.ndarray, counts: np.ndarray, rows: np.ndarray, point: np.ndarray, theta: np.ndarray
 ) -> Tails:
-    """Undo the tilt: multiply the tilted sums `summed` by M(theta) exp(-theta.s), where s `[pair, axis]` is `point`.
+    """Undo the tilt theta: multiply the tilted sums `summed` `[pair]` by M(theta) exp(-theta.s), where s is `point`.
 
-    `absolute` bounds the errors of the tilted sums. A tilt has few bits, so that its product with an integer is exact.
-    Returns the logarithms of the products and bounds on their relative errors.
+    A tilted sum adds up tilted probabilities of extreme values of the sum S, with weights exp(theta.(s - S)). The
+    points s are `[pair, axis]`, and M(theta) is E exp(theta.S). `absolute` bounds the errors of the tilted sums. A tilt
+    has few bits, so that its product with an integer is exact. Returns the logarithms of the products and bounds on
+    their relative errors.
     """
     moments = log_moments(rows @ theta)
     exact, rest = (counts @ part for part in moments)
@@ -254,9 +269,9 @@ def _series(tilt: Any, number: np.ndarray, length: int, count: int) -> NDArray[n
 def _one_minus_exponential(tilt: Any, number: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return 1 - exp(-2 (tilt + pi i f / length)) for each f in `number`, without cancellation.
 
-    Returns three arrays with one number for each f: this number, the same number with tilt 0, and whether the first
-    number is 0. They are computed by 1 - r e^{-2ix} = (1 - r) + r (1 - e^{-2ix}) and 1 - e^{-2ix} = 2 sin x (sin x + i
-    cos x). Because nothing cancels, the relative error is below 48 units of roundoff.
+    Returns three arrays with one element for each f: this number, the same number for the tilt 0, and whether this
+    number is 0. They are computed from 1 - r e^{-2ix} = (1 - r) + r (1 - e^{-2ix}) and 1 - e^{-2ix} = 2 sin x (sin x +
+    i cos x). Because nothing cancels, the relative error is below 48 units of roundoff.
     """
     angle = ((number + length // 2) % length - length // 2) * (pi(type(tilt)) / length)
     sine = np.sin(angle)
@@ -265,7 +280,8 @@ def _one_minus_exponential(tilt: Any, number: np.ndarray, length: int) -> tuple[
 
 
 _SERIES_ERROR = 128.0
-"""Bound (in multiples of u) on the relative error of a geometric series, and of its product with a root of unity."""
+"""Bound on the relative error of a geometric series, and of its product with a root of unity, in multiples of the unit
+roundoff."""
 
 
 def _line_kernel(
@@ -283,7 +299,7 @@ def _line_kernel(
     *,
     whole: int,
 ) -> tuple[Any, Any]:
-    """Return the tilted sums of pairs with one axis `[pair]`, and bounds on their rounding errors."""
+    """Return the tilted tail probabilities `[pair]` of pairs with one axis, and bounds on their rounding errors."""
     xp = counts.__array_namespace__()
     tables = logs, logs_error, angles, angles_error, phases
     re, im, modulus, error = characteristic_functions(xp, counts, first[:, None] * shift, tables, whole)
@@ -299,11 +315,10 @@ def _run_kernel(
     tables: tuple[Any, ...],
     batch: int,
 ) -> Any:
-    """Run a kernel on NumPy or a device.
+    """Run a kernel (a function of arrays) for a batch of pairs, on NumPy or a device.
 
-    Its arguments are arrays `first` `[pair, ...]` of some pairs, and `tables` that all pairs share.
-
-    On a device, programs are compiled for full batches, so the last batch is padded.
+    Its arguments are the arrays `first` `[pair, ...]`, then the `tables` that all pairs share, and the settings
+    `static` by name. On a device, programs are compiled for full batches of `batch` pairs, so the last batch is padded.
     """
     if device is None:
         return kernel(*first, *tables, **dict(static))
@@ -323,10 +338,11 @@ def plane_tails(
     strict: bool,
     deviations: float = DEVIATIONS,
 ) -> Tails:
-    """Return P(delta >= threshold), or P(delta > threshold) if `strict`, for pairs with two axes.
+    """Return P(delta >= threshold), or P(delta > threshold) if `strict`, for pairs with two axes (S is two numbers).
 
-    The result is NaN if a common grid would be slower than separate tests. Windows have a half-width of `deviations`
-    standard deviations.
+    S is the sum of a pair's differences with random signs. The arguments are as in `line_tails`. Tails of pairs are NaN
+    if a common grid would be slower than separate tests. The window of sums that are computed has a half-width of
+    `deviations` standard deviations.
     """
     found = Tails(np.full(len(board), np.nan, real), np.full(len(board), np.inf))
     unsheared, delta_of_unsheared, squares = board, delta_of, board.rows.astype(np.float64) ** 2
@@ -383,9 +399,10 @@ def _of_subset(delta_of: DeltaOfPairs, group: np.ndarray, some: np.ndarray) -> D
 
 
 _LOG_WEIGHTS = 2.0, 3.0, 5.0, 8.0, 15.0, 25.0, 40.0
-"""Bounds on the log weights near the window. `_log_outside` tries them in this order, and uses the first that holds."""
+"""Candidates for a bound on the log weights of extreme sums near the window; a weight undoes the tilt at a sum.
+`_log_outside` tries them in this order, and uses the first that holds."""
 _FRAME_RATIO = 1.25
-"""Ratio of the widths of two successive frames (see `_log_outside`)."""
+"""Ratio of the widths of two successive frames, which divide the plane outside the window (see `_log_outside`)."""
 
 
 def _log_outside(
@@ -396,14 +413,15 @@ def _log_outside(
     theta: np.ndarray,
     deviations: float,
 ) -> np.ndarray:
-    """Bound the part of the tilted sum that belongs to extreme points s outside the window.
+    """Bound the part of a tilted tail probability that belongs to extreme points s outside the window.
 
-    Returns log bounds `[pair]` on the sum of exp(level - theta.s) P_theta(S = s) over these points; infinity if no
-    bound is known. The plane outside the window is divided into frames around the window. Outer frames have less
-    probability (Hoeffding's inequality) and larger weights. Suppose that in a frame, every point with a weight above
-    some limit is not extreme. Then the limit times the probability of the frame is a bound. To check this, consider the
-    part of a box in which theta.s is below some number. It is a polygon. Scores are ratios of sums, so the points that
-    are not extreme form a convex set. So if no corner of the polygon is extreme, no point in the polygon is extreme.
+    A point is a value of the random-sign sum S, and the window contains the sums that are computed. Returns log bounds
+    `[pair]` on the sum of exp(level - theta.s) P_theta(S = s) over these points; infinity if no bound is known. The
+    plane outside the window is divided into frames around the window. Outer frames have less probability (Hoeffding's
+    inequality) and larger weights. Suppose that in a frame, every point with a weight above some limit is not extreme.
+    Then the limit times the probability of the frame is a bound. To check this, consider the part of a box in which
+    theta.s is below some number. It is a polygon. Scores are ratios of sums, so the points that are not extreme form a
+    convex set. So if no corner of the polygon is extreme, no point in the polygon is extreme.
     """
     deviation, reach = np.sqrt(board.counts @ board.rows.astype(np.float64) ** 2), board.counts @ np.abs(board.rows)
     mean = (board.counts * np.tanh(theta @ board.rows.T)) @ board.rows
@@ -439,11 +457,13 @@ def _log_outside(
 
 
 def _sheared(board: Board, delta_of: DeltaOfPairs) -> tuple[Board, DeltaOfPairs, np.ndarray]:
-    """Write the board in sheared coordinates, which are less correlated.
+    """Write the sums S of a board (pairs tested together) in sheared coordinates, which are less correlated.
 
-    Returns three things: the sheared board, the differences of scores as functions of sheared sums, and the shear
-    matrix. The second axis keeps its direction, because the score is monotone along it. Its sign is chosen so that
-    delta increases. Impossible values of S are clipped.
+    S is the random-sign sum of a pair's difference rows, with two axes. A multiple of the first coordinate is
+    subtracted from the second. Returns three things: the board with sheared rows, the differences of scores as
+    functions of sheared sums, and the shear matrix. Sums that differ only in the second coordinate still do so after
+    the shear, because the score must be monotone along this axis. If needed, the second axis is reversed, so that delta
+    increases along it. Sums beyond the largest possible value (the reach) are replaced by it.
     """
     rows, reach = board.rows, board.counts @ np.abs(board.rows)
     products = board.counts @ (rows[:, :1] * rows)
@@ -471,16 +491,16 @@ _CELL = 0.5
 _SUM_BLOCK = 32
 """Terms are added in blocks of this many terms, so that rounding errors stay small."""
 _LEAST_LOG_WEIGHT = -200.0
-"""Logarithm of the smallest weight that is not set to 0."""
+"""Logarithm of the smallest weight that is not set to 0. (Weights exp(-theta.s) undo the tilt at the sums s.)"""
 _NEWTON_STEPS = 4
 
 
 def _plane_tilts(
     board: Board, delta_of: DeltaOfPairs, thresholds: np.ndarray, deviation: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find the approximately likeliest extreme point, and the tilt under which this point is the mean of S.
+    """Find the approximately likeliest extreme point of each pair, and the tilt under which it is the mean of S.
 
-    Returns both as arrays `[pair, axis]`.
+    A point is a value of S, the random-sign sum of a pair's differences. Returns both as arrays `[pair, axis]`.
     """
     counts, rows = board.counts.astype(np.float64), board.rows.astype(np.float64)
     reach = counts @ np.abs(rows)
@@ -515,14 +535,15 @@ def _solve(matrices: np.ndarray, sides: np.ndarray) -> np.ndarray:
 _PAIRS_FOR_LONG_TABLES = 64
 """With at least this many pairs, it is worth the time to compute tables of sines with long doubles."""
 _FEWEST_FREQUENCIES = 1000
-"""Number of significant frequencies that is assumed before they are known: the number for a normal distribution and
-windows of 9 standard deviations per axis. Usually there are more."""
+"""Number of frequencies at which the characteristic function is not negligible, as assumed before they are known. It is
+the number for a normal distribution and windows of 9 standard deviations per axis. Usually there are more."""
 
 
 def _plane_frequencies(board: Board, tilts: np.ndarray, most: np.ndarray, negligible: float) -> Frequencies:
-    """Return the significant frequencies of a grid that all pairs share.
+    """Return the frequencies at which the characteristic functions matter, for a grid that all pairs share.
 
-    `most` `[axis]` is the largest half-width of the pairs' windows.
+    `tilts` `[pair, axis]` are the tilts of the pairs. `most` `[axis]` is the largest half-width of the pairs' windows.
+    Frequencies at which all characteristic functions are below exp(-negligible) are left out.
     """
     lengths = tuple(2 * (int(each) // 2 + 2) for each in most)
     mean_signs = np.tanh(np.unique(tilts, axis=0) @ board.rows.T)
@@ -531,7 +552,7 @@ def _plane_frequencies(board: Board, tilts: np.ndarray, most: np.ndarray, neglig
 
 
 class _Grid:
-    """The grid, the frequencies and the DFT matrix that pairs with similar standard deviations share."""
+    """The grid of sums, the frequencies and the DFT matrix that pairs with similar standard deviations share."""
 
     def __init__(
         self,
@@ -572,10 +593,11 @@ class _Grid:
     def tails(
         self, edges: np.ndarray, points: np.ndarray, device: Any, own: np.ndarray
     ) -> tuple[Tails, np.ndarray, np.ndarray]:
-        """Return the tails of the pairs `own`, which have the same tilt; `points` are their likeliest extreme points.
+        """Return the tail probabilities of the pairs `own` (indices), which have the same tilt theta.
 
-        Returns three things: the tails, the tilted sums with the weights exp(theta.(nearest - s)), and theta.nearest.
-        Here `nearest` is the grid point nearest to the pair's point.
+        `edges` `[pair, place]` are the edges of `find_edges`, and `points` `[pair, axis]` the pairs' likeliest extreme
+        points (values of the sum S). Let `nearest` be the grid point nearest to a pair's point. Returns three things:
+        the tails, the sums of tilted probabilities with the weights exp(theta.(nearest - s)), and theta.nearest.
         """
         frequencies, real, theta = self.frequencies, self.real, self.tilts[own[0]]
         characteristic, (width, height) = (
@@ -625,11 +647,11 @@ class _Grid:
         return tails, summed, nearest @ theta
 
     def _series(self, tilt: Any) -> tuple[NDArray[np.complexfloating[Any, Any]], np.ndarray]:
-        """Return sums of weights from an edge to the end of the window, for each place of the edge on the second axis.
+        """Return the sum of weights over the places from an edge to the end of the second axis, for each possible edge.
 
-        The weight is 1 at the edge, and falls by a factor of exp(-2 tilt) from place to place. Returns two arrays:
-        `[edge, frequency]`, in which weights are multiplied by the Fourier terms of the frequency, and `[edge]`,
-        without Fourier terms.
+        An edge is the first extreme place. The weight is 1 at the edge, and falls by a factor of exp(-2 tilt) from
+        place to place. Returns two arrays: `[edge, frequency]`, in which each weight is multiplied by the Fourier term
+        of its place at the frequency, and `[edge]`, without Fourier terms.
         """
         steep = -2.0 * np.longdouble(tilt)
         below, _, still = _one_minus_exponential(np.longdouble(tilt), self.second, len(self.left) - 1)
@@ -653,8 +675,9 @@ def _as_complex(numbers: Any, real: Real) -> NDArray[np.complexfloating[Any, Any
 
 
 _TABLE_ERROR = 40.0 if unit(np.longdouble) < unit(np.float64) / 64.0 else _SERIES_ERROR
-"""The same bound as `_SERIES_ERROR`, but for tables that are computed with long doubles (if these have more digits). It
-includes the error of weights, but not the errors of their exponents."""
+"""Bound on the relative error of a geometric series, in multiples of the unit roundoff, like `_SERIES_ERROR`. But here
+the series is in a table that is computed with long doubles (if these have more digits). The bound includes the error of
+weights, but not the errors of their exponents."""
 
 
 def _plane_kernel(
@@ -681,7 +704,10 @@ def _plane_kernel(
     *,
     whole: int,
 ) -> tuple[Any, Any]:
-    """Return the tilted sums of pairs with two axes, in parts `[pair, part]`, and bounds on their rounding errors."""
+    """Return the tilted tail probabilities of pairs with two axes, as terms `[pair, part]` to add, and error bounds.
+
+    The error bounds `[pair]` are for rounding errors of the sums over all parts.
+    """
     xp, own = counts.__array_namespace__(), unit(counts.dtype)
     tables = logs, logs_error, angles, angles_error, phases
     re, im, modulus, error = characteristic_functions(xp, counts, low @ shifts + middle, tables, whole)
@@ -699,12 +725,13 @@ def _plane_kernel(
 
 
 def _transforms(xp: Any, roots: tuple[Any, Any], series: Any, edge: Any, weight: Any) -> tuple[Any, Any]:
-    """Return DFTs along the first axis of the even and of the odd part, `[pair, frequency, column]` each.
+    """Return DFTs along the first axis of the weights beyond the edge, for their even part and for their odd part.
 
-    A column is a frequency on the second axis (real part or imaginary part). Even and odd refer to the middle of the
-    first axis: the even part is the sum of the numbers at two opposite places, the odd part their difference. Terms are
-    added in blocks, so that rounding errors stay small. In NumPy, this also keeps arrays in the cache, and BLAS on one
-    thread.
+    Both are `[pair, frequency, column]`. A column is a frequency on the second axis (real part or imaginary part). Even
+    and odd refer to the middle of the first axis: the even part is the sum of the numbers at two opposite places, the
+    odd part their difference. `series` `[edge, column]` are sums of weights from the edge on, `edge` `[pair, place]`
+    the edges, and `weight` `[pair, place]` the weights at the edges. Terms are added in blocks, so that rounding errors
+    stay small. In NumPy, this also keeps arrays in the cache, and BLAS on one thread.
     """
     half = edge.shape[1] // 2
     if xp is not np:
@@ -724,7 +751,10 @@ def _transforms(xp: Any, roots: tuple[Any, Any], series: Any, edge: Any, weight:
 
 
 def _product(xp: Any, roots: Any, held: Any) -> Any:
-    """Return the matrix product `[pair, frequency, column]` on a device, with terms added in blocks."""
+    """Return the matrix product `[pair, frequency, column]` of `roots` and `held`, with terms added in blocks.
+
+    It is for a device. `roots` are `[frequency, place]`, and `held` `[pair, place, column]`.
+    """
     rest = -roots.shape[1] % _SUM_BLOCK
     roots, held = xp.pad(roots, ((0, 0), (0, rest))), xp.pad(held, ((0, 0), (0, rest), (0, 0)))
     cut = roots.reshape(len(roots), -1, _SUM_BLOCK), held.reshape(len(held), -1, _SUM_BLOCK, held.shape[2])
@@ -736,7 +766,8 @@ def grid_tails(
 ) -> Tails:
     """Return P(delta >= threshold), or P(delta > threshold) if `strict`, for any score, by one inverse FFT per pair.
 
-    Probabilities far below 1e-16 are only rounding errors. Their error bounds are larger than these probabilities.
+    The arguments are as in `line_tails`. Probabilities far below 1e-16 are only rounding errors. Their error bounds are
+    larger than these probabilities.
     """
     deviation = np.sqrt(board.counts @ board.rows.astype(np.float64) ** 2)
     reach = board.counts @ np.abs(board.rows)
@@ -783,7 +814,10 @@ def grid_tails(
 def _extreme_values(
     board: Board, delta: Delta, start: np.ndarray, lengths: tuple[int, ...], thresholds: np.ndarray, *, strict: bool
 ) -> np.ndarray:
-    """Return a mask `[pair, first, second]` of the extreme values of S; only possible values are scored."""
+    """Return a mask `[pair, first, second]` of the extreme grid values of the sum S; only possible values are scored.
+
+    `start` `[pair, axis]` is the first value of the grid. `lengths` are the numbers of values on its axes.
+    """
     first, second = (
         start[:, axis, None] + 2 * np.arange(length)
         for axis, length in zip((0, -1), (lengths[0], lengths[-1]), strict=True)
@@ -807,7 +841,8 @@ def _extreme_values(
 
 
 _FFT_ERROR = 7.0
-"""Bound (in multiples of u) on the relative error of an FFT in the 2-norm, for each doubling of its length."""
+"""Bound on the relative error of an FFT in the 2-norm for each doubling of its length, in multiples of the unit
+roundoff."""
 
 
 def _grid_kernel(
@@ -826,7 +861,10 @@ def _grid_kernel(
     whole: int,
     lengths: Any,
 ) -> tuple[Any, Any]:
-    """Return the probability of the extreme points in each row of the grid, and a bound on the 2-norm of all errors."""
+    """Return the probability `[pair, row]` of the extreme points in each row of the grid, and error bounds `[pair]`.
+
+    An error bound is for the 2-norm of the errors of all probabilities of the grid.
+    """
     xp = counts.__array_namespace__()
     re, im, modulus, error = characteristic_functions(
         xp, counts, low @ shifts, (logs, logs_error, angles, angles_error, phases), whole

@@ -61,10 +61,11 @@ def seed_key(seed: int) -> np.ndarray:
 
 
 def rows_of(key: Array, resamples: Array) -> Array:
-    """Return the rows `[row, 3]` (uint32) from which the words of `resamples` `[row]` (int64) are drawn.
+    """Return three numbers `[row, 3]` (uint32) per resample, which determine its random words.
 
-    The first two numbers of a row are the key of its block, `jax.random.fold_in(key, block)`. The third number is the
-    index of the resample in its block. There are at most 2**32 blocks.
+    `resamples` `[row]` (int64) are the indices of the resamples. The first two numbers are the key of the resample's
+    block, `jax.random.fold_in(key, block)`. The third number is the index of the resample in its block. There are at
+    most 2**32 blocks.
     """
     xp = resamples.__array_namespace__()
     blocks = (resamples // BLOCK).astype(xp.uint32)
@@ -73,7 +74,7 @@ def rows_of(key: Array, resamples: Array) -> Array:
 
 
 def row_keys(seed: int, resamples: np.ndarray) -> np.ndarray:
-    """Return `rows_of` for the key of a seed.
+    """Return three numbers `[row, 3]` per resample, which determine its random words under `seed` (see `rows_of`).
 
     >>> row_keys(0, np.array([0, 1, 2000]))[:, 2]
     array([  0,   1, 976], dtype=uint32)
@@ -82,9 +83,10 @@ def row_keys(seed: int, resamples: np.ndarray) -> np.ndarray:
 
 
 class Stream(NamedTuple):
-    """The random rows for one use of a seed: rows `first` to `first + size - 1` of the seed.
+    """A range of resample numbers that is reserved for one use of a seed: `first` to `first + size - 1`.
 
-    The bits `turned` of the seed are flipped, so that a stream may use the same row numbers as another stream.
+    Each number gives its own random words. The bits `turned` of the seed are flipped, so that a stream may use the same
+    numbers as another stream.
     """
 
     first: int
@@ -92,7 +94,9 @@ class Stream(NamedTuple):
     turned: int = 0
 
     def keys(self, seed: int, rows: np.ndarray) -> np.ndarray:
-        """Return the `row_keys` of rows of the stream; `rows` are numbers from 0 on.
+        """Return three numbers `[row, 3]` per resample (see `row_keys`).
+
+        `rows` `[row]` are the resamples of the stream, counted from 0.
 
         >>> bool((STREAMS["trials"].keys(7, np.arange(3)) == row_keys(7, 2**41 + np.arange(3))).all())
         True
@@ -107,22 +111,27 @@ STREAMS = {
     "labels": Stream(2**41 + 2**39, 2**39),
     "vectors": Stream(0, 2**41, turned=2**63),
 }
-"""All streams of a seed. They do not overlap. "resamples" is for the resamples of tests, "trials" for simulated trials,
-"orders" for random orders of instances, "labels" for permutations of labels, and "vectors" for importance sampling.
+"""All streams of a seed (ranges of resample numbers, each with its own random words). They do not overlap. "resamples"
+is for the resamples of tests, "trials" for simulated trials, "orders" for random orders of instances, "labels" for
+permutations of labels, and "vectors" for importance sampling.
 
-Only this file contains first rows or flipped bits of streams. `row_keys` are rows of the stream "resamples". Tests, the
-normal draws of joint levels, and studies without a stream of their own all use "resamples"."""
+Only this file contains first numbers or flipped bits of streams. `row_keys` uses the stream "resamples", as do tests,
+the normal draws of joint levels, and studies without a stream of their own."""
 
 
 def lane_pair(rows: Array, lane: Array) -> tuple[Array, Array]:
-    """Return both words of a lane for the rows `[..., 3]`, as two uint32 arrays `[...]`."""
+    """Return the two random words of a lane (a pair of words of a resample), as two uint32 arrays `[...]`.
+
+    `rows` `[..., 3]` are the numbers of the resamples (see `rows_of`), and `lane` is the index of the pair of words.
+    """
     return threefry2x32(rows[..., 0], rows[..., 1], rows[..., 2], lane)
 
 
 def lane_words(rows: Array, lane: Array) -> Array:
-    """Return both words of a lane as one number, `[...]` uint64, with the first word in the low 32 bits.
+    """Return the two random words of a lane as one number, `[...]` uint64, with the first word in the low 32 bits.
 
-    XLA would not fuse two separate outputs into one loop, so it would compute the cipher twice.
+    A lane is a pair of words of a resample. XLA would not fuse two separate outputs into one loop, so it would compute
+    the cipher twice.
     """
     first, second = lane_pair(rows, lane)
     xp = rows.__array_namespace__()
@@ -132,7 +141,8 @@ def lane_words(rows: Array, lane: Array) -> Array:
 def words(rows: Array, num_words: int) -> Array:
     """Return random words `[row, word]` (uint32) for `rows` `[row, 3]` (see `rows_of`); `num_words` is even.
 
-    Each lane gives two words. The result contains first the first words of all lanes, then their second words.
+    Each lane (call of the cipher) gives two words. The result contains first the first words of all lanes, then their
+    second words.
     """
     expect(rows, (None, 3), np.uint32)
     xp = rows.__array_namespace__()
@@ -150,7 +160,11 @@ def words(rows: Array, num_words: int) -> Array:
 
 
 def words_by_lane(rows: Array, num_lanes: int) -> tuple[Array, Array]:
-    """Return random words as two arrays `[lane, row]`: the first words of all lanes, and the second words."""
+    """Return random words for `rows` `[row, 3]` (see `rows_of`), as two arrays `[lane, row]`.
+
+    Each lane (call of the cipher) gives two words. The first array has the first words of all lanes, the second array
+    their second words.
+    """
     expect(rows, (None, 3), np.uint32)
     xp = rows.__array_namespace__()
     lanes = xp.arange(num_lanes, dtype=xp.uint32)[:, None]
@@ -174,18 +188,18 @@ class Draws(NamedTuple):
 
     @property
     def num_words(self) -> int:
-        """The number of random words that a row uses."""
+        """The number of random words that a resample uses."""
         return len(self.size)
 
     def drawn(self, rows: Array) -> Array:
-        """Return the unit that each draw chooses, `[row, draw]` int32."""
+        """Return the unit that each draw chooses, `[row, draw]` int32, for the resamples `rows` `[row, 3]`."""
         num_units = len(self.size)
         random = words(rows, num_units + num_units % 2)[:, :num_units]
         return scaled(random, self.size).astype(np.int32) + self.start
 
 
 def draws_from_strata(strata: np.ndarray) -> Draws:
-    """Return the `Draws` within `strata` `[unit]`, which are sorted codes 0, 1, ...
+    """Return the draws of a bootstrap within `strata` `[unit]`, which are sorted codes 0, 1, ...
 
     >>> draws_from_strata(np.array([0, 0, 1])).size
     array([2, 2, 1], dtype=uint64)
@@ -196,7 +210,7 @@ def draws_from_strata(strata: np.ndarray) -> Draws:
 
 
 def padded_units(num_units: int) -> int:
-    """Return the number of units after padding: a multiple of 64, because a lane has two words of 32 bits."""
+    """Return the number of units after padding: a multiple of 64, the number of bits (units) in two random words."""
     return -(-num_units // 64) * 64
 
 
@@ -216,7 +230,8 @@ def padded_draws(draws: Draws) -> Draws:
 def by_word(values: np.ndarray, padding: Any, lanes: int) -> np.ndarray:
     """Rearrange values of draws `[draw, ...]` to `[word of a lane, lane, ...]`, filled up with `padding`.
 
-    The first draws use the first words of all lanes, the other draws use the second words.
+    A lane is a pair of random words. The first draws use the first words of all lanes, the other draws use the second
+    words.
     """
     first = -(-len(values) // 2)
     by_lane = np.empty((2, lanes, *values.shape[1:]), values.dtype)
@@ -226,7 +241,7 @@ def by_word(values: np.ndarray, padding: Any, lanes: int) -> np.ndarray:
 
 
 def swap(rows: Array, draws: Draws, dtype: Any) -> Array:
-    """Return masks `[row, padded unit]` of 0 and 1; each number is 1 with probability 1/2.
+    """Return masks `[row, padded unit]`: 1 for units that are swapped (with probability 1/2), else 0.
 
     Unit i uses bit `i // num_words` of word `i % num_words`. In this order, NumPy and XLA unpack words without a
     transpose. In XLA on CPU, this is thirty times faster than unpacking one word after another.

@@ -25,28 +25,28 @@ from sigjax.run.context import Run, ahead, num_cores
 from sigjax.run.loops import expect, map_items, only_if
 
 TileKernel = Callable[..., tuple[Array, ...]]
-"""Function `(rows, valid, *data, **static)` that returns the results of one tile. `rows` [row, 3] are as in
-`draws.rows_of`. `valid` [row] is false for rows that are only padding."""
+"""Function `(rows, valid, *data, **static)` that returns the results of one tile (some consecutive resamples). `rows`
+[row, 3] are as in `draws.rows_of`. `valid` [row] is false for rows that are only padding."""
 Static = tuple[tuple[str, Any], ...]
 """Keyword arguments that are fixed when a kernel is compiled."""
 
 _TILE_ELEMENTS = {"numpy": 2**20, "cpu": 2**19, "gpu": 2**27}
-"""A tile has at most this many weights, and at most a quarter as many numbers to be scored. On a CPU, so many fit into
-the cache; on a GPU, they keep it busy."""
+"""A tile (some consecutive resamples) has at most this many weights, and at most a quarter as many numbers to be
+scored. On a CPU, this many fit into the cache; on a GPU, they keep it busy."""
 _FEWEST_ROWS, _LARGEST_TILE = 64, 2**25
 _MOST_ROWS = {"numpy": 2**20, "cpu": 2**12, "gpu": 2**22}
-"""A tile has at most this many rows. More rows would not be faster, and a run with few resamples would compute many
-rows that are only padding."""
+"""A tile has at most this many rows (resamples). More rows would not be faster, and a run with few resamples would
+compute many rows that are only padding."""
 _TILES_PER_CALL, _ROWS_PER_CALL = 32, 2**19
-"""In one call, a device runs at most `_TILES_PER_CALL` tiles and at most `_ROWS_PER_CALL` rows. So there are few calls,
-but enough of them to move a progress bar."""
+"""In one call, a device runs at most `_TILES_PER_CALL` tiles and at most `_ROWS_PER_CALL` rows (resamples). So there
+are few calls, but enough of them to move a progress bar."""
 
 
 class Task(NamedTuple):
-    """The arrays that the computation of every tile needs."""
+    """The arrays that the computation of every tile (some consecutive resamples) needs."""
 
     key: np.ndarray
-    """[2] uint32: the key of the seed."""
+    """[2] uint32: the key that is made from the seed."""
     resamples: np.ndarray
     """[] int64: the number of resamples. Rows from this number on are only padding."""
     data: tuple[Any, ...]
@@ -56,9 +56,10 @@ class Task(NamedTuple):
 def stream(
     kernel: TileKernel, static: Static, data: tuple[Any, ...], run: Run, *, size: int, wide_vectors: bool = True
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
-    """Run a kernel on all resamples of `run`; yield the results of some tiles at a time, in order.
+    """Run a kernel on all resamples of `run`, tile by tile, and yield the results in order.
 
-    Yields pairs (first resample, results), where each result is an array `[tile, ...]`. `size` is how many numbers a
+    A tile is some consecutive resamples. Each yield is for some tiles: a pair (first resample, results), where each
+    result is an array `[tile, ...]`. `static` and `data` are arguments of the kernel. `size` is how many numbers a
     resample needs for computing scores.
 
     If a tile does not fit into the memory of the device, the remaining tiles have half as many rows. For
@@ -91,7 +92,8 @@ def _calls(
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
     """Run all tiles, some tiles in each call of the program, with `_num_workers` calls at once; yield as `stream` does.
 
-    The same program is used for every number of resamples, because it skips tiles that begin after the last resample.
+    A tile is `rows_per_tile` consecutive resamples. The same program is used for every number of resamples, because it
+    skips tiles that begin after the last resample.
     """
     num_tiles = -(-(run.resamples - run.start) // rows_per_tile)
     workers = 1 if run.stays else _num_workers(run.backend)  # the device has a queue, so one worker suffices
@@ -121,7 +123,7 @@ def _calls(
 
 
 def _num_workers(backend: Backend) -> int:
-    """Return how many calls run at once.
+    """Return how many calls of the program run at once.
 
     With several calls, all cores are used even if one call leaves some idle, and no device waits for the host.
     """
@@ -131,9 +133,10 @@ def _num_workers(backend: Backend) -> int:
 
 
 def tile_rows(projection: Projection, size: int, platform: str) -> int:
-    """Return the number of rows per tile: a power of two.
+    """Return the number of resamples (rows) that are computed together as a tile: a power of two.
 
-    It does not depend on the number of resamples, so that one program can be used for all numbers of resamples.
+    It does not depend on the number of resamples, so that one program can be used for all numbers of resamples. `size`
+    is how many numbers a resample needs for computing scores.
     """
     within = _TILE_ELEMENTS[platform] // max(projection.width, 4 * size)
     # With few rows in a tile, a matrix product would read the matrix too often. So if rows are long, a tile may be
@@ -143,7 +146,10 @@ def tile_rows(projection: Projection, size: int, platform: str) -> int:
 
 
 def _tiles(first: Array, task: Task, *, kernel: TileKernel, rows_per_tile: int, **static: Any) -> tuple[Array, ...]:
-    """Return the results `[tile, ...]` of the tiles that start with the resamples `first` `[tile]`."""
+    """Return the results `[tile, ...]` of the tiles that start with the resamples `first` `[tile]`.
+
+    A tile is `rows_per_tile` consecutive resamples.
+    """
     expect(task.key, (2,), np.uint32)
     xp = first.__array_namespace__()
 
@@ -159,11 +165,12 @@ _PAIR_STATS = 2048
 
 
 class ScaledProjection(NamedTuple):
-    """A projection, and the divisors that convert its sums from fixed point."""
+    """A projection, and the divisors that convert its sums (whole numbers) to sums of the statistics."""
 
     projection: Projection
     divisors: np.ndarray | None
-    """[stat] float64; None if no sum needs to be divided, because all statistics are whole numbers."""
+    """[stat] float64: sums are divided by these; None if no sum needs to be divided, because all statistics are whole
+    numbers."""
 
 
 def count_swaps(
@@ -198,7 +205,7 @@ class ScoreSpec(NamedTuple):
     indices: ColumnIndices
     """For each statistic of each system, the index of its sum among the sums of columns."""
     divisors: np.ndarray | None
-    """The same as in `ScaledProjection`."""
+    """[stat] float64: sums are divided by these before they are scored; None if all statistics are whole numbers."""
     score: Score
     on_host: bool
     """Whether NumPy computes the scores, so that the device computes only the sums. This is for scores that a device
@@ -261,7 +268,10 @@ def _scores_tile(
 
 
 def swapped_sums(scaled: ScaledProjection, run: Run) -> np.ndarray:
-    """Return sums over the swapped units, `[column, resample]` (float64, whole numbers), for the resamples of `run`."""
+    """Return sums over the swapped units, `[column, resample]` (float64), for the resamples of `run`.
+
+    A column is one statistic of one system; the sums are whole numbers.
+    """
     pieces = [
         np.concatenate(list(tiles), axis=1)[:, : run.resamples - start]
         for start, (tiles,) in stream(_sums_tile, (), (scaled,), run, size=0)
@@ -274,7 +284,7 @@ def deltas_of(
 ) -> np.ndarray:
     """Return delta `[resample]` of the pair `index`, from sums `[column, resample]` over swapped units.
 
-    NumPy computes delta, so it is the same on every device.
+    A column is one statistic of one system. NumPy computes delta, so it is the same on every device.
     """
     one = tally.Pairs(*(part[index : index + 1] for part in pairs))
     with np.errstate(all="ignore"):  # deltas that are not finite raise an error later

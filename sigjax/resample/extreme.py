@@ -36,7 +36,7 @@ class Extreme(NamedTuple):
         return abs(values) >= abs(observed) - tolerance
 
     def tied(self, values: Array) -> Any:
-        """Whether values `[..., value]` are no more extreme than observed. If they are extreme, they are then ties."""
+        """Whether values `[..., value]` are no more extreme than observed; those that are also `met` are ties."""
         observed, tolerance = _along(self.observed, values), _along(self.tolerance, values)
         if self.alternative == "greater":
             return values <= observed + tolerance

@@ -27,24 +27,24 @@ from sigjax.run.context import ahead, num_cores
 from sigjax.run.loops import expect, over_rows
 
 _TILE_ELEMENTS = 2**19
-"""A tile has at most this many weights, or this many numbers in one gathered column, so that they fit into the
-cache."""
+"""A tile (some resamples that are computed together) has at most this many weights, or this many numbers in one
+gathered column, so that they fit into the cache."""
 _FEWEST_ROWS, _LARGEST_TILE = 32, 2**23
-"""If columns are long, a tile has at least `_FEWEST_ROWS` rows (resamples), but at most `_LARGEST_TILE` weights. It may
-then be larger than the cache, so that one sort of a column is used for several resamples."""
+"""If columns are long, a tile has at least `_FEWEST_ROWS` resamples, but at most `_LARGEST_TILE` weights. It may then
+be larger than the cache, so that one sort of a column is used for several resamples."""
 _LONG_SORT = 128
 """NumPy sorts columns of at least this length faster than a compiled program on a CPU does. (Measured: for 1,000
 numbers, it is ten times faster.)"""
 
 ScorePieces = Iterator[tuple[int, np.ndarray]]
-"""Yields pairs: the first resample of a piece, and the scores `[..., row]` (float64) of its resamples."""
+"""Iterator that yields pairs: the first resample of a piece, and the scores `[..., row]` (float64) of its resamples."""
 
 
 class Function(NamedTuple):
     """A metric's function of columns `[instance]`, and how it is called."""
 
     call: Callable[..., Any]
-    """The function. It is hashable, because compiled programs are found by it."""
+    """The function. It is hashable, because compiled programs are looked up by it."""
     weighted: bool
     """If true, the function is called as `call(*columns, weights)`, else as `call(*columns)`."""
     compiled: bool
@@ -93,8 +93,8 @@ def swap_scores(
 ) -> ScorePieces:
     """Yield scores `[pair, side, row]` of pairs of systems on the same swaps of units, for a shard of the resamples.
 
-    `side` is 0 for the first system of the pair, and 1 for the second system. All instances of a unit are swapped
-    together.
+    A row is a resample. `side` is 0 for the first system of the pair, and 1 for the second system. All instances of a
+    unit are swapped together.
     """
     draws = draws_from_strata(sample.strata)
 
@@ -106,10 +106,11 @@ def swap_scores(
 
 
 def outcome_scores(function: Function, sample: Sample, pair: tuple[int, int], differing: np.ndarray) -> ScorePieces:
-    """Yield scores `[side, row]` of two systems on all swaps of the units `differing` that do not swap the first unit.
+    """Yield scores `[side, row]` of two systems on all swaps of the units `differing[1:]`.
 
-    All other swaps are mirror images of these swaps. In the first row, no unit is swapped. `side` is 0 for the first
-    system of the pair, and 1 for the second system.
+    A swap that also swaps `differing[0]` gives the scores of another swap with the two sides exchanged. Each row is one
+    swap; in the first row, no unit is swapped. `side` is 0 for the first system of the pair, and 1 for the second
+    system.
     """
     outcomes = range(2 ** (len(differing) - 1))
     a, b = sample.columns[list(pair)]
@@ -125,7 +126,7 @@ def outcome_scores(function: Function, sample: Sample, pair: tuple[int, int], di
 def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range, shard: range) -> ScorePieces:
     """Yield scores `[system, row]` of all systems on the same bootstrap resamples of units, for a shard of them.
 
-    If a unit is drawn, all its instances are in the resample.
+    A row is a resample, and a shard is a range of resamples. If a unit is drawn, all its instances are in the resample.
     """
     draws = draws_from_strata(sample.strata)
     one_length = (sample.sizes == sample.sizes[0]).all()
@@ -148,7 +149,7 @@ def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range
 
 
 def _pieces(function: Function, scores: Callable[..., Any], resamples: range, width: int, shard: range) -> ScorePieces:
-    """Yield `scores(rows)` for the resamples of the shard, tile by tile.
+    """Yield `scores(rows)` for the resamples of the shard, tile by tile (some consecutive resamples at a time).
 
     The tile size does not depend on the shard. Compiled programs need tiles of one size, so the last tile may have
     additional rows, whose scores are removed. `width` is the number of weights or gathered instances per row.
@@ -164,7 +165,10 @@ def _pieces(function: Function, scores: Callable[..., Any], resamples: range, wi
 
 
 def _swapped(swapped: Array, a: Array, b: Array, *, function: Function) -> Array:
-    """Return scores `[side, row]` of systems `a` and `b` after swaps of the instances `swapped` `[row, instance]`."""
+    """Return scores `[side, row]` of systems `a` and `b` after swaps of the instances `swapped` `[row, instance]`.
+
+    `a` and `b` are the columns `[input, instance]` of the two systems. A row is a resample.
+    """
     expect(swapped, (None, a.shape[-1]), bool)
     expect(b, a.shape, np.float64)
     xp = swapped.__array_namespace__()
@@ -180,14 +184,17 @@ def _swapped(swapped: Array, a: Array, b: Array, *, function: Function) -> Array
 
 
 def _weighed(counts: Array, columns: Array, *, function: Function) -> Array:
-    """Return the scores `[row]` of one system for counts `[row, instance]`."""
+    """Return the scores `[row]` of one system on bootstrap resamples.
+
+    `counts` `[row, instance]` is how often each resample contains each instance. `columns` are `[input, instance]`.
+    """
     expect(counts, (None, columns.shape[-1]), np.int32)
     weights = counts.astype(counts.__array_namespace__().float64)
     return _over_rows(function, tuple(columns), (weights,))
 
 
 def _gathered(instances: Array, columns: Array, *, function: Function) -> Array:
-    """Return the scores `[row]` of one system on the drawn `instances` `[row, draw]`.
+    """Return the scores `[row]` of one system on the drawn `instances` `[row, draw]` of each resample.
 
     If the function is not compiled, rows may have different lengths.
     """

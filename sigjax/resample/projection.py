@@ -51,17 +51,18 @@ from sigjax.resample.draws import (
 from sigjax.run import loops
 
 MOST_WORDS = 2
-"""Columns count as few if their sums fit into at most this many words. For each word, all random numbers are drawn
-again. With more words, a matrix product is faster (measured)."""
+"""Columns (statistics of systems) count as few if their sums fit into at most this many words of 32 or 64 bits. For
+each word, all random numbers are drawn again. With more words, a matrix product is faster (measured)."""
 _WIDTH = 32
-"""`width` of projections that need no weights in memory, chosen so that vectors of some thousand rows stay in the
-cache."""
+"""`width` (number of values in memory per resample) of projections that keep no weights in memory. With this number, a
+tile has a few thousand resamples, so that its arrays stay in the cache."""
 _UNROLLED = 8
-"""Number of lanes per step of a loop. With fewer lanes, the overhead of a step would take most of the time."""
+"""Number of lanes (pairs of random words) per step of a loop. With fewer lanes, the overhead of a step would take most
+of the time."""
 
 
 class Fields(NamedTuple):
-    """The field (some bits of a word of 32 or 64 bits) for each column's sum.
+    """For each column (one statistic of one system), the field of bits in a word of 32 or 64 bits that holds its sum.
 
     `shift` and `mask` have the type of the words.
     """
@@ -114,18 +115,19 @@ def make_fields(lowest: np.ndarray, highest: np.ndarray) -> Fields | None:
 
 
 class FusedSwap(NamedTuple):
-    """Sums over swapped units, for few columns, computed by binary digits.
+    """Sums over swapped units, for few columns (statistics of systems), computed from binary digits.
 
     Each column is split into binary digits. A digit in the fields below is one binary digit of one column.
     """
 
     digits: np.ndarray
     """[step, lane, digit] uint64: a bit for each unit, which is 1 if the digit of the unit's number is 1. A lane
-    contains the bits of two words of 32 units."""
+    contains the bits of two random words for 32 units each. A step is `_UNROLLED` lanes."""
     worth: np.ndarray
-    """[word, digit] uint32 or uint64: what is added to the word for a unit whose digit is 1, in two's complement."""
+    """[word, digit] uint32 or uint64: the number that is added to the word for a unit whose digit is 1, in two's
+    complement."""
     starts: np.ndarray
-    """[word]: the words for sums over no units, to which the swapped units are added."""
+    """[word]: the words for sums over no units, to which the numbers of the swapped units are added."""
     num_steps: np.ndarray
     """[] int32: the number of steps. Later steps are only padding."""
     fields: Fields
@@ -133,7 +135,7 @@ class FusedSwap(NamedTuple):
     width = _WIDTH
 
     def sums(self, rows: Array) -> Array:
-        """Return the sums `[column, row]` over the units that the mask of each row marks."""
+        """Return the sums `[column, row]` over the swapped units of each resample in `rows` `[row, 3]`."""
 
         def add(total: Array, word: int, lane: Array, digits: Array) -> Array:
             drawn = lane_words(rows, lane)
@@ -145,21 +147,21 @@ class FusedSwap(NamedTuple):
 
 
 class FusedDraws(NamedTuple):
-    """Sums over drawn units (bootstrap), for few columns. The statistics of each drawn unit are looked up in tables."""
+    """Bootstrap sums (over drawn units), for few columns (statistics of systems), looked up in tables."""
 
     tables: np.ndarray
     """[word, unit] uint32 or uint64: the statistics of each unit, packed into words; zeros for units that are only
     padding."""
     draws: np.ndarray
     """[step, lane, word of a lane, 2] uint64: for the draw of each random word, the first unit and the size of its
-    stratum."""
+    stratum. A lane is a pair of random words, and a step is `_UNROLLED` lanes."""
     num_steps: np.ndarray
     fields: Fields
 
     width = _WIDTH
 
     def sums(self, rows: Array) -> Array:
-        """Return the sums `[column, row]` over the units that each row draws."""
+        """Return the sums `[column, row]` over the drawn units of each resample in `rows` `[row, 3]`."""
 
         def add(total: Array, word: int, lane: Array, draws: Array) -> Array:
             for drawn, (start, size) in zip(lane_pair(rows, lane), draws, strict=True):
@@ -211,7 +213,7 @@ def fused_draws(columns: np.ndarray, draws: Draws) -> FusedDraws | None:
 
 
 def _in_steps(lanes: np.ndarray, padding: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Divide values `[lane, ...]` into steps of `_UNROLLED` lanes.
+    """Divide values `[lane, ...]` into steps of `_UNROLLED` lanes (pairs of random words).
 
     Returns the values `[step, lane, ...]`, and the number of steps `[]` (int32) that are not only padding.
 
@@ -224,7 +226,10 @@ def _in_steps(lanes: np.ndarray, padding: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _bits_of_lanes(marked: np.ndarray) -> np.ndarray:
-    """Pack marks of units `[unit]` (0 or 1) into bits of lanes `[lane]` uint64, in the same order as in `swap`."""
+    """Pack marks of units `[unit]` (0 or 1) into bits of lanes `[lane]` uint64, in the same order as in `swap`.
+
+    A lane is a pair of random words, with a bit for each of 64 units.
+    """
     width = padded_units(len(marked))
     bits = np.zeros(width, np.uint32)
     bits[: len(marked)] = marked
@@ -234,7 +239,7 @@ def _bits_of_lanes(marked: np.ndarray) -> np.ndarray:
 
 
 def _sum_over_lanes(add: Callable[..., Array], rows: Array, starts: Array, num_steps: Array, data: Array) -> Array:
-    """Return words `[word, row]`: the totals after `add` was called for the lanes of all steps.
+    """Return words `[word, row]`: the totals after `add` was called for each lane (pair of random words) of all steps.
 
     `add(total [row], word, lane, data of the lane)` returns a new total. The first totals are `starts` `[word]`.
     """
@@ -270,25 +275,28 @@ class Floats(NamedTuple):
 
     @property
     def dtype(self) -> np.dtype:
-        """The type of weights."""
+        """The type of the weights by which the columns are multiplied."""
         return self.matrix.dtype
 
     @property
     def num_columns(self) -> int:
-        """The number of columns, padding included."""
+        """The number of columns (statistics of systems), padding included."""
         return self.matrix.shape[1]
 
     @property
     def width(self) -> int:
-        """The number of values (of 32 bits or more) that the weights of a row need in memory."""
+        """The number of values (of 32 bits or more) that the weights of a resample need in memory."""
         return len(self.matrix)
 
     def sums(self, weights: Array) -> Array:
-        """Return sums `[column, row]` for weights `[row, padded unit]`; both have the type of the matrix."""
+        """Return sums `[column, row]` for the weights `[row, padded unit]` of each resample.
+
+        Weights and sums have the type of the matrix.
+        """
         return loops.product(weights, self.matrix)
 
     def drawn(self, draw: Draw, rows: Array) -> Array:
-        """Return the sums `[column, row]` over the draws of each row."""
+        """Return the sums `[column, row]` over the units that `draw` draws for each of `rows` (resamples)."""
         return self.sums(loops.counts(draw, rows, len(self.matrix), self.dtype))
 
 
@@ -306,23 +314,23 @@ class ByteColumns(NamedTuple):
 
     @property
     def dtype(self) -> np.dtype:
-        """The type of weights."""
+        """The type of the weights by which the columns are multiplied."""
         return self.matrix.dtype
 
     @property
     def num_columns(self) -> int:
-        """The number of columns, padding included."""
+        """The number of columns (statistics of systems), padding included."""
         return len(self.totals)
 
     @property
     def width(self) -> int:
-        """The number of 32-bit values that the weights of a row need in memory."""
+        """The number of 32-bit values that the weights of a resample need in memory."""
         return self.matrix.shape[1] // 4
 
     def sums(self, weights: Array) -> Array:
-        """Return sums `[column, row]` for weights `[row, padded unit]` (int8).
+        """Return sums `[column, row]` for the weights `[row, padded unit]` (int8) of each resample.
 
-        Their type is int32 if columns have one digit, else int64.
+        The sums have the type int32 if columns have one digit, else int64.
         """
         sums = loops.byte_product(self.matrix, weights)
         if len(self.worth) == 1:
@@ -331,7 +339,7 @@ class ByteColumns(NamedTuple):
         return (of_digits * self.worth[:, None, None]).sum(axis=0)
 
     def drawn(self, draw: Draw, rows: Array) -> Array:
-        """Return the sums `[column, row]` (float64) over the draws of each row."""
+        """Return the sums `[column, row]` (float64) over the units that `draw` draws for each of `rows` (resamples)."""
         sums = self.sums(loops.byte_counts(draw(rows), self.matrix.shape[1])).astype(np.int64)
         return (sums - loops.ZERO_COUNT * self.totals[:, None]).astype(np.float64)
 
@@ -339,9 +347,8 @@ class ByteColumns(NamedTuple):
 def bytes_of(columns: np.ndarray, most: int, *, largest: int, padded: int) -> ByteColumns | None:
     """Convert columns `[column, unit]` (int64) to bytes, with at most `most` bytes per number.
 
-    A row has `padded` weights of at most `largest`.
-
-    Returns None if a column needs more bytes, or if sums may exceed 32 bits.
+    They will be multiplied by `padded` weights per resample, each at most `largest`. Returns None if a column needs
+    more bytes, or if sums may exceed 32 bits.
 
     >>> bytes_of(np.array([[1, 300], [-2, 128]]), 2, largest=1, padded=64).matrix[[0, 1, 4, 5], :2].tolist()
     [[1, 44], [-2, -128], [0, 1], [0, 1]]
@@ -359,7 +366,10 @@ def bytes_of(columns: np.ndarray, most: int, *, largest: int, padded: int) -> By
 
 
 def floats_of(columns: np.ndarray, bound: int, padded: int) -> Floats:
-    """Convert columns `[column, unit]` (int64) to floats, for `padded` weights per row and sums of at most `bound`."""
+    """Convert columns `[column, unit]` (int64) to floats, for `padded` weights per resample.
+
+    The type is float32 if sums, which are at most `bound`, are exact in it, else float64.
+    """
     return Floats(np.ascontiguousarray(_padded(columns, np.float32 if bound < _LAST_WHOLE else np.float64, padded).T))
 
 
@@ -375,7 +385,7 @@ _UNROLLED_OUTPUTS = 16
 
 
 class NestedDraws(NamedTuple):
-    """Units and their outputs, for nested draws: first of units, then of outputs of each drawn unit."""
+    """Units and their outputs, for nested draws: units are drawn first, then outputs of each drawn unit."""
 
     draws: Draws
     first: np.ndarray
@@ -389,16 +399,19 @@ class NestedDraws(NamedTuple):
 
     @property
     def lanes(self) -> int:
-        """The number of pairs of words per drawn unit: one word chooses the unit, and one word per slot an output."""
+        """The number of pairs of random words per drawn unit.
+
+        One word chooses the unit, and one word per slot chooses an output.
+        """
         return len(self.slots) // 2 + 1
 
     @property
     def num_words(self) -> int:
-        """The number of random words that a row uses."""
+        """The number of random words that a resample uses."""
         return 2 * self.lanes * len(self.draws.size)
 
     def drawn(self, rows: Array) -> Array:
-        """Return the output that each draw chooses, `[row, draw]` int32.
+        """Return the output that each draw chooses, `[row, draw]` int32, for the resamples `rows` `[row, 3]`.
 
         There are as many draws for each drawn unit as the largest unit has outputs. If the drawn unit has fewer
         outputs, the surplus draws choose the first output that is only padding. Counts fit into a byte: for all sizes
@@ -416,9 +429,10 @@ class NestedDraws(NamedTuple):
 
 
 def outputs_left(sizes: np.ndarray, num_units: int) -> np.ndarray:
-    """Return the number of outputs of each unit that are left at each slot, `[slot, unit]` uint64.
+    """Return the number of outputs of each unit that are left before each visit, `[slot, unit]` uint64.
 
-    The outputs of a unit are visited slot by slot. Units are padded to `num_units` units.
+    The outputs of a unit are visited one after another; slot k is the visit of the k-th output of every unit. `sizes`
+    `[unit]` are the numbers of outputs. Units are padded to `num_units` units.
 
     >>> outputs_left(np.array([2, 1]), 3)
     array([[2, 1, 0],
@@ -444,8 +458,8 @@ def nested_draws(draws: Draws, sizes: np.ndarray, num_units: int) -> NestedDraws
 def crossed(rows: Array, left: Array) -> tuple[Array, Array]:
     """Exchange outputs within units; return two masks `[slot, row, unit]` (bool).
 
-    The first mask marks the outputs that leave the first system of a pair. The second mask marks the outputs of the
-    second system that replace them.
+    Slot k is the k-th output of each unit, and a row is a resample. The first mask marks the outputs that leave the
+    first system of a pair. The second mask marks the outputs of the second system that replace them.
 
     The two systems have 2 R outputs for a unit. A random set of R outputs becomes the outputs of the second system; all
     sets have the same probability, up to 2**-32. The outputs are visited in order. Each output joins the set with the
@@ -466,26 +480,27 @@ def crossed(rows: Array, left: Array) -> tuple[Array, Array]:
 
 
 class Choice(NamedTuple):
-    """A random choice of units, which are visited one after another, as outputs are in `crossed`."""
+    """A random choice of units without replacement. The units are visited one after another."""
 
     size: np.ndarray
     """[] uint64: the number of units to choose."""
     left: np.ndarray
-    """[word of a lane, lane] uint64: how many units were not visited yet; 0 for padding."""
+    """[word of a lane, lane] uint64: how many units were not visited yet, when the unit that uses the random word is
+    visited; 0 for padding. A lane is a pair of random words."""
     values: np.ndarray
-    """[word of a lane, lane, column] float64: the statistics of the unit that uses the word."""
+    """[word of a lane, lane, column] float64: the statistics of the unit that uses the random word."""
 
     @property
     def width(self) -> int:
-        """An eighth of the number of random words of a row.
+        """An eighth of the number of random words of a resample, as the number of values that it needs in memory.
 
-        A row does not need memory for all its words, because units are visited one after another. So tiles may have
-        more rows.
+        A resample does not need memory for all its words, because units are visited one after another. So tiles may
+        have more resamples.
         """
         return -(-self.left.size // 8)
 
     def sums(self, rows: Array) -> Array:
-        """Return the sums `[column, row]` over the units that each row `[row, 3]` chooses."""
+        """Return the sums `[column, row]` over the units that each resample in `rows` `[row, 3]` chooses."""
         loops.expect(rows, (None, 3), np.uint32)
         xp = rows.__array_namespace__()
         carry = xp.full(len(rows), self.size), xp.zeros((self.values.shape[2], len(rows)))
@@ -513,11 +528,11 @@ def choice(size: int, values: np.ndarray) -> Choice:
 
 
 def _choose(needed: Array, random: Array, pool: Array) -> tuple[Array, Array]:
-    """Choose outputs of units at random, slot by slot, until `needed` `[row, unit]` outputs of a unit are chosen.
+    """Choose outputs of units at random, one after another, until `needed` `[row, unit]` outputs of a unit are chosen.
 
-    `pool` `[slot, unit]` is the number of outputs left to choose from; `random` `[slot, row, unit]` are random words.
-    Returns how many outputs are still needed at the end `[row, unit]`, and masks of the chosen outputs `[slot, row,
-    unit]`.
+    Slot k is the visit of the k-th output of every unit, and a row is a resample. `pool` `[slot, unit]` is the number
+    of outputs left to choose from; `random` `[slot, row, unit]` are random words. Returns how many outputs are still
+    needed at the end `[row, unit]`, and masks of the chosen outputs `[slot, row, unit]`.
     """
 
     def step(needed: Array, of_slot: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -537,7 +552,7 @@ Matrix = Floats | ByteColumns
 
 
 class ColumnIndices(NamedTuple):
-    """For each statistic of each system, where its sum is found among the sums of columns."""
+    """For each statistic of each system, the index of the column whose sum contains it, and what must be added."""
 
     column: np.ndarray
     """[system, stat] int32: the index of the column."""
@@ -558,27 +573,27 @@ class SwapProduct(NamedTuple):
 
     @property
     def width(self) -> int:
-        """The number of values that the mask of a row needs in memory."""
+        """The number of values that the mask of a resample needs in memory."""
         return self.matrix.width
 
     def sums(self, rows: Array) -> Array:
-        """Return the sums `[column, row]` (float64) over the units that the mask of each row marks."""
+        """Return the sums `[column, row]` (float64) over the swapped units of each resample in `rows` `[row, 3]`."""
         return self.matrix.sums(swap(rows, self.draws, self.matrix.dtype)).astype(np.float64)
 
 
 class DrawsProduct(NamedTuple):
-    """Bootstrap sums by a matrix product: sums over drawn units, or over outputs drawn within drawn units."""
+    """Bootstrap sums, computed by a matrix product: over drawn units, or over outputs drawn within drawn units."""
 
     draws: Draws | NestedDraws
     matrix: Matrix
 
     @property
     def width(self) -> int:
-        """The number of random words of a row, or the number of values for its counts, whichever is larger."""
+        """The number of random words of a resample, or the number of values for its counts, whichever is larger."""
         return max(self.draws.num_words, self.matrix.width)
 
     def sums(self, rows: Array) -> Array:
-        """Return the sums `[column, row]` (float64) over the draws of each row."""
+        """Return the sums `[column, row]` (float64) over the draws of each resample in `rows` `[row, 3]`."""
         return self.matrix.drawn(self.draws.drawn, rows)
 
 
@@ -586,18 +601,19 @@ class CrossedProduct(NamedTuple):
     """Sums over outputs that are exchanged within units, computed by a matrix product."""
 
     left: np.ndarray
-    """[slot, unit]: the result of `outputs_left`."""
+    """[slot, unit]: the number of outputs of each unit that are left before the k-th output is visited
+    (`outputs_left`)."""
     matrix: Matrix
-    """The statistics of all outputs. The first axis is slots and units together: all units of the first slot, and so
-    on."""
+    """The statistics of all outputs. The first axis is slots and units together: the first output of every unit, then
+    the second output of every unit, and so on."""
 
     @property
     def width(self) -> int:
-        """The number of random words that a row uses."""
+        """The number of random words that a resample uses."""
         return 2 * self.left.size
 
     def sums(self, rows: Array) -> Array:
-        """Return sums `[2 * padded column, row]` (float64).
+        """Return sums `[2 * padded column, row]` (float64) for each resample in `rows` `[row, 3]`.
 
         First come the sums over the outputs that leave the first system, then the sums over the outputs that replace
         them.
@@ -645,7 +661,10 @@ def drawn_columns(values: np.ndarray) -> tuple[np.ndarray, ColumnIndices]:
 def swap_projection(
     columns: np.ndarray, draws: Draws, *, compiled: bool, most_bytes: int = 0
 ) -> FusedSwap | SwapProduct:
-    """Return the fastest swap projection of columns `[column, unit]` (int64), in NumPy or `compiled`."""
+    """Return the fastest projection (sums over swapped units) of columns `[column, unit]` (int64).
+
+    It is fastest in NumPy or, if `compiled`, in JAX. A column is one statistic of one system.
+    """
     if (fused := fused_swap(columns, compiled=compiled)) is not None:
         return fused
     return SwapProduct(padded_draws(draws), _mask_matrix(columns, most_bytes, padded_units(columns.shape[1])))
@@ -654,10 +673,10 @@ def swap_projection(
 def draws_projection(
     columns: np.ndarray, draws: Draws, *, compiled: bool, most_bytes: int = 0
 ) -> FusedDraws | DrawsProduct:
-    """Return the fastest bootstrap projection of columns `[column, unit]` (int64), in NumPy or `compiled`.
+    """Return the fastest projection (sums over drawn units) of columns `[column, unit]` (int64).
 
-    In NumPy, `FusedDraws` would write and read memory for every step of every word, so a product of counts is faster
-    (measured).
+    It is fastest in NumPy or, if `compiled`, in JAX. In NumPy, `FusedDraws` would write and read memory for every step
+    of every word, so a product of counts is faster (measured).
     """
     if compiled and (fused := fused_draws(columns, draws)) is not None:
         return fused
@@ -669,7 +688,10 @@ def draws_projection(
 def crossed_projection(
     columns: np.ndarray, sizes: np.ndarray, *, compiled: bool, most_bytes: int = 0
 ) -> CrossedProduct:
-    """Make a projection of columns `[column, output]` (int64) for exchanges of outputs within units."""
+    """Make the projection (sums over exchanged outputs) of columns `[column, output]` (int64).
+
+    Outputs are exchanged within units, which have `sizes` `[unit]` outputs per system.
+    """
     count = len(sizes)
     left = outputs_left(sizes, padded_units(count) if compiled else count)
     grid = np.zeros((len(columns), *left.shape), np.int64)
@@ -688,12 +710,15 @@ def nested_projection(
 
 
 def _mask_matrix(columns: np.ndarray, most_bytes: int, padded: int) -> Matrix:
-    """Return the matrix of columns for products with masks of width `padded`."""
+    """Return the matrix of `columns` for products with masks (0 or 1) of `padded` units or outputs per resample."""
     in_bytes = bytes_of(columns, most_bytes, largest=1, padded=padded)
     return in_bytes or floats_of(columns, int(np.abs(columns).sum(axis=1).max()), padded)
 
 
 def _count_matrix(columns: np.ndarray, most_bytes: int, padded: int, *, most: int) -> Matrix:
-    """Return the matrix of columns for products with counts of width `padded`, which add up to at most `most`."""
+    """Return the matrix of `columns` for products with counts of `padded` units or outputs per resample.
+
+    The counts of a resample add up to at most `most`.
+    """
     in_bytes = bytes_of(columns, most_bytes, largest=-loops.ZERO_COUNT, padded=padded)
     return in_bytes or floats_of(columns, most * int(np.abs(columns).max()), padded)

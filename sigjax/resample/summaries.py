@@ -20,7 +20,7 @@ from sigjax.records import Array
 from sigjax.run.loops import barrier, expect, keys, map_items, numbers, put_at, scan, slice_last, while_any
 
 _ROWS = 32
-"""Number of parts of a row that are added to each other in one step, the same as in `units.total`."""
+"""Number of parts of a list of numbers that are added to each other in one step, the same as in `units.total`."""
 _LARGEST = np.uint64(2**64 - 1)
 _PIVOTS = 7
 """Number of pivots per pass of the search for an order statistic. They divide the range of values into eight parts, and
@@ -28,22 +28,25 @@ a pass finds the part that contains the order statistic."""
 
 
 def joined(tiles: Array) -> Array:
-    """Join tiles of replicates `[tile, row, place]` into one array `[row, place]`."""
+    """Join tiles of replicates `[tile, row, place]` into one array `[row, place]`.
+
+    A row is a system, and a place is a resample.
+    """
     xp = tiles.__array_namespace__()
     return xp.moveaxis(tiles, 0, 1).reshape(tiles.shape[1], -1)
 
 
 def nothing(value: Array, *, rows: int, places: int) -> Array:
-    """Return an array `[row, place]` for replicates in which all numbers are `value`."""
+    """Return an array `[row, place]` for the replicates of `rows` systems, in which all numbers are `value`."""
     return value.__array_namespace__().full((rows, places), value)
 
 
 def placed(values: Array, piece: Array, start: Array, count: Array) -> tuple[Array, Array]:
-    """Write a piece of replicates into the array of all replicates, at the place `start`.
+    """Write a piece of replicates into the array `values` of all replicates `[row, place]`, at the place `start`.
 
-    Places from `count` on become NaN. Returns the array, and for each row, whether all its numbers in the piece are
-    finite. Pieces and the array have powers of two as numbers of places, so no piece extends beyond the end of the
-    array.
+    Places (resamples) from `count` on become NaN. Returns the array, and for each row, whether all its numbers in the
+    piece are finite. Pieces and the array have powers of two as numbers of places, so no piece extends beyond the end
+    of the array.
     """
     xp, piece = values.__array_namespace__(), piece[:, : values.shape[1]]
     is_there = start + xp.arange(piece.shape[1]) < count
@@ -52,7 +55,11 @@ def placed(values: Array, piece: Array, start: Array, count: Array) -> tuple[Arr
 
 
 def of_targets(values: Array, members: Array) -> Array:
-    """Return the replicates `[target, place]` of the targets `members` `[target, 2]`."""
+    """Return the replicates `[target, place]` of targets, given by `members` `[target, 2]`.
+
+    A target is the difference of two rows of `values` `[row, place]` (systems), or a single row, if the second index is
+    the number of rows. A place is a resample.
+    """
     expect(values, (None, None), np.float64)
     expect(members, (None, 2), np.int32)
     xp, first, second = values.__array_namespace__(), members[:, 0], members[:, 1]
@@ -77,12 +84,19 @@ def row_totals(rows: Array, count: Array) -> Array:
 
 
 def totals(values: Array, members: Array, count: Array) -> Array:
-    """Return the sum of the first `count` replicates of each target, `[block, target]`."""
+    """Return the sum of the first `count` replicates of each target, `[block, target]`.
+
+    A target is a pair of rows (systems) whose replicates are subtracted, or a single row. `members` are
+    `[block, target, 2]`.
+    """
     return map_items(lambda block: row_totals(of_targets(values, block), count), members)
 
 
 def squares(values: Array, members: Array, means: Array) -> Array:
-    """Return the squares `[target, place]` of the distances of replicates from the `means` `[target]`."""
+    """Return the squares `[target, place]` of the distances of replicates from the `means` `[target]`.
+
+    A target is a pair of rows (systems) whose replicates are subtracted, or a single row. A place is a resample.
+    """
     apart = of_targets(values, members) - means[:, None]
     return apart * apart
 
@@ -90,8 +104,9 @@ def squares(values: Array, members: Array, means: Array) -> Array:
 def shares(values: Array, members: Array, low: Array, high: Array) -> Array:
     """Return the number of replicates below `low` plus the number of replicates up to `high`, `[block, target]`.
 
-    Both bounds are `[block, target]`. If they are equal, half of the result is the number of smaller replicates plus
-    half of the number of ties.
+    A target is a pair of rows (systems) whose replicates are subtracted, or a single row. `low` and `high` are
+    `[block, target]`. If they are equal, half of the result is the number of smaller replicates plus half of the number
+    of ties.
     """
     xp = values.__array_namespace__()
 
@@ -106,9 +121,10 @@ def shares(values: Array, members: Array, low: Array, high: Array) -> Array:
 def order_statistics(values: Array, members: Array, ranks: Array) -> tuple[Array, Array]:
     """Return the replicates with these `ranks` (from 0), and the replicates with the next ranks.
 
-    All three arrays are `[block, target, rank]`. The search keeps a lower and an upper bound of each wanted value. Each
-    pass chooses seven pivots between these bounds, and counts the replicates up to each pivot. So an eighth of the
-    range is left. The passes end when both bounds are equal.
+    All three arrays are `[block, target, rank]`. A target is a pair of rows (systems) whose replicates are subtracted,
+    or a single row. The search keeps a lower and an upper bound of each wanted value. Each pass chooses seven pivots
+    between these bounds, and counts the replicates up to each pivot. So an eighth of the range is left. The passes end
+    when both bounds are equal.
     """
 
     def of_block(block: tuple[Array, ...]) -> tuple[Array, Array]:
@@ -162,7 +178,8 @@ def _order_statistics(rows: Array, ranks: Array) -> tuple[Array, Array]:
 def largest_deviations(values: Array, members: Array, observed: Array, errors: Array) -> Array:
     """Return the largest distance of any target from its observed value, for each resample `[place]`.
 
-    Distances are in standard errors (`errors`). Targets with a standard error of 0 are left out.
+    A target is a pair of systems whose replicates are subtracted, or a single system. Distances are in standard errors
+    (`errors`). Targets with a standard error of 0 are left out.
     """
     xp = values.__array_namespace__()
 

@@ -35,7 +35,7 @@ from sigjax.resample.projection import ColumnIndices
 from sigjax.run.loops import count_hits, expect, map_items, running_maximum, scan, stack_last
 
 _LANES = 64
-"""Number of counts that are added up in parallel. So many counts fill a few vector registers."""
+"""Number of counts that are added up in parallel. This many counts fill a few vector registers."""
 _CACHED_SYSTEMS = 64
 """NumPy computes the scores of at most this many systems at a time, so that its arrays stay in the cache."""
 
@@ -44,9 +44,9 @@ class Pairs(NamedTuple):
     """What the swap test needs for each pair of systems (a, b)."""
 
     left: np.ndarray
-    """[pair, stat]: the index of the column with a's statistic."""
+    """[pair, stat]: the index of the column with a's statistic, among the columns whose sums are computed."""
     right: np.ndarray
-    """[pair, stat]: the index of the column with b's statistic."""
+    """[pair, stat]: the index of the column with b's statistic, among the columns whose sums are computed."""
     totals_a: np.ndarray
     """[pair, stat] float64: the sums of a's statistics over all units."""
     totals_b: np.ndarray
@@ -54,7 +54,7 @@ class Pairs(NamedTuple):
     delta: np.ndarray
     """[pair] float64: the observed score_a - score_b."""
     tolerance: np.ndarray
-    """[pair] float64: deltas closer than this are ties."""
+    """[pair] float64: values of delta closer than this to the observed delta are ties."""
 
     @property
     def width(self) -> int:
@@ -78,18 +78,20 @@ class Pairs(NamedTuple):
 class StudentizedPairs(NamedTuple):
     """What the studentized swap test needs for each pair of systems (a, b).
 
-    S and D are the sums and differences of the two systems' statistics, see the text of the module.
+    The test compares z, delta divided by its standard error. S and D are the sums and differences of the two systems'
+    statistics, see the text of the module.
     """
 
     left: np.ndarray
-    """The same as in `Pairs`, as are the next three fields."""
+    """[pair, stat]: the index of the column with a's statistic. This field and the next three fields are as in
+    `Pairs`."""
     right: np.ndarray
     totals_a: np.ndarray
     totals_b: np.ndarray
     delta: np.ndarray
-    """[pair] float64: the observed z."""
+    """[pair] float64: the observed z, which is delta divided by its standard error."""
     tolerance: np.ndarray
-    """[pair] float64: values of z closer than this are ties."""
+    """[pair] float64: values of z closer than this to the observed z are ties."""
     rounding: np.ndarray
     """[pair] float64: deltas with an absolute value below this count as 0."""
     steps: np.ndarray
@@ -100,7 +102,7 @@ class StudentizedPairs(NamedTuple):
     units: np.ndarray
     """[pair, stat] float64: the unit of measurement of each statistic in products, a power of two."""
     columns: np.ndarray
-    """[pair, stat * stat]: the index of the column with the product S_j D_k."""
+    """[pair, stat * stat]: the index of the column with the product S_j D_k of two statistics j and k."""
     crossed: np.ndarray
     """[pair, stat, stat] float64: the observed sum of S_j D_k, measured in `units`."""
     of_sums: np.ndarray
@@ -112,13 +114,13 @@ class StudentizedPairs(NamedTuple):
 
     @property
     def width(self) -> int:
-        """The same as in `Pairs`."""
+        """Number of values in memory per pair and resample."""
         return self.columns.shape[-1] + 8 * self.left.shape[-1]
 
     start, hits = Pairs.start, Pairs.hits
 
     def statistics(self, sums: Array, divisors: Array | None, score: Score) -> Array:
-        """The same as in `Pairs`."""
+        """Return the statistic `[pair, row]` that is compared with the observed statistic: z, the studentized delta."""
         return studentized_deltas(sums, self, divisors, score)
 
 
@@ -130,7 +132,8 @@ class SuccessiveMaxima(NamedTuple):
     """
 
     left: np.ndarray
-    """The same as in `Pairs`, as are the next three fields."""
+    """[pair, stat]: the index of the column with a's statistic. This field and the next three fields are as in
+    `Pairs`."""
     right: np.ndarray
     totals_a: np.ndarray
     totals_b: np.ndarray
@@ -139,7 +142,7 @@ class SuccessiveMaxima(NamedTuple):
     observed: np.ndarray
     """[pair] float64: the observed statistic."""
     tolerance: np.ndarray
-    """[pair] float64: maxima closer than this are ties."""
+    """[pair] float64: maxima closer than this to the observed statistic are ties."""
 
     width, statistics = Pairs.width, Pairs.statistics
 
@@ -158,9 +161,9 @@ class SuccessiveMaxima(NamedTuple):
 
 
 def scores(score: Score, sums: Array, divisors: Array | None) -> Array:
-    """Return the scores `[...]` of fixed-point sums `[..., stat]` (float64).
+    """Return the scores `[...]` of sums `[..., stat]` (float64), which are divided by `divisors` `[stat]` first.
 
-    Sums are multiples of 1 / divisors `[stat]`; None means that all divisors are 1.
+    None means that all divisors are 1, because the statistics are whole numbers.
     """
     values = score(sums if divisors is None else sums / divisors)
     return np.asarray(values, np.float64) if isinstance(sums, np.ndarray) else values
@@ -216,7 +219,7 @@ _LARGEST = 2.0**100
 
 
 def studentized_deltas(sums: Array, pairs: StudentizedPairs, divisors: Array | None, score: Score) -> Array:
-    """Return studentized deltas z `[pair, row]` of each pair for each swap, from sums `[column, row]`.
+    """Return studentized deltas z `[pair, row]` for each swap (row), from sums `[column, row]` over swapped units.
 
     If the standard error is 0, z is 0 for delta = 0. For other deltas, z is then `_LARGEST` with the sign of delta,
     which is larger than any other z. So all deltas with a standard error of 0 and the same sign are ties.
@@ -285,7 +288,7 @@ def replicate_scores(sums: Array, indices: ColumnIndices, divisors: Array | None
 
 
 def null_replicates(replicates: Array, delta: Array | float, variant: Variant) -> Array:
-    """Return bootstrap replicates of delta after centring them at 0 by the variant `shift` or `flip`."""
+    """Return bootstrap replicates of delta, centred at 0: replicate - delta (shift), or delta - replicate (flip)."""
     return replicates - delta if variant == "shift" else delta - replicates
 
 
@@ -297,7 +300,7 @@ class Deltas(NamedTuple):
     delta: np.ndarray
     """[pair] float64: the observed score_a - score_b."""
     tolerance: np.ndarray
-    """[pair] float64: deltas closer than this are ties."""
+    """[pair] float64: values closer than this to the observed delta are ties."""
 
 
 def count_extreme(replicates: Array, *deltas: Array, alternative: Alternative, variant: Variant) -> Array:

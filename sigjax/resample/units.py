@@ -51,9 +51,9 @@ def total(values: np.ndarray) -> np.ndarray:
 
 
 class PiecewiseTotal:
-    """Adds numbers that come in order, in pieces; the sum is the same to the last bit as by `total`.
+    """Adds numbers that come in order, in pieces; the sum is bit for bit the result of `total`.
 
-    Only one partial sum for 32 numbers is kept in memory.
+    For every 32 numbers, one partial sum is kept in memory.
 
     >>> piecewise = PiecewiseTotal(1000)
     >>> piecewise.add(0, np.full(7, 0.1))
@@ -66,7 +66,7 @@ class PiecewiseTotal:
         self._added = np.empty(-(-count // _ROWS))
 
     def add(self, start: int, values: np.ndarray) -> None:
-        """Add the next `values`; `start` is the index of the first of them among all numbers."""
+        """Add the next `values`; `start` is the index of the first value among all numbers."""
         while len(values):
             row, place = divmod(start, len(self._added))
             part = self._added[place : place + len(values)]
@@ -82,7 +82,7 @@ class PiecewiseTotal:
 
 
 def variance(values: np.ndarray) -> np.ndarray:
-    """Return variances `[...]` (ddof = 1) of float64 numbers `[..., n]`: `numpy.var`, but with sums by `total`.
+    """Return variances `[...]` (ddof = 1) of float64 numbers `[..., n]`, with sums computed by `total`.
 
     >>> float(variance(np.array([1.0, 2.0, 3.0])))
     1.0
@@ -108,7 +108,7 @@ class FixedPoint:
     """One statistic in fixed point, that is, as integer multiples of a step."""
 
     values: np.ndarray
-    """[system, instance] int64, in steps of 1 / divisor."""
+    """[system, instance] int64: the statistic as whole numbers of steps of 1 / divisor."""
     divisor: float
     error: np.ndarray
     """[system]: bound on the relative rounding error of a sum; 0 if nothing was rounded."""
@@ -184,7 +184,7 @@ class Sample:
     """[instance]: index of the instance's unit. Units are in the same order as in `Units`, so that they use the same
     random words."""
     strata: np.ndarray
-    """[unit]: the same as in `Units`."""
+    """[unit]: code of the unit's stratum (0, 1, ...), ascending."""
 
     @cached_property
     def sizes(self) -> np.ndarray:
@@ -237,8 +237,8 @@ class Outputs:
     """The outputs of all systems for the units of a test."""
 
     values: np.ndarray
-    """[system, output, stat] int64: statistics of outputs, in the same fixed point as `Units`. Outputs of a unit are
-    adjacent."""
+    """[system, output, stat] int64: statistics of outputs, as the same whole numbers (fixed point) as in `Units`.
+    Outputs of a unit are adjacent."""
     sizes: np.ndarray
     """[unit] int64: the number of outputs of each system for the unit, one per run."""
 
@@ -250,12 +250,14 @@ class Outputs:
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """The statistics of all systems on the units of a test, in fixed point."""
+    """The statistics of all systems on the units of a test, as whole numbers of small steps (fixed point)."""
 
     values: np.ndarray
-    """[system, unit, stat] int64: statistics in steps of 1 / divisors. Units of a stratum are adjacent."""
+    """[system, unit, stat] int64: statistics as whole numbers of steps of 1 / divisors. Units of a stratum are
+    adjacent."""
     divisors: np.ndarray | None
-    """[stat] float64; None if every step is 1 (the statistics are whole numbers)."""
+    """[stat] float64: `values` are the statistics times these divisors, as whole numbers; None if all divisors are 1,
+    because the statistics are whole numbers already."""
     strata: np.ndarray
     """[unit]: code of the unit's stratum (0, 1, ...), ascending."""
     sizes: np.ndarray
@@ -276,11 +278,11 @@ class Units:
 
     @cached_property
     def totals(self) -> np.ndarray:
-        """Sums over all units, `[system, stat]` float64. They are exact, in steps of 1 / divisors."""
+        """Sums of `values` over all units, `[system, stat]` float64. They are exact whole numbers."""
         return _sums(self.values)
 
     def unscaled(self, sums: np.ndarray) -> np.ndarray:
-        """Convert fixed-point sums `[..., stat]` (float64) to the sums that score functions expect."""
+        """Convert sums of `values` `[..., stat]` (float64) to sums of the statistics, which score functions expect."""
         return sums if self.divisors is None else sums / self.divisors
 
 
@@ -404,9 +406,9 @@ def _added(values: np.ndarray, index: np.ndarray) -> np.ndarray:
 def observed_scores(units: Units, metric: Metric) -> tuple[np.ndarray, np.ndarray]:
     """Return the scores on all units, and bounds on their rounding errors, both `[system]`.
 
-    An error is raised if a user's function is no score of the last axis. The bounds are computed by finite differences,
-    from the relative error of the sums. The steps of the differences are proportional to sums of absolute values, so
-    that a bound is not 0 if terms of opposite sign cancel.
+    An error is raised if a user's function does not compute scores from the last axis. The bounds are computed by
+    finite differences, from the relative error of the sums. The steps of the differences are proportional to sums of
+    absolute values, so that a bound is not 0 if terms of opposite sign cancel.
     """
     # Use outputs if there are any: outputs that cancel in the sum of a unit may not cancel after they are exchanged or
     # drawn.
@@ -425,5 +427,5 @@ def observed_scores(units: Units, metric: Metric) -> tuple[np.ndarray, np.ndarra
 
 
 def _sums(values: np.ndarray) -> np.ndarray:
-    """Return sums over units of whole numbers `[system, unit, stat]`, as float64; einsum is faster than sum."""
+    """Sum whole numbers `[system, unit, stat]` over the units; return float64 (by einsum, which is faster than sum)."""
     return np.einsum("sut->st", values).astype(np.float64)
