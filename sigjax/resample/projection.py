@@ -289,7 +289,7 @@ class Floats(NamedTuple):
 
     def drawn(self, draw: Draw, rows: Array) -> Array:
         """Return the sums `[column, row]` over the draws of each row."""
-        return self.sums(loops.counts(draw, rows, len(self.matrix), self.dtype))
+        return self.sums(loops.count_draws(draw, rows, len(self.matrix), self.dtype))
 
 
 class ByteColumns(NamedTuple):

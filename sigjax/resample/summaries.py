@@ -17,7 +17,17 @@ from collections.abc import Callable
 import numpy as np
 
 from sigjax.records import Array
-from sigjax.run.loops import barrier, expect, keys, map_items, numbers, put_at, scan, slice_last, while_any
+from sigjax.run.loops import (
+    barrier,
+    expect,
+    map_items,
+    numbers_from_keys,
+    order_keys,
+    put_at,
+    scan,
+    slice_last,
+    while_any,
+)
 
 _ROWS = 32
 """Number of parts of a row that are added to each other in one step, the same as in `units.total`."""
@@ -33,7 +43,7 @@ def joined(tiles: Array) -> Array:
     return xp.moveaxis(tiles, 0, 1).reshape(tiles.shape[1], -1)
 
 
-def nothing(value: Array, *, rows: int, places: int) -> Array:
+def filled(value: Array, *, rows: int, places: int) -> Array:
     """Return an array `[row, place]` for replicates in which all numbers are `value`."""
     return value.__array_namespace__().full((rows, places), value)
 
@@ -51,7 +61,7 @@ def placed(values: Array, piece: Array, start: Array, count: Array) -> tuple[Arr
     return put_at(values, xp.where(is_there, piece, xp.nan), start), finite
 
 
-def of_targets(values: Array, members: Array) -> Array:
+def target_replicates(values: Array, members: Array) -> Array:
     """Return the replicates `[target, place]` of the targets `members` `[target, 2]`."""
     expect(values, (None, None), np.float64)
     expect(members, (None, 2), np.int32)
@@ -78,16 +88,16 @@ def row_totals(rows: Array, count: Array) -> Array:
 
 def totals(values: Array, members: Array, count: Array) -> Array:
     """Return the sum of the first `count` replicates of each target, `[block, target]`."""
-    return map_items(lambda block: row_totals(of_targets(values, block), count), members)
+    return map_items(lambda block: row_totals(target_replicates(values, block), count), members)
 
 
 def squares(values: Array, members: Array, means: Array) -> Array:
     """Return the squares `[target, place]` of the distances of replicates from the `means` `[target]`."""
-    apart = of_targets(values, members) - means[:, None]
+    apart = target_replicates(values, members) - means[:, None]
     return apart * apart
 
 
-def shares(values: Array, members: Array, low: Array, high: Array) -> Array:
+def doubled_mid_ranks(values: Array, members: Array, low: Array, high: Array) -> Array:
     """Return the number of replicates below `low` plus the number of replicates up to `high`, `[block, target]`.
 
     Both bounds are `[block, target]`. If they are equal, half of the result is the number of smaller replicates plus
@@ -96,7 +106,7 @@ def shares(values: Array, members: Array, low: Array, high: Array) -> Array:
     xp = values.__array_namespace__()
 
     def of_block(block: tuple[Array, ...]) -> Array:
-        rows, (low, high) = of_targets(values, block[0]), block[1:]
+        rows, (low, high) = target_replicates(values, block[0]), block[1:]
         below = xp.sum(rows < low[:, None], axis=1, dtype=xp.int64)
         return below + xp.sum(rows <= high[:, None], axis=1, dtype=xp.int64)
 
@@ -112,8 +122,8 @@ def order_statistics(values: Array, members: Array, ranks: Array) -> tuple[Array
     """
 
     def of_block(block: tuple[Array, ...]) -> tuple[Array, Array]:
-        found, following = _order_statistics(keys(of_targets(values, block[0])), block[1])
-        return numbers(found), numbers(following)
+        found, following = _order_statistics(order_keys(target_replicates(values, block[0])), block[1])
+        return numbers_from_keys(found), numbers_from_keys(following)
 
     return map_items(of_block, (members, ranks))
 
@@ -154,7 +164,7 @@ def _order_statistics(rows: Array, ranks: Array) -> tuple[Array, Array]:
         return above, until, least, largest
 
     zeros = xp.zeros(ranks.shape, xp.uint64)
-    start = zeros, zeros | keys(xp.full(ranks.shape, xp.inf)), zeros, ~zeros
+    start = zeros, zeros | order_keys(xp.full(ranks.shape, xp.inf)), zeros, ~zeros
     found = while_any(lambda state: state[2] < state[3], narrowed, start)[2]
     return found, xp.where(each(up_to, found) > ranks + 1, found, each(next_above, found))
 
@@ -167,7 +177,7 @@ def largest_deviations(values: Array, members: Array, observed: Array, errors: A
     xp = values.__array_namespace__()
 
     def of_block(found: Array, block: tuple[Array, ...]) -> tuple[Array, tuple[()]]:
-        rows, (observed, errors) = of_targets(values, block[0]), block[1:]
+        rows, (observed, errors) = target_replicates(values, block[0]), block[1:]
         by = barrier(xp.broadcast_to(errors[:, None], rows.shape))
         apart = xp.abs(rows - observed[:, None]) / by
         return xp.maximum(found, xp.max(xp.where(by > 0.0, apart, 0.0), axis=0)), ()
