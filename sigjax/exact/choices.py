@@ -239,7 +239,7 @@ _MOST_NUMBERS = 2**24
 """A grid is used only if it has at most this many numbers."""
 _UNDERFLOW = math.log(1e-280)
 """If the logarithm of a probability on a grid is below this, the probability may be inaccurate because of underflow."""
-_FEW_BITS = 50
+_CHOICE_BITS = 50
 """If there are at most 2^50 choices, a double holds their exact number."""
 
 
@@ -303,7 +303,7 @@ def sample_distribution(values: np.ndarray, size: int) -> SampleDistribution | N
     if small < size:  # the wanted sum is the total minus the sum of the other units
         sums = int(values.sum()) - sums
     log_choices = math.lgamma(units + 1) - math.lgamma(size + 1) - math.lgamma(units - size + 1)
-    choices = math.comb(units, size) if log_choices < _FEW_BITS * math.log(2.0) else None
+    choices = math.comb(units, size) if log_choices < _CHOICE_BITS * math.log(2.0) else None
     return SampleDistribution(sums, logs, choices, error, least)
 
 
