@@ -269,7 +269,7 @@ def distributions(evaluation: Evaluation) -> Work:
     asked: dict[str, Any] = {"method": "exact", "test": "bootstrap", "interval": "percentile"}
     problem = problem_of(evaluation, Settings(**asked))
     assert isinstance(problem, SumsProblem)
-    plan = plan_bootstrap(problem, problem.equivalent, 1e3)
+    plan = plan_bootstrap(problem, problem.equivalent_pairs, 1e3)
     assert isinstance(plan, BootstrapPlan)
     cost = sum((draws_cost(each) for each in (*plan.systems, *plan.pairs.values())), start=Cost())
     return Work("bootstrap without sampling", "DRAWS DRAWS_VALUE", cost, lambda: compare(evaluation, **asked))

@@ -96,7 +96,7 @@ def cases() -> list[Case]:
     ]
 
 
-_SUMMARIES = "placed", "totals", "squares", "row_totals", "shares"
+_SUMMARIES = "placed", "totals", "squares", "row_totals", "doubled_mid_ranks"
 """Kernels for replicates that stay on the device; order statistics need numbers that are not made up."""
 
 

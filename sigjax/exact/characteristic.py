@@ -60,7 +60,7 @@ class Frequencies:
     number of all frequencies."""
 
     @property
-    def whole(self) -> int:
+    def half_turn(self) -> int:
         """The number of equal parts of a half turn. All half angles w.v / 2 are multiples of one part.
 
         Here w is a frequency and v a difference row.
@@ -73,9 +73,9 @@ class Frequencies:
         return np.where(2 * self.number[-1] % self.lengths[-1] == 0, 1.0, 2.0)
 
     @property
-    def shifts(self) -> np.ndarray:
+    def phase_steps(self) -> np.ndarray:
         """`[axis, frequency]`: the change of the phase from one grid point to the next, in parts of a half turn."""
-        return 2 * self.whole // np.array(self.lengths)[:, None] * self.number
+        return 2 * self.half_turn // np.array(self.lengths)[:, None] * self.number
 
     def __len__(self) -> int:
         """The number of frequencies that are not negligible."""
@@ -109,8 +109,8 @@ class Angles(NamedTuple):
     From `all_angles`, the arrays are `[part]`: every multiple of one part of a half turn.
     """
 
-    phases: np.ndarray
-    """The half angles in parts of a half turn (see `Frequencies.whole`): integers, stored as floats."""
+    half_angles: np.ndarray
+    """The half angles in parts of a half turn (see `Frequencies.half_turn`): integers, stored as floats."""
     sine: np.ndarray
     cosine: np.ndarray
     error: float
@@ -122,11 +122,12 @@ def find_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, known: A
 
     `known` is a table from `all_angles`, or None.
     """
-    whole = frequencies.whole
-    turns = np.sum([rows[:, axis, None] * (each // 2) for axis, each in enumerate(frequencies.shifts)], axis=0) % whole
+    half_turn = frequencies.half_turn
+    steps = enumerate(frequencies.phase_steps)
+    turns = np.sum([rows[:, axis, None] * (each // 2) for axis, each in steps], axis=0) % half_turn
     if known is None:
-        return _angles_at(turns, whole, real, real)
-    return Angles(known.phases[turns], known.sine[turns], known.cosine[turns], known.error)
+        return _angles_at(turns, half_turn, real, real)
+    return Angles(known.half_angles[turns], known.sine[turns], known.cosine[turns], known.error)
 
 
 def all_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, *, precise: bool = False) -> Angles | None:
@@ -135,37 +136,37 @@ def all_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, *, precis
     It is too large if it has at least as many angles as rows times frequencies, because then it saves no work. If
     `precise`, sines and cosines are computed with long doubles and rounded once.
     """
-    whole = frequencies.whole
-    if whole >= len(rows) * len(frequencies):
+    half_turn = frequencies.half_turn
+    if half_turn >= len(rows) * len(frequencies):
         return None
-    return _angles_at(np.arange(whole), whole, np.longdouble if precise else real, real)
+    return _angles_at(np.arange(half_turn), half_turn, np.longdouble if precise else real, real)
 
 
-def _angles_at(turns: np.ndarray, whole: int, by: Real, real: Real) -> Angles:
-    phases = centred_modulo(turns.astype(np.float64), whole)
+def _angles_at(turns: np.ndarray, half_turn: int, by: Real, real: Real) -> Angles:
+    half_angles = centred_modulo(turns.astype(np.float64), half_turn)
     if by == np.longdouble:
-        quarters = 2 * np.abs(phases).astype(np.int64)
-        sine, cosine = _sines(quarters, whole) * np.sign(phases), _sines(whole - quarters, whole)
+        quarters = 2 * np.abs(half_angles).astype(np.int64)
+        sine, cosine = _sines(quarters, half_turn) * np.sign(half_angles), _sines(half_turn - quarters, half_turn)
     else:
-        part = pi(by) / whole
-        sine, cosine = np.sin(phases * part), np.sin((0.5 * whole - np.abs(phases)) * part)
+        part = pi(by) / half_turn
+        sine, cosine = np.sin(half_angles * part), np.sin((0.5 * half_turn - np.abs(half_angles)) * part)
     error = ROUNDED_ERROR if unit(by) < unit(real) / 64.0 else _LONG_SINE_ERROR if by == np.longdouble else _SINE_ERROR
-    return Angles(phases.astype(real), sine.astype(real), cosine.astype(real), error)
+    return Angles(half_angles.astype(real), sine.astype(real), cosine.astype(real), error)
 
 
 _FINE_ANGLES = 512
 """Number of angles in the fine table of `_sines`."""
 
 
-def _sines(number: np.ndarray, whole: int) -> np.ndarray:
-    """Return the sines of `number` / `whole` quarter turns, as long doubles; the angles are at most a quarter turn.
+def _sines(number: np.ndarray, quarter_turn: int) -> np.ndarray:
+    """Return the sines of `number` / `quarter_turn` quarter turns, as long doubles; no angle is above a quarter turn.
 
     An angle is the sum of a coarse angle and a fine angle, whose sines and cosines are looked up in two tables. The
     addition theorem gives the sine of the sum. Both terms of the theorem are positive, so nothing cancels.
     """
     coarse, fine = np.divmod(number, _FINE_ANGLES)
-    part = PI / (2 * whole)
-    few, many = np.arange(_FINE_ANGLES) * part, np.arange(whole // _FINE_ANGLES + 1) * _FINE_ANGLES * part
+    part = PI / (2 * quarter_turn)
+    few, many = np.arange(_FINE_ANGLES) * part, np.arange(quarter_turn // _FINE_ANGLES + 1) * _FINE_ANGLES * part
     return np.sin(many)[coarse] * np.cos(few)[fine] + np.cos(many)[coarse] * np.sin(few)[fine]
 
 
@@ -233,7 +234,7 @@ def characteristic_tables(rows: np.ndarray, theta: np.ndarray, found: Angles) ->
     )
 
 
-_FEW_BITS = 2.0**24
+_SHORT_SCALE = 2.0**24
 
 
 def log_moments(half_logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -244,28 +245,30 @@ def log_moments(half_logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     size = np.abs(half_logits.astype(np.longdouble))
     small = np.log1p(2.0 * np.sinh(0.5 * np.minimum(size, 1.0)) ** 2)
     found = np.where(size < 1.0, small, size + (np.log1p(np.exp(-2.0 * size)) - np.log(size.dtype.type(2.0))))
-    short = np.rint(found * _FEW_BITS) / _FEW_BITS
+    short = np.rint(found * _SHORT_SCALE) / _SHORT_SCALE
     return short.astype(half_logits.dtype), (found - short).astype(half_logits.dtype)
 
 
-def characteristic_functions(xp: Any, counts: Any, shift: Any, tables: Any, whole: int) -> tuple[Any, Any, Any, Any]:
+def characteristic_functions(
+    xp: Any, counts: Any, shift: Any, tables: Any, half_turn: int
+) -> tuple[Any, Any, Any, Any]:
     """Compute the characteristic functions of pairs, from the `counts` `[pair, row]` of their difference rows.
 
     Returns four arrays `[pair, frequency]`: the real part, the imaginary part, the modulus, and a bound on the relative
     error.
 
     `shift` `[pair, frequency]` (in parts of a half turn) is subtracted from the angle. `tables` contains the fields of
-    `CharacteristicTables` (logs, error, angles, angles_error) and the field `phases` of `Angles`. `whole` is the number
-    of parts of a half turn. `xp` is NumPy or `jax.numpy`.
+    `CharacteristicTables` (logs, error, angles, angles_error) and the field `half_angles` of `Angles`. `half_turn` is the
+    number of parts of a half turn. `xp` is NumPy or `jax.numpy`.
     """
-    logs, logs_error, angles, angles_error, phases = tables
+    logs, logs_error, angles, angles_error, half_angles = tables
     exponent = counts @ logs
-    turns = counts @ phases - shift
-    turns = turns - 2.0 * whole * xp.round(turns / (2.0 * whole))
-    angle = turns * (pi(counts.dtype) / whole)
-    size, own = xp.exp(exponent), unit(counts.dtype)
+    turns = counts @ half_angles - shift
+    turns = turns - 2.0 * half_turn * xp.round(turns / (2.0 * half_turn))
+    angle = turns * (pi(counts.dtype) / half_turn)
+    size, roundoff = xp.exp(exponent), unit(counts.dtype)
     # The exponent is limited in the error bound, because exp(-800) is 0 in float64.
-    error = own * _FUNCTION_ERROR + logs_error * xp.minimum(abs(exponent), 800.0)
+    error = roundoff * _FUNCTION_ERROR + logs_error * xp.minimum(abs(exponent), 800.0)
     if angles.shape[1]:
         angle = angle + counts @ angles
         error = error + angles_error * (counts @ abs(angles))

@@ -252,7 +252,7 @@ _MOST_NUMBERS = 2**24
 """The shift algorithm is used only if its grid has at most this many numbers."""
 _UNDERFLOW = math.log(1e-280)
 """If a log probability of the shift algorithm is below this, it may be inaccurate because of underflow."""
-_FEW_BITS = 50
+_CHOICE_BITS = 50
 """If there are at most 2^50 equally likely samples, a double holds their exact number."""
 
 
@@ -317,7 +317,7 @@ def sample_distribution(values: np.ndarray, size: int) -> SampleDistribution | N
     if small < size:  # the wanted sum is the total minus the sum of the other units
         sums = int(values.sum()) - sums
     log_choices = math.lgamma(units + 1) - math.lgamma(size + 1) - math.lgamma(units - size + 1)
-    choices = math.comb(units, size) if log_choices < _FEW_BITS * math.log(2.0) else None
+    choices = math.comb(units, size) if log_choices < _CHOICE_BITS * math.log(2.0) else None
     return SampleDistribution(sums, logs, choices, error, least)
 
 

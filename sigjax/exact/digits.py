@@ -38,7 +38,7 @@ _BOUND_DIGITS = 6
 MOST_EXACT_SIGNS = 50
 """If the systems differ on at most this many units (num_signs), p times 2^num_signs is an integer that a double can
 hold."""
-_MOST_OUTCOMES = 2.0**38
+_MOST_HALF_OUTCOMES = 2.0**38
 """If fewer half outcomes than this are extreme, and there are few signs, p is reported as an exact quotient. (An
 outcome is one assignment of random signs to the units. A half outcome stands for half of its probability. With mid-p, a
 tie counts as one half outcome.)
@@ -86,7 +86,7 @@ def round_p_values(log_p: np.ndarray, error: np.ndarray, num_signs: np.ndarray) 
         bound = np.where(log10_p == 0.0, 0.0, _half_unit_error(p_value))
         outcomes = np.ldexp(np.exp(log_p.astype(np.float64)), np.minimum(num_signs, MOST_EXACT_SIGNS) + 1)
     certain, whole = certain & sure, np.rint(outcomes)
-    few = (num_signs <= MOST_EXACT_SIGNS) & (whole < _MOST_OUTCOMES)
+    few = (num_signs <= MOST_EXACT_SIGNS) & (whole < _MOST_HALF_OUTCOMES)
     if few.any():
         p_value[few] = np.ldexp(whole[few], -num_signs[few] - 1)
         log10_p[few] = [math.log10(each) if each else -math.inf for each in p_value[few].tolist()]
@@ -186,7 +186,7 @@ class _ExtremePoints(NamedTuple):
 
     values: tuple[np.ndarray, np.ndarray]
     """The values of S on the first axis and on the second axis of the box."""
-    times: np.ndarray
+    doubled_counts: np.ndarray
     """`[first, second]` int8: twice the number of times that a point counts: 0 (not extreme), 1 (a tie in mid-p) or
     2."""
     outside: float
@@ -203,7 +203,7 @@ def _p_with_bits(
     """
     plane = lattice if lattice.axes == 2 else with_zero_axis(lattice)
     points = _extreme_points(lattice, plane, score, criterion, needed + 0.5 * bits, rest=rest)
-    if points.times.any():
+    if points.doubled_counts.any():
         mass, error = _probability(plane, points, bits)
     else:
         mass, error = Decimal(0), Decimal(0)
@@ -241,7 +241,7 @@ def p_of_outcomes(number: int, num_signs: int) -> PValue:
 
 def _rounded_interval(ends: tuple[Decimal, Decimal], num_signs: int) -> PValue | None:
     """Return the number to which both ends of an interval for p are rounded; None if they give different numbers."""
-    if num_signs <= MOST_EXACT_SIGNS and round(ends[0] * 2 ** (num_signs + 1)) < _MOST_OUTCOMES:
+    if num_signs <= MOST_EXACT_SIGNS and round(ends[0] * 2 ** (num_signs + 1)) < _MOST_HALF_OUTCOMES:
         p_value = float(ends[0])
         return (p_value, math.log10(p_value), 0.0) if ends[0] == ends[1] else None
     short = Context(prec=DIGITS, Emin=-(10**9), Emax=10**9)
@@ -271,7 +271,7 @@ def _extreme_points(
     half = np.minimum(reach, np.ceil(plane.deviation * math.sqrt(2.0 * exponent)).astype(np.int64) // 2 * 2 + reach % 2)
     first, second = (np.arange(-int(each), int(each) + 1, 2) for each in half)
     lowest, highest = hull(plane, first)
-    times = np.zeros((len(first), len(second)), np.int8)
+    counts = np.zeros((len(first), len(second)), np.int8)
     rows = max(1, _BLOCK // len(second))
     for start in range(0, len(first), rows):
         part = slice(start, start + rows)
@@ -283,10 +283,10 @@ def _extreme_points(
         doubled = 2 * met.astype(np.int8)
         if criterion.mid_p:
             doubled -= (met & criterion.tied(deltas)).astype(np.int8)
-        times[part][at] = 2 - doubled[0] if rest else doubled[0]
+        counts[part][at] = 2 - doubled[0] if rest else doubled[0]
     cut = int((half < reach).sum())
     return _ExtremePoints(
-        (first, second), times, 2.0 * cut * math.exp(-min(exponent, 740.0)) if exponent < 740.0 else 0.0
+        (first, second), counts, 2.0 * cut * math.exp(-min(exponent, 740.0)) if exponent < 740.0 else 0.0
     )
 
 
@@ -295,11 +295,11 @@ def _probability(lattice: Lattice, points: _ExtremePoints, bits: int) -> tuple[D
 
     A point counts 1 or, if it is a tie in mid-p, 1/2. `bits` is the precision.
     """
-    (first, second), times = points.values, points.times
+    (first, second), counts = points.values, points.doubled_counts
     theta, best = _tilt(lattice, points)
     if theta.any():  # the likelier of a point and its mirror image is counted for both
         level = theta[0] * first[:, None] + theta[1] * second
-        times = np.where(level > 0.0, times + times[::-1, ::-1], np.where(level == 0.0, times, 0)).astype(np.int8)
+        counts = np.where(level > 0.0, counts + counts[::-1, ::-1], np.where(level == 0.0, counts, 0)).astype(np.int8)
     rows, multiplicity = lattice.rows, lattice.multiplicity
     total, spread = multiplicity @ rows, math.sqrt(float(bits))
     mean = (multiplicity * np.tanh(rows @ theta)) @ rows
@@ -313,11 +313,11 @@ def _probability(lattice: Lattice, points: _ExtremePoints, bits: int) -> tuple[D
     lengths = tuple(fft_length(count) if count > 1 else 1 for count in (high - low + 1).tolist())
     spans = [(axis + shift) // 2 for axis, shift in zip((first, second), total, strict=True)]
     held = tuple((span >= least) & (span <= most) for span, least, most in zip(spans, low, high, strict=True))
-    inner = times[held[0]][:, held[1]]
+    inner = counts[held[0]][:, held[1]]
     columns, places = spans[1][held[1]] - low[1], spans[0][held[0]] - low[0]
     # Logarithms of the weights, after division by the weight of the likeliest point.
     weight = -(theta[0] * (first - best[0]))[:, None] - theta[1] * (second - best[1])
-    largest = float(np.where(times > 0, weight, -np.inf).max())
+    largest = float(np.where(counts > 0, weight, -np.inf).max())
     of_inner = weight[held[0]][:, held[1]]
     summed = float((inner * np.exp(np.where(inner > 0, of_inner - largest, -np.inf))).sum())
     z = [Decimal(float(np.exp(2.0 * each))) for each in theta]
@@ -345,7 +345,7 @@ def _tilt(lattice: Lattice, points: _ExtremePoints) -> tuple[np.ndarray, np.ndar
 
     If the points are not rare, returns the tilt 0 and the middle of the box.
     """
-    (first, second), (row, column) = points.values, np.nonzero(points.times)
+    (first, second), (row, column) = points.values, np.nonzero(points.doubled_counts)
     some = np.stack([first[row], second[column]]).astype(np.float64)
     theta, best = np.zeros(2), np.zeros(2)
     for _ in range(4):
@@ -365,7 +365,7 @@ def _transformed(
     lattice: Lattice,
     odds: list[Decimal],
     z: list[Decimal],
-    times: np.ndarray,
+    counts: np.ndarray,
     places: np.ndarray,
     columns: np.ndarray,
     star: list[int],
@@ -403,8 +403,8 @@ def _transformed(
     wide = bits + 16
     if lengths[0] > 1:
         wide += math.ceil(sum(abs(math.log2(float(each))) * length for each, length in zip(z, lengths, strict=True)))
-    counted = np.flatnonzero(times.any(axis=1))
-    waves = _runs(times[counted], columns, z[1], star[1], some[1], lengths[1], wide)
+    counted = np.flatnonzero(counts.any(axis=1))
+    waves = _runs(counts[counted], columns, z[1], star[1], some[1], lengths[1], wide)
     scales = np.array([int(z[0] ** (star[0] - int(place)) * (1 << wide)) for place in places[counted]], object)
     waves = _Complex(waves.re * scales[:, None] >> 2 * wide - bits, waves.im * scales[:, None] >> 2 * wide - bits)
     turn = roots[0].at(-np.outer(some[0], places[counted]))
@@ -487,7 +487,7 @@ def _pi(bits: int) -> int:
 
 
 def _runs(
-    times: np.ndarray, columns: np.ndarray, z: Decimal, star: int, frequencies: np.ndarray, length: int, bits: int
+    counts: np.ndarray, columns: np.ndarray, z: Decimal, star: int, frequencies: np.ndarray, length: int, bits: int
 ) -> _Complex:
     """Return the Fourier transform `[row, frequency]` of the weights of each row of points.
 
@@ -497,9 +497,9 @@ def _runs(
     The terms of all places from 0 to an end are a geometric series. So the sum over a run of points with equal counts
     is the difference of two such series.
     """
-    edge = np.zeros((len(times), times.shape[1] + 1), int)
-    edge[:, :-1] = times
-    edge[:, 1:] -= times
+    edge = np.zeros((len(counts), counts.shape[1] + 1), int)
+    edge[:, :-1] = counts
+    edge[:, 1:] -= counts
     row, column = np.nonzero(edge)
     ends, which = np.unique(np.append(columns, columns[-1] + 1)[column], return_inverse=True)
     spare = bits + 2 * length.bit_length()
@@ -514,8 +514,8 @@ def _runs(
     # The constant term 1 / (1 - r) of the series with ratio r is left out, because it cancels in differences.
     series = _Complex(-(weights * turn.re >> spare), -(weights * turn.im >> spare)).times(inverse, spare)
     series.re[:, still], series.im[:, still] = ends.astype(object)[:, None] * one, 0
-    sizes, found = edge[row, column].astype(object)[:, None], _Complex.real(0, len(times) * len(frequencies))
-    out = [part.reshape(len(times), -1) for part in found]
+    sizes, found = edge[row, column].astype(object)[:, None], _Complex.real(0, len(counts) * len(frequencies))
+    out = [part.reshape(len(counts), -1) for part in found]
     for table, part in zip(series, out, strict=True):
         np.subtract.at(part, row, sizes * (table[which] >> spare - bits))
     return _Complex(*out)

@@ -282,7 +282,7 @@ MOST_HALF_LOGIT = 300.0
 cosh would overflow."""
 
 
-def characteristic(
+def conjugate_characteristic(
     rows: np.ndarray,
     multiplicity: np.ndarray,
     half_logits: np.ndarray | None,
@@ -347,9 +347,9 @@ exponent e changes by at most this much between two points. (exp(-e) bounds the 
 _WEIGHT_AT_FIRST = 256.0
 """The search of `line_frequencies` first uses only some difference rows, with about this total weight. They suffice to
 show that most frequencies are negligible."""
-_ON_ONE_THREAD, _FEWEST = 2**18, 32
+_ON_ONE_THREAD, _FEWEST_ROWS = 2**18, 32
 """A matrix product is computed in parts of at most `_ON_ONE_THREAD` terms, because BLAS computes such a part on one
-thread, and waking other threads takes longer. It is not divided if a part would have fewer than `_FEWEST` rows."""
+thread, and waking other threads takes longer. It is not divided if a part would have fewer than `_FEWEST_ROWS` rows."""
 _BLOCK = 2**15
 """At most this many terms of characteristic functions are computed at a time, so that they stay in the cache."""
 
@@ -406,14 +406,16 @@ def significant_spectrum(
     """Return the frequencies that are not negligible, and the (conjugate) characteristic function at these frequencies.
 
     The frequencies `[axis, frequency]` are integers in ascending order, on the last axis from 0 to length / 2. The
-    function `[frequency]` is `characteristic`. Its inverse FFT is `grid_probabilities`.
+    function `[frequency]` is `conjugate_characteristic`. Its inverse FFT is `grid_probabilities`.
     """
     half_logits = rows @ theta
     frequencies = _significant_frequencies(rows, multiplicity, half_logits, lengths)
     tilted = half_logits if half_logits.any() else None
     block = max(1, _BLOCK // len(rows))
     parts = (frequencies[:, start : start + block] for start in range(0, frequencies.shape[1], block))
-    held = [characteristic(rows, multiplicity, tilted, first, part.astype(np.float64), lengths) for part in parts]
+    held = [
+        conjugate_characteristic(rows, multiplicity, tilted, first, part.astype(np.float64), lengths) for part in parts
+    ]
     return frequencies, np.concatenate(held)
 
 
@@ -504,7 +506,7 @@ def sum_exponents(rows: np.ndarray, weight: np.ndarray, lengths: tuple[int, ...]
     left_terms = np.concatenate([weight[:, None] * np.cos(left), -weight[:, None] * np.sin(left)])
     right_terms = np.concatenate([np.cos(right), np.sin(right)])
     at_a_time = _ON_ONE_THREAD // (left_terms.shape[1] * right_terms.shape[1])
-    if at_a_time < _FEWEST:
+    if at_a_time < _FEWEST_ROWS:
         return weight.sum() - left_terms.T @ right_terms
     parts = (slice(start, start + at_a_time) for start in range(0, len(left_terms), at_a_time))
     return weight.sum() - sum(left_terms[part].T @ right_terms[part] for part in parts)

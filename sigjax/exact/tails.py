@@ -123,10 +123,10 @@ def line_tails(
     step = 1.0 / (deviation[inside].min() * _SIZE_RATIO ** (size + 1.0))
     net = np.floor(theta[inside] / step).astype(np.int64)
     for group in _groups_of_equal(size, net):
-        some = inside[group]
+        pairs = inside[group]
         tilt = float(_with_few_bits(net[group[0]] * step[group[0]]))
-        log_p, error = _line_group(board, some, edge[some], reach[some], deviation[some], tilt, device, real)
-        found.log_p[some], found.error[some] = log_p, error
+        log_p, error = _line_group(board, pairs, edge[pairs], reach[pairs], deviation[pairs], tilt, device, real)
+        found.log_p[pairs], found.error[pairs] = log_p, error
     return found
 
 
@@ -159,7 +159,7 @@ def _line_edges(
 
 def _line_group(
     board: Board,
-    some: np.ndarray,
+    pairs: np.ndarray,
     edge: np.ndarray,
     reach: np.ndarray,
     deviation: np.ndarray,
@@ -172,7 +172,7 @@ def _line_group(
     For these pairs, `edge` is the smallest extreme value of the sum S, `reach` the largest value, and `deviation` the
     standard deviation, all `[pair]`.
     """
-    rows, counts = board.rows, board.counts[some]
+    rows, counts = board.rows, board.counts[pairs]
     used = counts.any(axis=0)
     rows, counts = rows[used], counts[:, used]
     theta = np.array([tilt])
@@ -187,13 +187,13 @@ def _line_group(
     frequencies = find_frequencies(
         rows, counts.min(axis=0) * 0.25 * (1.0 - mean_signs * mean_signs), (length,), negligible
     )
-    if len(some) > 1 and not shared_line_is_faster(len(some), len(rows), len(frequencies)):
+    if len(pairs) > 1 and not shared_line_is_faster(len(pairs), len(rows), len(frequencies)):
         alone = [
             _line_group(board, one, edge[i], reach[i], deviation[i], tilt, device, real)
-            for i, one in ((slice(i, i + 1), some[i : i + 1]) for i in range(len(some)))
+            for i, one in ((slice(i, i + 1), pairs[i : i + 1]) for i in range(len(pairs)))
         ]
         return Tails(*map(np.concatenate, zip(*alone, strict=True)))
-    summed, spread, known = *np.zeros((2, len(some)), real), all_angles(rows, frequencies, real)
+    summed, spread, known = *np.zeros((2, len(pairs)), real), all_angles(rows, frequencies, real)
     # On the host, compute tables for few frequencies at a time, so that they stay in the cache.
     block = max(1, _IN_CACHE // len(rows)) if device is None else len(frequencies)
     sum_error = real(unit(real) * (block + len(frequencies) / block + 1.0 + _SERIES_ERROR))
@@ -207,15 +207,15 @@ def _line_group(
             characteristic.error,
             characteristic.angles,
             characteristic.angles_error,
-            angles.phases,
-            few.shifts[0].astype(real),
+            angles.half_angles,
+            few.phase_steps[0].astype(real),
         )
         arrays += series.real, series.imag, sum_error
         batch = max(1, _TERMS // len(few))
-        for start in range(0, len(some), batch):
+        for start in range(0, len(pairs), batch):
             part = slice(start, start + batch)
-            own = counts[part].astype(real), first[part].astype(real)
-            sums = _run_kernel(device, _line_kernel, (("whole", few.whole),), own, arrays, batch)
+            pair_arrays = counts[part].astype(real), first[part].astype(real)
+            sums = _run_kernel(device, _line_kernel, (("half_turn", few.half_turn),), pair_arrays, arrays, batch)
             summed[part] += sums[0]
             spread[part] += sums[1]
     absolute = spread + total * frequencies.left_out + _OUTSIDE
@@ -234,25 +234,25 @@ def _untilted(
     """
     moments = log_moments(rows @ theta)
     exact, rest = (counts @ part for part in moments)
-    own, many = unit(exact.dtype), len(rows)
+    roundoff, num_rows = unit(exact.dtype), len(rows)
     log_scale = exact - point @ theta
-    rounded = 32.0 * unit(np.longdouble) * exact + own * many * (counts @ np.abs(moments[1]))
+    rounded = 32.0 * unit(np.longdouble) * exact + roundoff * num_rows * (counts @ np.abs(moments[1]))
     with np.errstate(divide="ignore", invalid="ignore"):
         log_p = np.log(np.maximum(summed, 0.0)) + rest + log_scale
         logs = np.abs(np.log(np.maximum(summed, 0.0)))
-        rounded += own * (16.0 + 10.0 * logs + 3.0 * (np.abs(log_p) + np.abs(log_scale)) + 2.0 * exact)
+        rounded += roundoff * (16.0 + 10.0 * logs + 3.0 * (np.abs(log_p) + np.abs(log_scale)) + 2.0 * exact)
         # The factor 1.001 covers rounding errors of the bounds themselves, and second-order terms.
         error = (1.001 * (absolute / np.maximum(summed, 0.0) + rounded)).astype(np.float64)
     return Tails(np.minimum(log_p, 0.0), error)
 
 
-_FEW_BITS = 12
+_TILT_BITS = 12
 
 
 def _with_few_bits(theta: np.ndarray) -> np.ndarray:
-    """Truncate each number to its `_FEW_BITS` leading bits."""
+    """Truncate each number to its `_TILT_BITS` leading bits."""
     fraction, exponent = np.frexp(theta)
-    return np.ldexp(np.trunc(np.ldexp(fraction, _FEW_BITS)), exponent - _FEW_BITS)
+    return np.ldexp(np.trunc(np.ldexp(fraction, _TILT_BITS)), exponent - _TILT_BITS)
 
 
 def _geometric(ratio: float, count: int) -> float:
@@ -291,18 +291,18 @@ def _line_kernel(
     logs_error: Any,
     angles: Any,
     angles_error: Any,
-    phases: Any,
-    shift: Any,
+    half_angles: Any,
+    phase_steps: Any,
     real: Any,
     imaginary: Any,
     sum_error: Any,
     *,
-    whole: int,
+    half_turn: int,
 ) -> tuple[Any, Any]:
     """Return the tilted tail probabilities `[pair]` of pairs with one axis, and bounds on their rounding errors."""
     xp = counts.__array_namespace__()
-    tables = logs, logs_error, angles, angles_error, phases
-    re, im, modulus, error = characteristic_functions(xp, counts, first[:, None] * shift, tables, whole)
+    tables = logs, logs_error, angles, angles_error, half_angles
+    re, im, modulus, error = characteristic_functions(xp, counts, first[:, None] * phase_steps, tables, half_turn)
     size = modulus * xp.sqrt(real * real + imaginary * imaginary)
     return (re * real - im * imaginary).sum(axis=1), (size * (error + sum_error)).sum(axis=1)
 
@@ -361,11 +361,11 @@ def plane_tails(
     summed, level, (tilts, points) = *np.full((2, len(board)), np.nan), np.zeros((2, len(board), 2))
 
     def test_group(group: np.ndarray) -> None:
-        members, own = board.subset(group).without_unused_rows(), partial(_of_subset, delta_of, group)
+        members, delta_of_group = board.subset(group).without_unused_rows(), partial(_of_subset, delta_of, group)
         if not grid_is_faster(members, deviation[group], _FEWEST_FREQUENCIES, 1, real):
             return
         if known is None:
-            points[group], theta = _plane_tilts(members, own, thresholds[group], deviation[group])
+            points[group], theta = _plane_tilts(members, delta_of_group, thresholds[group], deviation[group])
         else:
             points[group], theta = (each[group] for each in known)
         theta[:, 1] = np.maximum(theta[:, 1], 0.0)
@@ -377,7 +377,7 @@ def plane_tails(
             return
         grid = _Grid(members, tilts[group], deviation[group], frequencies, real, deviations)
         window = Window(frequencies.lengths, grid.start, reach[group], shear)
-        edges = find_edges(window, own, thresholds[group], workers, strict=strict)
+        edges = find_edges(window, delta_of_group, thresholds[group], workers, strict=strict)
         tails_of_cell = partial(grid.tails, edges, points[group], device)
         for cell, (tails, *rest) in zip(parts, ahead(tails_of_cell, parts, workers), strict=True):
             found.log_p[group[cell]], found.error[group[cell]] = tails
@@ -394,8 +394,8 @@ def plane_tails(
     return found
 
 
-def _of_subset(delta_of: DeltaOfPairs, group: np.ndarray, some: np.ndarray) -> Delta:
-    return delta_of(group[some])
+def _of_subset(delta_of: DeltaOfPairs, group: np.ndarray, pairs: np.ndarray) -> Delta:
+    return delta_of(group[pairs])
 
 
 _LOG_WEIGHTS = 2.0, 3.0, 5.0, 8.0, 15.0, 25.0, 40.0
@@ -473,8 +473,8 @@ def _sheared(board: Board, delta_of: DeltaOfPairs) -> tuple[Board, DeltaOfPairs,
     deltas = delta_of(np.arange(len(board)))(0.0 * ends, ends)
     sign = 1 if (deltas[:, 1] - deltas[:, 0]).sum() >= 0.0 else -1
 
-    def sheared(some: np.ndarray) -> Delta:
-        delta, most = delta_of(some), reach[some][:, :, None]
+    def sheared(pairs: np.ndarray) -> Delta:
+        delta, most = delta_of(pairs), reach[pairs][:, :, None]
 
         def rising(first: np.ndarray, second: np.ndarray) -> np.ndarray:
             first = np.clip(first, -most[:, 0], most[:, 0])
@@ -520,9 +520,9 @@ def _plane_tilts(
     for _ in range(_NEWTON_STEPS):
         mean_signs = np.tanh(theta @ rows.T)
         residual = point - (counts * mean_signs) @ rows
-        own = np.einsum("pv,vij->pij", counts * (1.0 - mean_signs * mean_signs), squares)
-        own += (1e-9 * np.trace(own, axis1=1, axis2=2) + 1e-200)[:, None, None] * np.eye(2)
-        step = _solve(own, residual)
+        curvature = np.einsum("pv,vij->pij", counts * (1.0 - mean_signs * mean_signs), squares)
+        curvature += (1e-9 * np.trace(curvature, axis1=1, axis2=2) + 1e-200)[:, None, None] * np.eye(2)
+        step = _solve(curvature, residual)
         theta = theta + step / np.maximum(1.0, np.abs(step @ rows.T).max(axis=1))[:, None]
     return point, theta
 
@@ -576,13 +576,13 @@ class _Grid:
         from_middle = 2 * np.arange(width // 2) + 1 - width
         roots = _as_complex(_roots_of_unity(2 * width), real)[np.outer(rows, from_middle) % (2 * width)]
         self.dft = np.ascontiguousarray(roots.real), np.ascontiguousarray(-roots.imag)
-        self.middle = (frequencies.whole // width * (width - 1) * first).astype(real)
+        self.middle = (frequencies.half_turn // width * (width - 1) * first).astype(real)
         self.phase_factors = _as_complex(_roots_of_unity(height), real)[
             np.outer(np.arange(height + 1), self.second) % height
         ]
-        self.left = height - np.arange(height + 1)
+        self.num_terms = height - np.arange(height + 1)
         _, rest, _ = _one_minus_exponential(np.longdouble(0.0), np.arange(height), height)
-        self.rest = _as_complex(rest, real)[np.outer(self.left, self.second) % height]
+        self.one_minus_roots = _as_complex(rest, real)[np.outer(self.num_terms, self.second) % height]
         self.totals = board.counts @ board.rows
         mean_signs = np.tanh(tilts @ board.rows.T)
         mean = (board.counts * mean_signs) @ board.rows
@@ -591,7 +591,7 @@ class _Grid:
         self.start = 2 * self.low - self.totals
 
     def tails(
-        self, edges: np.ndarray, points: np.ndarray, device: Any, own: np.ndarray
+        self, edges: np.ndarray, points: np.ndarray, device: Any, pairs: np.ndarray
     ) -> tuple[Tails, np.ndarray, np.ndarray]:
         """Return the tail probabilities of the pairs `own` (indices), which have the same tilt theta.
 
@@ -599,36 +599,36 @@ class _Grid:
         points (values of the sum S). Let `nearest` be the grid point nearest to a pair's point. Returns three things:
         the tails, the sums of tilted probabilities with the weights exp(theta.(nearest - s)), and theta.nearest.
         """
-        frequencies, real, theta = self.frequencies, self.real, self.tilts[own[0]]
+        frequencies, real, theta = self.frequencies, self.real, self.tilts[pairs[0]]
         characteristic, (width, height) = (
             characteristic_tables(self.board.rows, theta.astype(real), self.angles),
             frequencies.lengths,
         )
-        counts, low, start = self.board.counts[own].astype(real), self.low[own], self.start[own]
+        counts, low, start = self.board.counts[pairs].astype(real), self.low[pairs], self.start[pairs]
         # Weights are divided by the weight of `nearest`, the grid point nearest to the likeliest extreme point.
-        steps = np.clip(np.rint((points[own] - start) / 2.0), 0, np.array([width, height]) - 1)
+        steps = np.clip(np.rint((points[pairs] - start) / 2.0), 0, np.array([width, height]) - 1)
         nearest = start + 2 * steps.astype(np.int64)
         series, sums = self._series(real(theta[1]))
         table = np.concatenate([series.real, series.imag], axis=1)
         scale = frequencies.weights.astype(real) / (width * height)
-        shifts = frequencies.shifts.astype(real)
+        phase_steps = frequencies.phase_steps.astype(real)
         tables = (
             characteristic.logs,
             characteristic.error,
             characteristic.angles,
             characteristic.angles_error,
-            self.angles.phases,
-            shifts,
+            self.angles.half_angles,
+            phase_steps,
             self.middle,
             scale,
         )
         tables += self.sign, *self.dft, table, np.abs(series).max(axis=0), self.flat, self.column
-        summed, absolute = np.empty((2, len(own)), real)
+        summed, absolute = np.empty((2, len(pairs)), real)
         weights_error = 1.5 * (_SUM_BLOCK + 0.5 * width / _SUM_BLOCK + 2.0) + _TABLE_ERROR
         batch = max(1, _TERMS // (width * len(self.second)))
-        for begin in range(0, len(own), batch):
+        for begin in range(0, len(pairs), batch):
             part = slice(begin, begin + batch)
-            edge = edges[own[part]]
+            edge = edges[pairs[part]]
             first = start[part, :1] + 2 * np.arange(width) - nearest[part, :1]
             second = start[part, 1:] + 2 * edge - nearest[part, 1:]
             exponent = -real(theta[0]) * first - real(theta[1]) * second
@@ -639,7 +639,9 @@ class _Grid:
                 axis=1
             )
             arrays = counts[part], low[part].astype(real), edge, weight, noise
-            parts, spread = _run_kernel(device, _plane_kernel, (("whole", frequencies.whole),), arrays, tables, batch)
+            parts, spread = _run_kernel(
+                device, _plane_kernel, (("half_turn", frequencies.half_turn),), arrays, tables, batch
+            )
             summed[part] = total(parts)
             absolute[part] = spread + (weight * sums[edge]).sum(axis=1) * frequencies.left_out
             absolute[part] += self.outside * weight.max(axis=1)
@@ -654,12 +656,14 @@ class _Grid:
         of its place at the frequency, and `[edge]`, without Fourier terms.
         """
         steep = -2.0 * np.longdouble(tilt)
-        below, _, still = _one_minus_exponential(np.longdouble(tilt), self.second, len(self.left) - 1)
-        lost, kept = (each.astype(self.real) for each in (-np.expm1(steep * self.left), np.exp(steep * self.left)))
-        above = lost[:, None] + kept[:, None] * self.rest
+        below, _, still = _one_minus_exponential(np.longdouble(tilt), self.second, len(self.num_terms) - 1)
+        lost, kept = (
+            each.astype(self.real) for each in (-np.expm1(steep * self.num_terms), np.exp(steep * self.num_terms))
+        )
+        above = lost[:, None] + kept[:, None] * self.one_minus_roots
         above *= _as_complex(1.0 / np.where(still, 1.0, below), self.real)
-        above[:, still] = self.left[:, None]
-        plain = lost / -np.expm1(-2.0 * tilt) if tilt else self.left.astype(self.real)
+        above[:, still] = self.num_terms[:, None]
+        plain = lost / -np.expm1(-2.0 * tilt) if tilt else self.num_terms.astype(self.real)
         return self.phase_factors * above, plain
 
 
@@ -690,8 +694,8 @@ def _plane_kernel(
     logs_error: Any,
     angles: Any,
     angles_error: Any,
-    phases: Any,
-    shifts: Any,
+    half_angles: Any,
+    phase_steps: Any,
     middle: Any,
     scale: Any,
     sign: Any,
@@ -702,15 +706,15 @@ def _plane_kernel(
     flat: Any,
     column: Any,
     *,
-    whole: int,
+    half_turn: int,
 ) -> tuple[Any, Any]:
     """Return the tilted tail probabilities of pairs with two axes, as terms `[pair, part]` to add, and error bounds.
 
     The error bounds `[pair]` are for rounding errors of the sums over all parts.
     """
-    xp, own = counts.__array_namespace__(), unit(counts.dtype)
-    tables = logs, logs_error, angles, angles_error, phases
-    re, im, modulus, error = characteristic_functions(xp, counts, low @ shifts + middle, tables, whole)
+    xp, roundoff = counts.__array_namespace__(), unit(counts.dtype)
+    tables = logs, logs_error, angles, angles_error, half_angles
+    re, im, modulus, error = characteristic_functions(xp, counts, low @ phase_steps + middle, tables, half_turn)
     even, odd = (each.reshape(len(counts), -1) for each in _transforms(xp, (cosines, sines), series, edge, weight))
     real = xp.take(even, flat, axis=1) + sign * xp.take(odd, flat + len(largest), axis=1)
     imaginary = xp.take(even, flat + len(largest), axis=1) - sign * xp.take(odd, flat, axis=1)
@@ -718,7 +722,7 @@ def _plane_kernel(
     size = modulus * xp.sqrt(real * real + imaginary * imaginary)
     # Add blocks of 32 terms here. NumPy adds their sums later, again in blocks of 32.
     levels = math.ceil(math.log(max(len(scale), 2)) / math.log(_SUM_BLOCK))
-    error, whole_parts = error + own * (_SUM_BLOCK * levels + 16.0), len(scale) // _SUM_BLOCK * _SUM_BLOCK
+    error, whole_parts = error + roundoff * (_SUM_BLOCK * levels + 16.0), len(scale) // _SUM_BLOCK * _SUM_BLOCK
     parts = terms[:, :whole_parts].reshape(len(terms), -1, _SUM_BLOCK).sum(axis=2)
     parts = xp.concatenate([parts, terms[:, whole_parts:].sum(axis=1)[:, None]], axis=1)
     return parts, (size * error).sum(axis=1) + noise * (modulus * largest[column]).sum(axis=1)
@@ -780,25 +784,25 @@ def grid_tails(
         characteristic = characteristic_tables(board.rows, np.zeros(board.axes), angles)
         place = np.full((*lengths[:-1], lengths[-1] // 2 + 1), len(frequencies))
         place[tuple(frequencies.number)] = np.arange(len(frequencies))
-        shifts, scale = frequencies.shifts.astype(np.float64), frequencies.weights / math.prod(lengths)
+        phase_steps, scale = frequencies.phase_steps.astype(np.float64), frequencies.weights / math.prod(lengths)
         tables = (
             characteristic.logs,
             characteristic.error,
             characteristic.angles,
             characteristic.angles_error,
-            angles.phases,
-            shifts,
+            angles.half_angles,
+            phase_steps,
             scale,
         )
         tables += (place.reshape(-1),)
-        static = ("whole", frequencies.whole), ("lengths", lengths)
+        static = ("half_turn", frequencies.half_turn), ("lengths", lengths)
         batch = max(1, _TERMS // math.prod(lengths))
-        for some in (group[begin : begin + batch] for begin in range(0, len(group), batch)):
-            counts = board.counts[some]
+        for pairs in (group[begin : begin + batch] for begin in range(0, len(group), batch)):
+            counts = board.counts[pairs]
             totals = counts @ board.rows
             low = (totals - np.array(lengths)) // 2
             extreme = _extreme_values(
-                board.subset(some), delta_of(some), 2 * low - totals, lengths, thresholds[some], strict=strict
+                board.subset(pairs), delta_of(pairs), 2 * low - totals, lengths, thresholds[pairs], strict=strict
             )
             arrays = counts.astype(np.float64), low.astype(np.float64), extreme.astype(np.float64)
             of_rows, noise = _run_kernel(device, _grid_kernel, static, arrays, tables, batch)
@@ -806,8 +810,8 @@ def grid_tails(
             absolute = noise * np.sqrt(points) + frequencies.left_out * points + 2.0 * _OUTSIDE
             absolute += unit(real) * sum(extreme.shape[1:]) * np.abs(of_rows).sum(axis=1)
             with np.errstate(divide="ignore", invalid="ignore"):
-                found.log_p[some] = np.log(summed)
-                found.error[some] = 1.001 * (absolute / np.maximum(summed, 0.0) + 16.0 * unit(real))
+                found.log_p[pairs] = np.log(summed)
+                found.error[pairs] = 1.001 * (absolute / np.maximum(summed, 0.0) + 16.0 * unit(real))
     return found
 
 
@@ -853,12 +857,12 @@ def _grid_kernel(
     logs_error: Any,
     angles: Any,
     angles_error: Any,
-    phases: Any,
-    shifts: Any,
+    half_angles: Any,
+    phase_steps: Any,
     scale: Any,
     place: Any,
     *,
-    whole: int,
+    half_turn: int,
     lengths: Any,
 ) -> tuple[Any, Any]:
     """Return the probability `[pair, row]` of the extreme points in each row of the grid, and error bounds `[pair]`.
@@ -867,7 +871,7 @@ def _grid_kernel(
     """
     xp = counts.__array_namespace__()
     re, im, modulus, error = characteristic_functions(
-        xp, counts, low @ shifts, (logs, logs_error, angles, angles_error, phases), whole
+        xp, counts, low @ phase_steps, (logs, logs_error, angles, angles_error, half_angles), half_turn
     )
     error = error + unit(counts.dtype) * _FFT_ERROR * math.log2(math.prod(lengths))
     noise = xp.sqrt((scale * (modulus * error) ** 2).sum(axis=1))

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sigjax.records import Array
-from sigjax.run.loops import barrier, counts, expect, in_cache
+from sigjax.run.loops import barrier, count_draws, expect, in_cache
 
 BLOCK = 1024
 """Number of resamples per block. It must never change, because the random numbers depend on it."""
@@ -85,13 +85,13 @@ def row_keys(seed: int, resamples: np.ndarray) -> np.ndarray:
 class Stream(NamedTuple):
     """A range of resample numbers that is reserved for one use of a seed: `first` to `first + size - 1`.
 
-    Each number gives its own random words. The bits `turned` of the seed are flipped, so that a stream may use the same
+    Each number gives its own random words. The bits `flipped_bits` of the seed are flipped, so that a stream may use the same
     numbers as another stream.
     """
 
     first: int
     size: int
-    turned: int = 0
+    flipped_bits: int = 0
 
     def keys(self, seed: int, rows: np.ndarray) -> np.ndarray:
         """Return three numbers `[row, 3]` per resample (see `row_keys`).
@@ -101,7 +101,7 @@ class Stream(NamedTuple):
         >>> bool((STREAMS["trials"].keys(7, np.arange(3)) == row_keys(7, 2**41 + np.arange(3))).all())
         True
         """
-        return row_keys(seed ^ self.turned, self.first + rows)
+        return row_keys(seed ^ self.flipped_bits, self.first + rows)
 
 
 STREAMS = {
@@ -109,7 +109,7 @@ STREAMS = {
     "trials": Stream(2**41, 2**38),
     "orders": Stream(2**41 + 2**38, 2**38),
     "labels": Stream(2**41 + 2**39, 2**39),
-    "vectors": Stream(0, 2**41, turned=2**63),
+    "vectors": Stream(0, 2**41, flipped_bits=2**63),
 }
 """All streams of a seed (ranges of resample numbers, each with its own random words). They do not overlap. "resamples"
 is for the resamples of tests, "trials" for simulated trials, "orders" for random orders of instances, "labels" for
@@ -260,7 +260,7 @@ def bootstrap(rows: Array, draws: Draws, dtype: Any) -> Array:
     """
     # A count fits into a byte: the probability that a unit is drawn more than 255 times is below 1e-500, and it is 0 if
     # there are at most 255 draws.
-    return counts(draws.drawn, rows, padded_units(len(draws.size)), dtype)
+    return count_draws(draws.drawn, rows, padded_units(len(draws.size)), dtype)
 
 
 def scaled(words: Array, sizes: Array) -> Array:

@@ -297,7 +297,7 @@ class Floats(NamedTuple):
 
     def drawn(self, draw: Draw, rows: Array) -> Array:
         """Return the sums `[column, row]` over the units that `draw` draws for each of `rows` (resamples)."""
-        return self.sums(loops.counts(draw, rows, len(self.matrix), self.dtype))
+        return self.sums(loops.count_draws(draw, rows, len(self.matrix), self.dtype))
 
 
 class ByteColumns(NamedTuple):

@@ -17,7 +17,17 @@ from collections.abc import Callable
 import numpy as np
 
 from sigjax.records import Array
-from sigjax.run.loops import barrier, expect, keys, map_items, numbers, put_at, scan, slice_last, while_any
+from sigjax.run.loops import (
+    barrier,
+    expect,
+    map_items,
+    numbers_from_keys,
+    order_keys,
+    put_at,
+    scan,
+    slice_last,
+    while_any,
+)
 
 _ROWS = 32
 """Number of parts of a list of numbers that are added to each other in one step, the same as in `units.total`."""
@@ -36,7 +46,7 @@ def joined(tiles: Array) -> Array:
     return xp.moveaxis(tiles, 0, 1).reshape(tiles.shape[1], -1)
 
 
-def nothing(value: Array, *, rows: int, places: int) -> Array:
+def filled(value: Array, *, rows: int, places: int) -> Array:
     """Return an array `[row, place]` for the replicates of `rows` systems, in which all numbers are `value`."""
     return value.__array_namespace__().full((rows, places), value)
 
@@ -54,7 +64,7 @@ def placed(values: Array, piece: Array, start: Array, count: Array) -> tuple[Arr
     return put_at(values, xp.where(is_there, piece, xp.nan), start), finite
 
 
-def of_targets(values: Array, members: Array) -> Array:
+def target_replicates(values: Array, members: Array) -> Array:
     """Return the replicates `[target, place]` of targets, given by `members` `[target, 2]`.
 
     A target is the difference of two rows of `values` `[row, place]` (systems), or a single row, if the second index is
@@ -89,7 +99,7 @@ def totals(values: Array, members: Array, count: Array) -> Array:
     A target is a pair of rows (systems) whose replicates are subtracted, or a single row. `members` are
     `[block, target, 2]`.
     """
-    return map_items(lambda block: row_totals(of_targets(values, block), count), members)
+    return map_items(lambda block: row_totals(target_replicates(values, block), count), members)
 
 
 def squares(values: Array, members: Array, means: Array) -> Array:
@@ -97,11 +107,11 @@ def squares(values: Array, members: Array, means: Array) -> Array:
 
     A target is a pair of rows (systems) whose replicates are subtracted, or a single row. A place is a resample.
     """
-    apart = of_targets(values, members) - means[:, None]
+    apart = target_replicates(values, members) - means[:, None]
     return apart * apart
 
 
-def shares(values: Array, members: Array, low: Array, high: Array) -> Array:
+def doubled_mid_ranks(values: Array, members: Array, low: Array, high: Array) -> Array:
     """Return the number of replicates below `low` plus the number of replicates up to `high`, `[block, target]`.
 
     A target is a pair of rows (systems) whose replicates are subtracted, or a single row. `low` and `high` are
@@ -111,7 +121,7 @@ def shares(values: Array, members: Array, low: Array, high: Array) -> Array:
     xp = values.__array_namespace__()
 
     def of_block(block: tuple[Array, ...]) -> Array:
-        rows, (low, high) = of_targets(values, block[0]), block[1:]
+        rows, (low, high) = target_replicates(values, block[0]), block[1:]
         below = xp.sum(rows < low[:, None], axis=1, dtype=xp.int64)
         return below + xp.sum(rows <= high[:, None], axis=1, dtype=xp.int64)
 
@@ -128,8 +138,8 @@ def order_statistics(values: Array, members: Array, ranks: Array) -> tuple[Array
     """
 
     def of_block(block: tuple[Array, ...]) -> tuple[Array, Array]:
-        found, following = _order_statistics(keys(of_targets(values, block[0])), block[1])
-        return numbers(found), numbers(following)
+        found, following = _order_statistics(order_keys(target_replicates(values, block[0])), block[1])
+        return numbers_from_keys(found), numbers_from_keys(following)
 
     return map_items(of_block, (members, ranks))
 
@@ -170,7 +180,7 @@ def _order_statistics(rows: Array, ranks: Array) -> tuple[Array, Array]:
         return above, until, least, largest
 
     zeros = xp.zeros(ranks.shape, xp.uint64)
-    start = zeros, zeros | keys(xp.full(ranks.shape, xp.inf)), zeros, ~zeros
+    start = zeros, zeros | order_keys(xp.full(ranks.shape, xp.inf)), zeros, ~zeros
     found = while_any(lambda state: state[2] < state[3], narrowed, start)[2]
     return found, xp.where(each(up_to, found) > ranks + 1, found, each(next_above, found))
 
@@ -184,7 +194,7 @@ def largest_deviations(values: Array, members: Array, observed: Array, errors: A
     xp = values.__array_namespace__()
 
     def of_block(found: Array, block: tuple[Array, ...]) -> tuple[Array, tuple[()]]:
-        rows, (observed, errors) = of_targets(values, block[0]), block[1:]
+        rows, (observed, errors) = target_replicates(values, block[0]), block[1:]
         by = barrier(xp.broadcast_to(errors[:, None], rows.shape))
         apart = xp.abs(rows - observed[:, None]) / by
         return xp.maximum(found, xp.max(xp.where(by > 0.0, apart, 0.0), axis=0)), ()

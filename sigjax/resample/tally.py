@@ -99,16 +99,16 @@ class StudentizedPairs(NamedTuple):
     lowest: np.ndarray
     """[pair, stat] float64: the lower limit of a sum of the statistic: 0 if the statistic is never negative, else minus
     infinity."""
-    units: np.ndarray
-    """[pair, stat] float64: the unit of measurement of each statistic in products, a power of two."""
+    product_scales: np.ndarray
+    """[pair, stat] float64: the power of two by which each statistic is divided in products."""
     columns: np.ndarray
     """[pair, stat * stat]: the index of the column with the product S_j D_k of two statistics j and k."""
     crossed: np.ndarray
-    """[pair, stat, stat] float64: the observed sum of S_j D_k, measured in `units`."""
+    """[pair, stat, stat] float64: the observed sum of S_j D_k, after division by `product_scales`."""
     of_sums: np.ndarray
-    """[pair, stat, stat] float64: the sum of S_j S_k, measured in `units`."""
+    """[pair, stat, stat] float64: the sum of S_j S_k, after division by `product_scales`."""
     of_differences: np.ndarray
-    """[pair, stat, stat] float64: the sum of D_j D_k, measured in `units`."""
+    """[pair, stat, stat] float64: the sum of D_j D_k, after division by `product_scales`."""
     num_units: np.ndarray
     """[pair] float64: the number of resampled units."""
 
@@ -230,9 +230,9 @@ def studentized_deltas(sums: Array, pairs: StudentizedPairs, divisors: Array | N
     delta = here[0] - here[1]
 
     def slopes(_: tuple[()], of_stat: tuple[Array, ...]) -> tuple[tuple[()], tuple[Array, ...]]:
-        steps, units, only = of_stat
+        steps, scales, only = of_stat
         moved = (_slope(*at, steps[:, None, None] * only) for at in zip(both, here, strict=True))
-        return (), tuple(slope * units[:, None] for slope in moved)
+        return (), tuple(slope * scales[:, None] for slope in moved)
 
     def _slope(totals: Array, at: Array, step: Array) -> Array:
         above, below = totals + step, xp.maximum(totals - step, pairs.lowest[:, None])
@@ -243,13 +243,13 @@ def studentized_deltas(sums: Array, pairs: StudentizedPairs, divisors: Array | N
         width = sum(xp.where(xp.isfinite(value), each, 0.0) for value, each in zip(values, widths, strict=True))
         return (upper - lower) / xp.where(width > 0.0, width, 1.0)
 
-    items = pairs.steps.T, pairs.units.T, xp.eye(pairs.left.shape[1], dtype=xp.float64)
+    items = pairs.steps.T, pairs.product_scales.T, xp.eye(pairs.left.shape[1], dtype=xp.float64)
     of_a, of_b = (xp.moveaxis(each, 0, 1) for each in scan(slopes, (), items)[1])
     plus, minus = of_a + of_b, of_a - of_b  # [pair, stat, row]
     crossed = pairs.crossed[..., None] - 2.0 * sums[pairs.columns].reshape(*pairs.crossed.shape, -1)
     square = xp.sum(minus * xp.matmul(pairs.of_sums, minus) + plus * xp.matmul(pairs.of_differences, plus), axis=1)
     square = square + 2.0 * xp.sum(minus * xp.sum(crossed * plus[:, None], axis=2), axis=1)
-    totals_a, totals_b = (xp.moveaxis(totals, 2, 1) / pairs.units[..., None] for totals in both)
+    totals_a, totals_b = (xp.moveaxis(totals, 2, 1) / pairs.product_scales[..., None] for totals in both)
     added = 2.0 * xp.sum(of_a * totals_a - of_b * totals_b, axis=1)
     square = square - added * added / pairs.num_units[:, None]
     sizes = (xp.sqrt(xp.diagonal(each, axis1=1, axis2=2))[..., None] for each in (pairs.of_sums, pairs.of_differences))

@@ -37,7 +37,7 @@ Kernel = Callable[..., Array | tuple[Array, ...]]
 once for NumPy and JAX, because it uses the array namespace of its arguments."""
 
 
-def lacking() -> str:
+def why_no_gpu() -> str:
     """A text that explains why JAX finds no GPU, and what to do."""
     if host.system() != "Linux":
         return f"JAX has no CUDA packages for {host.system()}, only for Linux, and on Windows within WSL2"
@@ -59,7 +59,7 @@ def devices() -> dict[str, str]:
         found = jax.local_devices()
     except (ImportError, *UNUSABLE) as error:
         no_jax, why = f"numpy; JAX cannot be used ({first_line(error)})", "JAX cannot be imported"
-        why = why if isinstance(error, ImportError) else lacking()
+        why = why if isinstance(error, ImportError) else why_no_gpu()
         return {"devices": no_jax, "auto": "NumPy", "gpu": f"not used: {why}"}
     cpus: list[Any] = []
     with suppress(*UNUSABLE):  # CPU devices are missing if JAX_PLATFORMS=cuda
@@ -70,7 +70,7 @@ def devices() -> dict[str, str]:
     return {
         "devices": ", ".join(["numpy", *(f"{each.platform}:{each.id} ({each.device_kind})" for each in every)]),
         "auto": f"NumPy for work of about a second, else JAX on {names}",
-        "gpu": "used by auto" if gpus else f"not used: {lacking()}",
+        "gpu": "used by auto" if gpus else f"not used: {why_no_gpu()}",
     }
 
 
@@ -350,7 +350,7 @@ def choose_backend(device: Device, cost: Cost) -> Backend:
                 return Backend(platform, tuple(jax.local_devices()))
             return Backend(device, tuple(jax.local_devices(backend=device)))
     except UNUSABLE as error:
-        reason = lacking() if device == "gpu" else first_line(error)
+        reason = why_no_gpu() if device == "gpu" else first_line(error)
     except ImportError as error:
         reason = str(error)
     if device != "auto":

@@ -97,7 +97,7 @@ def repeat(step: Callable[[Any, Carry], Carry], times: Array, carry: Carry) -> C
     return carry
 
 
-def counts(draw: Callable[[Array], Array], rows: Array, width: int, dtype: Any) -> Array:
+def count_draws(draw: Callable[[Array], Array], rows: Array, width: int, dtype: Any) -> Array:
     """Count how often each row of `draw(rows)` `[row, draw]` contains each number below `width`: `[row, width]`.
 
     In JAX, the counts must not exceed 255.
@@ -237,7 +237,7 @@ def while_any(needed: Callable[[Carry], Array], step: Callable[[Carry], Carry], 
     return _lax().while_loop(any_is, step, carry)
 
 
-def keys(numbers: Array) -> Array:
+def order_keys(numbers: Array) -> Array:
     """Map float64 numbers to whole numbers (uint64) in the same order; adjacent floats differ by 1, and NaN comes last.
 
     For JAX.
@@ -248,8 +248,8 @@ def keys(numbers: Array) -> Array:
     return xp.where(xp.isnan(numbers), np.uint64(2**64 - 1), xp.where(is_negative, ~bits, bits | np.uint64(_SIGN)))
 
 
-def numbers(keys: Array) -> Array:
-    """The float64 numbers that `keys` mapped to these keys."""
+def numbers_from_keys(keys: Array) -> Array:
+    """The float64 numbers that `order_keys` mapped to these keys."""
     xp = keys.__array_namespace__()
     bits = xp.where(keys >= np.uint64(_SIGN), keys ^ np.uint64(_SIGN), ~keys)
     return _lax().bitcast_convert_type(bits, np.float64)

@@ -52,7 +52,7 @@ _SECONDS = 5.0
 """Least seconds between two writes of the file."""
 _FRACTION = 0.1
 """Writing the file may take up to this share of the time of a run."""
-_MOST = np.iinfo(np.int64).max
+_MOST_RESAMPLES = np.iinfo(np.int64).max
 """The limit of the number of resamples of a run that decides itself when to stop."""
 _SAME_SCORE = 1e-9
 """If two scores differ by more than this fraction, their metrics are different; rounding errors are far smaller."""
@@ -185,7 +185,7 @@ def _unpacked(file: IO[bytes]) -> Shard:
     for place, named in enumerate(header["tallies"]):
         own = {name: arrays[f"{place}.{name}"] for name in named["arrays"]}
         tally = tallies[tuple(named["name"])] = Tally(named["start"], named["done"], own)
-        _check_tally(tally, _MOST if resamples == "auto" else resamples)
+        _check_tally(tally, _MOST_RESAMPLES if resamples == "auto" else resamples)
     lists: list[list[Any]] = [value for value in identity.values() if isinstance(value, list)]
     if not (_are_counts([index, count], count) and 0 < index and isinstance(header["is_finished"], bool)):
         raise ValueError("no shard")
@@ -395,7 +395,7 @@ def merge_shards(shards: Sequence[tuple[str, Shard]]) -> Shard:
             raise InputError(f"{name}: shard {shard.index} is not finished; {_again(shard, name, shard.index)}")
         other, double = named.setdefault(shard.index, (name, shard))
         if double is not shard:
-            if _numbers(double) != _numbers(shard):
+            if _comparable_tallies(double) != _comparable_tallies(shard):
                 raise InputError(f"{name}: is shard {shard.index}, as {other} is, with other numbers; make both again")
             _LOG.info("sigjax: %s: is shard %d once more, as %s; counted once", name, shard.index, other)
     if missing := [index for index in range(1, first.count + 1) if index not in named]:
@@ -406,7 +406,7 @@ def merge_shards(shards: Sequence[tuple[str, Shard]]) -> Shard:
     return Shard(first.identity, tallies=merged, is_finished=True, origin=first.origin)
 
 
-def _numbers(shard: Shard) -> list[tuple[object, ...]]:
+def _comparable_tallies(shard: Shard) -> list[tuple[object, ...]]:
     """All tallies of a shard, in a form that can be compared: equal shards have equal lists."""
     return [
         (key, tally.start, tally.done, *(array.tobytes() for array in tally.arrays.values()))

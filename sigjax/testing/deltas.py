@@ -27,9 +27,9 @@ from sigjax.testing.permutation import exchanged_deltas, pair_deltas, swap_probl
 from sigjax.testing.problem import Problem, SumsProblem, draw_cost, scores_at, swap_cost
 from sigjax.testing.tests import replicates
 
-_MOST_RESAMPLES, _FEWEST, _OF_SAMPLES = 2**13, 2**10, 2**10
-"""A distribution of deltas has at most `_MOST_RESAMPLES` and at least `_FEWEST` resamples; for metrics that are not
-sums, it has at most `_OF_SAMPLES` resamples."""
+_MOST_RESAMPLES, _FEWEST_RESAMPLES, _OF_SAMPLES = 2**13, 2**10, 2**10
+"""A distribution of deltas has at most `_MOST_RESAMPLES` and at least `_FEWEST_RESAMPLES` resamples; for metrics that
+are not sums, it has at most `_OF_SAMPLES` resamples."""
 _SECONDS = 1.0
 """Limit of the nominal seconds of NumPy for a distribution."""
 _EXACT_SECONDS = 0.1
@@ -59,7 +59,7 @@ class DeltaDistribution:
     """The number of resamples; None if the distribution is exact."""
 
 
-def drawn(deltas: np.ndarray) -> DeltaDistribution:
+def sampled_distribution(deltas: np.ndarray) -> DeltaDistribution:
     """The distribution of `deltas` `[resample]`, one from each resample."""
     return DeltaDistribution(deltas, np.ones(len(deltas)), len(deltas))
 
@@ -74,7 +74,7 @@ def null_deltas(problem: Problem) -> DeltaDistribution:
     problem = _affordable(problem, swap_cost(problem, 1))
     run = _host_run(problem)
     swaps, packed = swap_problem(problem, np.array([0]), run)
-    return drawn(deltas_of(swapped_sums(swaps, run), packed, 0, swaps.divisors, problem.metric.score))
+    return sampled_distribution(deltas_of(swapped_sums(swaps, run), packed, 0, swaps.divisors, problem.metric.score))
 
 
 def _of_columns(problem: ColumnsProblem) -> DeltaDistribution:
@@ -86,7 +86,7 @@ def _of_columns(problem: ColumnsProblem) -> DeltaDistribution:
         half = np.concatenate([scores[0] - scores[1] for _, scores in pieces])
         return DeltaDistribution(np.append(half, -half), np.full(2 * len(half), 0.5 / len(half)), None)
     pieces = swap_scores(plan.function, problem.units, [(0, 1)], problem.settings.seed, every, every)
-    return drawn(np.concatenate([scores[0, 0] - scores[0, 1] for _, scores in pieces]))
+    return sampled_distribution(np.concatenate([scores[0, 0] - scores[0, 1] for _, scores in pieces]))
 
 
 def _listed_deltas(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray] | None:
@@ -111,13 +111,13 @@ def bootstrap_deltas(pair: Problem, together: Callable[[], np.ndarray]) -> Delta
     """
     if not isinstance(pair, SumsProblem):
         of_a, of_b = first_replicates(pair)
-        return drawn(of_a - of_b)
+        return sampled_distribution(of_a - of_b)
     plan = NotEligible("as asked")
     if pair.settings.method != "montecarlo":
-        plan = plan_bootstrap(pair, pair.equivalent, _SECONDS)
+        plan = plan_bootstrap(pair, pair.equivalent_pairs, _SECONDS)
     if isinstance(plan, NotEligible):
         of_a, of_b = together()
-        return drawn(of_a - of_b)
+        return sampled_distribution(of_a - of_b)
     of_sum = sum_distribution(plan.pairs[0, 1])
     values = of_sum.first + of_sum.step * np.arange(len(of_sum.probabilities), dtype=np.float64)
     *scores, origin = scores_at(pair, plan.stat, np.append(values, 0.0))
@@ -136,7 +136,7 @@ def first_replicates(problem: Problem) -> np.ndarray:
 def _affordable(problem: SumsProblem, cost: Cost) -> SumsProblem:
     """Reduce the resamples of a problem so that they fit `_SECONDS`; `cost` is the cost before the reduction."""
     resamples, a_resample = _MOST_RESAMPLES, cost.seconds / problem.settings.fixed_resamples
-    while resamples > _FEWEST and resamples * a_resample > _SECONDS:
+    while resamples > _FEWEST_RESAMPLES and resamples * a_resample > _SECONDS:
         resamples //= 2
     return problem.with_resamples(min(resamples, problem.settings.fixed_resamples))
 

@@ -211,7 +211,7 @@ def proportion_intervals(
 
 def _only(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the numbers of instances that only a has right, and only b, each `[problem]`; and each pair's problem."""
-    counted = problem.counted
+    counted = problem.equal_count_pairs
     if counted is None:  # no two systems differ
         return np.zeros(1), np.zeros(1), np.zeros(len(problem.hypotheses.members), np.int64)
     assert counted.counts is not None

@@ -79,10 +79,10 @@ def exact_permutation(problem: SumsProblem, context: Context) -> Columns:
         if problem.settings.method not in ("auto", "montecarlo"):
             raise NotExact(problem.hypotheses.pair(0), STUDENTIZED)
         return _without_test(STUDENTIZED, len(problem.hypotheses.members))
-    tested = sign_tests(problem, problem.equivalent)
+    tested = sign_tests(problem, problem.equivalent_pairs)
     if tested is None:
-        tested = exact_table(problem, problem.hypotheses.members[problem.equivalent.first], context)
-    equivalent = problem.equivalent
+        tested = exact_table(problem, problem.hypotheses.members[problem.equivalent_pairs.first], context)
+    equivalent = problem.equivalent_pairs
     return tested if len(equivalent.first) == len(equivalent.which) else tested.at(equivalent.which)
 
 
@@ -139,7 +139,7 @@ def _board_of(problem: SumsProblem, pairs: np.ndarray) -> tuple[Board, np.ndarra
         return None
     served = eligible_pairs(board)
     if is_monotone(problem.metric.score):
-        served &= _ordered(problem, pairs, board.counts @ np.abs(board.rows) @ np.abs(board.basis), board.axes)
+        served &= _are_monotone(problem, pairs, board.counts @ np.abs(board.rows) @ np.abs(board.basis), board.axes)
     which = np.flatnonzero(served)
     return (board.subset(which), which) if len(which) >= _FEWEST_PAIRS else None
 
@@ -214,11 +214,11 @@ def _one_by_one(
 
 def _scoring(problem: SumsProblem, pair: Pair, plan: Plan) -> Scoring:
     reach = plan.lattice.reach[None] @ np.abs(plan.lattice.basis)
-    monotone = bool(_ordered(problem, np.array([pair]), reach, plan.lattice.axes)[0])
+    monotone = bool(_are_monotone(problem, np.array([pair]), reach, plan.lattice.axes)[0])
     return Scoring(pair_deltas(problem, [pair], plan.lattice.basis[None]), _criterion(problem, [pair]), monotone)
 
 
-def _ordered(problem: SumsProblem, pairs: np.ndarray, reach: np.ndarray, axes: int) -> np.ndarray:
+def _are_monotone(problem: SumsProblem, pairs: np.ndarray, reach: np.ndarray, axes: int) -> np.ndarray:
     """Whether the score of each pair is monotone in every varying sum, over all swaps, `[pair]` bool.
 
     If two sums vary, this needs sums that stay positive. `reach` `[pair, stat]` bounds the sums of differences.
@@ -501,9 +501,9 @@ def _deltas_of(problem: SumsProblem, pair: Pair, of_a: np.ndarray) -> np.ndarray
     return deltas
 
 
-_FEW, _STEP = 16, 8
+_FEW_PAIRS, _SIZE_FACTOR = 16, 8
 """Programs are compiled for a number of pairs. When pairs stop early, a smaller program is compiled only after their
-number has fallen by the factor `_STEP`, and only if there were more than `_FEW` pairs."""
+number has fallen by the factor `_SIZE_FACTOR`, and only if there were more than `_FEW_PAIRS` pairs."""
 _PRODUCTS, _LAST_PRODUCT = 2**24, 2.0**51
 """A block has at most `_PRODUCTS` products of statistics. Their sums stay below `_LAST_PRODUCT`, so that float64 is
 exact."""
@@ -559,8 +559,8 @@ def studentized_problem(
     largest = np.abs(values).max(axis=0).astype(np.float64)
     # Scale by powers of two, so that squares of sums, and all sums of products, stay below `_LAST_PRODUCT`.
     exponents = np.frexp(4.0 * np.square(largest).sum(axis=0) / _LAST_PRODUCT)[1]
-    unit = 2.0 ** np.maximum(-(-exponents // 2), 0)
-    first, second = (np.rint(values[systems] / unit).astype(np.int64) for systems in (a, b))
+    scale = 2.0 ** np.maximum(-(-exponents // 2), 0)
+    first, second = (np.rint(values[systems] / scale).astype(np.int64) for systems in (a, b))
     both, apart = first + second, first - second
     products = (both[..., :, None] * apart[..., None, :]).reshape(*both.shape[:2], -1)
     columns, (of_systems, _) = distinct_columns(values - values[:1])
@@ -582,7 +582,7 @@ def studentized_problem(
         rounding=tolerance,
         steps=2.0 ** np.frexp(_STEP_OF_SLOPES * np.maximum(sizes, 1.0))[1],
         lowest=np.tile(np.where((values < 0).any(axis=(0, 1)), -np.inf, 0.0), (count, 1)),
-        units=np.tile(unit, (count, 1)),
+        product_scales=np.tile(scale, (count, 1)),
         columns=of_products + np.int32(len(columns)),
         crossed=products.sum(axis=1).reshape(shape).astype(np.float64),
         of_sums=np.einsum("puj,puk->pjk", both, both).astype(np.float64),
@@ -661,8 +661,8 @@ def add_up(
 def _few_sizes(indices: np.ndarray, num_pairs: int, run: Run) -> np.ndarray:
     """Pad positions `[pair]` to one of a few sizes, so that few shapes are compiled."""
     size = num_pairs if run.backend.devices else len(indices)
-    while size > _FEW and len(indices) <= size // _STEP:
-        size //= _STEP
+    while size > _FEW_PAIRS and len(indices) <= size // _SIZE_FACTOR:
+        size //= _SIZE_FACTOR
     return np.resize(indices, size)
 
 

@@ -295,17 +295,17 @@ class SumsProblem(Problem):
         return self if self.shifted is None else self.shifted.spreads
 
     @cached_property
-    def counted(self) -> EquivalentPairs | None:
+    def equal_count_pairs(self) -> EquivalentPairs | None:
         """The pairs in groups with the same two counts (see `deduplicate`); None if counts do not decide the test."""
         return deduplicate(self)
 
     @cached_property
-    def equivalent(self) -> EquivalentPairs:
+    def equivalent_pairs(self) -> EquivalentPairs:
         """The pairs in groups with the same test.
 
         If whole units are swapped, pairs with the same two counts are a group. Otherwise every pair is a group.
         """
-        counted = self.counted if self.exchanges == "units" else None
+        counted = self.equal_count_pairs if self.exchanges == "units" else None
         return EquivalentPairs.apart(len(self.hypotheses.members)) if counted is None else counted
 
     @cached_property

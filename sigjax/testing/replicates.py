@@ -64,7 +64,7 @@ def kept_replicates(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) ->
     return values
 
 
-def of_targets(
+def map_targets(
     function: Callable[[np.ndarray, slice], np.ndarray], values: np.ndarray, members: np.ndarray
 ) -> np.ndarray:
     """Call `function(replicates, block)` for blocks of targets, and return its joined results.
@@ -175,7 +175,7 @@ def accelerations(problem: Problem, members: np.ndarray) -> np.ndarray:
         each = zip(rows, rounding[block].tolist(), strict=True)
         return np.array([acceleration(row, strata, least) for row, least in each])
 
-    return of_targets(of_rows, problem.jackknife_scores(), members)
+    return map_targets(of_rows, problem.jackknife_scores(), members)
 
 
 def acceleration(jackknife: np.ndarray, strata: np.ndarray, rounding: float = 0.0) -> float:
@@ -249,8 +249,8 @@ sign with which the system's score enters the target (-1 for the second system o
 class Studentized(Percentile):
     """Studentized intervals. All replicates are kept.
 
-    The targets are all scores and deltas, followed by the t of each score and delta. Scores and standard errors come
-    from the sums of `columns` `[column, unit]` int64. Three attributes hold indices of columns:
+    The targets are all scores and deltas (`score_targets`), followed by the t of each score and delta. Scores and
+    standard errors come from the sums of `columns` `[column, unit]` int64. Three attributes hold indices of columns:
 
     - `totals` `[system, stat]`: the columns of the statistics.
     - `centred`: (system, statistic) -> for each stratum, the column of the statistic in the stratum, minus about its
@@ -264,15 +264,15 @@ class Studentized(Percentile):
     def __init__(self, problem: Problem, targets: Targets) -> None:
         super().__init__(problem, targets)
         assert isinstance(problem, SumsProblem)
-        self.problem, self.own = problem, targets
+        self.problem, self.score_targets = problem, targets
         self.num_rows += len(targets.members)
         _check_memory(problem, self.num_rows)
         self._lay_out()
         # The number of rows stands for "no second system". Rows of t follow the rows of scores, so this number grows.
         rows, none = np.arange(targets.num_systems, self.num_rows), np.full(len(targets.members), self.num_rows)
-        own = np.where(targets.members == targets.num_systems, self.num_rows, targets.members)
+        members = np.where(targets.members == targets.num_systems, self.num_rows, targets.members)
         of_t = np.stack([rows, none], axis=1)
-        self.targets = targets._replace(members=np.concatenate([own, of_t]).astype(np.int32))
+        self.targets = targets._replace(members=np.concatenate([members, of_t]).astype(np.int32))
 
     def _lay_out(self) -> None:
         """Make the columns for the scores and deltas; equal columns are kept once."""
@@ -288,7 +288,7 @@ class Studentized(Percentile):
         centred, self.coarse = _centred(values, units.strata, self.sizes)
         varying = {(k, j): centred[k, :, j] for k, j in stats if centred[k, :, j].any()}
         self.products: dict[tuple[tuple[int, int], tuple[int, int]], int] = {}
-        for target in self.own.members.tolist():
+        for target in self.score_targets.members.tolist():
             involved = [each[:2] for each in _variables(target, self.totals.shape) if each[:2] in varying]
             for first, second in starmap(_in_order, combinations_with_replacement(involved, 2)):
                 if (first, second) not in self.products:
@@ -304,8 +304,8 @@ class Studentized(Percentile):
         Here $\hat\theta$ is the observed score or delta, s its standard error by the delta method, and $t_{low}$ and
         $t_{high}$ are quantiles of t.
         """
-        errors, t = found[: len(self.own.members), :1], found[len(self.own.members) :, 1:]
-        ends = self.own.observed[:, None] - t[:, ::-1] * self.standard_errors()[:, None]
+        errors, t = found[: len(self.score_targets.members), :1], found[len(self.score_targets.members) :, 1:]
+        ends = self.score_targets.observed[:, None] - t[:, ::-1] * self.standard_errors()[:, None]
         return np.concatenate([errors, np.where(np.abs(t).max(axis=1, keepdims=True) < _LARGEST, ends, np.nan)], axis=1)
 
     def standard_errors(self) -> np.ndarray:
@@ -338,8 +338,8 @@ class Studentized(Percentile):
                 yield start, self._scores_and_t(sums)
 
     def _scores_and_t(self, sums: np.ndarray) -> np.ndarray:
-        first, second = self.own.members.T
-        observed, tolerance = (each[:, None] for each in (self.own.observed, self.own.tolerance))
+        first, second = self.score_targets.members.T
+        observed, tolerance = (each[:, None] for each in (self.score_targets.observed, self.score_targets.tolerance))
         with np.errstate(all="ignore"):
             found = np.stack([*(self._score(sums[of_system]) for of_system in self.totals), np.zeros(sums.shape[1])])
             apart = found[first] - found[second] - observed
@@ -359,7 +359,7 @@ class Studentized(Percentile):
         sizes = (float(np.abs(each[np.isfinite(each)]).max(initial=0.0)) for each in gradients.values())
         exponent = math.frexp(max(sizes, default=0.0))[1]
         scaled = {each: np.ldexp(gradient, -exponent) for each, gradient in gradients.items()}
-        variables = (_variables(target, self.totals.shape) for target in self.own.members.tolist())
+        variables = (_variables(target, self.totals.shape) for target in self.score_targets.members.tolist())
         return np.ldexp(np.sqrt([self._variance(sums, scaled, each) for each in variables]), exponent)
 
     def _gradients(self, sums: np.ndarray) -> dict[tuple[int, int], np.ndarray]:

@@ -26,7 +26,7 @@ from sigjax.run.backend import Backend, compiled, room
 from sigjax.run.context import Run, fits, gib, in_threads, memory_for, on_all_cores
 from sigjax.testing.permutation import add_up
 from sigjax.testing.problem import check_finite
-from sigjax.testing.replicates import kept_replicates, of_targets
+from sigjax.testing.replicates import kept_replicates, map_targets
 from sigjax.testing.uncertainty import Percentile, Pieces, between, standard_errors, unsafe
 
 _PIECE = {"cpu": 2**13, "gpu": 2**18}
@@ -38,11 +38,11 @@ _MANY = 32
 """A compiled kernel on all cores counts extreme resamples only if there are at least this many pairs."""
 _COLUMNS = 2**11
 """Largest deviations are computed for this many resamples at a time, which stay in the cache."""
-_FEWEST = 64
+_LANES = 64
 """`tally.count_extreme` adds up this many counts side by side, so replicates on a device come in multiples of it."""
-_TOGETHER, _NUMBERS = 32, 2**25
-"""A GPU processes at most `_TOGETHER` targets in one block. A block of several targets has at most `_NUMBERS`
-replicates."""
+_MOST_TARGETS, _MOST_REPLICATES = 32, 2**25
+"""A GPU processes at most `_MOST_TARGETS` targets in one block. A block of several targets has at most
+`_MOST_REPLICATES` replicates."""
 
 
 def summarize(
@@ -67,7 +67,7 @@ def summarize(
             return np.zeros(len(tested.delta), np.int64), spreads, values
         if len(spreads):
             largest = partial(_largest_deviations, by, values)
-            spreads = by.with_all(of_targets(by.uncertainties, values, by.targets.members), largest)
+            spreads = by.with_all(map_targets(by.uncertainties, values, by.targets.members), largest)
         exceed = _count_against(values, tested, settings, run.backend)
     else:
         if len(spreads) and run.checkpoint.is_part:
@@ -103,7 +103,7 @@ def _on_device(
     values, count = _kept_on_device(pieces, by.num_rows, run)
     spreads = np.full((len(by.targets.members), 3), np.nan)
     if len(spreads):
-        size = max(1, min(_TOGETHER, _NUMBERS // values.shape[1]))
+        size = max(1, min(_MOST_TARGETS, _MOST_REPLICATES // values.shape[1]))
         spreads = by.with_all(_spreads(values, count, by, size), partial(_largest_on_device, by, values, count, size))
     static = (("alternative", settings.alternative), ("variant", settings.variant))
     exceed = compiled(count_extreme, static)(values, *tested) if len(tested.delta) else np.zeros(0, np.int64)
@@ -114,13 +114,13 @@ def _kept_on_device(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) ->
     """Return replicates `[row, column]` on the device, with NaN after the last replicate; and their number per row."""
     values, finite, count = None, list[Any](), np.array(run.resamples)
     for start, part in pieces(replace(run, stays=True)):
-        piece, most = part, max(run.resamples, 2 * _FEWEST)
+        piece, most = part, max(run.resamples, 2 * _LANES)
         if not hasattr(part, "sharding"):  # pad an array from the host, because each length needs a compiled program
             length = 2 ** (part.shape[1] - 1).bit_length()
             piece, most = np.pad(part, ((0, 0), (0, length - part.shape[1]))), most + length
         if values is None:
             static = (("rows", num_rows), ("places", 2 ** (most - 1).bit_length()))
-            values = compiled(summaries.nothing, static, run.backend.platform)(np.array(np.nan))
+            values = compiled(summaries.filled, static, run.backend.platform)(np.array(np.nan))
         values, ok = compiled(summaries.placed)(values, piece, np.array(start), count)
         finite.append(ok)
     check_finite(np.logical_and.reduce([np.asarray(ok) for ok in finite]))
@@ -140,12 +140,12 @@ def _spreads(values: Any, count: np.ndarray, by: Percentile, size: int) -> np.nd
     with np.errstate(over="ignore", invalid="ignore"):
         found[:, 0] = np.sqrt(np.concatenate(squares)[:number] / (resamples - 1))
     for place in np.flatnonzero(unsafe(found[:, 0])).tolist():
-        rows = np.asarray(compiled(summaries.of_targets)(values, members[place : place + 1]))[:, :resamples]
+        rows = np.asarray(compiled(summaries.target_replicates)(values, members[place : place + 1]))[:, :resamples]
         found[place, 0] = standard_errors(rows).item()
     below = np.full(number, np.nan)
     if by.takes_shares:
         limits = in_blocks((members, observed - tolerance, observed + tolerance), size)
-        below = np.asarray(compiled(summaries.shares)(values, *limits)).ravel()[:number] / (2.0 * resamples)
+        below = np.asarray(compiled(summaries.doubled_mid_ranks)(values, *limits)).ravel()[:number] / (2.0 * resamples)
     ranks = by.levels(below, slice(0, number)) * (resamples - 1)
     some = np.flatnonzero(~np.isnan(ranks[:, 0]))
     if some.size:
@@ -263,7 +263,7 @@ class _Draw(Protocol):
         ...
 
 
-class _First:
+class _FirstDraw:
     """What the first draw collects of a target's replicates.
 
     It collects their sum, the largest absolute value, the share below the observed value, and the first replicates.
@@ -305,10 +305,10 @@ class _First:
         return np.sort(self._sample)
 
 
-class _Squares:
+class _SquaredDeviations:
     """The sum of the squared deviations of a target's replicates from their mean, collected in the second draw."""
 
-    def __init__(self, first: _First) -> None:
+    def __init__(self, first: _FirstDraw) -> None:
         self._first, self._mean, self._added = first, first.mean, PiecewiseTotal(first.resamples)
 
     def add(self, start: int, piece: np.ndarray) -> None:
@@ -320,14 +320,14 @@ class _Squares:
         return math.sqrt(float(self._added.total()) / (self._first.resamples - 1))
 
 
-class _Around:
+class _NearRank:
     """The replicates of a target near a rank, collected in the second draw.
 
     It keeps the replicates between two values of the first draw's sample. Replicates equal to one of these two values
     are only counted.
     """
 
-    def __init__(self, first: _First, rank: int, far: float) -> None:
+    def __init__(self, first: _FirstDraw, rank: int, far: float) -> None:
         self._members, self._resamples, self._rank = first.members, first.resamples, rank
         sample, share = first.ordered, (rank + 0.5) / first.resamples
         middle, width = share * len(sample), far * math.sqrt(share * (1.0 - share) * len(sample)) + 2.0
@@ -377,8 +377,8 @@ class _DrawnAgain:
         self._groups = [range(start, min(start + most, count)) for start in range(0, count, max(most, 1))]
         self._first, self._done = self._of_group(self._groups[0]) if count else [], 0
 
-    def _of_group(self, group: range) -> list[_First]:
-        return [_First(self._by, target, self._run.resamples) for target in group]
+    def _of_group(self, group: range) -> list[_FirstDraw]:
+        return [_FirstDraw(self._by, target, self._run.resamples) for target in group]
 
     def add(self, start: int, piece: np.ndarray) -> None:
         """Use a piece of the draw that counts extreme resamples also as a piece of the first draw.
@@ -398,22 +398,22 @@ class _DrawnAgain:
                 first = self._first
             else:
                 self._draw(first)
-            found[group.start : group.stop] = self._of_targets(first)
+            found[group.start : group.stop] = self._group_spreads(first)
         return self._by.with_all(found, self._largest)
 
     def _draw(self, items: Sequence[_Draw]) -> None:
         for start, piece in self._pieces(self._run):
             _add(items, start, piece)
 
-    def _of_targets(self, first: Sequence[_First]) -> np.ndarray:
+    def _group_spreads(self, first: Sequence[_FirstDraw]) -> np.ndarray:
         below = np.array([each.below for each in first])
         ranks = self._by.levels(below, slice(first[0].place, first[-1].place + 1)) * (self._run.resamples - 1)
-        found, squares = np.full((len(first), 3), np.nan), [_Squares(each) for each in first]
+        found, squares = np.full((len(first), 3), np.nan), [_SquaredDeviations(each) for each in first]
         missing: list[tuple[int, int]] = list(zip(*np.nonzero(~np.isnan(ranks)), strict=True))
         far = _FAR
         items: list[_Draw] = [*squares]
         while items or missing:
-            around = [_Around(first[row], math.floor(ranks[row, end]), far) for row, end in missing]
+            around = [_NearRank(first[row], math.floor(ranks[row, end]), far) for row, end in missing]
             self._draw([*items, *around])
             for (row, end), each in zip(missing, around, strict=True):
                 low, high = np.array(each.values())
@@ -422,9 +422,9 @@ class _DrawnAgain:
         found[:, 0] = [each.standard_error() for each in squares]
         for row in np.flatnonzero(unsafe(found[:, 0])).tolist():
             if (largest := first[row].largest) > 0.0:
-                scaled = _First(self._by, first[row].place, self._run.resamples, math.frexp(largest)[1])
+                scaled = _FirstDraw(self._by, first[row].place, self._run.resamples, math.frexp(largest)[1])
                 self._draw([scaled])
-                self._draw([again := _Squares(scaled)])
+                self._draw([again := _SquaredDeviations(scaled)])
                 found[row, 0] = math.ldexp(again.standard_error(), scaled.exponent)
         return found
 

@@ -115,7 +115,7 @@ def bootstrap_plan(problem: Problem) -> BootstrapPlan | NotEligible:
         return NotEligible("as asked")
     if not isinstance(problem, SumsProblem):
         return NotEligible(NOT_SUMS)
-    return plan_bootstrap(problem, problem.equivalent, exact_budget(problem.settings))
+    return plan_bootstrap(problem, problem.equivalent_pairs, exact_budget(problem.settings))
 
 
 def draws_jointly(problem: Problem, plan: BootstrapPlan | NotEligible | None) -> bool:

@@ -55,9 +55,9 @@ from sigjax.run.costs import TILTED_NUMBER, TILTED_VECTOR, Cost
 from sigjax.testing.problem import Pair, Problem, SumsProblem, exact_budget
 from sigjax.testing.special import t_quantile
 
-_MOST, _FEWEST, _NUMBERS = 512, 64, 2**21
-"""A pair has at most `_MOST` and at least `_FEWEST` vectors. All vectors have at most about `_NUMBERS` random numbers,
-and the budget may allow fewer vectors."""
+_MOST_VECTORS, _FEWEST_VECTORS, _MOST_NUMBERS = 512, 64, 2**21
+"""A pair has at most `_MOST_VECTORS` and at least `_FEWEST_VECTORS` vectors. All vectors have at most about
+`_MOST_NUMBERS` random numbers, and the budget may allow fewer vectors."""
 _INNERMOST, _STEPS = 3.0, (1.5, 0.075, 0.005)
 """The reach of a tilt is about the normal deviate of the swaps that it leads to. `_INNERMOST`: the least reach.
 `_STEPS`: from tilt to tilt, -log p grows by the first number, and the reach grows by at least the second number, and by
@@ -71,10 +71,11 @@ slopes are also computed at this distance from a path, because BLEU has a kink t
 _WIDER, _NOISIEST = 1.1, 2.2
 """`_WIDER`: a factor for the standard error, because weights are skewed. `_NOISIEST`: if this standard error, times the
 root of the number of vectors, is above this limit (relative to p), a few swaps decide p; so p stays at the floor."""
-_PROBES, _PART, _MORE, _ROUNDS = (0.25, 0.5, 0.75, 1.0), 0.05, 10.0, 3
-"""Constants of the search for extreme swaps off the paths, which goes outwards along straight lines. `_PROBES`: the
-parts of a line at which sums are tried. `_PART`: beyond the end of the line is this share of p. `_MORE`: swaps matter
-if their weight exceeds all drawn weights by this factor. `_ROUNDS`: the number of rounds, each with new slopes."""
+_LINE_FRACTIONS, _SHARE_BEYOND, _WEIGHT_FACTOR, _ROUNDS = (0.25, 0.5, 0.75, 1.0), 0.05, 10.0, 3
+"""Constants of the search for extreme swaps off the paths, which goes outwards along straight lines. `_LINE_FRACTIONS`:
+the parts of a line at which sums are tried. `_SHARE_BEYOND`: beyond the end of the line is this share of p.
+`_WEIGHT_FACTOR`: swaps matter if their weight exceeds all drawn weights by this factor. `_ROUNDS`: the number of
+rounds, each with new slopes."""
 _FAINT = 20.0
 """If the log weight of a swap is smaller than the log weight of the observed swap by this much, the swap counts as
 extreme without a check."""
@@ -96,10 +97,10 @@ def importance_sampled(problem: Problem, sampled: Columns, rows: np.ndarray, con
     if context.is_part:
         return sampled  # the merge of all shards computes this
     settings, (_, num_units, num_stats) = problem.settings, problem.units.values.shape
-    affordable = _FEWEST * exact_budget(settings) / least_cost(len(rows), num_units, num_stats).seconds
-    num_vectors = min(max(_NUMBERS // num_units, 2 * _FEWEST), int(affordable), _MOST)
+    affordable = _FEWEST_VECTORS * exact_budget(settings) / least_cost(len(rows), num_units, num_stats).seconds
+    num_vectors = min(max(_MOST_NUMBERS // num_units, 2 * _FEWEST_VECTORS), int(affordable), _MOST_VECTORS)
     at_floor = np.flatnonzero(sampled.column("exceed").values == 0)
-    if num_vectors < _FEWEST or not at_floor.size:
+    if num_vectors < _FEWEST_VECTORS or not at_floor.size:
         return sampled
     uniforms = draw_uniforms(settings.seed, num_vectors, num_units)
 
@@ -136,7 +137,7 @@ def importance_sampled(problem: Problem, sampled: Columns, rows: np.ndarray, con
 
 def least_cost(num_pairs: int, num_units: int, num_stats: int) -> Cost:
     """The least cost of importance sampling for `num_pairs` pairs; if the budget is smaller, p stays at the floor."""
-    return (TILTED_VECTOR + TILTED_NUMBER * num_units) * (_FEWEST * num_pairs * num_stats)
+    return (TILTED_VECTOR + TILTED_NUMBER * num_units) * (_FEWEST_VECTORS * num_pairs * num_stats)
 
 
 def draw_uniforms(seed: int, num_vectors: int, num_units: int) -> tuple[np.ndarray, np.ndarray]:
@@ -189,15 +190,15 @@ class TiltedSwaps:
         of C g, where C are the covariances of sums. `heaviest` is the largest log weight of the drawn swaps.
         """
         covariance = np.einsum("us,ut->st", self.apart, self.apart)
-        spread, reach = np.sqrt(np.diag(covariance)), _normal_reach(log_p + math.log(0.5 * _PART))
+        spread, reach = np.sqrt(np.diag(covariance)), _normal_reach(log_p + math.log(0.5 * _SHARE_BEYOND))
         slopes = np.diag(np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0.0))
         for _ in range(_ROUNDS):
             ends = np.einsum("ks,st->kt", slopes, covariance)
             sizes = np.sqrt(np.maximum(np.einsum("ks,ks->k", ends, slopes), 0.0))
             ends = reach * ends[sizes > 0.0] / sizes[sizes > 0.0, None]
-            sums = np.concatenate([part * ends for part in _PROBES])
+            sums = np.concatenate([part * ends for part in _LINE_FRACTIONS])
             extreme = sums[~(np.abs(self.deltas(sums)) < least_delta)]
-            if (self.log_weights(extreme) > heaviest + math.log(_MORE)).any():
+            if (self.log_weights(extreme) > heaviest + math.log(_WEIGHT_FACTOR)).any():
                 return True
             slopes = self._slopes(ends, _CHORD * spread)
         return False

@@ -42,7 +42,7 @@ def test_streams_of_a_seed_never_meet_and_hold_what_is_asked_for():
     """By name, so that nobody takes rows that another use has; what `compare` cannot draw has its bit of the seed."""
     for one, other in itertools.combinations(STREAMS.values(), 2):
         ends = [(each.first, each.first + each.size) for each in (one, other)]
-        assert one.turned != other.turned or ends[0][1] <= ends[1][0] or ends[1][1] <= ends[0][0]
+        assert one.flipped_bits != other.flipped_bits or ends[0][1] <= ends[1][0] or ends[1][1] <= ends[0][0]
     assert max(each.first + each.size for each in STREAMS.values()) <= 2**32 * BLOCK, "blocks have 32 bits"
     named = {"trials": (StudyOptions, "repetitions", 1), "orders": (StoppingOptions, "orders", 2)}
     named |= {"labels": (SlicesOptions, "permutations", 1)}

@@ -42,9 +42,9 @@ def test_why_there_is_no_gpu(message, monkeypatch):
     monkeypatch.setattr(backend, "_CARDS", [os.devnull] if card else [])
     monkeypatch.setattr(backend, "installed_version", lambda package: version)
     monkeypatch.setattr(jax, "local_devices", local_devices)
-    assert backend.lacking().startswith(message)
-    assert "\n" not in backend.lacking()
-    assert devices.devices()["gpu"] == f"not used: {backend.lacking()}"
+    assert backend.why_no_gpu().startswith(message)
+    assert "\n" not in backend.why_no_gpu()
+    assert devices.devices()["gpu"] == f"not used: {backend.why_no_gpu()}"
 
 
 @pytest.mark.parametrize("has_cpu", [True, False])

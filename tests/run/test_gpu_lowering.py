@@ -94,7 +94,7 @@ def test_replicates_are_summarised_where_they_are(lowered, monkeypatch):
     lower(lowered, "bootstrap", 3, interval="bca")
     ids, runs = (np.arange(700) // 5).tolist(), (np.arange(700) % 5).tolist()
     lower(lowered, "bootstrap", 3, interval="simultaneous", design="nested", ids=ids, runs=runs)
-    names = {"nothing", "joined", "placed", "totals", "squares", "row_totals", "shares", "order_statistics"}
+    names = {"filled", "joined", "placed", "totals", "squares", "row_totals", "doubled_mid_ranks", "order_statistics"}
     assert names | {"largest_deviations", "count_extreme"} <= lowered.keys()
     assert not any("stablehlo.sort" in lowered[name] or scatters(lowered[name]) for name in names)
     assert not re.search(r"stablehlo.multiply .*xf64>", lowered["row_totals"])

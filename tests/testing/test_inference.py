@@ -200,7 +200,7 @@ def test_sign_counts_of_a_million_pairs_are_those_of_each_pair():
     answers = np.random.default_rng(1).integers(0, 2, (1450, 5)).astype(bool)
     evaluation = Evaluation.from_arrays({f"s{i}": own for i, own in enumerate(answers)}, metric="accuracy")
     problem = problem_of(evaluation, Settings())
-    found, (a, b) = problem.equivalent, answers[problem.hypotheses.members.T]
+    found, (a, b) = problem.equivalent_pairs, answers[problem.hypotheses.members.T]
     assert len(a) > 2**20
     expected = np.stack([(a & ~b).sum(axis=1), (b & ~a).sum(axis=1)], axis=1)
     np.testing.assert_array_equal(found.counts[found.which], expected)

@@ -152,7 +152,7 @@ def test_order_statistics_are_those_of_sorting(numbers):
     found, following = (np.asarray(each) for each in compiled(kernels.order_statistics)(values, members, ranks))
     ordered = np.sort(numbers)
     assert np.array_equal(
-        np.sort(np.asarray(compiled(kernels.of_targets)(values, members[0]))[0])[: len(ordered)], ordered
+        np.sort(np.asarray(compiled(kernels.target_replicates)(values, members[0]))[0])[: len(ordered)], ordered
     )
     assert np.array_equal(found, ordered[ranks])
     has_next = ranks + 1 < len(numbers)
