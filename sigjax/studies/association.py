@@ -1,9 +1,10 @@
-"""The association test: do labels agree with gold labels more than chance, given how often each label was used?
+"""The association test: do labels agree with gold labels more often than by chance?
 
-Under the null hypothesis every assignment of the labels is equally likely. The numbers of instances with each gold
-label and with each label (the margins) are fixed. The number of the n! assignments that have k agreements follows from
-rook numbers, exactly, in Python's integers. So the exact test need not list assignments. `shuffled` draws random
-assignments for the Monte Carlo test.
+Under the null hypothesis, every assignment of the labels to the n instances is equally likely. How often each gold
+label and each label was used (the margins) is fixed. The number of assignments with k agreements, of n! in all, is
+computed from rook numbers, without listing assignments. A rook number is the number of ways to choose j instances and
+give each its gold label. All these numbers are exact integers. `shuffled` draws random assignments for the Monte Carlo
+test.
 """
 
 from __future__ import annotations
@@ -124,10 +125,10 @@ def shuffled(labels: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def _factors(gold_counts: Sequence[int], label_counts: Sequence[int], start: int) -> Iterator[tuple[int, ...]]:
-    """Yield four numbers for each factor of the rook polynomial; nothing if `start` agreements are impossible.
+    """Yield four numbers for each factor of the rook polynomial, whose coefficients are the rook numbers.
 
-    The numbers are: the gold count and the label count of the factor's label, and the lowest and the highest power of
-    the product that are kept after this factor.
+    Each factor belongs to one label. The numbers are: the gold count and the label count of this label, and the lowest
+    and the highest power of x that are kept after this factor. Nothing is yielded if `start` agreements are impossible.
     """
     counts = [pair for pair in zip(gold_counts, label_counts, strict=True) if min(pair) > 0]
     reachable = sum(map(min, counts))
@@ -140,9 +141,10 @@ def _factors(gold_counts: Sequence[int], label_counts: Sequence[int], start: int
 
 
 def _at_least(k: int, rooks: Sequence[int], start: int, size: int) -> int:
-    """Return the number of assignments with at least `k` agreements; `rooks` are the rook numbers from `start` on.
+    """Return the number of assignments of labels to `size` instances that have at least `k` agreements.
 
-    Unless `k` is 0 or less, `start` must be at most `k`.
+    `rooks` are the rook numbers $R_j$ for j from `start` on (see `rook_numbers`). If `k` is above 0, `start` must be at
+    most `k`.
     """
     if k <= 0:
         return math.factorial(size)
@@ -160,8 +162,7 @@ AGREEMENT_BUDGET, AGREEMENT_LIMIT = 2**35, 2**39
 method="exact", it raises an error above `AGREEMENT_LIMIT` (a minute)."""
 
 _BLOCK_ENTRIES = 2**20
-"""So many resamples are drawn at a time that at most about this many random words are in memory. No result depends on
-this number."""
+"""Resamples are drawn in blocks of about this many random words, to limit memory. No result depends on this number."""
 _MEANS: dict[Alternative, list[str]] = {
     "greater": ["p: the probability that the same labels in random order agree at least as often"],
     "less": ["p: the probability that the same labels in random order agree at most as often"],
@@ -334,7 +335,7 @@ def _exact(counts: np.ndarray, observed: int, settings: Settings) -> tuple[PValu
 def fisher_p(
     gold_counts: Sequence[int], label_counts: Sequence[int], observed: int, alternative: Alternative
 ) -> PValue:
-    """Return the p-value of Fisher's exact test: `agreements_p` for two labels, by the hypergeometric distribution.
+    """Return the p-value of Fisher's exact test: `agreements_p` for two labels, from the hypergeometric distribution.
 
     >>> fisher_p([3, 1], [2, 2], 3, "greater")[0]
     0.5

@@ -177,9 +177,10 @@ def audit(data: Any, options: AuditOptions) -> Audit:
         options: see `AuditOptions`.
 
     Raises:
-        InputError: an option or the data cannot be used, the metric is no function of sums, or there is only one unit.
+        InputError: an option or the data cannot be used, the metric is not a function of sums, or there is only one
+            unit.
 
-    Reference: Yeh (2000), section 3; Conover (1972) on the distance of Kolmogorov for discrete distributions.
+    Reference: Yeh (2000), section 3; Conover (1972) on Kolmogorov's distance for discrete distributions.
 
     Example:
         >>> from sigjax import Evaluation

@@ -1,6 +1,6 @@
-"""Helpers of `one_sample` and `unpaired`: read systems with their own instances, and show the results.
+"""Helpers of `one_sample` and `unpaired`: read systems, and show the results.
 
-"Own" means that each system may have other instances than the other systems.
+Different systems may have different instances.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def are_binary(samples: Iterable[EvaluationRecord]) -> bool:
 def spread_of(
     sample: EvaluationRecord, settings: Settings, *, binary: bool
 ) -> tuple[SumsProblem, float, Interval | None]:
-    """Return the problem of one system (with its units and score), and the standard error and interval of the score.
+    """Return the data of one system as a `SumsProblem` (units and score), and the score's standard error and interval.
 
     The interval is the default interval of `compare`. `binary`: whether 0 and 1 mean wrong and right answers.
     """

@@ -101,7 +101,7 @@ class MonitoredPair:
         p_value: 1 / the largest E so far, at most 1. For this pair alone, it is valid however often you look.
         p_adjusted: p_value adjusted for all pairs; for e-BH, computed from the present E.
         settled_at: number of units after which the pair was settled; None while the pair is open.
-        better: the better system. None if the pair is no finding. Also None if the direction is unclear, because the
+        better: the better system. None if the pair is not a finding. Also None if the direction is unclear, because the
             difference of the means and the sum from which E is computed had opposite signs.
         more_units: estimated number of further units that settle the pair, if the differences go on as before. None for
             a settled pair, and if more than 2^20 times the present units would be needed.
@@ -150,7 +150,7 @@ class Monitor(Result):
         higher_is_better: whether higher scores are better.
         goal: "pairs": which pairs are settled? "best": which systems may still be among the best? This goal needs no
             correction: a given best system is ever dropped with probability at most alpha.
-        keep: how many best systems are wanted.
+        keep: how many systems count as best, for the goal "best".
 
     Attributes:
         unit: "instance" (with all its runs) or "cluster".
@@ -231,7 +231,7 @@ class Monitor(Result):
         return {name: getattr(self, name) for name in ("systems", "needed", "stop", "alpha", "correction")}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and pickle by JSON, because the columns are views of one array."""
+        """Copy and pickle a monitor as JSON, because its arrays are views of one array."""
         return Monitor.from_json, (self.to_json(),)
 
     @property
@@ -454,9 +454,10 @@ class Monitor(Result):
     def _advance(
         self, chosen: np.ndarray, differences: np.ndarray, size: np.ndarray, until: tuple[str, ...] | None
     ) -> tuple[list[int], int]:
-        """Take units `[unit, pair]` for the pairs `chosen`; return the settled pairs, and how many units were taken.
+        """Take new units for the pairs `chosen`; return the pairs that they settle, and how many units were taken.
 
-        If `until` is given, stop after the first unit with which `needed` is no longer equal to `until`.
+        `differences` and `size` (sums of absolute scores) are `[unit, pair]`. If `until` is given, stop after the first
+        unit with which `needed` is no longer equal to `until`.
         """
         state, settled, floor = self._state, list[int](), -math.log(self.alpha)
         path, after = log_e_values(differences, self._effects, self._evidence[:, chosen], binary=self.binary)
@@ -487,9 +488,9 @@ class Monitor(Result):
         return settled, number
 
     def _eliminate(self, chosen: np.ndarray, differences: np.ndarray, size: np.ndarray) -> int:
-        """Take units `[unit, pair]` for the pairs `chosen`, up to the first unit that drops a system.
+        """Take new units for the pairs `chosen`, up to the first unit that drops a system; return how many were taken.
 
-        Return the number of units that were taken.
+        `differences` and `size` (sums of absolute scores) are `[unit, pair]`.
         """
         state, before = self._state, self._evidence[:, chosen]
         path, after = one_sided_log_e(differences, self._effects, before, binary=self.binary)
@@ -730,10 +731,10 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _units(values: np.ndarray, labels: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sum scores `[system, instance]` within units. Return exact sums, sums of absolute scores, and numbers.
+    """Sum `values` within units: return exact sums, sums of absolute values, and numbers of instances.
 
-    Both sums are `[system, unit]`; the numbers `[unit]` are those of instances. `labels` `[instance]` are the units;
-    without labels, each instance is a unit.
+    The values are `[system, instance]`, both sums `[system, unit]`, and the numbers of instances `[unit]`. `labels`
+    `[instance]` are the units; without labels, each instance is a unit.
     """
     if not labels:
         return values, np.abs(values), np.ones(values.shape[1])
@@ -821,7 +822,7 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
         options: see `MonitorOptions`.
 
     Raises:
-        InputError: the metric is no mean over instances, there are several metrics, or the checkpoint has other
+        InputError: the metric is not a mean over instances, there are several metrics, or the checkpoint has other
             systems, options or scores.
 
     Example:

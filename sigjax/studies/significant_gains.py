@@ -50,7 +50,8 @@ if TYPE_CHECKING:
 
 Side = Literal["one-sided", "two-sided"]
 _SIDES: dict[Side, Alternative] = {"one-sided": "greater", "two-sided": "two-sided"}
-"""Dict from the value of the option to the alternative of the test. A one-sided test favours the winner of a pair."""
+"""Dict from the value of the option to the alternative of the test. A one-sided test is in favour of the winner of a
+pair."""
 _LOWEST, _HIGHEST = 0.001, 0.25
 """The threshold is computed from the pairs with p from `_LOWEST` to `_HIGHEST`."""
 _FEWEST = 9
@@ -101,7 +102,7 @@ class PairGain:
 
     Attributes:
         size: number of units of the test set.
-        winner: the system with the better score; if scores are equal, the first in the data.
+        winner: the system with the better score; if scores are equal, the system that comes first in the data.
         loser: the other system.
         metric: name of the metric.
         test: "permutation" or "bootstrap".
@@ -137,7 +138,8 @@ class GainsAt:
         near: number of pairs with p in `p_range` and with different scores.
         wins: number of these pairs whose winner also wins elsewhere; None if there are no other instances.
         share: wins / near; None if `near` is 0 or there are no other instances.
-        interval: 95% interval of the share, for other systems like these; see `formulas.paired_proportion`.
+        interval: 95% confidence interval of the share, for other systems of this kind; see
+            `formulas.paired_proportion`.
     """
 
     metric: str
@@ -160,8 +162,8 @@ class Gains(Result):
         systems: all systems, in the order of the data.
         pairs: one entry for each size, metric, test and pair, in this order.
         points: one summary for each size, metric and test, in this order.
-        p_range: lowest and highest p of the pairs whose winners are followed.
-        quantile: the threshold is this quantile of gains.
+        p_range: lowest and highest p of the pairs whose winners are counted elsewhere (`GainsAt.near` and `wins`).
+        quantile: the threshold is this quantile of the rescaled gains.
         elsewhere: where winners may also win: "the other instances" or "the other test set"; empty if there are none.
         num_instances: number of instances.
         num_units: number of units (instances, or clusters if there are some).
@@ -233,7 +235,7 @@ class Gains(Result):
     plot = plot_panels
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
-        """Return the height and the drawing function of one panel per metric and test."""
+        """Return an iterator over the height and the drawing function of each panel, one per metric and test."""
         return ((PANEL, partial(self._draw, points)) for points in _by_test(self.points))
 
     def _draw(self, points: list[GainsAt], axes: Axes) -> None:

@@ -141,7 +141,10 @@ def study_signature(study: str, options: object, *, metric: str, **more: object)
 def table_of(
     header: Sequence[str], rows: Sequence[Sequence[str]], names: tuple[int, ...] = (), optional: tuple[int, ...] = ()
 ) -> Table:
-    """Make a table of rows; if the terminal is too narrow, `optional` columns are dropped in this order."""
+    """Make a table; `names` are the positions of columns with names.
+
+    If the terminal is too narrow, the columns `optional` are dropped, in this order.
+    """
     return Table(tuple(header), list(map(tuple, rows)), names, optional)
 
 

@@ -24,7 +24,7 @@ from sigjax.resample.units import total, variance
 from sigjax.testing.special import binomial_upper, chi_square_tail, normal_tail, t_tail
 
 MOST_RANKS = 500
-"""For up to this many nonzero differences, the Wilcoxon test is exact. It takes some hundredths of a second."""
+"""For up to this many nonzero differences, the Wilcoxon test is exact. It takes a few hundredths of a second."""
 
 
 @dataclass(frozen=True)
@@ -398,11 +398,11 @@ def rank_sum(a: np.ndarray, b: np.ndarray, alternative: Alternative, *, rounding
     r"""Wilcoxon-Mann-Whitney test; the statistic is $U_a$, the number of pairs of units in which a is ahead.
 
     `a` and `b` are `[unit]`, integers, on different units. Sorted neighbours that are at most `rounding` apart are
-    tied. Ties get their mean rank, and count half in $U_a$. If the distribution of rank sums can be counted within a
+    tied. Ties get their mean rank, and count half in $U_a$. If the distribution of rank sums can be computed within a
     second or two (up to about 200 units), p is exact, also with ties. For more units, p is from the normal distribution
-    with the variance of tied ranks and a continuity correction, as in
-    `scipy.stats.mannwhitneyu(method="asymptotic")`. Two-sided is twice the smaller tail, at most 1. Reference: Mann and
-    Whitney (1947), "On a test of whether one of two random variables is stochastically larger than the other".
+    with the variance of tied ranks and a continuity correction, as in `scipy.stats.mannwhitneyu(method="asymptotic")`.
+    Two-sided is twice the smaller tail, at most 1. Reference: Mann and Whitney (1947), "On a test of whether one of two
+    random variables is stochastically larger than the other".
 
     >>> test = rank_sum(np.array([3, 4, 5]), np.array([1, 2]), "two-sided")
     >>> test.statistic, test.p_value
