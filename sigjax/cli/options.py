@@ -346,7 +346,7 @@ def caption(evaluation: EvaluationRecord) -> str:
 def _is_stdout(path: Path) -> bool:
     try:
         return os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
-    except (OSError, ValueError, AttributeError):  # stdout is no file, or the path does not exist
+    except (OSError, ValueError, AttributeError):  # stdout is not a file, or the path does not exist
         return False
 
 
@@ -400,7 +400,7 @@ class Output(WriteOptions):
     def check(self) -> None:
         """Raise an error for wrong options of output, before the command computes anything.
 
-        Wrong are names of files and figures without a known kind or format, and options without the file that they are
+        Files and figures must have a known format or kind, and an option must not be given without the file that it is
         for.
         """
         for path in self.figure:
@@ -621,7 +621,10 @@ class Inputs(ReadOptions):
         return read_data(given, self, metrics=self.metric, tasks=tasks, single=single, folds=folds, sliced=sliced)
 
     def check(self, paths: Files, *written: Any) -> None:
-        """Raise an error if an output file cannot be written, or would overwrite an input (also labels and reports)."""
+        """Raise an error if an output file cannot be written, or would overwrite an input.
+
+        Files of labels and reports count as inputs, too.
+        """
         named = (getattr(record, name, None) for record in written for name in ("extend", "groups"))
         parameters = split_parameters(self.reader or "")[1].values()
         more = [self.cluster, self.strata, *chain.from_iterable(parameters), *named]

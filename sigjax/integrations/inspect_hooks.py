@@ -17,7 +17,7 @@ from sigjax.integrations import report_path, write_report
 
 
 def write_reports(logs: Iterable[Any], path: Path) -> dict[Path, str]:
-    """Compare the models on each task of Inspect's logs; return report file -> what the command prints."""
+    """Compare the models on each task of Inspect's logs; return a dict from report file to the command's output."""
     from inspect_ai.log import read_eval_log, write_eval_log  # pyright: ignore[reportMissingImports]
 
     tasks: dict[str, dict[str, str]] = {}

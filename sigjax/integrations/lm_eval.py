@@ -1,10 +1,10 @@
-"""lm-evaluation-harness: evaluate models side by side, some questions at a time, and stop when it is decided.
+"""lm-evaluation-harness: evaluate models side by side, step by step, until the comparison is decided.
 
     python -m sigjax.integrations.lm_eval TASK small=hf,pretrained=ORG/A large=hf,pretrained=ORG/B
         --metric acc --goal best --step 25
 
-`evaluate` does the same for model objects. In each step, all models that are still needed answer the same questions, by
-`simple_evaluate(samples=...)`. The order of the questions is random.
+`evaluate` does the same for model objects. In each step, all models that are still needed answer the same next
+questions, with `simple_evaluate(samples=...)`. The order of the questions is random.
 """
 
 from __future__ import annotations

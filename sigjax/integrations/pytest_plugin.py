@@ -85,6 +85,6 @@ class NoRegression:
 
 @pytest.fixture
 def no_regression(request: pytest.FixtureRequest) -> NoRegression:
-    """Give a function to call with scores and a margin; the test fails if they are worse than the stored scores."""
+    """Give a function to call with scores and a margin; it fails if the scores are worse than the stored scores."""
     folder = request.path.parent / "sigjax_scores"
     return NoRegression(folder, request.node.name, update=bool(request.config.getoption("--sigjax-update")))

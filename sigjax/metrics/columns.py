@@ -67,7 +67,7 @@ def system_roundings(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
 
 
 def pair_rounding(metric: SampleMetric, a: np.ndarray, b: np.ndarray) -> float:
-    """Return a bound on the rounding error of a score, after any exchange of instances between two systems.
+    """Return a bound on the rounding error of a score that holds after any swap of outputs between two systems.
 
     `a` and `b` are the columns `[input, instance]` of the two systems.
     """
@@ -172,7 +172,7 @@ def _check_rows(
 
 
 def _call(metric: SampleMetric, columns: Sequence[np.ndarray] | np.ndarray, weights: np.ndarray) -> float:
-    """The value of the metric for the columns `[input, instance]` of one system."""
+    """Return the value of the metric for one system: `columns` `[input, instance]`, `weights` `[instance]`."""
     arrays = [*columns, weights] if metric.weighted else [*columns]
     names = ", ".join([*metric.inputs, "weights"] if metric.weighted else metric.inputs)
     try:
@@ -287,6 +287,8 @@ _LARGEST = 2.0**52
 def variance(value: Array, weights: Array) -> Array:
     r"""Sample variance, $\sum_i w_i (x_i - \bar x)^2 / (n - 1)$ with $n = \sum_i w_i$ (ddof = 1).
 
+    Instance i is drawn $w_i$ times (`weights`).
+
     Equal to `numpy.var(ddof=1)` of the repeated instances; NaN for one instance.
 
     >>> float(variance(np.array([1.0, 3.0, 9.0]), np.array([1.0, 1.0, 0.0])))
@@ -299,8 +301,8 @@ def variance(value: Array, weights: Array) -> Array:
 def correlation(prediction: Array, gold: Array, weights: Array) -> Array:
     r"""Pearson's correlation of predictions with gold values, $s_{pg} / \sqrt{s_{pp} s_{gg}}$.
 
-    $s_{pg} = \sum_i w_i (p_i - \bar p)(g_i - \bar g)$. Reference: Pearson (1895), "Note on regression and inheritance
-    in the case of two parents".
+    $s_{pg} = \sum_i w_i (p_i - \bar p)(g_i - \bar g)$, where instance i is drawn $w_i$ times. Reference: Pearson
+    (1895), "Note on regression and inheritance in the case of two parents".
 
     Scores are in [-1, 1] and equal `scipy.stats.pearsonr`; NaN if all drawn values of a column are equal.
 
@@ -332,9 +334,10 @@ def median(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def iqm(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
     r"""Interquartile mean: the mean without the lowest and the highest quarter of the values.
 
-    $\frac{1}{n - 2k} \sum_{i = k + 1}^{n - k} x_{(i)}$ with $k = \lfloor n / 4 \rfloor$, equal to
-    `scipy.stats.trim_mean(x, 0.25)` of the repeated instances. Reference: Agarwal et al. (2021), "Deep reinforcement
-    learning at the edge of the statistical precipice", where $x$ are the scores of all runs on all games.
+    $\frac{1}{n - 2k} \sum_{i = k + 1}^{n - k} x_{(i)}$ with $k = \lfloor n / 4 \rfloor$ for the n drawn values in
+    ascending order, equal to `scipy.stats.trim_mean(x, 0.25)` of the repeated instances. Reference: Agarwal et al.
+    (2021), "Deep reinforcement learning at the edge of the statistical precipice", where $x$ are the scores of all runs
+    on all games.
 
     >>> float(iqm(np.array([5.0, 1.0, 2.0, 90.0]), np.ones(4)))
     3.5
@@ -349,10 +352,10 @@ def iqm(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def auc(score: np.ndarray, label: np.ndarray, weights: np.ndarray) -> np.ndarray:
     r"""Area under the ROC curve: how often a positive instance scores above a negative instance; ties count half.
 
-    $\sum_{i: y_i = 1} w_i (N_{<}(s_i) + N_{\le}(s_i)) / (2 W_1 W_0)$, where $N_{<}$ and $N_{\le}$ count negative
-    instances with scores below, and up to, $s_i$. $W_1$ and $W_0$ are the numbers of positive and negative instances.
-    The area is Mann and Whitney's U divided by $W_1 W_0$. Reference: Hanley and McNeil (1982), "The meaning and use of
-    the area under a receiver operating characteristic (ROC) curve".
+    $\sum_{i: y_i = 1} w_i (N_{<}(s_i) + N_{\le}(s_i)) / (2 W_1 W_0)$, where instance i is drawn $w_i$ times; $N_{<}$
+    and $N_{\le}$ count drawn negative instances with scores below, and up to, $s_i$. $W_1$ and $W_0$ are the numbers of
+    drawn positive and negative instances. The area is Mann and Whitney's U divided by $W_1 W_0$. Reference: Hanley and
+    McNeil (1982), "The meaning and use of the area under a receiver operating characteristic (ROC) curve".
 
     Labels are 1 for positive instances and 0 for negative instances. Scores are in [0, 1]; NaN if a label is not drawn.
 
@@ -391,8 +394,9 @@ def spearman(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> n
     r"""Spearman's correlation: Pearson's correlation of the ranks; equal values have the mean of their ranks.
 
     $\sum_i w_i p_i g_i / \sqrt{\sum_i w_i p_i^2 \sum_i w_i g_i^2}$, where $p_i = N_{<}(i) + N_{\le}(i) - n$ is twice
-    the deviation of a rank from the mean rank of the $n = \sum_i w_i$ drawn instances. Reference: Spearman (1904), "The
-    proof and measurement of association between two things".
+    the deviation of a rank from the mean rank of the $n = \sum_i w_i$ drawn instances; $N_{<}$ and $N_{\le}$ count
+    drawn instances with smaller, and with at most equal, values. Instance i is drawn $w_i$ times. Reference: Spearman
+    (1904), "The proof and measurement of association between two things".
 
     Scores are in [-1, 1] and equal `scipy.stats.spearmanr`; NaN if all drawn values of a column are equal.
 
@@ -449,7 +453,7 @@ def sums_before(values: np.ndarray) -> np.ndarray:
 
 
 def _doubled_ranks(column: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """For each instance, twice the deviation of its rank from the mean rank of the drawn instances, `[..., instance]`.
+    """Return twice the deviation of each instance's rank from the mean rank of the drawn instances, `[..., instance]`.
 
     These are whole numbers.
     """
@@ -459,14 +463,14 @@ def _doubled_ranks(column: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def _of_groups(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """For each distinct code, in ascending order, the number of drawn instances with it, `[..., distinct code]`."""
+    """Return the number of drawn instances with each distinct code (ascending), `[..., distinct code]`."""
     order = np.argsort(codes)
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     return np.add.reduceat(np.take(weights, order, axis=-1), starts, axis=-1)
 
 
 def _inversions(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Number of inversions `[...]` (int64): pairs of drawn instances where the earlier instance has the larger code.
+    """Return the number of inversions `[...]` (int64): pairs of drawn instances, the earlier with the larger code.
 
     `codes` are `[instance]`. For each bit, count the pairs whose codes differ in this bit but in no higher bit, where
     the earlier code has the bit 1.

@@ -251,7 +251,8 @@ def edit_distance(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
 
 
 Errors = Callable[[Any, Any], tuple[int, int]]
-"""Function: (tokens of a reference, tokens of an output) -> (number of errors, length of the reference)."""
+"""A function that maps the tokens of a reference and of an output to the number of errors and the reference's
+length."""
 
 
 def _fewest_errors(reference: Sequence[str], output: Sequence[str]) -> tuple[int, int]:
@@ -278,7 +279,7 @@ def _start_counting(split: Callable[[str], Any], errors: Errors, recipe: Recipe)
         )
 
     def least(output: Any, references: Sequence[Any]) -> tuple[int, int]:
-        """Return (errors, length) for the first of the references with the lowest error rate."""
+        """Return (errors, length) for the reference with the lowest error rate; if there are several, for the first."""
         counts = [errors(reference, output) for reference in references]
         return min(counts, key=lambda count: count[0] / count[1] if count[1] else np.inf if count[0] else 0.0)
 

@@ -65,9 +65,11 @@ def matthews(sums: Array) -> Array:
 
 
 def cohen_kappa(sums: Array) -> Array:
-    r"""Cohen's kappa, agreement above chance: $(c n - \sum_k p_k g_k) / (n^2 - \sum_k p_k g_k)$; see `matthews`.
+    r"""Cohen's kappa, agreement above chance: $(c n - \sum_k p_k g_k) / (n^2 - \sum_k p_k g_k)$.
 
-    Scores `[...]` are up to 1; 0 if predictions and gold labels are all of the same class. Reference: Cohen (1960).
+    Of n instances, c are right, $p_k$ are predicted as class k, and $g_k$ have the gold label k. Sums `[..., stat]`
+    with stat = (correct, predicted of each class, gold of each class) give scores `[...]` up to 1; 0 if predictions and
+    gold labels are all of the same class. Reference: Cohen (1960).
 
     >>> round(float(cohen_kappa(np.array([4.0, 4.0, 2.0, 4.0, 2.0]))), 6)
     0.25

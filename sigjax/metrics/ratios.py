@@ -149,7 +149,7 @@ def _right_or_wrong(value: np.ndarray) -> np.ndarray:
 
 
 SHARES, PERCENT, RATES = (0.0, 1.0), (0.0, 100.0), (0.0, math.inf)
-"""(lowest, highest) possible score. `SHARES`: of shares; `PERCENT`: of percentages; `RATES`: of rates."""
+"""The lowest and the highest possible score: `SHARES` for shares, `PERCENT` for percentages, `RATES` for rates."""
 _TWO, _TOKENS = ("numerator", "denominator"), ("correct", "tokens")
 RATIO = Metric("ratio", ratio_score, _TWO, partial(stack_nonnegative, _TWO, (1,)), _TWO, portable=True)
 """The ratio of two sums. A negative denominator raises an error, since a ratio jumps if its denominator passes 0."""
@@ -444,7 +444,7 @@ class Shifted(NamedTuple):
 
 
 def shifted(evaluation: EvaluationRecord) -> Shifted | None:
-    """Shift large numbers of an evaluation to near 0. Return None if they are not large, or if its score is no mean.
+    """Shift large numbers of an evaluation to near 0. Return None if they are not large, or if its score is not a mean.
 
     >>> from sigjax.metrics import evaluation_from_arrays
     >>> evaluation = evaluation_from_arrays({"A": [10**15 + 3, 10**15 + 1], "B": [10**15, 10**15]}, metric="mean")
@@ -577,7 +577,7 @@ def _are_large(numbers: _Numbers) -> bool:
 
 
 def _differ_little(values: np.ndarray, least: float) -> bool:
-    """Whether some two systems differ by numbers that are small, or vary little, compared with their `values`.
+    """Whether any two systems have differences that are small, or vary little, compared with their `values`.
 
     Values are `[system, instance]`.
     """

@@ -285,7 +285,7 @@ def _references(references: Sequence[str] | Sequence[Sequence[str]]) -> list[lis
 
 
 def _texts(what: str, given: Any) -> list[str]:
-    """Return the texts `[segment]` of `given` as a list; raise an error if it is no list of texts."""
+    """Return the texts `[segment]` of `given` as a list; raise an error if it is not a list of texts."""
     if isinstance(given, str | bytes | Mapping) or not hasattr(given, "__iter__"):
         got = type(cast("object", given)).__name__
         raise InputError(f"{what}: expected a list of texts, one per segment, got {got}")

@@ -45,7 +45,7 @@ def to_latex(
     caption: str | None = None,
     label: str | None = None,
 ) -> str:
-    """The table of a paper, with systems as rows and metrics as columns.
+    """Return the table of a paper, with systems as rows and metrics as columns.
 
     LaTeX comments give the results of the tests, for the text of the paper.
 
@@ -237,7 +237,8 @@ def set_table(table: Table, caption: str, notes: Sequence[str | None], label: st
 def _room(widths: list[float], names: Sequence[int], *, is_long: bool) -> tuple[dict[int, float], float]:
     """Return in points: the width of each column of `names`, and the width of the table (one or two text columns).
 
-    The table is as wide as one text column if names then need at most two lines.
+    `widths` are the widths of all columns if nothing is broken into lines. The table is as wide as one text column if
+    names then need at most two lines and the table is not a `longtable` (`is_long`).
     """
     others = sum(widths) - sum(widths[i] for i in names) + GAP * (len(widths) - 1)
     least = sum(min(widths[i], max(MIN_NAME, 0.6 * widths[i])) for i in names)
@@ -250,7 +251,10 @@ def _room(widths: list[float], names: Sequence[int], *, is_long: bool) -> tuple[
 
 
 def _columns_by_block(widths: list[float], first: int) -> list[list[int]]:
-    """Return the columns of each block: the `first` columns of the table, and as many other columns as fit."""
+    """Divide columns of these `widths` (in points) into blocks: the `first` columns, and as many others as fit.
+
+    Each block is the list of its columns.
+    """
     parts = [list(range(first))]
     for column in range(first, len(widths)):
         used = sum(widths[i] + GAP for i in parts[-1]) + widths[column]

@@ -125,7 +125,7 @@ def plain(text: str) -> str:
 
 
 def row_height(rows: int) -> float:
-    """Return the height of a row in inches: so low that all rows fit on a page, unless letters became illegible."""
+    """Return the height of a row in inches: so low that all rows fit on a page while letters stay legible."""
     return max(_SMALLEST_ROW, min(ROW, _PAGE / max(rows, 1)))
 
 
@@ -220,7 +220,7 @@ def align_titles(figure: Figure, panels: Sequence[Axes]) -> None:
 
 
 def _beside(figure: Figure, panels: Sequence[Axes]) -> Iterator[tuple[Axes, tuple[float, float]]]:
-    """Yield for each panel its left end, including names, and its right end, including numbers (on a second axis)."""
+    """Yield for each panel its left end, including names, and its right end, including numbers beside it."""
     figure.draw_without_rendering()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # for characters that no font has, sigjax has already warned

@@ -91,7 +91,7 @@ class Panel(NamedTuple):
 
     @property
     def caption(self) -> str:
-        """A text with the metric, the data, and the number of systems that are left out."""
+        """The title of the panel: the metric, the data, and the number of systems that are left out."""
         every = len(self.section.systems)
         first, last, _ = self.rows.indices(every)
         if last - first == every:
@@ -289,7 +289,7 @@ def _grouped(panel: Panel) -> tuple[list[str], list[float], Groups]:
 
 
 def _bars(groups: Groups) -> list[Groups]:
-    """Divide the groups into levels, so that the bars on the same level do not touch."""
+    """Divide the groups into rows of bars, so that the bars in one row do not touch."""
     levels: list[Groups] = []
     for members in groups:
         level = next((level for level in levels if level[-1][-1] < members[0]), None)
@@ -351,7 +351,7 @@ def draw_heatmap(axes: Axes, panel: Panel) -> None:
 def _label_cells(axes: Axes, names: list[str], first: int) -> None:
     """Label rows with names and numbers, and columns (on top) with numbers. Labels that would touch are left out.
 
-    `first` is the system of the first column, as a position.
+    `first` is the position in `names` of the system of the first column.
     """
     number, size = len(names), row_font(len(names))
     label_rows(axes, [f"{name}  {row}" for row, name in enumerate(names, 1)], whole=True)

@@ -152,7 +152,7 @@ class Result(ShortRepr):
         return text_or_file(json_lines(self._json_record()), path)
 
     def _json_record(self) -> dict[str, Any]:
-        """Return the content of the JSON, as it also stands in the JSON of a result that contains this result."""
+        """Return the content of the JSON as a dict, also for the JSON of a result that contains this result."""
         return {"schema": f"sigjax-{self._schema}/1", **self._fields()}
 
     def to_csv(self, path: StrPath | None = None) -> str:
@@ -315,13 +315,13 @@ class Report(ReportRecord, Result):
     def true_discoveries(
         self, pairs: Iterable[tuple[str, ...]] | None = None, *, metric: str | None = None, test: Test | None = None
     ) -> int:
-        """Return a lower bound on the number of real differences among these pairs.
+        """Return a lower bound on the number of real differences among these pairs: of pairs that truly differ.
 
         You may choose the pairs after you have seen the results.
 
-        With the confidence level of the report, at least this many of the pairs differ. This holds simultaneously for
-        all choices of pairs, however often you choose. The bound takes into account that you looked at all pairs of the
-        metric (with family "report", of all metrics).
+        With the confidence level of the report, at least this many of the pairs truly differ. This holds simultaneously
+        for all choices of pairs, however often you choose. The bound takes into account that you looked at all pairs of
+        the metric (with family "report", of all metrics).
 
         Args:
             pairs: for each pair, the names of two systems in any order, and the metric if the report has several

@@ -57,7 +57,7 @@ def count(number: int, noun: str) -> str:
 IDENTICAL = "identical on every instance"
 """The beginning of the note about systems with identical results."""
 LOWER, HIGHER = "; lower is better", "; higher is better"
-"""The caption of a metric may end with one of these texts, which says whether lower or higher scores are better."""
+"""The caption of a metric may end with one of these texts, to say whether lower or higher scores are better."""
 
 
 def joined(items: Sequence[str]) -> str:
@@ -103,7 +103,9 @@ def percent(level: float) -> str:
 
 
 def real_sentence(found: RealDifferences, level: float) -> str:
-    """How many differences of a family are real, at this confidence level; the only wording of these bounds.
+    """Return lower bounds on the number of real differences as text: how many pairs of systems truly differ.
+
+    `level` is the confidence level of the bounds. All outputs use this wording.
 
     >>> said = real_sentence(RealDifferences("F1", significant=5, real=4, pairs=10, real_of_all=6), 0.95)
     >>> said.partition(", with ")[0]
@@ -232,7 +234,7 @@ def format_p(p: float, *, log10_p: float | None = None, digits: int = 2, thresho
 
 
 def p_is(shown: str) -> str:
-    """Return a p-value as it stands in a sentence. `shown` is the text of the p-value.
+    """Return a p-value for a sentence: "p = " or another sign, and its text `shown`.
 
     >>> p_is("0.043"), p_is(">0.99"), p_is("<1e-300")
     ('p = 0.043', 'p > 0.99', 'p < 1e-300')
@@ -313,7 +315,7 @@ def shared_ends(names: Sequence[str]) -> tuple[str, str]:
 
 
 def _to_sign(text: str) -> str:
-    """Return the text up to its last sign (a character that is no letter or digit)."""
+    """Return the text up to its last sign (a character that is not a letter or digit)."""
     return text[: max((i for i, character in enumerate(text, 1) if not character.isalnum()), default=0)]
 
 
