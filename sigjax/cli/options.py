@@ -103,7 +103,10 @@ def _flag(record: type, name: str) -> inspect.Parameter:
 
 
 def _type_of(name: str, annotation: Any, suggests: tuple[str, ...]) -> tuple[Any, dict[str, Any]]:
-    """Return the type of an option on the command line, and arguments of cyclopts that say how to read its value."""
+    """Return the type of an option on the command line, and arguments of cyclopts that say how to read its value.
+
+    `annotation` is the option's type in Python. `suggests` are the values that a shell suggests.
+    """
     members = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
     if suggests and str in members:
         return Literal[suggests] | str | None, {"show_choices": False}
@@ -229,7 +232,8 @@ def _report_pieces(of: OutputFormat) -> Callable[[Report, Mapping[str, Any], Pat
 def outputs(format: str | None, paths: Sequence[Path], known: Collection[str]) -> list[tuple[str, Path | None]]:
     """Return (format, file) for each output file; (format, None) for the terminal if there are no files.
 
-    The format is the user's choice, or else follows from the file's ending.
+    The format is the user's choice, or else follows from the file's ending. `known` are the formats that the command
+    can write.
 
     >>> outputs(None, [Path("a.json"), Path("a.tex"), Path("a.systems.csv")], OUTPUTS)
     [('json', PosixPath('a.json')), ('latex', PosixPath('a.tex')), ('systems-csv', PosixPath('a.systems.csv'))]

@@ -43,7 +43,10 @@ def _samples(inputs: Inputs, paths: Files) -> EvaluationRecord | dict[str, Evalu
 
 
 def _growing(inputs: Inputs, paths: Files, *, single: bool = False) -> list[EvaluationRecord]:
-    """Read results that are still growing: some systems may have more instances than other systems."""
+    """Read results that are still growing: some systems may have more instances than other systems.
+
+    `single`: whether one system is enough.
+    """
     if not single:
         STUDIES["monitor"].load("refuse_zero")(inputs.missing)
     missing = "pairwise" if inputs.missing == "error" else inputs.missing

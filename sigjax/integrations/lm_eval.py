@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 def evaluate(
     models: Mapping[str, Any], task: str, metric: str, number: int, *, step: int = 25, seed: int = 1, **options: Any
 ) -> Iterator[Monitor]:
-    """Evaluate models (name -> LM of lm_eval) on a task; yield the monitor after each step, until it stops.
+    """Evaluate models (LM objects of lm_eval) on a task; yield the monitor after each step, until it stops.
 
     Args:
-        models: name -> model.
+        models: a dict from the name of each model to the model.
         task: the name of the task in lm_eval.
         metric: the metric in the logged samples of the task, such as acc or exact_match.
         number: the number of questions of the task.

@@ -43,7 +43,7 @@ class NoRegression:
         """Fail if the mean score is significantly lower than the stored mean by more than the margin.
 
         Args:
-            scores: instance id -> score; or a sequence of scores in the same order in every call.
+            scores: a dict from instance id to score; or a sequence of scores in the same order in every call.
             margin: the largest loss that you accept.
             name: the name of the file with stored scores; if left out, the name of the test.
             lower_is_better: whether lower scores are better, so that an increase is a loss.

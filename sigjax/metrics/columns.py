@@ -106,6 +106,8 @@ def _measured(metric: SampleMetric, tables: Sequence[np.ndarray]) -> float:
 def check_standards(metric: SampleMetric, columns: np.ndarray, standard: np.ndarray) -> None:
     """Raise an error if the standardization that a metric declares changes its scores.
 
+    `columns` and `standard` (the standardized columns) are `[system, input, instance]`.
+
     >>> mean = SampleMetric("mean", lambda x: x.mean(), ("value",), standardize=("center",))
     >>> check_standards(mean, np.array([[[1.0, 3.0]]]), np.array([[[-1.0, 1.0]]]))
     Traceback (most recent call last):
@@ -319,6 +321,8 @@ def correlation(prediction: Array, gold: Array, weights: Array) -> Array:
 def median(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Median, the middle value or the mean of the two middle values; equal to `numpy.median` of the repeated instances.
 
+    Each instance is repeated as often as `weights` says.
+
     >>> float(median(np.array([5.0, 1.0, 2.0]), np.array([1.0, 2.0, 1.0])))
     1.5
     """
@@ -333,6 +337,8 @@ def median(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 def iqm(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
     r"""Interquartile mean: the mean without the lowest and the highest quarter of the values.
+
+    Each instance is drawn as often as `weights` says.
 
     $\frac{1}{n - 2k} \sum_{i = k + 1}^{n - k} x_{(i)}$ with $k = \lfloor n / 4 \rfloor$ for the n drawn values in
     ascending order, equal to `scipy.stats.trim_mean(x, 0.25)` of the repeated instances. Reference: Agarwal et al.
@@ -411,10 +417,11 @@ def spearman(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> n
 def kendall(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> np.ndarray:
     r"""Kendall's tau-b: concordant minus discordant pairs, divided by the geometric mean of numbers of untied pairs.
 
-    $(C - D) / \sqrt{(n_0 - n_p)(n_0 - n_g)}$, where C and D are the numbers of concordant and discordant pairs. There
-    are $n_0 = n (n - 1) / 2$ pairs; $n_p$ pairs have equal predictions, and $n_g$ pairs have equal gold values. Scores
-    are in [-1, 1] and equal `scipy.stats.kendalltau`; NaN as in `spearman`. Inversions are counted bit by bit of the
-    gold ranks, in $n \log n$ steps. Reference: Kendall (1945), "The treatment of ties in ranking problems".
+    $(C - D) / \sqrt{(n_0 - n_p)(n_0 - n_g)}$, where C and D are the numbers of concordant and discordant pairs. The n
+    drawn instances have $n_0 = n (n - 1) / 2$ pairs; $n_p$ pairs have equal predictions, and $n_g$ pairs have equal
+    gold values. Scores are in [-1, 1] and equal `scipy.stats.kendalltau`; NaN as in `spearman`. Inversions are counted
+    bit by bit of the gold ranks, in $n \log n$ steps. Reference: Kendall (1945), "The treatment of ties in ranking
+    problems".
 
     >>> float(kendall(np.array([1.0, 2.0, 3.0, 3.0]), np.array([1.0, 5.0, 6.0, 6.0]), np.ones(4)))
     1.0
@@ -432,7 +439,10 @@ def kendall(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> np
 
 
 def _centre(value: Array, weights: Array) -> Array:
-    """Values minus the mean of the drawn values; all 0 if the drawn values are equal."""
+    """Return values minus the mean of the drawn values; all 0 if the drawn values are equal.
+
+    `weights` says how often each instance is drawn.
+    """
     xp = weights.__array_namespace__()
     # Subtract a drawn value first. Then equal values are exactly 0, and a mean far from 0 costs no digits.
     apart = value - xp.max(xp.where(weights > 0.0, value, -xp.inf), axis=-1, keepdims=True)
@@ -440,7 +450,7 @@ def _centre(value: Array, weights: Array) -> Array:
 
 
 def sums_before(values: np.ndarray) -> np.ndarray:
-    """For each place, the sum of the whole numbers before this place.
+    """Return for each place the sum of the whole numbers before this place.
 
     The last sum is the total. Numbers `[..., place]` give sums `[..., place + 1]` (int64).
 
@@ -455,7 +465,7 @@ def sums_before(values: np.ndarray) -> np.ndarray:
 def _doubled_ranks(column: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return twice the deviation of each instance's rank from the mean rank of the drawn instances, `[..., instance]`.
 
-    These are whole numbers.
+    These are whole numbers. `weights` says how often each instance is drawn.
     """
     codes = np.unique(column, return_inverse=True)[1]
     up_to = sums_before(_of_groups(codes, weights))
@@ -463,7 +473,10 @@ def _doubled_ranks(column: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def _of_groups(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the number of drawn instances with each distinct code (ascending), `[..., distinct code]`."""
+    """Return the number of drawn instances with each distinct code (ascending), `[..., distinct code]`.
+
+    `weights` says how often each instance is drawn.
+    """
     order = np.argsort(codes)
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     return np.add.reduceat(np.take(weights, order, axis=-1), starts, axis=-1)
@@ -472,8 +485,8 @@ def _of_groups(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def _inversions(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the number of inversions `[...]` (int64): pairs of drawn instances, the earlier with the larger code.
 
-    `codes` are `[instance]`. For each bit, count the pairs whose codes differ in this bit but in no higher bit, where
-    the earlier code has the bit 1.
+    `codes` are `[instance]`, and `weights` says how often each instance is drawn. For each bit, count the pairs whose
+    codes differ in this bit but in no higher bit, where the earlier code has the bit 1.
     """
     total = np.zeros(weights.shape[:-1], np.int64)
     for bit in range(int(codes.max()).bit_length()):

@@ -219,7 +219,7 @@ def _rate(sums: Array, scale: float) -> Array:
 
 
 def edit_distance(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
-    """The least number of insertions, deletions and substitutions that turn a sequence of tokens into another.
+    """The least number of insertions, deletions and substitutions that turn one sequence of tokens into another.
 
     The bits of two Python integers hold a column of the table of distances, so that a token costs about twelve
     operations.

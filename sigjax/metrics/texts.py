@@ -170,7 +170,10 @@ def _slices(texts: Texts, segments: range) -> list[slice]:
 def _from_workers(
     recipe: Recipe, references: Texts, systems: Texts, shards: list[np.ndarray]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield (segments, counts) from one process per shard; if a process fails, its remaining segments are missing."""
+    """Yield (segments, counts) from one process per shard; if a process fails, its remaining segments are missing.
+
+    A shard is the array of the segments (numbers) that one process counts.
+    """
     counted = TEXT_METRICS[recipe.metric]
     with ExitStack() as stack:
         try:

@@ -192,7 +192,7 @@ _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "'")
 
 
 def csv_pieces(report: ReportRecord, of: TableName = "pairs") -> Iterator[str]:
-    """Yield the pairs or the systems as CSV, in pieces as in `json_pieces`; missing values are empty fields."""
+    """Yield the pairs or the systems (`of`) as CSV, in pieces as in `json_pieces`; missing values are empty fields."""
     for start, columns in enumerate(_blocks(report, of)):
         writer = csv.writer(stream := io.StringIO(), lineterminator="\n")
         if start == 0:
@@ -409,13 +409,16 @@ def _is_known(metric: Metric | SampleMetric) -> bool:
 
 
 def _metric_of(name: str, stat_names: Sequence[str]) -> Metric | SampleMetric | None:
-    """Return the metric called `name`, which may begin with the name of a task; None if it is unknown."""
+    """Return the metric called `name`, with these statistics; None if it is unknown.
+
+    The name may begin with the name of a task.
+    """
     known = known_metric(name.rpartition(": ")[2], stat_names)
     return known and replace(known, name=name)
 
 
 def _unpacked(packed: Sequence[Statistics], report: ReportRecord) -> tuple[EvaluationRecord, ...]:
-    """Return the evaluations of a report, restored from their statistics."""
+    """Return the evaluations of a report, restored from their statistics in JSON (`packed`)."""
     titles, kept = {each.metric: each.title for each in report.measured}, []
     try:
         for each in packed:
@@ -682,7 +685,10 @@ def _comparisons(
 
 
 def _check_pairs(pairs: Sequence[tuple[str, str, str, str]], scores: ScoreTable, settings: Settings) -> None:
-    """Raise an error for pairs (metric, a, b, test) with unknown systems or tests, and for pairs that occur twice."""
+    """Raise an error for pairs (metric, a, b, test) with unknown systems or tests, and for pairs that occur twice.
+
+    A system is known if it has one of the `scores`.
+    """
     known: set[tuple[str, str, str, str]] = set()
     for entry, (metric, a, b, test) in enumerate(pairs, 1):
         for name in (a, b):

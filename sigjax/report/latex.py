@@ -80,6 +80,8 @@ def document_latex(
 ) -> str:
     """Return the tables of a document; the caption of a table is the heading before it, or else the title.
 
+    `parts` are the sentences and tables of the document.
+
     Sentences become comments.
     """
     tables, comments = list[str](), [verdict]
@@ -120,7 +122,7 @@ def _label(path: str | os.PathLike[str] | None) -> str:
 
 
 def _labels(sections: Sequence[Section], first: str) -> list[str]:
-    """Return a label for each metric: the label of the report, and the name of the metric.
+    """Return a label for each metric: the label of the report (`first`), and the name of the metric.
 
     A number is added if the name has no letters or digits, or if another metric already has the label.
     """
@@ -201,6 +203,7 @@ def set_table(table: Table, caption: str, notes: Sequence[str | None], label: st
     """Return the table as LaTeX.
 
     If it has too many columns for a page, it is divided into blocks below each other. Each block begins with the names.
+    `notes` are sentences below the table.
     """
     columns = range(len(table.header))
     first = next((i for i in columns if i not in table.names), len(columns))
@@ -289,7 +292,9 @@ def _pieces(name: str) -> list[str]:
 
 
 def _lines(name: str, room: float) -> int:
-    """Return the number of lines that a broken name needs. All lines except the first are indented.
+    """Return the number of lines of a name that is broken to fit into `room` points.
+
+    All lines except the first are indented.
 
     >>> _lines("team10_bundle1_run1", 80.0), _lines("team10", 80.0)
     (2, 1)

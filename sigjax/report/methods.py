@@ -77,7 +77,7 @@ def _sentences(report: ReportRecord) -> Iterator[str]:
 
 
 def _seeds(pairs: Comparisons, settings: Settings) -> str:
-    """Return the seed as a text; if reports were combined, the seeds of all of them."""
+    """Return the seed as a text; if reports were combined, the seeds of all these reports."""
     seeds = dict.fromkeys(str(own.seed) for own in pairs.column("settings").distinct() or (settings,))
     return f"seed{'s' * (len(seeds) > 1)} {joined(list(seeds))}"
 

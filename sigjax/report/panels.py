@@ -291,7 +291,7 @@ def draw_panels(
 
     `panels` are triples: width and height of the panel in inches, and the function that draws it. `figsize` is the size
     of the figure, whatever size its panels need. `title` replaces the title of a single panel; several panels have it
-    above them. Files contain the text `about`.
+    above them. `share_x`: whether all panels have the same horizontal scale. Files contain the text `about`.
     """
     if figsize is not None and (np.shape(figsize) != (2,) or not all(0.0 < inches < np.inf for inches in figsize)):
         raise InputError(f"figsize: expected width and height in inches, such as (7, 4), got {figsize!r}")

@@ -196,7 +196,7 @@ class PairFamily:
     def against(self) -> tuple[str, dict[str, Comparison]]:
         """Return the name of the baseline (without one, of the best system), and the comparisons with it.
 
-        The comparisons are a dict from the name of each other system.
+        The comparisons are a dict from the name of each of the other systems to its comparison.
         """
         reference = self.settings.baseline or self.systems[0].name
         a, b = (self.comparisons.column(name).mapped(reference.__eq__) for name in "ab")
@@ -540,7 +540,7 @@ def _family(
 
 
 def _contradiction(pairs: Comparisons, settings: Settings) -> str:
-    """Return a sentence on significant pairs whose joint interval contains 0; "" if there are no such pairs."""
+    """Return a sentence on significant pairs whose simultaneous interval contains 0; "" if there are no such pairs."""
     if settings.alternative != "two-sided":
         return ""
     ends, joint, p_adjusted = pairs.arrays("interval", "joint_pairs", "p_adjusted")
@@ -555,7 +555,7 @@ def _promise(metric: str, report: ReportRecord, *, is_settled: bool) -> str:
     """Return a sentence on the confidence of ranks and the top group; "" if there is no such confidence.
 
     The test and the correction must bound the family-wise error. The bootstrap and mid-p do not bound it. There is no
-    sentence either if pairs are undecided, or if runs are trained models.
+    sentence either if pairs are undecided (not `is_settled`), or if runs are trained models.
     """
     settings = report.settings
     familywise = CORRECTIONS[settings.correction].bounds == "familywise" and not settings.mid_p
@@ -676,7 +676,10 @@ def _key(systems: Sequence[SystemScore], settings: Settings) -> str | None:
 
 
 def _heading(test: str, num_pairs: int, adjusted_over: int, settings: Settings, *, is_sampled: bool) -> str:
-    """Return a text with the test, its alternative, and the number of pairs over which p was adjusted."""
+    """Return a text with the test, its alternative, and the number of pairs over which p was adjusted.
+
+    `num_pairs` is the number of pairs of the metric. `is_sampled`: whether all p-values were sampled.
+    """
     text = f"{test} test, {ALTERNATIVES[settings.alternative]}{', mid-p' if settings.mid_p else ''}"
     if settings.statistic == "studentized" and test == "permutation":
         text += ", studentized"
@@ -697,7 +700,8 @@ def _heading(test: str, num_pairs: int, adjusted_over: int, settings: Settings, 
 def _method_line(only: Comparison | None, num_pairs: int, drawn: np.ndarray, methods: Sequence[str]) -> str:
     """Return a sentence on how the p-values of a family were computed.
 
-    `drawn` contains the number of resamples of each pair whose p was sampled.
+    `drawn` contains the number of resamples of each pair whose p was sampled. `methods` are the methods of all pairs,
+    and `only` is the pair if there is only one pair, else None.
     """
     numbers = [count(drawn.max(), "resample")] if drawn.size else []
     if numbers and drawn.min() < drawn.max():

@@ -150,7 +150,7 @@ def is_significant(comparison: Comparison) -> bool:
 
 
 def number_spec(values: Iterable[float | None]) -> str:
-    """Return a format that suits all numbers of a table.
+    """Return a format specification (as of Python's `format`) that suits all numbers of a table.
 
     >>> number_spec([0.8123, 0.01]), number_spec([31.2, None]), number_spec([0.00031])
     ('z.4f', 'z.2f', 'z.6f')
@@ -166,12 +166,12 @@ def number_spec(values: Iterable[float | None]) -> str:
 
 
 def format_number(value: float | None, spec: str) -> str:
-    """Return the number as text, or a dash if there is no number."""
+    """Return the number as text in the format `spec`, or a dash if there is no number."""
     return DASH if value is None else format(value, spec)
 
 
 def format_interval(interval: Interval | None, spec: str) -> str:
-    """Return an interval as the text `[low, high]`, or a dash if there is no interval."""
+    """Return an interval as the text `[low, high]` in the format `spec`, or a dash if there is no interval."""
     return DASH if interval is None else f"[{format(interval.low, spec)}, {format(interval.high, spec)}]"
 
 
@@ -294,7 +294,7 @@ def p_interval_label(comparison: Comparison) -> str:
 
 
 def left_out(noun: str, drawn: int, systems: int, *, every_pair: str) -> str:
-    """Return a sentence about the systems that a grid or a figure leaves out, and where to find these systems."""
+    """Return a sentence: the `noun` (grid or figure) shows only the first `drawn` systems, and where all pairs are."""
     return f"The {noun} shows the first {drawn} of {systems} systems; {every_pair} every pair."
 
 
@@ -381,7 +381,7 @@ def middle_cut(text: str, width: int) -> str:
 
 
 def filled(words: Iterable[str], width: int, *, gap: str) -> list[str]:
-    """Join parts into lines of this width; no part is broken. A blank at the end of a line is not counted.
+    """Join parts (`words`) into lines of this width; no part is broken. A blank at the end of a line is not counted.
 
     `gap` stands between the parts.
     """

@@ -2,9 +2,9 @@
 
 Under the null hypothesis, every assignment of the labels to the n instances is equally likely. How often each gold
 label and each label was used (the margins) is fixed. The number of assignments with k agreements, of n! in all, is
-computed from rook numbers, without listing assignments. A rook number is the number of ways to choose j instances and
-give each its gold label. All these numbers are exact integers. `shuffled` draws random assignments for the Monte Carlo
-test.
+computed from rook numbers, without listing assignments. The rook number $R_j$ is the number of ways to choose j
+instances and give each its gold label. All these numbers are exact integers. `shuffled` draws random assignments for
+the Monte Carlo test.
 """
 
 from __future__ import annotations
@@ -95,7 +95,9 @@ def rook_numbers(gold_counts: Sequence[int], label_counts: Sequence[int], start:
 
 
 def agreement_cost(gold_counts: Sequence[int], label_counts: Sequence[int], observed: int) -> int:
-    """Estimate how many products of two 30-bit digits `agreements_p` computes; one second is enough for about 1e10.
+    """Estimate how many products of two 30-bit digits `agreements_p` computes for these arguments.
+
+    One second is enough for about 1e10.
 
     >>> agreement_cost([50, 50], [50, 50], 60) < agreement_cost([500, 500], [500, 500], 600)
     True
@@ -318,7 +320,8 @@ def _codes(gold: Iterable[object], labels: Iterable[object]) -> np.ndarray:
 def _exact(counts: np.ndarray, observed: int, settings: Settings) -> tuple[PValue, str] | NotEligible:
     """Return the exact p-value and how it is computed; or `NotEligible` with the reason why there is no exact p.
 
-    `counts` `[side, label]` are the numbers of instances with each gold label (side 0) and each label (side 1).
+    `observed` is the number of agreements. `counts` `[side, label]` are the numbers of instances with each gold label
+    (side 0) and each label (side 1).
     """
     if settings.method == "montecarlo":
         return NotEligible("as asked")
@@ -350,10 +353,11 @@ def fisher_p(
 def _montecarlo(counts: np.ndarray, observed: int, settings: Settings) -> tuple[float, Interval, int]:
     """Return three things: the Monte Carlo p-value, its interval, and the number of extreme resamples.
 
-    For a two-sided test, p and the interval are those of the smaller tail, doubled. The doubled interval keeps its
-    level. It lies too low only if the interval of one of the two tails lies too low, and each of these two events has
-    half of the error probability of an interval. It lies too high only if one tail is clearly smaller than the other;
-    then only the interval of this tail matters.
+    `counts` `[side, label]` are the numbers of instances with each gold label and each label, and `observed` is the
+    number of agreements. For a two-sided test, p and the interval are those of the smaller tail, doubled. The doubled
+    interval keeps its level. It lies too low only if the interval of one of the two tails lies too low, and each of
+    these two events has half of the error probability of an interval. It lies too high only if one tail is clearly
+    smaller than the other; then only the interval of this tail matters.
     """
     exceeds = _tails(_random_agreements(counts, settings), observed, settings.alternative).sum(axis=1)
     exceed, resamples = exceeds.min(keepdims=True), settings.fixed_resamples
@@ -365,7 +369,7 @@ def _montecarlo(counts: np.ndarray, observed: int, settings: Settings) -> tuple[
 def _random_agreements(counts: np.ndarray, settings: Settings) -> np.ndarray:
     """Return the numbers of agreements `[resample]` of random assignments.
 
-    The order of the instances does not matter, so the `counts` of labels are enough.
+    The order of the instances does not matter, so the `counts` `[side, label]` of gold labels and of labels are enough.
     """
     gold, labels = (np.repeat(np.arange(counts.shape[1]), of_side) for of_side in counts)
     agreements, step = np.empty(settings.fixed_resamples), max(1, _BLOCK_ENTRIES // (4 * len(gold)))

@@ -124,9 +124,9 @@ class Diff(Result):
         num_decisions: number of pairs and tests that both sides have; 0 for evaluations.
         added: (system, metric) of scores that only the new side has.
         removed: (system, metric) of scores that only the old side has.
-        top_groups: metric -> (old, new) top group (`SystemScore.in_top_group`), for metrics whose top group changed.
-        settings: setting -> (old, new) value, for settings that changed; also the numbers of instances and units.
-        versions: package -> (old, new) version, for packages whose version changed.
+        top_groups: dict from each metric whose top group (`SystemScore.in_top_group`) changed to its (old, new) group.
+        settings: dict from each setting that changed to its (old, new) value; also the numbers of instances and units.
+        versions: dict from each package whose version changed to its (old, new) version.
         lower_is_better: the metrics whose lower scores are better.
     """
 
@@ -573,7 +573,10 @@ def _scores(diff: Diff) -> list[Block]:
 
 
 def _is_surely_worse(one: Change, *, lower: bool) -> bool:
-    """Whether the verdict is "cannot tell" although the limits exclude any gain: only the size of the loss is open."""
+    """Whether the verdict is "cannot tell" although the limits exclude any gain: only the size of the loss is open.
+
+    `lower`: whether lower scores are better.
+    """
     if one.verdict != "cannot tell" or one.limits is None:
         return False
     return one.limits.low > 0.0 if lower else one.limits.high < 0.0

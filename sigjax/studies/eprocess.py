@@ -48,7 +48,7 @@ def running(before: np.ndarray, more: np.ndarray) -> np.ndarray:
 
 
 def beta_mixture(wins: np.ndarray, losses: np.ndarray) -> np.ndarray:
-    """Return the logarithm of the likelihood ratio of Jeffreys' mixture over biased coins to a fair coin.
+    """Return the log likelihood ratio of Jeffreys' mixture over biased coins to a fair coin, given wins and losses.
 
     >>> round(math.exp(beta_mixture(2, 1)), 12)
     0.5
@@ -125,7 +125,10 @@ def mixture(
 def sides(
     differ: np.ndarray, scaled: np.ndarray, spread: np.ndarray, effects: np.ndarray, *, binary: bool
 ) -> np.ndarray:
-    """Return the logarithm of the one-sided E `[side, ..., pair]`, from the same sums as `mixture`."""
+    """Return the logarithm of the one-sided evidence `[side, ..., pair]`, from the same sums as `mixture`.
+
+    Side 0 is the evidence that the first system of a pair is better, and side 1 that the second system is better.
+    """
     of_effects, total = effects[:, None], math.log(np.sum(effects**-0.5))
     signed = np.stack([scaled, -scaled])
     terms = signed[..., None, :] * of_effects - spread - np.log(of_effects) / 2.0

@@ -16,7 +16,7 @@ PROPORTION_LEVEL = 0.95
 
 
 def proportion_interval(successes: int, trials: int, level: float) -> Interval:
-    """Return the Clopper-Pearson interval of a proportion.
+    """Return the Clopper-Pearson interval of the proportion of `successes` among `trials`, at the confidence `level`.
 
     >>> proportion_interval(0, 10, 0.95).high.__round__(4)
     0.3085

@@ -122,10 +122,11 @@ def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
     differ at least as much as observed, $|\delta^*| \ge |\delta|$, ties included. If p is sampled, it is (exceed + 1) /
     (resamples + 1). Clusters are exchanged as a whole. The metric may be any function of sums.
 
-    For right-or-wrong answers, the one-sided test is Fisher's exact test. The two-sided test adds up the tables with at
-    least as large a difference; SciPy and R add up the tables that are at most as probable. If sample sizes differ, a
-    small p may also come from unequal variances, because the null hypothesis is equal distributions. The test cannot
-    use that some instances are hard for both systems. If systems have the same instances, `compare` has more power.
+    For right-or-wrong answers, the one-sided test is Fisher's exact test. The two-sided p is the probability of all
+    tables with at least as large a difference; in SciPy and R, of all tables that are at most as probable. If sample
+    sizes differ, a small p may also come from unequal variances, because the null hypothesis is equal distributions.
+    The test cannot use that some instances are hard for both systems. If systems have the same instances, `compare` has
+    more power.
 
     The rank-sum test is exact if the distribution of rank sums can be computed within seconds; ties get their mean
     rank. Its two-sided p is twice the smaller tail.
@@ -169,7 +170,7 @@ def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
 
 
 def _check_pair(a: str, b: str, samples: dict[str, EvaluationRecord], options: UnpairedOptions) -> tuple[str, ...]:
-    """Raise an error if a pair has common instances or clusters; if `overlap` is given, return a warning instead.
+    """Raise an error if systems a and b have common instances or clusters; with `overlap`, return a warning instead.
 
     If both systems have equally many instances without ids, return a note that recommends `compare`.
     """

@@ -167,7 +167,7 @@ class Items(Result):
         signature: one line that reproduces the numbers.
         binary: whether all results are right or wrong.
         values: scores `[system, instance]` from 0 to 1, in the order of `systems` and `items`, for the figure.
-        texts: column or field to show -> its text for each of `items`.
+        texts: dict from each column or field to show to its text for each of `items`.
     """
 
     rows = "items"
@@ -683,7 +683,10 @@ def _neighbours(
 def _notes(
     names: Sequence[str], scores: np.ndarray, options: ItemsOptions, settings: Settings, *, drawn: bool
 ) -> Iterator[str]:
-    """Yield notes: systems must be independent, and p may have a lower bound that makes significance impossible."""
+    """Yield notes: systems must be independent, and p may have a lower bound that makes significance impossible.
+
+    `scores` are `[system, instance]`, of the instances with a p-value. `drawn`: whether orders were drawn.
+    """
     systems, tested = scores.shape
     if not tested:
         return

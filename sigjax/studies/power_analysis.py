@@ -124,7 +124,7 @@ class PowerAt:
             if there are so few units that no permutation test can have p <= alpha.
         simulated_detectable: the detectable difference from the simulated deltas; see
             `sigjax.studies.formulas.simulated_effect`.
-        methods: method ("exact", "montecarlo") -> number of repetitions.
+        methods: dict from a method ("exact", "montecarlo") to its number of repetitions.
     """
 
     metric: str
@@ -190,14 +190,14 @@ class Power(Result):
 
     Attributes:
         systems: the two systems.
-        pilots: one entry per metric.
-        points: one entry for each metric, test and number of instances, in this order.
+        pilots: the observed differences in the pilot data, one per metric.
+        points: the power, one entry for each metric, test and number of instances, in this order.
         target: the power to which detectable differences refer.
         pairs: number of pairs for which p is adjusted.
         repetitions: number of samples drawn from the pilot for each number of instances.
         num_units: number of units of the pilot (instances, or clusters if there are some).
         settings: settings of the tests.
-        mixes: for repeated runs without clusters, one entry for each metric and number of runs.
+        mixes: for repeated runs without clusters, the number of instances needed for each metric and number of runs.
         needed: the sample size for each metric and test, if a difference to `detect` was given.
     """
 
@@ -540,7 +540,10 @@ def _allocations(
 def _points(
     pilot: trials.Pilot, observed: PilotDelta, settings: Settings, options: PowerOptions, sizes: Sequence[int]
 ) -> list[PowerAt]:
-    """Return the power of each test at each of the sample `sizes`. All tests at one size use the same trials."""
+    """Return the power of each test at each of the sample `sizes`. All tests at one size use the same trials.
+
+    Trials are drawn from the `pilot`, whose `observed` difference counts as the true difference.
+    """
     tried = {}
     for size in sizes:
         strata = trials.allotted(pilot.units.strata, size)

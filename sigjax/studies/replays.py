@@ -58,22 +58,22 @@ class Stopping(Result):
     Attributes:
         num_units: number of units: clusters if there are some, else instances.
         needed: mean share of all results that the monitor needs. A result is one system on one instance.
-        at_settling: mean share of the units after which a pair is settled; for the goal best, after which a system is
+        at_settling: mean share of the units after which a pair is settled; for goal="best", after which a system is
             dropped. None if this never happens.
-        found: number of pairs with a significant permutation test on all instances. For the goal best, number of
-            systems with the `keep` best scores on all instances, ties included.
-        kept: mean share of the `found` pairs that the monitor settles; for the goal best, of the `found` systems that
-            the monitor does not drop. None if `found` is 0.
+        found: number of pairs with a significant permutation test on all instances. For goal="best", number of systems
+            with the `keep` best scores on all instances, ties included.
+        kept: mean share of the `found` pairs that the monitor settles; for goal="best", of the `found` systems that the
+            monitor does not drop. None if `found` is 0.
         at_end: mean share of the `found` pairs that count as differences when the monitor stops, including findings of
-            closed e-BH; None if `found` is 0, and for the goal best.
-        left: mean number of systems that are left at the end, for the goal best; else None.
+            closed e-BH; None if `found` is 0, and for goal="best".
+        left: mean number of systems that are left at the end, for goal="best"; else None.
         false_stops: number of orders with a false decision, if the outputs of all systems are swapped at random. A
             false decision means that any pair is settled or counts as a difference at the end. Without correction, it
-            means that the first pair is settled; for the goal best, that the first system is dropped.
+            means that the first pair is settled; for goal="best", that the first system is dropped.
         false_interval: Clopper-Pearson interval (95%) of false_stops / orders; the nominal rate is at most alpha.
         cost: cost of all results; None if no cost is given.
         saved: mean cost that is saved.
-        curve: mean share of the `found` pairs that are settled after 1/50, 2/50, ... of the units; for the goal best,
+        curve: mean share of the `found` pairs that are settled after 1/50, 2/50, ... of the units; for goal="best",
             mean share of all systems that are dropped.
     """
 
@@ -257,7 +257,7 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
             "stopping",
             options,
             metric=evaluation.metric.name,
-            correction=None if best else options.correction,  # the goal best needs no correction
+            correction=None if best else options.correction,  # the goal "best" needs no correction
             units=number,
             runs=runs,
         ),

@@ -52,7 +52,8 @@ def samples_of(
 
     The data are what `compare` takes. Or systems are given one by one, possibly with different instances: a list of
     paths, or a dict from system to a path, an `Evaluation`, numbers, or a dict from id to number. `what` names the test
-    in messages. If `instead` is given, a metric that is not a function of sums raises an error with this advice.
+    in messages, and `missing` says how to treat missing results. If `instead` is given, a metric that is not a function
+    of sums raises an error with this advice.
     """
     if isinstance(data, Sequence) and not isinstance(data, str) and are_paths(data) and len(data) > 1:
         data = name_systems(list(map(os.fspath, data)))[0]
@@ -172,7 +173,7 @@ _MOST_NOTES, MOST_NAMED = 6, 3
 def sample_document(
     results: SampleResults, test: str, verdict: str, title: str, tables: Sequence[Table], explained: list[str]
 ) -> Document:
-    """Return the document: verdict, warnings, title, tables, explanations, notes and signature."""
+    """Return the document: verdict, warnings, title, tables, explanations (`explained`), notes and signature."""
     settings = results[0].settings
     draws = settings.interval == "percentile" or any(row.exceed is not None for row in results)
     drawn = {"n": settings.resamples, "seed": settings.seed} if draws else {}

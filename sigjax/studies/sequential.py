@@ -47,8 +47,8 @@ OF_INVERSE: dict[MonitorCorrection, tuple[PValueCorrection, str]] = {
     "holm": ("holm", "probability of any false finding (Holm)"),
     "none": ("none", "probability of a false finding, of each pair (not adjusted)"),
 }
-"""Dict from a correction of `monitor` to two values: the p-value correction that is applied to 1 / E, and the error
-rate that is controlled, in words.
+"""Dict from a correction of `monitor` to two values: the p-value correction that is applied to 1 / E, the p-value that
+belongs to the evidence E; and the error rate that is controlled, in words.
 
 The correction of Benjamini and Hochberg, applied to 1 / E, is e-BH (Wang and Ramdas 2022).
 """
@@ -64,9 +64,10 @@ _ROUNDING, _IN_MEMORY, _SHOWN = 2.0**-50, 2**21, 50
 """`_ROUNDING`: relative rounding error; sums that differ by no more are equal. `_IN_MEMORY`: about this many numbers
 are in memory at a time. `_SHOWN`: the text shows at most this many pairs."""
 _LOOK = 32
-"""For the goal best, at most this many units are computed in one step, because a step ends when a system is dropped."""
+"""For the goal "best", at most this many units are computed in one step, because a step ends when a system is
+dropped."""
 _LONGEST, _HALVINGS = 20.0, 30
-"""`_more_units` looks ahead to 2^`_LONGEST` times the number of units so far, by a bisection of `_HALVINGS` steps."""
+"""`_more_units` looks ahead to 2^`_LONGEST` times the number of units so far, with a bisection of `_HALVINGS` steps."""
 _MADE = (
     "systems",
     "alpha",
@@ -362,8 +363,8 @@ class Monitor(Result):
         """Add the scores of new instances, one after another; return the pairs that they settle.
 
         Args:
-            scores: system -> its score, or one score per instance; or an array `[system, instance]`. Systems that are
-                not `needed` may be left out.
+            scores: a dict from each system to its score, or to one score per instance; or an array `[system,
+                instance]`. Systems that are not `needed` may be left out.
             ids: `[instance]` names. An instance that was added before is an error.
             clusters: `[instance]` labels. All instances of a cluster must come in one call; together they are one unit.
 
@@ -705,12 +706,12 @@ class Monitor(Result):
 
 
 def _when(pair: MonitoredPair, *, going_on: bool) -> str:
-    """Return the cell of a table that says when a pair was settled."""
+    """Return the cell of a table that says when a pair was settled. `going_on`: whether more results are needed."""
     return f"{pair.settled_at:,}" if pair.settled_at else _found(going_on=going_on) if pair.finding else "open"
 
 
 def _found(*, going_on: bool) -> str:
-    """Return the words that mark a pair that only closed e-BH finds."""
+    """Return the words for a pair that only closed e-BH finds. `going_on`: whether more results are needed."""
     return "if you stop" if going_on else "at the end"
 
 
@@ -761,7 +762,7 @@ def _digests(systems: Sequence[int], scores: np.ndarray) -> list[str]:
 def _new_labels(what: str, labels: Sequence[object] | None, number: int, before: Mapping[str, object]) -> list[str]:
     """Return the labels `[instance]` as texts; raise an error for labels of earlier calls, and ids that occur twice.
 
-    `before` contains the labels of earlier calls. `what` names the labels in messages.
+    There must be `number` labels. `before` contains the labels of earlier calls. `what` names the labels in messages.
     """
     names = [] if labels is None else list(map(str, labels))
     if labels is not None and len(names) != number:

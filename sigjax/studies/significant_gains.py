@@ -361,8 +361,10 @@ def _compared(
 ) -> tuple[list[PairGain], str]:
     """Test all pairs on one test set by each metric and test; also return the signature of the tests.
 
-    A one-sided test must be for the winner, and `compare` tests the first system of a pair against the second. So
-    systems are sorted by score first; systems with equal scores stay in the order of the data.
+    `elsewhere` are the results on the other test set or the other instances, for `PairGain.wins_elsewhere` (empty if
+    there are none). `size` is the number of units of the test set. A one-sided test must be for the winner, and
+    `compare` tests the first system of a pair against the second. So systems are sorted by score first; systems with
+    equal scores stay in the order of the data.
     """
     pairs, reports, how = list[PairGain](), [], {"device": options.device}
     how |= {"progress": options.progress and not options.sizes}
@@ -420,6 +422,8 @@ def _gains_at(pairs: Sequence[PairGain], settings: Settings, options: GainsOptio
 def moved_gains(gains: np.ndarray, p_values: np.ndarray, p: float) -> np.ndarray:
     r"""Rescale gains `[pair]` from their one-sided `p_values` to `p`: a gain g with p-value q becomes $g z_p / z_q$.
 
+    $z_p$ is the value that a standard normal variable exceeds with probability p.
+
     >>> moved_gains(np.array([1.96, 1.645]), np.array([0.025, 0.05]), 0.05).round(3)
     array([1.645, 1.645])
     """
@@ -435,7 +439,7 @@ def _by_test(points: Sequence[GainsAt]) -> list[list[GainsAt]]:
 
 
 def _few_pairs_note(points: Sequence[GainsAt], quantile: float) -> Iterator[str]:
-    """Yield warnings about thresholds that come from few pairs."""
+    """Yield warnings about thresholds (quantiles of gains) that come from too few pairs for this `quantile`."""
     numbers, least = [at.num_pairs for at in points], math.ceil(round(1.0 / (1.0 - quantile), 6))
     if 0 in numbers:
         yield f"no threshold where no pair has p from {_LOWEST:g} to {_HIGHEST:g}: take more systems"

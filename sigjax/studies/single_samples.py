@@ -79,7 +79,10 @@ _ROUNDING = Fraction(1, 10**15)
 
 
 def _is_right_or_wrong(samples: Sequence[EvaluationRecord], against: float | None) -> bool:
-    """Whether 0 and 1 mean wrong and right answers, instead of ratings that happen to be 0 or 1."""
+    """Whether 0 and 1 mean wrong and right answers, instead of ratings that happen to be 0 or 1.
+
+    The number `against`, if given, must be between 0 and 1.
+    """
     if against is None:
         return are_binary(samples)
     if samples[0].metric.name == ACCURACY.name and not 0 < against < 1:

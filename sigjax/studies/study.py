@@ -149,7 +149,10 @@ def table_of(
 
 
 def more_in_json(number: int, noun: str) -> list[str]:
-    """Return lines that say how many results a table omits, and where to find them; no lines if it omits none."""
+    """Return lines that say that a table omits `number` results, and where to find them; no lines if it omits none.
+
+    `noun` is the word for a result, such as "pair".
+    """
     return ["", f"{count(number, f'more {noun}')}: -o FILE.json has all of them."] if number > 0 else []
 
 

@@ -70,8 +70,9 @@ def paired_t(
 ) -> ClassicalTest | InapplicableTest:
     r"""Paired t test, $t = \bar d / (s_d / \sqrt n)$ with n - 1 degrees of freedom; $s_d$ has ddof = 1.
 
-    `differences` `[unit]` may also be differences of folds. If no two differences are more than `rounding` apart, they
-    count as equal. Same as `scipy.stats.ttest_rel`. Reference: Yeh (2000), section 3.1.
+    `differences` `[unit]` may also be differences of folds. `name` and `assumes` are fields of the result. If no two
+    differences are more than `rounding` apart, they count as equal. Same as `scipy.stats.ttest_rel`. Reference: Yeh
+    (2000), section 3.1.
 
     >>> result = paired_t(np.array([1, 2, 3]), "two-sided")
     >>> round(result.statistic, 4), round(result.p_value, 4)
@@ -188,7 +189,8 @@ def _of_mean(
 ) -> ClassicalTest | InapplicableTest:
     """Return the test whose statistic is the mean difference divided by its standard error.
 
-    `tail` maps this statistic to the p-value.
+    `differences` are `[unit]`; if no two of them are more than `rounding` apart, they count as equal. `tail` maps the
+    statistic to the p-value. `name` and `assumes` are fields of the result.
     """
     if len(differences) < 2:
         return InapplicableTest(name, ONE_UNIT)
@@ -242,7 +244,7 @@ def doubled_ranks(sizes: np.ndarray, rounding: float) -> np.ndarray:
 
 
 def _exact_ranks(doubled: np.ndarray, sum_above: int, alternative: Alternative) -> float:
-    """Return the exact p of the sum of the (doubled) ranks of positive differences.
+    """Return the exact p of `sum_above`, the sum of the (doubled) ranks of positive differences.
 
     Under the null hypothesis, each rank is in the sum with probability 1/2.
     """

@@ -142,7 +142,7 @@ def on_instances(evaluation: EvaluationRecord, chosen: np.ndarray, **changes: An
 
 
 def make_pilot(evaluation: EvaluationRecord) -> Pilot:
-    """Make the pilot of an evaluation.
+    """Make the pilot of an evaluation: the systems and units from which trials (simulated test sets) are made.
 
     Raise an error if the metric is not a function of sums, or if there is only one unit.
     """
@@ -270,8 +270,8 @@ def run_trials(
 ) -> Trials:
     """Make and test `count` trials of two systems, all on the same resamples.
 
-    The units of a trial have these `strata` `[unit]`. Permutation tests are exact if that takes only seconds for all
-    trials together. Bootstrap tests are sampled.
+    `make` makes the trials from the `pilot`. The units of a trial have these `strata` `[unit]`. Permutation tests are
+    exact if that takes only seconds for all trials together. Bootstrap tests are sampled.
     """
     groups = -(-count * 2 * len(strata) * pilot.units.values.shape[2] // _GROUP_VALUES)
     size = -(-count // groups)
@@ -355,7 +355,8 @@ def mean_scores(
 ) -> tuple[EvaluationRecord, np.ndarray, Sequence[str] | None]:
     """Read data whose metric is a mean over instances. Return the evaluation, its scores, and the labels of its units.
 
-    Scores are `[system, instance]`. Labels are `[instance]`; None if each instance is a unit. `what` names the study.
+    Scores are `[system, instance]`. Labels are `[instance]`; None if each instance is a unit. `what` names the study in
+    messages, and `missing` says how to treat missing results.
     """
     evaluation = by_one_metric(data, options.read, ("clusters", "runs"), missing=missing, progress=options.progress)
     stats, present = evaluation.stats, slice(None) if evaluation.present is None else evaluation.present
