@@ -1,4 +1,4 @@
-"""Inspect: hooks that write a report on every run of several models. Inspect finds the hooks by its entry points.
+"""Inspect: hooks that write a report on every run of several models. Inspect finds the hooks through its entry points.
 
 Set SIGJAX_REPORT=report.html (or .md, .txt, .json, .tex, .csv). When a run ends, the hooks compare the models on each
 task with at least two models, and write the report. If there are several tasks, each has its own file

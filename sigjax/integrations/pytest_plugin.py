@@ -1,6 +1,6 @@
 """A plugin for pytest: the fixture `no_regression` fails a test if scores are worse than the stored scores.
 
-pytest finds it by the entry point `pytest11` of sigjax. Stored scores are JSON files in the folder `sigjax_scores`
+pytest finds it through the entry point `pytest11` of sigjax. Stored scores are JSON files in the folder `sigjax_scores`
 beside the test; `pytest --sigjax-update` writes them.
 """
 
@@ -85,6 +85,6 @@ class NoRegression:
 
 @pytest.fixture
 def no_regression(request: pytest.FixtureRequest) -> NoRegression:
-    """Give a function to call with scores and a margin; it fails if the scores are worse than the stored scores."""
+    """Give a function to call with scores and a margin; it fails if the scores are worse by more than the margin."""
     folder = request.path.parent / "sigjax_scores"
     return NoRegression(folder, request.node.name, update=bool(request.config.getoption("--sigjax-update")))

@@ -42,7 +42,7 @@ _UNEQUAL = 2.0**20
 
 
 def sample_scores(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
-    """Scores `[system]` of columns `[system, input, instance]`.
+    """Return the scores `[system]` of columns `[system, input, instance]`.
 
     >>> from sigjax.metrics import METRICS
     >>> sample_scores(METRICS["median"], np.array([[[1.0, 4.0, 3.0]], [[2.0, 2.0, 0.0]]]))
@@ -533,7 +533,7 @@ def _median_rounding(value: np.ndarray) -> float:
 
 
 def _iqm_rounding(value: np.ndarray) -> float:
-    """Bound on the rounding error of `iqm`: the mean of at most all instances, added in the order of their values."""
+    """Bound on the rounding error of `iqm`, which adds at most all values, in ascending order."""
     return (len(value) + 8.0) * _EPSILON * float(np.abs(value).max())
 
 

@@ -136,7 +136,7 @@ def align(reference: Words, output: Words) -> list[EditOperation]:
 
 
 def _table(reference: Words, output: Words) -> list[Sequence[int]]:
-    """Least costs `[reference word][output word]` of aligning both texts up to and including these words."""
+    """Return the least costs `[reference word][output word]` of aligning both texts up to and including these words."""
     first = [0]
     for cost, before in zip(output.costs[1:], output.before[1:], strict=True):
         first.append(min(first[p] for p in before) + cost)

@@ -514,7 +514,7 @@ class Report(ReportRecord, Result):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Figure | Axes:
-        """Draw the report as a matplotlib figure (extra `plot`), with one row of panels per metric.
+        """Draw the report as a matplotlib figure (needs the extra `plot`), with one row of panels per metric.
 
         Args:
             kind: "scores": scores with intervals. "estimation": scores beside the distributions of their differences,

@@ -1,7 +1,7 @@
 """Texts for numbers, options and names, as people see them.
 
-All numbers of a table have the same number of decimals. The text of a p-value is never on the other side of its
-threshold than the p-value. Different names stay different when they are cut.
+All numbers of a table have the same number of decimals. The text of a p-value lies on the same side of the threshold as
+the p-value itself. Different names stay different when they are cut.
 """
 
 from __future__ import annotations

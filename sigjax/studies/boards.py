@@ -6,7 +6,7 @@ differences (pairs of systems that truly differ), and the audit of the test set 
 contains the comparison, so `show`, `diff` and `verify` can read it.
 
 A board with very many systems does not keep the results of pairs. `rank` then tests all pairs exactly, and the board
-has decisions, ranks and neighbours.
+has the decisions, the ranks, and the differences between neighbours in the ranking.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ class BoardOfRecord(Result):
         return shell_command(["verify", "board.json", *self.keys.get("files", ())], options)
 
     def plot(self, kind: str | None = None, *, metric: str | None = None) -> Figure:
-        """A figure of the board (extra `plot`).
+        """A figure of the board (needs the extra `plot`).
 
         Args:
             kind: a kind of `Report.plot`, or "items" for a figure of systems x instances. The default is the default

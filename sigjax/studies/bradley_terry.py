@@ -137,8 +137,8 @@ class Battles(Result):
     Attributes:
         systems: the systems, the best first.
         pairs: all pairs of systems, in the order of `systems`.
-        tie_parameter: nu. For two equal systems it is the probability of a tie, divided by the probability that the
-            first system wins. None if ties are not modelled.
+        tie_parameter: nu of Davidson's model. For two equal systems it is the probability of a tie, divided by the
+            probability that the first system wins. None if ties are not modelled.
         num_units: number of clusters; without clusters, number of battles.
         notes: what was left out, and pairs whose interval and adjusted p-value disagree.
     """
@@ -215,7 +215,7 @@ class Battles(Result):
 
 @takes(BattlesOptions)
 def battles(data: Any, options: BattlesOptions) -> Battles:
-    r"""Rank systems by battles of two: Bradley-Terry scores, standard errors for dependent battles, and joint ranks.
+    r"""Rank systems by battles of two: Bradley-Terry scores, standard errors for dependent battles, possible ranks.
 
     Args:
         data: the path of a table, a data frame, or a dict of columns. Either one row per battle, as Chatbot Arena

@@ -537,7 +537,7 @@ def mis_keyed_p(
     p is the share of orders of an instance's scores (a column of `scores` `[system, instance]`) whose correlation with
     the scores on all other instances is as low or lower. `totals` `[system]` are the sums of `scores`. `advance` is
     called with the number of drawn orders, to show progress. If orders are drawn, p = (exceed + 1) / (orders + 1),
-    where exceed is the number of such orders.
+    where exceed is the number of drawn orders with a correlation as low or lower.
 
     If p is above 0.1 after 2,000 orders, no more orders are drawn for this instance. This keeps p valid (Besag and
     Clifford 1991): below 0.1 the result is at least the p of all orders, and above 0.1 it is the p of the first 2,000

@@ -467,8 +467,8 @@ def _sample_sizes(
 ) -> Iterator[SampleSizeNeeded]:
     """Yield the sample size for each test; nothing if no difference to `detect` is given.
 
-    It is the larger of two numbers of units: the number from the normal approximation, and the number at which enough
-    units are likely to differ.
+    It comes from the normal approximation. For a permutation test, the power is computed exactly for right-or-wrong
+    answers; else enough units must also be likely to differ.
     """
     if options.detect is None:
         return

@@ -58,7 +58,7 @@ _MOST_CELLS = 2**28
 """At most this many counters of pairs are kept, one for each (m, k) as at the top of this file: m instances on which
 the systems differ, and k more right answers. The counters take 2 GiB."""
 _MOST_INSTANCES = 2**24
-"""There must be fewer instances than this, so that their numbers are exact in float32."""
+"""There must be fewer instances than this, so that float32 holds all counts of instances exactly."""
 _SHOWN, _NAMED = 50, 5
 
 
@@ -112,7 +112,8 @@ class Ranking(Result):
 
     Attributes:
         systems: the systems, the best first. Systems with equal scores are in the order of the data.
-        num_real: at least this number of the significant differences are real, at `confidence_level` (closed testing).
+        num_real: at least this number of the significant differences are real (the two systems truly differ), at
+            `confidence_level` (closed testing).
         num_real_of_all: at least this number of all differences are real, at the same level.
         threshold: the largest unadjusted p-value that is significant; None if no pair is significant.
         correction: how p is adjusted for all pairs.

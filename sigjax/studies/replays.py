@@ -206,7 +206,7 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
                 gone = {each.system: each.dropped_at or np.inf for each in replay.standings}
                 times[r] = [gone[name] for name in evaluation.systems]
                 last = max((time for time in times[r] if time < np.inf), default=np.inf)
-                if (times[r] == np.inf).sum() <= options.keep:  # then all systems stop
+                if (times[r] == np.inf).sum() <= options.keep:  # then no system needs more results
                     until = np.minimum(times[r], last)
                 else:
                     until = times[r]

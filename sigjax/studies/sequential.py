@@ -1,4 +1,4 @@
-r"""Sequential comparison: users may look at the results after every instance, and stop as soon as these decide.
+r"""Sequential comparison: users may look after every instance, and stop as soon as the results decide.
 
 `eprocess` defines the evidence E and says what the intervals assume. `best` contains the search for the best systems.
 """
@@ -59,7 +59,8 @@ _ADJUSTED_BY: dict[MonitorCorrection, str] = {
 }
 """Dict from a correction of `monitor` to words that say what the adjusted p of a pair is."""
 _STEEP, _MANY = 4.0, 10**4
-"""The smallest effect of the grid is `_STEEP` / sqrt(N). N is the largest number of instances, by default `_MANY`."""
+"""The smallest effect $c_k$ of the grid in `eprocess` is `_STEEP` / sqrt(N). N is the largest number of instances, by
+default `_MANY`."""
 _ROUNDING, _IN_MEMORY, _SHOWN = 2.0**-50, 2**21, 50
 """`_ROUNDING`: relative rounding error; sums that differ by no more are equal. `_IN_MEMORY`: about this many numbers
 are in memory at a time. `_SHOWN`: the text shows at most this many pairs."""
@@ -82,9 +83,9 @@ _MADE = (
 )
 """The names of the arguments of `Monitor`. A monitor has attributes with the same names."""
 _State = namedtuple("_State", "units instances total size log_e peak settled_at sign")
-"""The state of the pairs, without the evidence; each field is an array `[pair]`. `total` is the sum of the differences,
-and `size` the sum of the absolute scores of both systems. `log_e` is the logarithm of E (it no longer changes after the
-pair is settled), and `peak` its maximum so far. `settled_at` is 0 while the pair is open."""
+"""The state of the pairs, without the sums from which E is computed; each field is an array `[pair]`. `total` is the
+sum of the differences, and `size` the sum of the absolute scores of both systems. `log_e` is the logarithm of E (it no
+longer changes after the pair is settled), and `peak` its maximum so far. `settled_at` is 0 while the pair is open."""
 _DIGEST = re.compile("[0-9a-f]+:[0-9a-f]{1,8}")
 
 
@@ -247,7 +248,8 @@ class Monitor(Result):
     def _open(self) -> np.ndarray:
         """Mask `[pair]` of the open pairs. For the goal "pairs", these are the pairs that are not settled.
 
-        For the goal "best", a pair is open while both its systems are left, and more than `keep` systems are left.
+        For the goal "best", a pair is open while neither of its systems is dropped, and more than `keep` systems are
+        left.
         """
         left = self._dropped_at == 0
         return (self._state.settled_at == 0) & left[self._members].all(axis=1) & (left.sum() > self.keep)
@@ -474,7 +476,8 @@ class Monitor(Result):
                 units = state.units[now] + t + 1
                 state.log_e[now], state.peak[now] = path[t, new], peaks[t, new]
                 scaled = log_e_values(differences[: t + 1, new], self._effects, self._evidence[:, now])[1][2]
-                # E is evidence for the sign of the sum of scaled differences. The sum of differences may have another.
+                # E is evidence for the sign of the sum of scaled differences. The sum of differences may have the other
+                # sign.
                 agree = np.abs(totals[t, new]) > _ROUNDING * units * sizes[t, new]
                 agree &= np.sign(scaled) == np.sign(totals[t, new])
                 state.settled_at[now], state.sign[now] = units, np.where(agree, np.sign(scaled), 0.0)
@@ -540,7 +543,7 @@ class Monitor(Result):
         units. So the result depends only on the units and their order, however they are split into calls.
 
         Args:
-            of_units: unit -> its instances.
+            of_units: a dict from each unit to the positions of its instances.
             names: `[instance]` names.
             scores: `[system, instance]`, NaN for a missing score.
             clustered: whether units are sums over several instances or runs.

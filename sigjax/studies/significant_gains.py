@@ -160,8 +160,8 @@ class Gains(Result):
 
     Attributes:
         systems: all systems, in the order of the data.
-        pairs: one entry for each size, metric, test and pair, in this order.
-        points: one summary for each size, metric and test, in this order.
+        pairs: one entry for each size of the test set, metric, test and pair, in this order.
+        points: one summary for each size of the test set, metric and test, in this order.
         p_range: lowest and highest p of the pairs whose winners are counted elsewhere (`GainsAt.near` and `wins`).
         quantile: the threshold is this quantile of the rescaled gains.
         elsewhere: where winners may also win: "the other instances" or "the other test set"; empty if there are none.
@@ -393,7 +393,7 @@ def _compared(
 
 
 def _hypotheses(evaluation: EvaluationRecord, settings: Settings) -> Hypotheses:
-    """Return the hypotheses of all pairs, which contain the score of each system."""
+    """Return the hypotheses of all pairs of systems, together with the score of each system."""
     with named_errors([evaluation], settings):
         return problem_of(evaluation, settings).hypotheses
 

@@ -204,9 +204,10 @@ class Flips(Result):
         return Document("Flips", caption(self), self.headline, left, details, holds_texts=True)
 
     def instances(self, most: int = _SHOWN, others: str = "Files (-o) have") -> list[Block]:
-        """Return a table of the first instances on which the systems differ; for right-or-wrong answers, their names.
+        """Return a table of the first `most` instances on which the systems differ.
 
-        At most `most` instances are shown, and `others` says where the others are.
+        For right-or-wrong answers, return only the names of these instances. `others` are words that say where the
+        other instances are.
         """
         answers = self.additive and not self.lower_is_better and all({one.a, one.b} == {0.0, 1.0} for one in self.flips)
         if answers and not self.texts:

@@ -309,7 +309,7 @@ def _problem(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Set
 
 
 def _tested(problem: SumsProblem, test: Test, count: int, device: Device) -> Comparisons:
-    """Run one test on a group of trials; `count` is the number of all trials."""
+    """Run one test on a group of trials; `count` is the number of trials in all groups together."""
     settings = replace(problem.settings, test=test, method="montecarlo")
     if test == "permutation":
         exact = replace(settings, method="auto", budget=_NO_LIMIT)
