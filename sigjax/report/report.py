@@ -89,7 +89,8 @@ class Result(ShortRepr):
         color: bool = False,
         whole: bool | None = None,
     ) -> str:
-        """Return the result as text in lines of `width` characters; by default, the lines fit the terminal, or files.
+        """Return the result as text in lines of `width` characters; by default, as wide as the terminal, or as usual in
+        files.
 
         `color`: print the headline in bold. `whole`: show long lists in full (default: only in files).
         In this and the following methods, if `path` is given, the text is written to this file, and the path is

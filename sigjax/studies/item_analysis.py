@@ -341,7 +341,10 @@ class Items(Result):
         return lines
 
     def with_texts(self, texts: Mapping[str, EvaluationRecord]) -> Items:
-        """Show fields beside each instance: `texts` maps each field to an evaluation with this field as strata."""
+        """Return the result with fields to show beside each instance.
+
+        `texts` maps each field to an evaluation with this field as strata.
+        """
         return replace(self, texts=texts_by_id(texts, [one.id for one in self.items]))
 
     def _fields(self) -> dict[str, Any]:

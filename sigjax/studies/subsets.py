@@ -228,7 +228,10 @@ class Flips(Result):
         return ["Instances that differ, the largest part first:", Table.of(columns, names=(0, *texts)), means]
 
     def with_texts(self, texts: Mapping[str, EvaluationRecord]) -> Flips:
-        """Show fields beside each instance: `texts` maps each field to an evaluation with this field as strata."""
+        """Return the result with fields to show beside each instance.
+
+        `texts` maps each field to an evaluation with this field as strata.
+        """
         return replace(self, texts=texts_by_id(texts, [one.id for one in self.flips]))
 
     def _rows(self) -> list[dict[str, Any]]:
