@@ -89,8 +89,7 @@ class Result(ShortRepr):
         color: bool = False,
         whole: bool | None = None,
     ) -> str:
-        """Return the result as text in lines of `width` characters; by default, as wide as the terminal, or as usual in
-        files.
+        """Return the result as text in lines of `width` characters (default: the width of the terminal or of files).
 
         `color`: print the headline in bold. `whole`: show long lists in full (default: only in files).
         In this and the following methods, if `path` is given, the text is written to this file, and the path is
