@@ -23,7 +23,7 @@ from sigjax.run.shards import DEFAULTS, Shard, merge_shards, read_shard
 
 _NUMBER = re.compile(r"(\d{1,9})/(\d{1,9})", re.ASCII)
 _OF_SHARD = re.compile(r" ('--(shard|output)=[^']*'|(--shard|--output|-o)[ =]('[^']*'|[^\s'])+)")
-"""Pattern of the arguments on a command line that choose a shard and its output file."""
+"""Pattern of the arguments on a command line that choose a shard (a part of the work) and its output file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,10 +105,10 @@ def _shard(paths: Files, inputs: Inputs, options: CompareOptions, output: Output
 
 @flags(Output, files="The shards of one run (.npz), in any order; or files of `sigjax extract`.")
 def merge(paths: Files, output: Output) -> None:
-    """Add up the shards of `sigjax compare --shard K/N` to the report, byte for byte that of one process.
+    """Merge the shards of `sigjax compare --shard K/N` into the report, byte for byte the report of a single process.
 
-    The data are read again from the files that the shards were made of; nothing is sampled. Files of `sigjax extract`
-    on different instances of the same systems become one such file, -o ALL.npz.
+    The data are read again from the files from which the shards were made; nothing is sampled. Files of `sigjax
+    extract` on different instances of the same systems are joined into one such file, -o ALL.npz.
     """
     if not paths:
         raise InputError("expected the shards of a run, such as shard-*.npz, or files of `sigjax extract`")
@@ -129,7 +129,7 @@ def merge(paths: Files, output: Output) -> None:
 
 
 def _shard_inputs(name: str, shard: Shard) -> tuple[Files, Inputs, dict[str, Any]]:
-    """Return the data files that a shard was made of, the options to read them, and the settings of the comparison.
+    """Return the data files from which a shard was made, the options to read them, and the comparison's settings.
 
     Raise an error if the shard's file does not contain them.
     """

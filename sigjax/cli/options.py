@@ -103,7 +103,10 @@ def _flag(record: type, name: str) -> inspect.Parameter:
 
 
 def _type_of(name: str, annotation: Any, suggests: tuple[str, ...]) -> tuple[Any, dict[str, Any]]:
-    """Return the type of an option on the command line, and arguments of cyclopts that say how to read its value."""
+    """Return the type of an option on the command line, and arguments of cyclopts that say how to read its value.
+
+    `annotation` is the option's type in Python. `suggests` are the values that a shell suggests.
+    """
     members = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
     if suggests and str in members:
         return Literal[suggests] | str | None, {"show_choices": False}
@@ -229,7 +232,8 @@ def _report_pieces(of: OutputFormat) -> Callable[[Report, Mapping[str, Any], Pat
 def outputs(format: str | None, paths: Sequence[Path], known: Collection[str]) -> list[tuple[str, Path | None]]:
     """Return (format, file) for each output file; (format, None) for the terminal if there are no files.
 
-    The format is the user's choice, or else follows from the file's ending.
+    The format is the user's choice, or else follows from the file's ending. `known` are the formats that the command
+    can write.
 
     >>> outputs(None, [Path("a.json"), Path("a.tex"), Path("a.systems.csv")], OUTPUTS)
     [('json', PosixPath('a.json')), ('latex', PosixPath('a.tex')), ('systems-csv', PosixPath('a.systems.csv'))]
@@ -346,7 +350,7 @@ def caption(evaluation: EvaluationRecord) -> str:
 def _is_stdout(path: Path) -> bool:
     try:
         return os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
-    except (OSError, ValueError, AttributeError):  # stdout is no file, or the path does not exist
+    except (OSError, ValueError, AttributeError):  # stdout is not a file, or the path does not exist
         return False
 
 
@@ -400,7 +404,7 @@ class Output(WriteOptions):
     def check(self) -> None:
         """Raise an error for wrong options of output, before the command computes anything.
 
-        Wrong are names of files and figures without a known kind or format, and options without the file that they are
+        Files and figures must have a known format or kind, and an option must not be given without the file that it is
         for.
         """
         for path in self.figure:
@@ -621,7 +625,10 @@ class Inputs(ReadOptions):
         return read_data(given, self, metrics=self.metric, tasks=tasks, single=single, folds=folds, sliced=sliced)
 
     def check(self, paths: Files, *written: Any) -> None:
-        """Raise an error if an output file cannot be written, or would overwrite an input (also labels and reports)."""
+        """Raise an error if an output file cannot be written, or would overwrite an input.
+
+        Files of labels and reports count as inputs, too.
+        """
         named = (getattr(record, name, None) for record in written for name in ("extend", "groups"))
         parameters = split_parameters(self.reader or "")[1].values()
         more = [self.cluster, self.strata, *chain.from_iterable(parameters), *named]

@@ -54,8 +54,8 @@ def show(paths: Files, output: Output) -> None:
 def verify(paths: Files, inputs: Inputs, options: VerifyOptions, _: QuietOption) -> int:
     """Check that a report was made from these files: compare again, and compare the numbers.
 
-    Give the options that say how files are read; the metrics and all settings are those of the report. The exit code is
-    0 if everything is the same, 3 if anything differs, and 2 if the files or the report cannot be read.
+    Give the options that say how files are read; metrics and settings are taken from the report. The exit code is 0 if
+    everything is the same, 3 if anything differs, and 2 if the files or the report cannot be read.
     """
     if not paths:
         raise InputError("expected REPORT.json, and then the files that it was made of")
@@ -72,10 +72,10 @@ def verify(paths: Files, inputs: Inputs, options: VerifyOptions, _: QuietOption)
 def diff(paths: Files, options: DiffOptions, output: Results) -> int:
     """What changed between two reports, and with --margin: is any system worse by more than that?
 
-    The exit code is 0 if no system is worse by the margin (or there is none), 3 if one is, 4 if the data cannot tell,
-    and 2 for bad input. Reports and files of `sigjax extract` (.npz) of the same instances are judged by the paired
-    test. Reports without the scores of instances (`--keep-scores`), or of other instances, are judged as if
-    independent, with wider limits.
+    The exit code is 0 if no system is worse by the margin (or no margin is given), 3 if a system is worse, 4 if the
+    data cannot tell, and 2 for bad input. Reports and files of `sigjax extract` (.npz) of the same instances are judged
+    by the paired test. Reports without the scores of instances (`--keep-scores`), or of other instances, are judged as
+    if independent, with wider limits.
     """
     if len(paths) != 2:
         raise InputError(f"expected two reports, OLD.json and NEW.json, or two .npz files, got {len(paths)}")

@@ -34,7 +34,7 @@ def _systems(inputs: Inputs, paths: Files) -> EvaluationRecord | dict[str, Evalu
 
 
 def _samples(inputs: Inputs, paths: Files) -> EvaluationRecord | dict[str, EvaluationRecord]:
-    """Read the systems for a study of samples.
+    """Read the systems, for a study whose systems may have different instances.
 
     They are in one table, in gold files and system files, or in one file per system. In the last case, each file is
     read separately, because their instances may differ.
@@ -43,7 +43,10 @@ def _samples(inputs: Inputs, paths: Files) -> EvaluationRecord | dict[str, Evalu
 
 
 def _growing(inputs: Inputs, paths: Files, *, single: bool = False) -> list[EvaluationRecord]:
-    """Read results that are still growing: some systems may have more instances than other systems."""
+    """Read results that are still growing: some systems may have more instances than other systems.
+
+    `single`: whether one system is enough.
+    """
     if not single:
         STUDIES["monitor"].load("refuse_zero")(inputs.missing)
     missing = "pairwise" if inputs.missing == "error" else inputs.missing

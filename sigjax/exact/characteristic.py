@@ -258,8 +258,8 @@ def characteristic_functions(
     error.
 
     `shift` `[pair, frequency]` (in parts of a half turn) is subtracted from the angle. `tables` contains the fields of
-    `CharacteristicTables` (logs, error, angles, angles_error) and the field `half_angles` of `Angles`. `half_turn` is the
-    number of parts of a half turn. `xp` is NumPy or `jax.numpy`.
+    `CharacteristicTables` (logs, error, angles, angles_error) and the field `half_angles` of `Angles`. `half_turn` is
+    the number of parts of a half turn. `xp` is NumPy or `jax.numpy`.
     """
     logs, logs_error, angles, angles_error, half_angles = tables
     exponent = counts @ logs

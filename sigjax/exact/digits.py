@@ -375,7 +375,7 @@ def _transformed(
 ) -> Decimal:
     """Return the sum over points of count times weight times tilted probability, as a Fourier sum with `bits` bits.
 
-    `times` `[row, column]` are the counts of the points. A point is a value of K = (S + sum of all rows) / 2, where S
+    `counts` `[row, column]` are the counts of the points. A point is a value of K = (S + sum of all rows) / 2, where S
     is the random-sign sum. K is `low` plus the point's place in the window (`places` `[row]`, `columns` `[column]`).
     `lengths` are the lengths of the window. The weight of a point is the product over axes of z^(star - place), so the
     point with the place `star` has the weight 1. `z` `[axis]` is exp(2 theta) under the tilt theta. `odds` are the odds
@@ -491,8 +491,8 @@ def _runs(
 ) -> _Complex:
     """Return the Fourier transform `[row, frequency]` of the weights of each row of points.
 
-    `times` `[row, column]` are the counts of the points, and `columns` their places on the second axis. The weight of a
-    point is its count times z^(star - place).
+    `counts` `[row, column]` are the counts of the points, and `columns` their places on the second axis. The weight of
+    a point is its count times z^(star - place).
 
     The terms of all places from 0 to an end are a geometric series. So the sum over a run of points with equal counts
     is the difference of two such series.

@@ -55,22 +55,22 @@ class Window:
     shear: np.ndarray
     """`[axis, axis]`: the sum S in sheared coordinates is S @ shear. The shear does not change the first axis."""
 
-    def axis_values(self, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def axis_values(self, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the values of S on the first axis `[pair, place]`, and the first value on the second axis `[pair, 1]`.
 
-        `some` are the indices of the pairs.
+        `pairs` are the indices of the pairs.
         """
-        low = self.start[some]
+        low = self.start[pairs]
         return low[:, :1] + 2 * np.arange(self.lengths[0]), low[:, 1:]
 
-    def unclipped(self, some: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    def unclipped(self, pairs: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Return a mask `[pair, value]` of the values (`first`, `second`) of the sum S that are possible on both axes.
 
         The values are in sheared coordinates. Impossible values are clipped to the largest possible value. On the
         second axis, values within `_MARGIN` of clipped values are excluded, too.
         """
         sign = self.shear[1, 1]
-        one, other = self.reach[some].T[:, :, None]
+        one, other = self.reach[pairs].T[:, :, None]
         return (np.abs(first) <= one) & (np.abs(sign * (second - self.shear[0, 1] * first)) <= other - _MARGIN)
 
 
@@ -93,11 +93,11 @@ def _edges(
     delta_of: DeltaOfPairs,
     thresholds: np.ndarray,
     strict: bool,  # noqa: FBT001
-    some: np.ndarray,
+    pairs: np.ndarray,
 ) -> np.ndarray:
-    """Return the edges `[pair, place]` (see `find_edges`) of the pairs with the indices `some`."""
-    (width, height), (values, low) = window.lengths, window.axis_values(some)
-    is_met, delta = partial(is_extreme, thresholds=thresholds[some], strict=strict), delta_of(some)
+    """Return the edges `[pair, place]` (see `find_edges`) of the pairs with the indices `pairs`."""
+    (width, height), (values, low) = window.lengths, window.axis_values(pairs)
+    is_met, delta = partial(is_extreme, thresholds=thresholds[pairs], strict=strict), delta_of(pairs)
     spacing = _SPACING if values.size > _MOST_SEARCHED else 1
     node_places = np.unique(np.append(np.arange(0, width, spacing), width - 1))
     nodes = values[:, node_places]
@@ -116,9 +116,9 @@ def _edges(
         return over
     rise, crossed = np.maximum(at(over) - at(over - 1), 1e-300), over.astype(np.float64)
     for _ in range(3):
-        crossed = np.clip(crossed - (at(crossed) - thresholds[some]) / rise, over - 1, over)
+        crossed = np.clip(crossed - (at(crossed) - thresholds[pairs]) / rise, over - 1, over)
     below, above = (is_met(at(crossed + near)) for near in (-_BRACKET, _BRACKET))
-    inside = window.unclipped(some, nodes, low + 2 * crossed)
+    inside = window.unclipped(pairs, nodes, low + 2 * crossed)
     edge, open_ = _edges_between(
         window, node_places, crossed, ~below & above & inside, (over == height + more) & inside
     )

@@ -167,7 +167,7 @@ def _line_group(
     device: Any,
     real: Real,
 ) -> Tails:
-    """Return the tail probabilities of the pairs `some` (indices), which have the same tilt.
+    """Return the tail probabilities of `pairs` (indices), which have the same tilt.
 
     For these pairs, `edge` is the smallest extreme value of the sum S, `reach` the largest value, and `deviation` the
     standard deviation, all `[pair]`.
@@ -593,7 +593,7 @@ class _Grid:
     def tails(
         self, edges: np.ndarray, points: np.ndarray, device: Any, pairs: np.ndarray
     ) -> tuple[Tails, np.ndarray, np.ndarray]:
-        """Return the tail probabilities of the pairs `own` (indices), which have the same tilt theta.
+        """Return the tail probabilities of `pairs` (indices), which have the same tilt theta.
 
         `edges` `[pair, place]` are the edges of `find_edges`, and `points` `[pair, axis]` the pairs' likeliest extreme
         points (values of the sum S). Let `nearest` be the grid point nearest to a pair's point. Returns three things:

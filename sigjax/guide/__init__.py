@@ -67,13 +67,13 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "development",
     ),
 }
-"""Section -> its pages, in the order in which a newcomer would read them."""
+"""Dict from each section to its pages, in the order in which a newcomer would read them."""
 TOPICS = tuple(topic for topics in SECTIONS.values() for topic in topics)
 WIDTH = 80
 """The width of a page in the terminal, in characters."""
 _STYLES = {"markdown.code": "bold", "markdown.h1": "bold", "markdown.h2": "bold", "markdown.item.bullet": ""}
 _MOST_FOUND, _PAGES_OF_COMMAND = 12, 3
-"""Largest numbers of pages that a search lists, and that the help of a command lists."""
+"""A search lists at most `_MOST_FOUND` pages, and the help of a command at most `_PAGES_OF_COMMAND` pages."""
 _MOST_ANSWERS = 2
 """A search shows at most this many entries from the page of questions."""
 _LONG_STEM = 5
@@ -255,9 +255,9 @@ class _Page:
         return -by_head, -_count(self._name, tokens), -max(counts), -counts.count(max(counts))
 
     def best(self, tokens: Sequence[str]) -> str:
-        """Return the sentence (not the title) with most of the words.
+        """Return the sentence (not the title) that has most of the words.
 
-        If several sentences have as many, it is the first.
+        If several sentences have equally many, return the first of them.
         """
         others = [text for text in self.sentences if text != self._title]
         return max(others, key=lambda text: _count(text, tokens))
@@ -293,7 +293,9 @@ def _count(text: str, tokens: Sequence[str]) -> int:
 
 
 def _number(token: str) -> str:
-    """Return the kind of a number; empty if the word is no number. A search also finds other numbers of the same kind.
+    """Return the kind of a number; empty if the word is not a number.
+
+    A search also finds other numbers of the same kind.
 
     >>> list(map(_number, ["2e-91", "0.06", "2-4", "12", "95%", "e-2", "bleu-4"]))
     ['power', 'decimal', 'range', 'whole', 'whole', '', '']
@@ -313,7 +315,7 @@ def _number(token: str) -> str:
 
 @cache
 def _pattern(token: str, same_words: Sequence[Sequence[str]] = _SAME_WORDS) -> re.Pattern[str]:
-    """Return the pattern that finds a word, its forms, and words with the same meaning.
+    """Return the pattern that finds a word, its forms, and words with the same meaning (groups in `same_words`).
 
     >>> [bool(_pattern("star").search(text)) for text in ("starts", "a star", "stars", "an asterisk")]
     [False, True, True, True]
@@ -505,4 +507,4 @@ _TABLES: Mapping[str, Callable[[], Iterable[str]]] = {
     "fields of reports": partial(_fields, "Report"),
     "references": _references,
 }
-"""The line in braces on a page -> the function that yields the text in its place."""
+"""Dict from the line in braces on a page to the function that yields the text for its place."""

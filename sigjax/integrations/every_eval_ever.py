@@ -23,7 +23,7 @@ _SAME = 1e-6
 
 
 def uncertainty_of(system: SystemScore, settings: Any, instances: int) -> dict[str, Any]:
-    """Return the JSON object `uncertainty` for the score of a system."""
+    """Return the JSON object `uncertainty` for the score of a system on this number of instances."""
     made: dict[str, Any] = {"num_samples": instances}
     if system.standard_error is not None:
         made["standard_error"] = {"value": system.standard_error, "method": "analytic"}
@@ -41,6 +41,8 @@ def uncertainty_of(system: SystemScore, settings: Any, instances: int) -> dict[s
 
 def with_uncertainty(record: dict[str, Any], report: Any, *, source: str = "record") -> int:
     """Add the uncertainty to the results of a record that are also in the report; return the number of these results.
+
+    `source` is the name of the record in messages.
 
     Raises:
         InputError: the report does not have the model, or none of its evaluations, or a score in the record is

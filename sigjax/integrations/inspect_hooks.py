@@ -1,4 +1,4 @@
-"""Inspect: hooks that write a report on every run of several models. Inspect finds the hooks by its entry points.
+"""Inspect: hooks that write a report on every run of several models. Inspect finds the hooks through its entry points.
 
 Set SIGJAX_REPORT=report.html (or .md, .txt, .json, .tex, .csv). When a run ends, the hooks compare the models on each
 task with at least two models, and write the report. If there are several tasks, each has its own file
@@ -17,7 +17,7 @@ from sigjax.integrations import report_path, write_report
 
 
 def write_reports(logs: Iterable[Any], path: Path) -> dict[Path, str]:
-    """Compare the models on each task of Inspect's logs; return report file -> what the command prints."""
+    """Compare the models on each task of Inspect's logs; return a dict from report file to the command's output."""
     from inspect_ai.log import read_eval_log, write_eval_log  # pyright: ignore[reportMissingImports]
 
     tasks: dict[str, dict[str, str]] = {}

@@ -1,10 +1,10 @@
-"""lm-evaluation-harness: evaluate models side by side, some questions at a time, and stop when it is decided.
+"""lm-evaluation-harness: evaluate models side by side, step by step, until the comparison is decided.
 
     python -m sigjax.integrations.lm_eval TASK small=hf,pretrained=ORG/A large=hf,pretrained=ORG/B
         --metric acc --goal best --step 25
 
-`evaluate` does the same for model objects. In each step, all models that are still needed answer the same questions, by
-`simple_evaluate(samples=...)`. The order of the questions is random.
+`evaluate` does the same for model objects. In each step, all models that are still needed answer the same next
+questions, with `simple_evaluate(samples=...)`. The order of the questions is random.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 def evaluate(
     models: Mapping[str, Any], task: str, metric: str, number: int, *, step: int = 25, seed: int = 1, **options: Any
 ) -> Iterator[Monitor]:
-    """Evaluate models (name -> LM of lm_eval) on a task; yield the monitor after each step, until it stops.
+    """Evaluate models (LM objects of lm_eval) on a task; yield the monitor after each step, until it stops.
 
     Args:
-        models: name -> model.
+        models: a dict from the name of each model to the model.
         task: the name of the task in lm_eval.
         metric: the metric in the logged samples of the task, such as acc or exact_match.
         number: the number of questions of the task.

@@ -1,4 +1,4 @@
-"""promptfoo: write a report after an evaluation of several providers or prompts, by the extension hook `afterAll`.
+"""promptfoo: write a report after an evaluation of several providers or prompts, with the extension hook `afterAll`.
 
     python -m sigjax.integrations.promptfoo
 

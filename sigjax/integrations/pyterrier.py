@@ -11,7 +11,7 @@ from typing import Any
 
 
 def permutation(a: Any, b: Any) -> tuple[float, float]:
-    """The mean difference and the p-value of the two-sided permutation test, by the defaults of sigjax.
+    """Return the mean difference and the p-value of the two-sided permutation test, with the defaults of sigjax.
 
     >>> permutation([0.5, 0.7, 0.9, 0.4], [0.4, 0.5, 0.6, 0.0])
     (0.25, 0.125)

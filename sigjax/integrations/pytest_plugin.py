@@ -1,6 +1,6 @@
 """A plugin for pytest: the fixture `no_regression` fails a test if scores are worse than the stored scores.
 
-pytest finds it by the entry point `pytest11` of sigjax. Stored scores are JSON files in the folder `sigjax_scores`
+pytest finds it through the entry point `pytest11` of sigjax. Stored scores are JSON files in the folder `sigjax_scores`
 beside the test; `pytest --sigjax-update` writes them.
 """
 
@@ -43,7 +43,7 @@ class NoRegression:
         """Fail if the mean score is significantly lower than the stored mean by more than the margin.
 
         Args:
-            scores: instance id -> score; or a sequence of scores in the same order in every call.
+            scores: a dict from instance id to score; or a sequence of scores in the same order in every call.
             margin: the largest loss that you accept.
             name: the name of the file with stored scores; if left out, the name of the test.
             lower_is_better: whether lower scores are better, so that an increase is a loss.
@@ -85,6 +85,6 @@ class NoRegression:
 
 @pytest.fixture
 def no_regression(request: pytest.FixtureRequest) -> NoRegression:
-    """Give a function to call with scores and a margin; the test fails if they are worse than the stored scores."""
+    """Give a function to call with scores and a margin; it fails if the scores are worse by more than the margin."""
     folder = request.path.parent / "sigjax_scores"
     return NoRegression(folder, request.node.name, update=bool(request.config.getoption("--sigjax-update")))

@@ -42,7 +42,7 @@ _UNEQUAL = 2.0**20
 
 
 def sample_scores(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
-    """Scores `[system]` of columns `[system, input, instance]`.
+    """Return the scores `[system]` of columns `[system, input, instance]`.
 
     >>> from sigjax.metrics import METRICS
     >>> sample_scores(METRICS["median"], np.array([[[1.0, 4.0, 3.0]], [[2.0, 2.0, 0.0]]]))
@@ -67,7 +67,7 @@ def system_roundings(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
 
 
 def pair_rounding(metric: SampleMetric, a: np.ndarray, b: np.ndarray) -> float:
-    """Return a bound on the rounding error of a score, after any exchange of instances between two systems.
+    """Return a bound on the rounding error of a score that holds after any swap of outputs between two systems.
 
     `a` and `b` are the columns `[input, instance]` of the two systems.
     """
@@ -105,6 +105,8 @@ def _measured(metric: SampleMetric, tables: Sequence[np.ndarray]) -> float:
 
 def check_standards(metric: SampleMetric, columns: np.ndarray, standard: np.ndarray) -> None:
     """Raise an error if the standardization that a metric declares changes its scores.
+
+    `columns` and `standard` (the standardized columns) are `[system, input, instance]`.
 
     >>> mean = SampleMetric("mean", lambda x: x.mean(), ("value",), standardize=("center",))
     >>> check_standards(mean, np.array([[[1.0, 3.0]]]), np.array([[[-1.0, 1.0]]]))
@@ -172,7 +174,7 @@ def _check_rows(
 
 
 def _call(metric: SampleMetric, columns: Sequence[np.ndarray] | np.ndarray, weights: np.ndarray) -> float:
-    """The value of the metric for the columns `[input, instance]` of one system."""
+    """Return the value of the metric for one system: `columns` `[input, instance]`, `weights` `[instance]`."""
     arrays = [*columns, weights] if metric.weighted else [*columns]
     names = ", ".join([*metric.inputs, "weights"] if metric.weighted else metric.inputs)
     try:
@@ -287,6 +289,8 @@ _LARGEST = 2.0**52
 def variance(value: Array, weights: Array) -> Array:
     r"""Sample variance, $\sum_i w_i (x_i - \bar x)^2 / (n - 1)$ with $n = \sum_i w_i$ (ddof = 1).
 
+    Instance i is drawn $w_i$ times (`weights`).
+
     Equal to `numpy.var(ddof=1)` of the repeated instances; NaN for one instance.
 
     >>> float(variance(np.array([1.0, 3.0, 9.0]), np.array([1.0, 1.0, 0.0])))
@@ -299,8 +303,8 @@ def variance(value: Array, weights: Array) -> Array:
 def correlation(prediction: Array, gold: Array, weights: Array) -> Array:
     r"""Pearson's correlation of predictions with gold values, $s_{pg} / \sqrt{s_{pp} s_{gg}}$.
 
-    $s_{pg} = \sum_i w_i (p_i - \bar p)(g_i - \bar g)$. Reference: Pearson (1895), "Note on regression and inheritance
-    in the case of two parents".
+    $s_{pg} = \sum_i w_i (p_i - \bar p)(g_i - \bar g)$, where instance i is drawn $w_i$ times. Reference: Pearson
+    (1895), "Note on regression and inheritance in the case of two parents".
 
     Scores are in [-1, 1] and equal `scipy.stats.pearsonr`; NaN if all drawn values of a column are equal.
 
@@ -317,6 +321,8 @@ def correlation(prediction: Array, gold: Array, weights: Array) -> Array:
 def median(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Median, the middle value or the mean of the two middle values; equal to `numpy.median` of the repeated instances.
 
+    Each instance is repeated as often as `weights` says.
+
     >>> float(median(np.array([5.0, 1.0, 2.0]), np.array([1.0, 2.0, 1.0])))
     1.5
     """
@@ -332,9 +338,12 @@ def median(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def iqm(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
     r"""Interquartile mean: the mean without the lowest and the highest quarter of the values.
 
-    $\frac{1}{n - 2k} \sum_{i = k + 1}^{n - k} x_{(i)}$ with $k = \lfloor n / 4 \rfloor$, equal to
-    `scipy.stats.trim_mean(x, 0.25)` of the repeated instances. Reference: Agarwal et al. (2021), "Deep reinforcement
-    learning at the edge of the statistical precipice", where $x$ are the scores of all runs on all games.
+    Each instance is drawn as often as `weights` says.
+
+    $\frac{1}{n - 2k} \sum_{i = k + 1}^{n - k} x_{(i)}$ with $k = \lfloor n / 4 \rfloor$ for the n drawn values in
+    ascending order, equal to `scipy.stats.trim_mean(x, 0.25)` of the repeated instances. Reference: Agarwal et al.
+    (2021), "Deep reinforcement learning at the edge of the statistical precipice", where $x$ are the scores of all runs
+    on all games.
 
     >>> float(iqm(np.array([5.0, 1.0, 2.0, 90.0]), np.ones(4)))
     3.5
@@ -349,10 +358,10 @@ def iqm(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def auc(score: np.ndarray, label: np.ndarray, weights: np.ndarray) -> np.ndarray:
     r"""Area under the ROC curve: how often a positive instance scores above a negative instance; ties count half.
 
-    $\sum_{i: y_i = 1} w_i (N_{<}(s_i) + N_{\le}(s_i)) / (2 W_1 W_0)$, where $N_{<}$ and $N_{\le}$ count negative
-    instances with scores below, and up to, $s_i$. $W_1$ and $W_0$ are the numbers of positive and negative instances.
-    The area is Mann and Whitney's U divided by $W_1 W_0$. Reference: Hanley and McNeil (1982), "The meaning and use of
-    the area under a receiver operating characteristic (ROC) curve".
+    $\sum_{i: y_i = 1} w_i (N_{<}(s_i) + N_{\le}(s_i)) / (2 W_1 W_0)$, where instance i is drawn $w_i$ times; $N_{<}$
+    and $N_{\le}$ count drawn negative instances with scores below, and up to, $s_i$. $W_1$ and $W_0$ are the numbers of
+    drawn positive and negative instances. The area is Mann and Whitney's U divided by $W_1 W_0$. Reference: Hanley and
+    McNeil (1982), "The meaning and use of the area under a receiver operating characteristic (ROC) curve".
 
     Labels are 1 for positive instances and 0 for negative instances. Scores are in [0, 1]; NaN if a label is not drawn.
 
@@ -391,8 +400,9 @@ def spearman(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> n
     r"""Spearman's correlation: Pearson's correlation of the ranks; equal values have the mean of their ranks.
 
     $\sum_i w_i p_i g_i / \sqrt{\sum_i w_i p_i^2 \sum_i w_i g_i^2}$, where $p_i = N_{<}(i) + N_{\le}(i) - n$ is twice
-    the deviation of a rank from the mean rank of the $n = \sum_i w_i$ drawn instances. Reference: Spearman (1904), "The
-    proof and measurement of association between two things".
+    the deviation of a rank from the mean rank of the $n = \sum_i w_i$ drawn instances; $N_{<}$ and $N_{\le}$ count
+    drawn instances with smaller, and with at most equal, values. Instance i is drawn $w_i$ times. Reference: Spearman
+    (1904), "The proof and measurement of association between two things".
 
     Scores are in [-1, 1] and equal `scipy.stats.spearmanr`; NaN if all drawn values of a column are equal.
 
@@ -407,10 +417,11 @@ def spearman(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> n
 def kendall(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> np.ndarray:
     r"""Kendall's tau-b: concordant minus discordant pairs, divided by the geometric mean of numbers of untied pairs.
 
-    $(C - D) / \sqrt{(n_0 - n_p)(n_0 - n_g)}$, where C and D are the numbers of concordant and discordant pairs. There
-    are $n_0 = n (n - 1) / 2$ pairs; $n_p$ pairs have equal predictions, and $n_g$ pairs have equal gold values. Scores
-    are in [-1, 1] and equal `scipy.stats.kendalltau`; NaN as in `spearman`. Inversions are counted bit by bit of the
-    gold ranks, in $n \log n$ steps. Reference: Kendall (1945), "The treatment of ties in ranking problems".
+    $(C - D) / \sqrt{(n_0 - n_p)(n_0 - n_g)}$, where C and D are the numbers of concordant and discordant pairs. The n
+    drawn instances have $n_0 = n (n - 1) / 2$ pairs; $n_p$ pairs have equal predictions, and $n_g$ pairs have equal
+    gold values. Scores are in [-1, 1] and equal `scipy.stats.kendalltau`; NaN as in `spearman`. Inversions are counted
+    bit by bit of the gold ranks, in $n \log n$ steps. Reference: Kendall (1945), "The treatment of ties in ranking
+    problems".
 
     >>> float(kendall(np.array([1.0, 2.0, 3.0, 3.0]), np.array([1.0, 5.0, 6.0, 6.0]), np.ones(4)))
     1.0
@@ -428,7 +439,10 @@ def kendall(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> np
 
 
 def _centre(value: Array, weights: Array) -> Array:
-    """Values minus the mean of the drawn values; all 0 if the drawn values are equal."""
+    """Return values minus the mean of the drawn values; all 0 if the drawn values are equal.
+
+    `weights` says how often each instance is drawn.
+    """
     xp = weights.__array_namespace__()
     # Subtract a drawn value first. Then equal values are exactly 0, and a mean far from 0 costs no digits.
     apart = value - xp.max(xp.where(weights > 0.0, value, -xp.inf), axis=-1, keepdims=True)
@@ -436,7 +450,7 @@ def _centre(value: Array, weights: Array) -> Array:
 
 
 def sums_before(values: np.ndarray) -> np.ndarray:
-    """For each place, the sum of the whole numbers before this place.
+    """Return for each place the sum of the whole numbers before this place.
 
     The last sum is the total. Numbers `[..., place]` give sums `[..., place + 1]` (int64).
 
@@ -449,9 +463,9 @@ def sums_before(values: np.ndarray) -> np.ndarray:
 
 
 def _doubled_ranks(column: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """For each instance, twice the deviation of its rank from the mean rank of the drawn instances, `[..., instance]`.
+    """Return twice the deviation of each instance's rank from the mean rank of the drawn instances, `[..., instance]`.
 
-    These are whole numbers.
+    These are whole numbers. `weights` says how often each instance is drawn.
     """
     codes = np.unique(column, return_inverse=True)[1]
     up_to = sums_before(_counts_by_code(codes, weights))
@@ -459,17 +473,20 @@ def _doubled_ranks(column: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def _counts_by_code(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """For each distinct code, in ascending order, the number of drawn instances with it, `[..., distinct code]`."""
+    """Return the number of drawn instances with each distinct code (ascending), `[..., distinct code]`.
+
+    `weights` says how often each instance is drawn.
+    """
     order = np.argsort(codes)
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     return np.add.reduceat(np.take(weights, order, axis=-1), starts, axis=-1)
 
 
 def _inversions(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Number of inversions `[...]` (int64): pairs of drawn instances where the earlier instance has the larger code.
+    """Return the number of inversions `[...]` (int64): pairs of drawn instances, the earlier with the larger code.
 
-    `codes` are `[instance]`. For each bit, count the pairs whose codes differ in this bit but in no higher bit, where
-    the earlier code has the bit 1.
+    `codes` are `[instance]`, and `weights` says how often each instance is drawn. For each bit, count the pairs whose
+    codes differ in this bit but in no higher bit, where the earlier code has the bit 1.
     """
     total = np.zeros(weights.shape[:-1], np.int64)
     for bit in range(int(codes.max()).bit_length()):
@@ -516,7 +533,7 @@ def _median_rounding(value: np.ndarray) -> float:
 
 
 def _iqm_rounding(value: np.ndarray) -> float:
-    """Bound on the rounding error of `iqm`: the mean of at most all instances, added in the order of their values."""
+    """Bound on the rounding error of `iqm`, which adds at most all values, in ascending order."""
     return (len(value) + 8.0) * _EPSILON * float(np.abs(value).max())
 
 

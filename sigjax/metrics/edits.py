@@ -136,7 +136,7 @@ def align(reference: Words, output: Words) -> list[EditOperation]:
 
 
 def _table(reference: Words, output: Words) -> list[Sequence[int]]:
-    """Least costs `[reference word][output word]` of aligning both texts up to and including these words."""
+    """Return the least costs `[reference word][output word]` of aligning both texts up to and including these words."""
     first = [0]
     for cost, before in zip(output.costs[1:], output.before[1:], strict=True):
         first.append(min(first[p] for p in before) + cost)
@@ -219,7 +219,7 @@ def _rate(sums: Array, scale: float) -> Array:
 
 
 def edit_distance(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
-    """The least number of insertions, deletions and substitutions that turn a sequence of tokens into another.
+    """The least number of insertions, deletions and substitutions that turn one sequence of tokens into another.
 
     The bits of two Python integers hold a column of the table of distances, so that a token costs about twelve
     operations.
@@ -251,7 +251,8 @@ def edit_distance(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
 
 
 Errors = Callable[[Any, Any], tuple[int, int]]
-"""Function: (tokens of a reference, tokens of an output) -> (number of errors, length of the reference)."""
+"""A function that maps the tokens of a reference and of an output to the number of errors and the reference's
+length."""
 
 
 def _fewest_errors(reference: Sequence[str], output: Sequence[str]) -> tuple[int, int]:
@@ -278,7 +279,7 @@ def _start_counting(split: Callable[[str], Any], errors: Errors, recipe: Recipe)
         )
 
     def least(output: Any, references: Sequence[Any]) -> tuple[int, int]:
-        """Return (errors, length) for the first of the references with the lowest error rate."""
+        """Return (errors, length) for the reference with the lowest error rate; if there are several, for the first."""
         counts = [errors(reference, output) for reference in references]
         return min(counts, key=lambda count: count[0] / count[1] if count[1] else np.inf if count[0] else 0.0)
 

@@ -29,7 +29,7 @@ def ppi_lambda(sums: Array) -> Array:
     r"""The weight of the judge, $\mathrm{cov}_l(y, f) / (\mathrm{var}(f) (1 + n / N))$; 0 if the judge never varies.
 
     Sums `[..., stat]` give weights `[...]`. stat = (n, N, and the sums of y, of f if labelled, of f if not labelled, of
-    y f, and of f^2), with y, f, n and N as at the top of this module.
+    y f, and of f^2). Here n instances have a human label y and N have none, and f is the score of the judge.
 
     >>> stats = PPI.extract(np.array([1.0, 0.0, np.nan, np.nan]), np.array([1.0, 0.0, 1.0, 0.0]))
     >>> float(ppi_lambda(stats.sum(axis=0)))  # 1/4 divided by (1/3 multiplied by 2)

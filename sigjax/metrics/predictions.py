@@ -65,9 +65,11 @@ def matthews(sums: Array) -> Array:
 
 
 def cohen_kappa(sums: Array) -> Array:
-    r"""Cohen's kappa, agreement above chance: $(c n - \sum_k p_k g_k) / (n^2 - \sum_k p_k g_k)$; see `matthews`.
+    r"""Cohen's kappa, agreement above chance: $(c n - \sum_k p_k g_k) / (n^2 - \sum_k p_k g_k)$.
 
-    Scores `[...]` are up to 1; 0 if predictions and gold labels are all of the same class. Reference: Cohen (1960).
+    Of n instances, c are right, $p_k$ are predicted as class k, and $g_k$ have the gold label k. Sums `[..., stat]`
+    with stat = (correct, predicted of each class, gold of each class) give scores `[...]` up to 1; 0 if predictions and
+    gold labels are all of the same class. Reference: Cohen (1960).
 
     >>> round(float(cohen_kappa(np.array([4.0, 4.0, 2.0, 4.0, 2.0]))), 6)
     0.25
@@ -132,7 +134,8 @@ def class_metric(name: str, classes: Sequence[str]) -> Metric:
 def class_numbers(name: str, truth: np.ndarray, predicted: np.ndarray, classes: Mapping[str, int]) -> np.ndarray | None:
     """Return the value of the statistic `name` for each instance, `[instance]`; None for an unknown name.
 
-    For the names "value", "tp" and "correct", the value is 1 if the predicted label is right, else 0.
+    `truth` and `predicted` are codes of the gold and the predicted label `[instance]`, and `classes` maps labels to
+    codes. For the names "value", "tp" and "correct", the value is 1 if the predicted label is right, else 0.
     """
     kind, _, label = name.partition(":")
     if not label:
@@ -162,7 +165,10 @@ def _thirds(sums: Array) -> tuple[Array, Array, Array]:
 
 
 def _mean_of_classes(values: Array, occurrences: Array) -> Array:
-    """The mean `[...]` of `values` `[..., class]` over the classes that occur; values of other classes must be 0."""
+    """Return the mean `[...]` of `values` `[..., class]` over the classes that occur.
+
+    A class occurs if its number of `occurrences` `[..., class]` is not 0. Values of all other classes must be 0.
+    """
     occurs = divide(occurrences, occurrences)  # 1 or 0, of the type of the sums
     return divide(values.sum(-1), occurs.sum(-1))
 

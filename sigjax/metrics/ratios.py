@@ -62,7 +62,7 @@ def monotone(score: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def is_monotone(score: Callable[..., Array]) -> bool:
-    """Whether a score was declared by `monotone`.
+    """Whether a score function was declared with `monotone`.
 
     >>> is_monotone(ratio_score), is_monotone(lambda sums: sums[..., 0] ** 2)
     (True, False)
@@ -91,7 +91,7 @@ def mean_score(sums: Array) -> Array:
 def refuse_where(wrong: np.ndarray, rule: str, column: np.ndarray, advice: str = "") -> None:
     """Raise an error if any entry of `wrong` `[instance]` is true.
 
-    The message shows the first wrong number of `column`.
+    The message has the `rule` that is broken, the first wrong number of `column`, and `advice`.
 
     >>> refuse_where(np.array([False, True]), "label must be 0 or 1", np.array([1, 2]))
     Traceback (most recent call last):
@@ -149,7 +149,7 @@ def _right_or_wrong(value: np.ndarray) -> np.ndarray:
 
 
 SHARES, PERCENT, RATES = (0.0, 1.0), (0.0, 100.0), (0.0, math.inf)
-"""(lowest, highest) possible score. `SHARES`: of shares; `PERCENT`: of percentages; `RATES`: of rates."""
+"""The lowest and the highest possible score: `SHARES` for shares, `PERCENT` for percentages, `RATES` for rates."""
 _TWO, _TOKENS = ("numerator", "denominator"), ("correct", "tokens")
 RATIO = Metric("ratio", ratio_score, _TWO, partial(stack_nonnegative, _TWO, (1,)), _TWO, portable=True)
 """The ratio of two sums. A negative denominator raises an error, since a ratio jumps if its denominator passes 0."""
@@ -436,7 +436,8 @@ class Shifted(NamedTuple):
     """The evaluation `deltas`, with each system shifted once more, by a number of its own. The differences of two
     systems vary over the instances as before."""
     scores: EvaluationRecord
-    """The evaluation with each system shifted by a number of its own (`shifts`), by which its score gets smaller."""
+    """The evaluation with each system shifted by a number of its own (`shifts`). This reduces its score by the same
+    number."""
     shifts: np.ndarray
     """[system] float64: for each system, the number that was subtracted for `scores`."""
     means: np.ndarray
@@ -444,7 +445,7 @@ class Shifted(NamedTuple):
 
 
 def shifted(evaluation: EvaluationRecord) -> Shifted | None:
-    """Shift large numbers of an evaluation to near 0. Return None if they are not large, or if its score is no mean.
+    """Shift large numbers of an evaluation to near 0. Return None if they are not large, or if its score is not a mean.
 
     >>> from sigjax.metrics import evaluation_from_arrays
     >>> evaluation = evaluation_from_arrays({"A": [10**15 + 3, 10**15 + 1], "B": [10**15, 10**15]}, metric="mean")
@@ -481,7 +482,8 @@ def shifted(evaluation: EvaluationRecord) -> Shifted | None:
 def _instance_shifts(evaluation: EvaluationRecord, values: np.ndarray, counts: np.ndarray) -> np.ndarray | None:
     """Return a shift `[instance]` that all systems share, equal for all runs of an instance.
 
-    Return None if the systems differ in their counts, or if runs have other counts than 1.
+    `values` and `counts` are `[system, instance]`. Return None if the systems differ in their counts, or if runs have
+    other counts than 1.
     """
     if (counts != (counts[:1] if evaluation.runs is None else 1)).any():
         return None
@@ -577,7 +579,7 @@ def _are_large(numbers: _Numbers) -> bool:
 
 
 def _any_close_pair(values: np.ndarray, least: float) -> bool:
-    """Whether some two systems differ by numbers that are small, or vary little, compared with their `values`.
+    """Whether any two systems have differences that are small, or vary little, compared with their `values`.
 
     Values are `[system, instance]`.
     """

@@ -246,7 +246,7 @@ def check_score(metric: Metric, sums: np.ndarray) -> None:
     """
     if metric.score in _OWN_SCORES:
         return
-    count = next(count for count in (2, 3, 4) if count not in sums.shape)  # no two axes have one size
+    count = next(count for count in (2, 3, 4) if count not in sums.shape)  # no two axes have the same size
     together = np.repeat(sums[:, None], count, axis=1)
     together.flags.writeable = False
     try:
@@ -411,7 +411,7 @@ def refuse_mean(name: object, values: object) -> None:
 
 
 def check_enough(systems: Any) -> None:
-    """Raise an error if there are fewer than two systems. Data that are no mapping raise an error elsewhere."""
+    """Raise an error if there are fewer than two systems. Data that are not a mapping raise an error elsewhere."""
     if issubclass(type(systems), Mapping) and len(systems) < 2:
         raise InputError(f"a comparison needs at least two systems, got {len(systems)}")
 

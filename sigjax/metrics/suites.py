@@ -147,7 +147,8 @@ def _has_equal_units(evaluation: EvaluationRecord) -> bool:
 def _weighted(scores: np.ndarray, sizes: np.ndarray, task: np.ndarray) -> tuple[np.ndarray, Score, tuple[str, ...]]:
     """Make statistics of a weighted mean of all instances: the weighted score, and the weight.
 
-    Return the statistics `[system, instance, stat]`, the score function, and the names of the statistics. The weight is
+    `scores` are `[system, instance]`; `sizes` `[instance]` is the number of instances of the instance's task. Return
+    the statistics `[system, instance, stat]`, the score function, and the names of the statistics. The weight is
     proportional to 1 / n, where n is the number of instances of the task. The sum of the weights is the same in every
     resample. So only the weighted score varies, and exact tests are possible.
     """
@@ -165,8 +166,9 @@ def _task_statistics(
 ) -> tuple[np.ndarray, Score, tuple[str, ...]]:
     """Make statistics of a mean of task means: a value and a count for each task.
 
-    Return the statistics `[system, instance, stat]`, the score function, and the names of the statistics. They are used
-    if draws of clusters may change the number of instances of a task.
+    `scores` are `[system, instance]`, and `task` `[instance]` is the number of each instance's task. Return the
+    statistics `[system, instance, stat]`, the score function, and the names of the statistics. They are used if draws
+    of clusters may change the number of instances of a task.
     """
     count = int(task[-1]) + 1
     stats = np.zeros((*scores.shape, 2 * count))

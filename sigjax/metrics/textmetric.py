@@ -1,7 +1,7 @@
 """Metrics of texts: the record of such a metric, and BLEU, chrF and chrF++ from the counts of sacrebleu.
 
-A `TextMetric` has a metric, which turns counts into a score, and a function that makes the function that counts texts.
-`edits` and `rouge` have other metrics of texts.
+A `TextMetric` has a metric, which turns counts into a score, and a function `start`, which returns the function that
+counts texts. `edits` and `rouge` have other metrics of texts.
 
 References: Papineni, Roukos, Ward and Zhu (2002), "BLEU: a method for automatic evaluation of machine translation"; the
 smoothing is method 3 of Chen and Cherry (2014), "A systematic comparison of smoothing techniques for sentence-level
@@ -26,8 +26,8 @@ from sigjax.version import install_command
 Texts = Sequence[Sequence[str]]
 """Texts, as `texts[reference][segment]` or `texts[system][segment]`."""
 CountTexts = Callable[[Texts, Texts], np.ndarray]
-"""Function: (references `[reference][segment]`, outputs `[system][segment]`) -> counts `[system, segment, input]`, the
-inputs of the metric."""
+"""A function that maps references `[reference][segment]` and outputs `[system][segment]` to counts `[system, segment,
+input]`, the inputs of the metric."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Recipe:
 
     @property
     def case(self) -> str:
-        """How signatures write whether case is ignored: "lc" if it is ignored, else "mixed"."""
+        """The word for case in signatures: "lc" if case is ignored, else "mixed"."""
         return "lc" if self.lowercase else "mixed"
 
 
@@ -58,9 +58,10 @@ class TextMetric:
 
     Attributes:
         metric: the metric that turns the counts into a score.
-        start: function: recipe -> the function that counts texts, which is called for each block of segments.
-        signature: function: (recipe, number of references) -> a text with all options and versions that the counts
-            depend on.
+        start: a function that maps a recipe to the function that counts texts; the latter is called for each block of
+            segments.
+        signature: a function that maps a recipe and the number of references to a text with all options and versions on
+            which the counts depend.
         cost: the time to count one character of text, from the table in `run.costs`.
         block: number of segments that are counted at a time; the step of the progress bar.
         whole: whether the inputs of the metric are whole numbers (int64); else they are float64.
@@ -68,7 +69,8 @@ class TextMetric:
         shuffled words: ten minutes) and 1 GB (measured).
         extra: the name EXTRA in `pip install "sigjax[EXTRA]"`, which installs the library that counts; "" if none is
             needed.
-        notes: function: (recipe, references, outputs by system) -> notes on texts for which the metric may be wrong.
+        notes: a function that maps a recipe, references and the outputs of each system to notes on texts for which the
+            metric may be wrong.
     """
 
     metric: Metric
@@ -232,7 +234,7 @@ def start_sacrebleu(recipe: Recipe) -> CountTexts:
 
 
 def sacrebleu_signature(recipe: Recipe, num_references: int) -> str:
-    """The text that sacrebleu prints before a score: the metric's name in sacrebleu, and the signature."""
+    """Return the text that sacrebleu prints before a score: the metric's name in sacrebleu, and the signature."""
     return f"{PRINTED[recipe.metric]}|{sacrebleu_metric(recipe, num_references).get_signature()}"
 
 

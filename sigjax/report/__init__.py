@@ -4,7 +4,7 @@ For people, `sections` divides a report into a section per metric, with a family
 tables and sentences. `words` formats names and numbers. All tables are `Table` records. Other modules only escape text,
 lay it out, and draw: `text`, `markup` (Markdown, or a `Dialect` of another language), `latex`, `html` (notebooks and
 whole pages) and `plots` (kinds of figures, laid out by `panels`). `methods` writes for papers. For programs, `data`
-writes every number without rounding (JSON, CSV, data frames), and reads JSON back. This room computes no statistics.
+writes every number without rounding (JSON, CSV, data frames), and reads JSON back. This package computes no statistics.
 Packages that are slow to import are imported only for their format.
 """
 

@@ -56,7 +56,7 @@ from sigjax.run.shards import CHECKSUM, DEFAULTS, SCHEMA, Checksum, check_unchan
 from sigjax.version import install_command
 
 _BLOCK = 2**12
-"""So many pairs are formatted at a time."""
+"""This many pairs are formatted at a time."""
 COLUMNS = tuple(name for name in FIELDS if name != "settings")
 """The fields of a comparison in CSV and data frames, in order. An interval becomes two columns, with the endings `_low`
 and `_high`."""
@@ -66,7 +66,7 @@ PAIR_KEYS = tuple(name for name in COLUMNS if name not in (*SCORE_KEYS, "better"
 """Fields of pairs in JSON. `SCORE_KEYS` and the better system are left out, because they follow from the systems."""
 SYSTEM_KEYS = tuple(field.name for field in fields(SystemScore))
 _ROWS = ("headlines", "systems", "facts", "measured", "statistics")
-"""Keys of the JSON with one record per line, as pairs."""
+"""Keys of the JSON whose lists have one record per line, as the list of pairs has."""
 _WHERE_THERE = ("standard_error_unclustered", "bootstrap_ranks")
 """Fields that are columns only if at least one pair or system has a value."""
 
@@ -95,7 +95,10 @@ def json_pieces(report: ReportRecord, keep_scores: KeepScores = "auto") -> Itera
 
 
 def json_record(report: ReportRecord) -> dict[str, Any]:
-    """The object that `json_pieces` writes, for the JSON of a result that contains a report."""
+    """Return the report as an object, the same that `json_pieces` writes.
+
+    Results that contain a report put this object into their own JSON.
+    """
     values, keys = _json_values(report, "auto"), _pair_keys(report)
     columns = [report.comparisons.values(key) for key in keys]
     values["pairs"] = [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
@@ -103,7 +106,7 @@ def json_record(report: ReportRecord) -> dict[str, Any]:
 
 
 def _json_values(report: ReportRecord, keep_scores: KeepScores) -> dict[str, Any]:
-    """The keys of the JSON with their values; the pairs are still a table."""
+    """Return a dict from the keys of the JSON to their values; the value of "pairs" is still a table."""
     values = {"schema": SCHEMA, "settings": report.settings_dict()} | {name: getattr(report, name) for name in TEXTS}
     values["headlines"] = list(map(asdict, headlines(report)))
     values["systems"] = [{key: getattr(system, key) for key in SYSTEM_KEYS} for system in report.systems]
@@ -116,7 +119,7 @@ def _json_values(report: ReportRecord, keep_scores: KeepScores) -> dict[str, Any
 
 
 def _pair_keys(report: ReportRecord) -> Sequence[str]:
-    """The columns of pairs in JSON; scores are left out if they are the scores of the systems."""
+    """Return the columns of pairs in JSON; scores are left out if they are the scores of the systems."""
     return PAIR_KEYS if _same_scores(report) else PAIR_KEYS + SCORE_KEYS
 
 
@@ -189,7 +192,7 @@ _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "'")
 
 
 def csv_pieces(report: ReportRecord, of: TableName = "pairs") -> Iterator[str]:
-    """Yield the pairs or the systems as CSV, in pieces as in `json_pieces`; missing values are empty fields."""
+    """Yield the pairs or the systems (`of`) as CSV, in pieces as in `json_pieces`; missing values are empty fields."""
     for start, columns in enumerate(_blocks(report, of)):
         writer = csv.writer(stream := io.StringIO(), lineterminator="\n")
         if start == 0:
@@ -250,7 +253,7 @@ def _blocks(report: ReportRecord, of: TableName, size: int = _BLOCK) -> Iterator
 
 
 def _by_ends(columns: dict[str, list[Any]], left_out: Sequence[str] = ()) -> dict[str, list[Any]]:
-    """Return the columns except `left_out`; an interval becomes a column of low ends and a column of high ends."""
+    """Return the columns except `left_out`; a column of intervals becomes two, of low ends and of high ends."""
     table: dict[str, list[Any]] = {}
     for name, values in columns.items():
         if name in left_out:
@@ -266,7 +269,7 @@ def _by_ends(columns: dict[str, list[Any]], left_out: Sequence[str] = ()) -> dic
 
 @cache
 def _column_types() -> dict[str, str]:
-    """Dict from each column of pairs and systems to its type, by the name that JSON Schema uses."""
+    """Return a dict from each column of the tables of pairs and systems to the name of its type in JSON Schema."""
     types: dict[str, str] = {}
     for name, annotation in (field_types(Comparison) | field_types(SystemScore)).items():
         schema = _kind(annotation).schema
@@ -406,13 +409,16 @@ def _is_known(metric: Metric | SampleMetric) -> bool:
 
 
 def _metric_of(name: str, stat_names: Sequence[str]) -> Metric | SampleMetric | None:
-    """Return the metric called `name`, which may begin with the name of a task; None if it is unknown."""
+    """Return the metric called `name`, with these statistics; None if it is unknown.
+
+    The name may begin with the name of a task.
+    """
     known = known_metric(name.rpartition(": ")[2], stat_names)
     return known and replace(known, name=name)
 
 
 def _unpacked(packed: Sequence[Statistics], report: ReportRecord) -> tuple[EvaluationRecord, ...]:
-    """Return the evaluations of a report, restored from their statistics."""
+    """Return the evaluations of a report, restored from their statistics in JSON (`packed`)."""
     titles, kept = {each.metric: each.title for each in report.measured}, []
     try:
         for each in packed:
@@ -446,12 +452,12 @@ def _unpacked(packed: Sequence[Statistics], report: ReportRecord) -> tuple[Evalu
 
 
 USED_ON = {"instances": Number, "units": Number, "data": Hash, "runs": tuple[Number, Number] | None}
-"""Dict from keys in a report's settings that are not options to their types."""
+"""The keys in a report's settings that are not options: a dict from each key to its type."""
 TEXTS: dict[str, Any] = {"signature": str, "versions": dict[str, str | None]}
 TEXTS |= dict.fromkeys(("notes", "lower_is_better"), tuple[str, ...])
 OPTIONAL = {"headlines": Headline, "facts": NoteData, "measured": Measured, "statistics": Statistics}
-"""Dict from the arrays that JSON omits if they are empty to the class of their records. Headlines in JSON are for other
-programs: sigjax only checks them, and computes headlines again."""
+"""The arrays that JSON omits if they are empty: a dict from the key of each array to the class of its records.
+Headlines in JSON are for other programs: sigjax only checks them, and computes headlines again."""
 REQUIRED = ("schema", "settings", *TEXTS, "systems", "pairs")
 """Keys that every report has."""
 
@@ -464,7 +470,7 @@ def field_types(record: type) -> dict[str, Any]:
 
 
 def report_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of reports."""
+    """Return the JSON Schema (draft 2020-12) of reports."""
     pairs = field_types(Comparison)
     properties = {
         "schema": {"const": SCHEMA},
@@ -518,7 +524,10 @@ class JsonType(NamedTuple):
 
 
 def _kind(annotation: Any, domain: Bounds = Bounds()) -> JsonType:  # noqa: B008
-    """Return the JSON type for the type of a record's field. A union must consist of one type and None."""
+    """Return the JSON type for the type of a record's field, `annotation`, with its `domain`.
+
+    A union must consist of one type and None.
+    """
     origin, members = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _kind(*members)
@@ -676,7 +685,10 @@ def _comparisons(
 
 
 def _check_pairs(pairs: Sequence[tuple[str, str, str, str]], scores: ScoreTable, settings: Settings) -> None:
-    """Raise an error for pairs (metric, a, b, test) with unknown systems or tests, and for pairs that occur twice."""
+    """Raise an error for pairs (metric, a, b, test) with unknown systems or tests, and for pairs that occur twice.
+
+    A system is known if it has one of the `scores`.
+    """
     known: set[tuple[str, str, str, str]] = set()
     for entry, (metric, a, b, test) in enumerate(pairs, 1):
         for name in (a, b):

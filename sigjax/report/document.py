@@ -78,7 +78,7 @@ def document_of(report: ReportRecord) -> Document:
 
 
 def to_text(document: Document, *, width: int | None = None, color: bool = False) -> str:
-    """Return the document as text in lines of `width` characters. By default, they fit the terminal, or files."""
+    """Return the document as text in lines of `width` characters (default: the width of the terminal or of files)."""
 
     def draw(page: Page) -> None:
         page.sentence(document.verdict, style=BOLD)

@@ -115,7 +115,7 @@ def _scrolling(style: str, caption: str, head: str, rows: list[str]) -> str:
 
 
 def table_html(table: Table, caption: str, style: str) -> str:
-    """Return a table. The cells of the first column of names are row headers."""
+    """Return a table of the CSS class `style`. The cells of the first column of names are row headers."""
 
     def cell(column: int, content: Any) -> str:
         if column in table.scores:
@@ -188,7 +188,10 @@ def to_html(report: ReportRecord) -> str:
 
 
 def blocks_page(title: str, size: str, first: Sequence[str | Table], details: Sequence[str | Table]) -> str:
-    """Return a page of sentences and tables. `first` begins with the answer; `details` appear on a click."""
+    """Return a page of sentences and tables. `first` begins with the answer; `details` appear on a click.
+
+    `title` and `size` (of the data) stand at the top of the page.
+    """
     answer, *others = _of_blocks(first)
     parts = ["</header>\n<main>\n<section>", answer.replace("small", "conclusion", 1), *others]
     return _page(title, size, [*parts, *folded("Details", _of_blocks(details)), "</section>"], [])

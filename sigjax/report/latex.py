@@ -45,7 +45,7 @@ def to_latex(
     caption: str | None = None,
     label: str | None = None,
 ) -> str:
-    """The table of a paper, with systems as rows and metrics as columns.
+    """Return the table of a paper, with systems as rows and metrics as columns.
 
     LaTeX comments give the results of the tests, for the text of the paper.
 
@@ -79,6 +79,8 @@ def document_latex(
     title: str, verdict: str, parts: Sequence[str | Table], path: str | os.PathLike[str] | None = None
 ) -> str:
     """Return the tables of a document; the caption of a table is the heading before it, or else the title.
+
+    `parts` are the sentences and tables of the document.
 
     Sentences become comments.
     """
@@ -120,7 +122,7 @@ def _label(path: str | os.PathLike[str] | None) -> str:
 
 
 def _labels(sections: Sequence[Section], first: str) -> list[str]:
-    """Return a label for each metric: the label of the report, and the name of the metric.
+    """Return a label for each metric: the label of the report (`first`), and the name of the metric.
 
     A number is added if the name has no letters or digits, or if another metric already has the label.
     """
@@ -201,6 +203,7 @@ def set_table(table: Table, caption: str, notes: Sequence[str | None], label: st
     """Return the table as LaTeX.
 
     If it has too many columns for a page, it is divided into blocks below each other. Each block begins with the names.
+    `notes` are sentences below the table.
     """
     columns = range(len(table.header))
     first = next((i for i in columns if i not in table.names), len(columns))
@@ -237,7 +240,8 @@ def set_table(table: Table, caption: str, notes: Sequence[str | None], label: st
 def _room(widths: list[float], names: Sequence[int], *, is_long: bool) -> tuple[dict[int, float], float]:
     """Return in points: the width of each column of `names`, and the width of the table (one or two text columns).
 
-    The table is as wide as one text column if names then need at most two lines.
+    `widths` are the widths of all columns if nothing is broken into lines. The table is as wide as one text column if
+    names then need at most two lines and the table is not a `longtable` (`is_long`).
     """
     others = sum(widths) - sum(widths[i] for i in names) + GAP * (len(widths) - 1)
     least = sum(min(widths[i], max(MIN_NAME, 0.6 * widths[i])) for i in names)
@@ -250,7 +254,10 @@ def _room(widths: list[float], names: Sequence[int], *, is_long: bool) -> tuple[
 
 
 def _columns_by_block(widths: list[float], first: int) -> list[list[int]]:
-    """Return the columns of each block: the `first` columns of the table, and as many other columns as fit."""
+    """Divide columns of these `widths` (in points) into blocks: the `first` columns, and as many others as fit.
+
+    Each block is the list of its columns.
+    """
     parts = [list(range(first))]
     for column in range(first, len(widths)):
         used = sum(widths[i] + GAP for i in parts[-1]) + widths[column]
@@ -285,7 +292,9 @@ def _pieces(name: str) -> list[str]:
 
 
 def _lines(name: str, room: float) -> int:
-    """Return the number of lines that a broken name needs. All lines except the first are indented.
+    """Return the number of lines of a name that is broken to fit into `room` points.
+
+    All lines except the first are indented.
 
     >>> _lines("team10_bundle1_run1", 80.0), _lines("team10", 80.0)
     (2, 1)

@@ -31,7 +31,10 @@ class Dialect:
 
 
 def render(report: ReportRecord, dialect: Dialect) -> str:
-    """Return the report in a markup language: for several metrics the table of a paper; each metric and its pairs."""
+    """Return the report in a markup language: a section for each metric, with its pairs.
+
+    If there are several metrics, the table of a paper comes first.
+    """
     sections, escape = list(blocks(report)), dialect.escape
     parts: list[str] = []
     if len(sections) > 1:

@@ -22,7 +22,7 @@ _PROGRAMS = {
 }
 NULLS = {"shift": r"\delta^*-\delta", "flip": r"\delta-\delta^*"}
 _BY_FORMULA = ("one statistic", "two statistics", "dynamic program", "tree")
-"""If the reason of an exact test begins with one of these texts, its algorithm is by Zmigrod et al."""
+"""If the reason of an exact test begins with one of these texts, the methods paragraph cites Zmigrod et al."""
 _WORDED = frozenset(
     ("test", "method", "resamples", "seed", "alternative", "baseline", "correction", "interval", "variant")
     + ("confidence_level", "statistic", "mid_p", "family", "design")  # these have their own sentences below
@@ -77,7 +77,7 @@ def _sentences(report: ReportRecord) -> Iterator[str]:
 
 
 def _seeds(pairs: Comparisons, settings: Settings) -> str:
-    """Return the seed as a text; if reports were combined, the seeds of all of them."""
+    """Return the seed as a text; if reports were combined, the seeds of all these reports."""
     seeds = dict.fromkeys(str(own.seed) for own in pairs.column("settings").distinct() or (settings,))
     return f"seed{'s' * (len(seeds) > 1)} {joined(list(seeds))}"
 
@@ -178,7 +178,10 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
 
 
 def _correction(sizes: list[int], everything: int, pairs: Comparisons, settings: Settings) -> Iterator[str]:
-    """Yield the sentences about the correction, and about the threshold for significance."""
+    """Yield the sentences about the correction, and about the threshold for significance.
+
+    `sizes` are the numbers of comparisons per metric, and `everything` is the number of comparisons of all metrics.
+    """
     over = everything if settings.family == "report" else max(sizes, default=0)
     alpha, adjusted = f"{settings.alpha:g}", ""
     if over > 1 and settings.correction == "none":

@@ -125,7 +125,7 @@ def plain(text: str) -> str:
 
 
 def row_height(rows: int) -> float:
-    """Return the height of a row in inches: so low that all rows fit on a page, unless letters became illegible."""
+    """Return the height of a row in inches: so low that all rows fit on a page while letters stay legible."""
     return max(_SMALLEST_ROW, min(ROW, _PAGE / max(rows, 1)))
 
 
@@ -220,7 +220,7 @@ def align_titles(figure: Figure, panels: Sequence[Axes]) -> None:
 
 
 def _beside(figure: Figure, panels: Sequence[Axes]) -> Iterator[tuple[Axes, tuple[float, float]]]:
-    """Yield for each panel its left end, including names, and its right end, including numbers (on a second axis)."""
+    """Yield for each panel its left end, including names, and its right end, including numbers beside it."""
     figure.draw_without_rendering()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # for characters that no font has, sigjax has already warned
@@ -291,7 +291,7 @@ def draw_panels(
 
     `panels` are triples: width and height of the panel in inches, and the function that draws it. `figsize` is the size
     of the figure, whatever size its panels need. `title` replaces the title of a single panel; several panels have it
-    above them. Files contain the text `about`.
+    above them. `share_x`: whether all panels have the same horizontal scale. Files contain the text `about`.
     """
     if figsize is not None and (np.shape(figsize) != (2,) or not all(0.0 < inches < np.inf for inches in figsize)):
         raise InputError(f"figsize: expected width and height in inches, such as (7, 4), got {figsize!r}")

@@ -91,7 +91,7 @@ class Panel(NamedTuple):
 
     @property
     def caption(self) -> str:
-        """A text with the metric, the data, and the number of systems that are left out."""
+        """The title of the panel: the metric, the data, and the number of systems that are left out."""
         every = len(self.section.systems)
         first, last, _ = self.rows.indices(every)
         if last - first == every:
@@ -141,7 +141,7 @@ def rows_size(panel: Panel, columns: int = 0) -> tuple[float, float]:
 
 
 def draw_rows(axes: Axes, panel: Panel, looks: Sequence[str], points: Sequence[tuple[float, Interval | None]]) -> None:
-    """Draw a point with an interval in each row. `looks` are the colours that fill the points.
+    """Draw a point with an interval in each row, from `points`. `looks` are the colours that fill the points.
 
     The reference system is a diamond. Differences from it are significant if their points are filled.
     """
@@ -238,6 +238,8 @@ def draw_diagram(
 ) -> None:
     """Draw a critical-difference diagram: systems on a scale of scores; bars join systems that do not differ.
 
+    Each of `groups` gets a bar. `key` is the text that explains the bars.
+
     Reference: Demšar (2006), "Statistical comparisons of classifiers over multiple data sets", section 3.2.4, with
     average ranks as the scale.
     """
@@ -289,7 +291,7 @@ def _grouped(panel: Panel) -> tuple[list[str], list[float], Groups]:
 
 
 def _bars(groups: Groups) -> list[Groups]:
-    """Divide the groups into levels, so that the bars on the same level do not touch."""
+    """Divide the groups into rows of bars, so that the bars in one row do not touch."""
     levels: list[Groups] = []
     for members in groups:
         level = next((level for level in levels if level[-1][-1] < members[0]), None)
@@ -351,7 +353,7 @@ def draw_heatmap(axes: Axes, panel: Panel) -> None:
 def _label_cells(axes: Axes, names: list[str], first: int) -> None:
     """Label rows with names and numbers, and columns (on top) with numbers. Labels that would touch are left out.
 
-    `first` is the system of the first column, as a position.
+    `first` is the position in `names` of the system of the first column.
     """
     number, size = len(names), row_font(len(names))
     label_rows(axes, [f"{name}  {row}" for row, name in enumerate(names, 1)], whole=True)
@@ -527,7 +529,10 @@ def plot(
     figsize: tuple[float, float] | None = None,
     title: str | None = None,
 ) -> Figure | Axes:
-    """Draw the report, and return the figure; if `ax` is given, draw into `ax` and return it. See `Report.plot`."""
+    """Draw the report, and return the figure; if `ax` is given, draw into `ax` and return it. See `Report.plot`.
+
+    `name` is the kind of figure; None for the default kind of the report.
+    """
     chosen, known = default_figure(report) if name is None else name, get_args(FigureKind)
     if chosen not in known:
         close = " or ".join(map(repr, meant(chosen, known)))
@@ -559,7 +564,9 @@ def plot(
 
 
 def _sharing(panels: Sequence[Panel], columns: int, chosen: FigureKind) -> list[Panel]:
-    """Return the panels with rows in the order of the first panel; the first panel in each row of the figure has names.
+    """Return the panels; if all have the same systems, they list them in the order of the first panel.
+
+    Then only the first of the `columns` panels beside each other shows the names. `chosen` is the kind of figure.
 
     In a forest, the reference system has no row if it is the same for all metrics. Else it has a row, and its point is
     at 0 in the panel of its metric.

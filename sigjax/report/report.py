@@ -89,7 +89,7 @@ class Result(ShortRepr):
         color: bool = False,
         whole: bool | None = None,
     ) -> str:
-        """Return the result as text in lines of `width` characters; by default, the lines fit the terminal, or files.
+        """Return the result as text in lines of `width` characters (default: the width of the terminal or of files).
 
         `color`: print the headline in bold. `whole`: show long lists in full (default: only in files).
         In this and the following methods, if `path` is given, the text is written to this file, and the path is
@@ -152,7 +152,7 @@ class Result(ShortRepr):
         return text_or_file(json_lines(self._json_record()), path)
 
     def _json_record(self) -> dict[str, Any]:
-        """Return the content of the JSON, as it also stands in the JSON of a result that contains this result."""
+        """Return the content of the JSON as a dict, also for the JSON of a result that contains this result."""
         return {"schema": f"sigjax-{self._schema}/1", **self._fields()}
 
     def to_csv(self, path: StrPath | None = None) -> str:
@@ -315,13 +315,13 @@ class Report(ReportRecord, Result):
     def true_discoveries(
         self, pairs: Iterable[tuple[str, ...]] | None = None, *, metric: str | None = None, test: Test | None = None
     ) -> int:
-        """Return a lower bound on the number of real differences among these pairs.
+        """Return a lower bound on the number of real differences among these pairs: of pairs that truly differ.
 
         You may choose the pairs after you have seen the results.
 
-        With the confidence level of the report, at least this many of the pairs differ. This holds simultaneously for
-        all choices of pairs, however often you choose. The bound takes into account that you looked at all pairs of the
-        metric (with family "report", of all metrics).
+        With the confidence level of the report, at least this many of the pairs truly differ. This holds simultaneously
+        for all choices of pairs, however often you choose. The bound takes into account that you looked at all pairs of
+        the metric (with family "report", of all metrics).
 
         Args:
             pairs: for each pair, the names of two systems in any order, and the metric if the report has several
@@ -514,7 +514,7 @@ class Report(ReportRecord, Result):
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Figure | Axes:
-        """Draw the report as a matplotlib figure (extra `plot`), with one row of panels per metric.
+        """Draw the report as a matplotlib figure (needs the extra `plot`), with one row of panels per metric.
 
         Args:
             kind: "scores": scores with intervals. "estimation": scores beside the distributions of their differences,

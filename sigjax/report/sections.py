@@ -62,7 +62,8 @@ MAX_GRID = 60
 MAX_NUMBERS = 12
 """The cells of a drawn grid contain p-values if there are at most this many systems. Else the cells are only shaded."""
 MAX_NAMED = 8
-"""A page lists all pairs if there are at most this many systems. Else letters, groups or shades describe the pairs."""
+"""With at most this many systems, a page lists all pairs. With more systems, it shows letters, groups or a heat map
+instead."""
 
 
 class ScoreCell(NamedTuple):
@@ -145,7 +146,7 @@ class PairFamily:
 
     @property
     def layout(self) -> Literal["pair", "baseline", "grid"]:
-        """The kind of table in which the pairs are shown."""
+        """The kind of table that shows the pairs: a single pair, pairs with the baseline, or a grid of all systems."""
         if self.only is not None:
             return "pair"
         return "grid" if self.settings.baseline is None else "baseline"
@@ -195,7 +196,7 @@ class PairFamily:
     def against(self) -> tuple[str, dict[str, Comparison]]:
         """Return the name of the baseline (without one, of the best system), and the comparisons with it.
 
-        The comparisons are a dict from the name of each other system.
+        The comparisons are a dict from the name of each of the other systems to its comparison.
         """
         reference = self.settings.baseline or self.systems[0].name
         a, b = (self.comparisons.column(name).mapped(reference.__eq__) for name in "ab")
@@ -291,7 +292,7 @@ def pairs_table(families: Sequence[PairFamily], settings: Settings) -> Table:
 
 
 def thresholds(settings: Settings) -> tuple[float, ...]:
-    """Return the limits of p for the shades of a grid: .001 and .01 (if they are below alpha), then alpha."""
+    """Return the upper limits of p for the shades of a grid: .001 and .01 (if they are below alpha), then alpha."""
     return *(limit for limit in (0.001, 0.01) if limit < settings.alpha), settings.alpha
 
 
@@ -366,7 +367,7 @@ def lone_sentence(num_units: int, num_instances: int, settings: Settings) -> str
 def systems_sentence(
     comparisons: Comparisons, systems: Sequence[SystemScore], settings: Settings, *, lower_is_better: bool
 ) -> str:
-    """Return the headline for several systems: the best, the ones not significantly worse, and how many are worse.
+    """Return the headline for several systems: the best, those not significantly worse, and how many are worse.
 
     The best system and the systems that are not significantly worse form the top group: no system is significantly
     better than they are (`SystemScore.in_top_group`). `comparisons` are all pairs, or each system with the baseline.
@@ -430,8 +431,8 @@ are never dropped."""
 class Section(NamedTuple):
     """The part of a report about one metric.
 
-    `caption` names the metric and its data. `headlines` has a sentence for each test; tests with the same result have
-    one sentence. `systems` are sorted from best to worst, and `families` are the pairs, one family per test. `key`
+    `caption` names the metric and its data. `headlines` has a sentence for each test; tests with the same result share
+    a sentence. `systems` are sorted from best to worst, and `families` are the pairs, one family per test. `key`
     explains the columns that only files and verbose output have; None if there are no such columns.
     """
 
@@ -516,7 +517,7 @@ def _caption(metric: str, num_systems: int, report: ReportRecord) -> str:
 def _family(
     metric: str, test: Test, pairs: Comparisons, together: int, systems: tuple[SystemScore, ...], report: ReportRecord
 ) -> PairFamily:
-    """Return the pairs of a metric and test as a `PairFamily`.
+    """Return the pairs of one metric and test as a `PairFamily`.
 
     `together` is the number of pairs of all metrics if p is adjusted over all of them, else 0.
     """
@@ -539,7 +540,7 @@ def _family(
 
 
 def _contradiction(pairs: Comparisons, settings: Settings) -> str:
-    """Return a sentence on significant pairs whose joint interval contains 0; "" if there are no such pairs."""
+    """Return a sentence on significant pairs whose simultaneous interval contains 0; "" if there are no such pairs."""
     if settings.alternative != "two-sided":
         return ""
     ends, joint, p_adjusted = pairs.arrays("interval", "joint_pairs", "p_adjusted")
@@ -554,7 +555,7 @@ def _promise(metric: str, report: ReportRecord, *, is_settled: bool) -> str:
     """Return a sentence on the confidence of ranks and the top group; "" if there is no such confidence.
 
     The test and the correction must bound the family-wise error. The bootstrap and mid-p do not bound it. There is no
-    sentence either if pairs are undecided, or if runs are trained models.
+    sentence either if pairs are undecided (not `is_settled`), or if runs are trained models.
     """
     settings = report.settings
     familywise = CORRECTIONS[settings.correction].bounds == "familywise" and not settings.mid_p
@@ -618,7 +619,7 @@ def _deltas(families: Sequence[PairFamily], settings: Settings) -> dict[str, tup
     columns: dict[str, tuple[str, Mapping[str, str]]] = {"delta": (f"delta to {to}", texts)}
     columns["delta interval"] = heading, intervals
     for family in families:
-        if to == "best" and settings.alternative != "two-sided":  # one-sided p may be for the other direction
+        if to == "best" and settings.alternative != "two-sided":  # a one-sided p may be for the opposite direction
             continue
         of_test, pairs = "" if len(families) == 1 else f" ({family.test})", family.against()[1]
         adjusted = {name: format_adjusted_p(one, digits=3) for name, one in pairs.items()}
@@ -675,7 +676,10 @@ def _key(systems: Sequence[SystemScore], settings: Settings) -> str | None:
 
 
 def _heading(test: str, num_pairs: int, adjusted_over: int, settings: Settings, *, is_sampled: bool) -> str:
-    """Return a text with the test, its alternative, and the number of pairs over which p was adjusted."""
+    """Return a text with the test, its alternative, and the number of pairs over which p was adjusted.
+
+    `num_pairs` is the number of pairs of the metric. `is_sampled`: whether all p-values were sampled.
+    """
     text = f"{test} test, {ALTERNATIVES[settings.alternative]}{', mid-p' if settings.mid_p else ''}"
     if settings.statistic == "studentized" and test == "permutation":
         text += ", studentized"
@@ -696,7 +700,8 @@ def _heading(test: str, num_pairs: int, adjusted_over: int, settings: Settings, 
 def _method_line(only: Comparison | None, num_pairs: int, drawn: np.ndarray, methods: Sequence[str]) -> str:
     """Return a sentence on how the p-values of a family were computed.
 
-    `drawn` contains the number of resamples of each pair whose p was sampled.
+    `drawn` contains the number of resamples of each pair whose p was sampled. `methods` are the methods of all pairs,
+    and `only` is the pair if there is only one pair, else None.
     """
     numbers = [count(drawn.max(), "resample")] if drawn.size else []
     if numbers and drawn.min() < drawn.max():
@@ -824,7 +829,7 @@ def _marking(sections: Sequence[Section], settings: Settings) -> Marking:
 
 
 def _marks(section: Section, marking: Marking) -> dict[str, str]:
-    """Dict from each system that has marks to its marks."""
+    """Return a dict from each system that has marks to its marks."""
     family = section.families[0]
     if marking == "letters":
         return {one.name: one.letters or "" for one in section.systems}

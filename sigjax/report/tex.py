@@ -17,7 +17,7 @@ from sigjax.report.words import count
 
 
 def _named(signs: str, names: str) -> dict[str, str]:
-    """Dict from each of the signs to its LaTeX name."""
+    """Return a dict from each of the signs to its LaTeX name."""
     return dict(zip(signs, names.split(), strict=True))
 
 

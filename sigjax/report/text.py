@@ -234,7 +234,7 @@ def _legend(
     """
     cells = [cell for section in sections for row in section.table.rows for cell in row]
     is_marked = every_pair or any(isinstance(cell, words.PText) and cell.endswith("?") for cell in cells)
-    # If any interval is shown, the intervals of deltas are, because the intervals of scores are dropped first.
+    # The intervals of scores are dropped before the intervals of deltas. So if any interval is shown, deltas have one.
     has_deltas = any(title.endswith("interval") for title in columns)
     families = [family for section in sections for family in section.families if family.only is None]
     lines: list[tuple[str, str]] = []
@@ -356,7 +356,7 @@ def draw_table(page: Page, table: Table, dropped: Sequence[str] = (), *, most: i
 
 
 def _full_title(title: str) -> str:
-    """Return the title of a column for a text in which no other columns explain it: a short title is completed."""
+    """Return the title of a column in full, for a text in which no other columns explain a short title."""
     first, joint, _ = title.partition(", ")
     is_of_deltas = joint or first.startswith("joint ")
     return f"{first} of {'deltas' if is_of_deltas else 'scores'}" if first.endswith(" interval") else title

@@ -51,7 +51,10 @@ def together(reports: Sequence[tuple[str, ReportRecord]]) -> dict[str, Any]:
 
 
 def _refuse_other(first_name: str, first: ReportRecord, name: str, report: ReportRecord) -> None:
-    """Raise an error if the numbers of a report do not belong into one table with those of the first report."""
+    """Raise an error if two reports cannot share a table, because their systems, test sets or settings differ.
+
+    `first_name` and `name` are the names of the two reports, for the message.
+    """
     known, own = ({each.name for each in one.systems} for one in (first, report))
     if known != own:
         lacks, more = sorted(known - own), sorted(own - known)

@@ -1,7 +1,7 @@
 """Texts for numbers, options and names, as people see them.
 
-All numbers of a table have the same number of decimals. The text of a p-value is never on the other side of its
-threshold than the p-value. Different names stay different when they are cut.
+All numbers of a table have the same number of decimals. The text of a p-value lies on the same side of the threshold as
+the p-value itself. Different names stay different when they are cut.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def count(number: int, noun: str) -> str:
 IDENTICAL = "identical on every instance"
 """The beginning of the note about systems with identical results."""
 LOWER, HIGHER = "; lower is better", "; higher is better"
-"""The caption of a metric may end with one of these texts, which says whether lower or higher scores are better."""
+"""The caption of a metric may end with one of these texts, to say whether lower or higher scores are better."""
 
 
 def joined(items: Sequence[str]) -> str:
@@ -103,7 +103,9 @@ def percent(level: float) -> str:
 
 
 def real_sentence(found: RealDifferences, level: float) -> str:
-    """How many differences of a family are real, at this confidence level; the only wording of these bounds.
+    """Return lower bounds on the number of real differences as text: how many pairs of systems truly differ.
+
+    `level` is the confidence level of the bounds. All outputs use this wording.
 
     >>> said = real_sentence(RealDifferences("F1", significant=5, real=4, pairs=10, real_of_all=6), 0.95)
     >>> said.partition(", with ")[0]
@@ -148,7 +150,7 @@ def is_significant(comparison: Comparison) -> bool:
 
 
 def number_spec(values: Iterable[float | None]) -> str:
-    """Return a format that suits all numbers of a table.
+    """Return a format specification (as of Python's `format`) that suits all numbers of a table.
 
     >>> number_spec([0.8123, 0.01]), number_spec([31.2, None]), number_spec([0.00031])
     ('z.4f', 'z.2f', 'z.6f')
@@ -164,12 +166,12 @@ def number_spec(values: Iterable[float | None]) -> str:
 
 
 def format_number(value: float | None, spec: str) -> str:
-    """Return the number as text, or a dash if there is no number."""
+    """Return the number as text in the format `spec`, or a dash if there is no number."""
     return DASH if value is None else format(value, spec)
 
 
 def format_interval(interval: Interval | None, spec: str) -> str:
-    """Return an interval as the text `[low, high]`, or a dash if there is no interval."""
+    """Return an interval as the text `[low, high]` in the format `spec`, or a dash if there is no interval."""
     return DASH if interval is None else f"[{format(interval.low, spec)}, {format(interval.high, spec)}]"
 
 
@@ -232,7 +234,7 @@ def format_p(p: float, *, log10_p: float | None = None, digits: int = 2, thresho
 
 
 def p_is(shown: str) -> str:
-    """Return a p-value as it stands in a sentence. `shown` is the text of the p-value.
+    """Return a p-value for a sentence: "p = " or another sign, and its text `shown`.
 
     >>> p_is("0.043"), p_is(">0.99"), p_is("<1e-300")
     ('p = 0.043', 'p > 0.99', 'p < 1e-300')
@@ -292,7 +294,7 @@ def p_interval_label(comparison: Comparison) -> str:
 
 
 def left_out(noun: str, drawn: int, systems: int, *, every_pair: str) -> str:
-    """Return a sentence about the systems that a grid or a figure leaves out, and where to find these systems."""
+    """Return a sentence: the `noun` (grid or figure) shows only the first `drawn` systems, and where all pairs are."""
     return f"The {noun} shows the first {drawn} of {systems} systems; {every_pair} every pair."
 
 
@@ -313,7 +315,7 @@ def shared_ends(names: Sequence[str]) -> tuple[str, str]:
 
 
 def _to_sign(text: str) -> str:
-    """Return the text up to its last sign (a character that is no letter or digit)."""
+    """Return the text up to its last sign (a character that is not a letter or digit)."""
     return text[: max((i for i, character in enumerate(text, 1) if not character.isalnum()), default=0)]
 
 
@@ -379,7 +381,7 @@ def middle_cut(text: str, width: int) -> str:
 
 
 def filled(words: Iterable[str], width: int, *, gap: str) -> list[str]:
-    """Join parts into lines of this width; no part is broken. A blank at the end of a line is not counted.
+    """Join parts (`words`) into lines of this width; no part is broken. A blank at the end of a line is not counted.
 
     `gap` stands between the parts.
     """

@@ -85,8 +85,8 @@ def row_keys(seed: int, resamples: np.ndarray) -> np.ndarray:
 class Stream(NamedTuple):
     """A range of resample numbers that is reserved for one use of a seed: `first` to `first + size - 1`.
 
-    Each number gives its own random words. The bits `flipped_bits` of the seed are flipped, so that a stream may use the same
-    numbers as another stream.
+    Each number gives its own random words. The bits `flipped_bits` of the seed are flipped, so that a stream may use
+    the same numbers as another stream.
     """
 
     first: int

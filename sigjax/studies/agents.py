@@ -214,8 +214,8 @@ def rl(data: Any, options: RLOptions) -> RL:
     def summarized(statistic: Callable[..., np.ndarray], *streams: np.ndarray) -> list[tuple[float, Interval]]:
         """Return the values of a statistic on the data, each with its bootstrap interval.
 
-        `statistic` maps counts `[row, unit]` to `[row]` or to `[row, value]`. It takes one array of counts for each of
-        `streams`, which are independent bootstrap draws `[resample, unit]`.
+        `statistic` maps bootstrap counts `[resample, unit]` to its values, `[resample]` or `[resample, value]`. It
+        takes one array of counts from each of `streams`; the counts of different streams are independent.
         """
         observed = np.ravel(statistic(*(np.ones((1, len(strata)), np.int32) for _ in streams)))
         step = max(1, _TILE // len(strata))
@@ -267,8 +267,8 @@ def _signature(evaluation: EvaluationRecord, options: RLOptions, strata: np.ndar
 def _statistics(values: np.ndarray, strata: np.ndarray) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
     """Dict from the name of an aggregate to a function that computes it for resamples.
 
-    The function maps bootstrap counts `[row, unit]` to the aggregate `[row]` of the scores `values` `[unit]`. `strata`
-    `[unit]` are the games.
+    The function maps bootstrap counts `[resample, unit]` to the aggregate `[resample]` of the scores `values` `[unit]`.
+    A unit is a run on a game, and `strata` `[unit]` are the games.
     """
     starts, sizes = np.flatnonzero(np.diff(strata, prepend=-1)), np.bincount(strata)
     gaps = np.maximum(1.0 - values, 0.0)
@@ -281,9 +281,10 @@ def _statistics(values: np.ndarray, strata: np.ndarray) -> dict[str, Callable[[n
 
 
 def _improved(scores: np.ndarray, strata: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """Return a function from bootstrap counts `[row, unit]` of system a and of system b to P(a > b) `[row]`.
+    """Return a function from the bootstrap counts `[resample, unit]` of two systems, a and b, to P(a > b) `[resample]`.
 
-    `scores` are `[system, unit]`, and `strata` `[unit]` are the games.
+    Ties count half. `scores` `[2, unit]` are the scores of a and b; a unit is a run on a game, and `strata` `[unit]`
+    are the games.
     """
     games: Sequence[np.ndarray] = np.split(np.arange(len(strata)), np.flatnonzero(np.diff(strata)) + 1)
     ahead = [(np.sign(scores[0][g][:, None] - scores[1][g]) + 1.0) / 2.0 / len(g) ** 2 for g in games]

@@ -1,9 +1,10 @@
-"""The association test: do labels agree with gold labels more than chance, given how often each label was used?
+"""The association test: do labels agree with gold labels more often than by chance?
 
-Under the null hypothesis every assignment of the labels is equally likely. The numbers of instances with each gold
-label and with each label (the margins) are fixed. The number of the n! assignments that have k agreements follows from
-rook numbers, exactly, in Python's integers. So the exact test need not list assignments. `shuffled` draws random
-assignments for the Monte Carlo test.
+Under the null hypothesis, every assignment of the labels to the n instances is equally likely. How often each gold
+label and each label was used (the margins) is fixed. The number of assignments with k agreements, of n! in all, is
+computed from rook numbers, without listing assignments. The rook number $R_j$ is the number of ways to choose j
+instances and give each its gold label. All these numbers are exact integers. `shuffled` draws random assignments for
+the Monte Carlo test.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def rook_numbers(gold_counts: Sequence[int], label_counts: Sequence[int], start:
 
 
 def agreement_cost(gold_counts: Sequence[int], label_counts: Sequence[int], observed: int) -> Cost:
-    """Estimate the cost of `agreements_p`, from the products of two 30-bit digits that it computes.
+    """Estimate the cost of `agreements_p` for these arguments, from the products of 30-bit digits that it computes.
 
     >>> agreement_cost([500, 500], [500, 500], 600).seconds > agreement_cost([50, 50], [50, 50], 60).seconds
     True
@@ -125,10 +126,10 @@ def shuffled(labels: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def _factors(gold_counts: Sequence[int], label_counts: Sequence[int], start: int) -> Iterator[tuple[int, ...]]:
-    """Yield four numbers for each factor of the rook polynomial; nothing if `start` agreements are impossible.
+    """Yield four numbers for each factor of the rook polynomial, whose coefficients are the rook numbers.
 
-    The numbers are: the gold count and the label count of the factor's label, and the lowest and the highest power of
-    the product that are kept after this factor.
+    Each factor belongs to one label. The numbers are: the gold count and the label count of this label, and the lowest
+    and the highest power of x that are kept after this factor. Nothing is yielded if `start` agreements are impossible.
     """
     counts = [pair for pair in zip(gold_counts, label_counts, strict=True) if min(pair) > 0]
     reachable = sum(map(min, counts))
@@ -141,9 +142,10 @@ def _factors(gold_counts: Sequence[int], label_counts: Sequence[int], start: int
 
 
 def _at_least(k: int, rooks: Sequence[int], start: int, size: int) -> int:
-    """Return the number of assignments with at least `k` agreements; `rooks` are the rook numbers from `start` on.
+    """Return the number of assignments of labels to `size` instances that have at least `k` agreements.
 
-    Unless `k` is 0 or less, `start` must be at most `k`.
+    `rooks` are the rook numbers $R_j$ for j from `start` on (see `rook_numbers`). If `k` is above 0, `start` must be at
+    most `k`.
     """
     if k <= 0:
         return math.factorial(size)
@@ -160,8 +162,7 @@ AGREEMENT_BUDGET, AGREEMENT_LIMIT = 3.5, 55.0
 """Nominal seconds. With method="auto", the test is exact up to `AGREEMENT_BUDGET`; with method="exact", it raises an
 error above `AGREEMENT_LIMIT`."""
 _BLOCK_ENTRIES = 2**20
-"""So many resamples are drawn at a time that at most about this many random words are in memory. No result depends on
-this number."""
+"""Resamples are drawn in blocks of about this many random words, to limit memory. No result depends on this number."""
 _MEANS: dict[Alternative, list[str]] = {
     "greater": ["p: the probability that the same labels in random order agree at least as often"],
     "less": ["p: the probability that the same labels in random order agree at most as often"],
@@ -317,7 +318,8 @@ def _codes(gold: Iterable[object], labels: Iterable[object]) -> np.ndarray:
 def _exact(counts: np.ndarray, observed: int, settings: Settings) -> tuple[PValue, str] | NotEligible:
     """Return the exact p-value and how it is computed; or `NotEligible` with the reason why there is no exact p.
 
-    `counts` `[side, label]` are the numbers of instances with each gold label (side 0) and each label (side 1).
+    `observed` is the number of agreements. `counts` `[side, label]` are the numbers of instances with each gold label
+    (side 0) and each label (side 1).
     """
     if settings.method == "montecarlo":
         return NotEligible("as asked")
@@ -334,7 +336,7 @@ def _exact(counts: np.ndarray, observed: int, settings: Settings) -> tuple[PValu
 def fisher_p(
     gold_counts: Sequence[int], label_counts: Sequence[int], observed: int, alternative: Alternative
 ) -> PValue:
-    """Return the p-value of Fisher's exact test: `agreements_p` for two labels, by the hypergeometric distribution.
+    """Return the p-value of Fisher's exact test: `agreements_p` for two labels, from the hypergeometric distribution.
 
     >>> fisher_p([3, 1], [2, 2], 3, "greater")[0]
     0.5
@@ -349,10 +351,11 @@ def fisher_p(
 def _montecarlo(counts: np.ndarray, observed: int, settings: Settings) -> tuple[float, Interval, int]:
     """Return three things: the Monte Carlo p-value, its interval, and the number of extreme resamples.
 
-    For a two-sided test, p and the interval are those of the smaller tail, doubled. The doubled interval keeps its
-    level. It lies too low only if the interval of one of the two tails lies too low, and each of these two events has
-    half of the error probability of an interval. It lies too high only if one tail is clearly smaller than the other;
-    then only the interval of this tail matters.
+    `counts` `[side, label]` are the numbers of instances with each gold label and each label, and `observed` is the
+    number of agreements. For a two-sided test, p and the interval are those of the smaller tail, doubled. The doubled
+    interval keeps its level. It lies too low only if the interval of one of the two tails lies too low, and each of
+    these two events has half of the error probability of an interval. It lies too high only if one tail is clearly
+    smaller than the other; then only the interval of this tail matters.
     """
     exceeds = _tails(_random_agreements(counts, settings), observed, settings.alternative).sum(axis=1)
     exceed, resamples = exceeds.min(keepdims=True), settings.fixed_resamples
@@ -364,7 +367,7 @@ def _montecarlo(counts: np.ndarray, observed: int, settings: Settings) -> tuple[
 def _random_agreements(counts: np.ndarray, settings: Settings) -> np.ndarray:
     """Return the numbers of agreements `[resample]` of random assignments.
 
-    The order of the instances does not matter, so the `counts` of labels are enough.
+    The order of the instances does not matter, so the `counts` `[side, label]` of gold labels and of labels are enough.
     """
     gold, labels = (np.repeat(np.arange(counts.shape[1]), of_side) for of_side in counts)
     agreements, step = np.empty(settings.fixed_resamples), max(1, _BLOCK_ENTRIES // (4 * len(gold)))

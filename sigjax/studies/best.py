@@ -67,7 +67,8 @@ class SystemStanding:
     Attributes:
         delta: mean score minus the mean score of the first system in the list, on the units that have results of both
             systems. The first system has the least evidence against it.
-        log10_e: base-10 logarithm of $E_k$; it no longer changes after the system is dropped.
+        log10_e: base-10 logarithm of $E_k$, the evidence that the system is not among the best; it no longer changes
+            after the system is dropped.
         p_value: p for the hypothesis that the system is among the best: 1 / the largest $E_k$ so far, at most 1. It is
             valid however often you look.
         dropped_at: the number of units after which the system was dropped; None if it may still be among the best.
@@ -115,7 +116,8 @@ def best_words(
 ) -> tuple[str, list[Block], list[Block]]:
     """Return three things for the text: the verdict, the lines that explain the verdict, and the table of systems.
 
-    `going_on`: whether more results are needed. `binary`: whether the scores are 0 or 1.
+    `keep` is the number of systems that count as best. `going_on`: whether more results are needed. `binary`: whether
+    the scores are 0 or 1.
     """
     left = [each.system for each in standings if each.dropped_at is None]
     gone = [each.system for each in standings if each.dropped_at]

@@ -1,12 +1,12 @@
-"""Boards of record: leaderboards that are made from a TOML file. `board` makes the page, tables, figures and JSON.
+"""Boards of record: documented leaderboards, made from a TOML file. `board` makes the page, tables, figures and JSON.
 
 The file gives a title, the source and the licence of the results, their files, and options of `compare` by name. An
 unknown key or a wrong value is an error. The board contains the comparison, a lower bound on the number of real
-differences, and the audit of the test set (`items`). The JSON of the board contains the comparison, so `show`, `diff`
-and `verify` can read it.
+differences (pairs of systems that truly differ), and the audit of the test set (by `items`). The JSON of the board
+contains the comparison, so `show`, `diff` and `verify` can read it.
 
 A board with very many systems does not keep the results of pairs. `rank` then tests all pairs exactly, and the board
-has decisions, ranks and neighbours.
+has the decisions, the ranks, and the differences between neighbours in the ranking.
 """
 
 from __future__ import annotations
@@ -86,17 +86,18 @@ class BoardOptions:
 
 @dataclass(frozen=True, repr=False)
 class BoardOfRecord(Result):
-    """Result of `board`: a board of record.
+    """Result of `board`: a board of record, that is, a documented leaderboard.
 
     Attributes:
         title: the name of the board.
         source: where the results are from.
         licence: the licence of the results.
         keys: the keys of the TOML file, with their values.
-        report: the comparison; None if the board keeps no pairs.
+        report: the comparison; None if there are so many pairs that the board keeps none.
         ranking: the decisions on all pairs; None if the board keeps its pairs.
-        real: lower bounds on the real differences, one per metric; empty if the tests allow no such bound.
-        items: audits of the test set, one per metric that is a mean over instances.
+        real: for each metric, lower bounds on the number of real differences (pairs of systems that truly differ);
+            empty if the tests allow no such bound.
+        items: audits of the test set by `items`, one per metric that is a mean over instances.
         notes: sentences on what is missing in the board, and why.
     """
 
@@ -132,7 +133,7 @@ class BoardOfRecord(Result):
         return self._compared().verdict
 
     def document(self) -> Document:
-        """The board: its origin, the comparison, the real differences, and the audit of the test set."""
+        """The document has the comparison, the real differences, the audit of the test set, and source and licence."""
         compared, audits = self._compared(), [one.document() for one in self.items]
         checks = self._checks(compared, "-o board.html has all pairs, the methods and all notes.")
         return self._document(compared, audits, checks)
@@ -156,7 +157,10 @@ class BoardOfRecord(Result):
         return self._document(compared, audits, [*details, *self._checks(compared)])
 
     def _checks(self, compared: Document, *more: str) -> list[Block]:
-        """Return the notes, the command that checks the board, `more`, and (unless in `compared`) the signature."""
+        """Return the notes, the command that checks the board, `more` sentences, and the signature.
+
+        The signature is left out if it is in `compared`.
+        """
         said = [f"Note: {note}" for note in self.notes]
         if command := self.verifying():
             said.append(f"To check this board, save it (-o board.json), and run: {command}")
@@ -217,7 +221,7 @@ class BoardOfRecord(Result):
         return shell_command(["verify", "board.json", *self.keys.get("files", ())], options)
 
     def plot(self, kind: str | None = None, *, metric: str | None = None) -> Figure:
-        """A figure of the board (extra `plot`).
+        """A figure of the board (needs the extra `plot`).
 
         Args:
             kind: a kind of `Report.plot`, or "items" for a figure of systems x instances. The default is the default
@@ -253,7 +257,8 @@ class BoardOfRecord(Result):
 def detectable(report: Report, metric: str) -> float | None:
     """Return the true difference that the test of one pair detects with power `_POWER`; None if unknown.
 
-    The standard error is the median over all pairs of neighbours in the ranking.
+    The standard error of this difference is taken as the median over all pairs of neighbours in the ranking by
+    `metric`.
     """
     order = [system.name for system in report.systems if system.metric == metric]
     beside = {frozenset(pair) for pair in zip(order, order[1:], strict=False)}
@@ -271,7 +276,10 @@ def detectable(report: Report, metric: str) -> float | None:
 @takes(BoardOptions)
 @with_progress
 def board(config: Any, options: BoardOptions) -> BoardOfRecord:
-    """Make a board of record from a TOML file: comparison, real differences, audit of the test set, source and licence.
+    """Make a board of record (a documented leaderboard) from a TOML file.
+
+    The board has the comparison, a lower bound on the number of real differences (pairs of systems that truly differ),
+    the audit of the test set (`studies.items`), the source and the licence of the results.
 
     Args:
         config: the path of the file, or a mapping with the same keys: `title`, `source`, `licence`, `files`, and
@@ -378,7 +386,10 @@ def _keys_of(config: Any) -> tuple[str, Mapping[str, Any], Path]:
 
 @contextmanager
 def _named(name: str) -> Iterator[None]:
-    """Context manager: an InputError inside gets the name of the file, and names options as the keys of the file."""
+    """Context manager: an InputError raised inside gets a message that begins with the file `name`.
+
+    The message calls each option by its key in the file.
+    """
     try:
         yield
     except InputError as error:
@@ -406,7 +417,7 @@ def _known() -> tuple[str, ...]:
 
 
 def _checked(keys: Mapping[str, Any], folder: Path) -> BoardFile:
-    """Check the keys of a board's file and make options of them. Paths are taken relative to `folder`."""
+    """Check the keys of a board's file, and return them as options. Paths are taken relative to `folder`."""
     for key in keys:
         if key not in _known():
             meant = OTHER_OPTIONS.get(key, key.replace("-", "_"))
@@ -428,9 +439,10 @@ def _checked(keys: Mapping[str, Any], folder: Path) -> BoardFile:
 
 
 def _check_texts(key: str, value: Any) -> None:
-    """Raise an error if a list or table contains other values than texts, or if `metric` or `input` has a wrong type.
+    """Raise an error if a list or table contains anything but texts, or if `metric` or `input` has a wrong type.
 
-    The parameters of `test` are not checked here.
+    `value` is the value of `key` in the board's file. The key `test` is not checked here, because its parameters are
+    not texts.
     """
     if key == "metric" and not isinstance(value, str | list | tuple):
         raise InputError(f'metric must be a name, such as "accuracy", or a list of names, got {value!r:.40}')
@@ -444,7 +456,7 @@ def _check_texts(key: str, value: Any) -> None:
 
 
 def _relative_to(own: BoardFile, folder: Path) -> BoardFile:
-    """Return the same options with `folder` in front of the paths of files."""
+    """Return the options `own` with `folder` in front of the paths of files."""
 
     def placed(file: str) -> str:
         name, path = given_name(file) if not (folder / file).exists() else (None, file)

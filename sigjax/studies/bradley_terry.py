@@ -137,8 +137,8 @@ class Battles(Result):
     Attributes:
         systems: the systems, the best first.
         pairs: all pairs of systems, in the order of `systems`.
-        tie_parameter: nu. For two equal systems it is the probability of a tie, divided by the probability that the
-            first system wins. None if ties are not modelled.
+        tie_parameter: nu of Davidson's model. For two equal systems it is the probability of a tie, divided by the
+            probability that the first system wins. None if ties are not modelled.
         num_units: number of clusters; without clusters, number of battles.
         notes: what was left out, and pairs whose interval and adjusted p-value disagree.
     """
@@ -215,7 +215,7 @@ class Battles(Result):
 
 @takes(BattlesOptions)
 def battles(data: Any, options: BattlesOptions) -> Battles:
-    r"""Rank systems by battles of two: Bradley-Terry scores, standard errors for dependent battles, and joint ranks.
+    r"""Rank systems by battles of two: Bradley-Terry scores, standard errors for dependent battles, possible ranks.
 
     Args:
         data: the path of a table, a data frame, or a dict of columns. Either one row per battle, as Chatbot Arena
@@ -314,7 +314,8 @@ def _disagreeing(
 ) -> Iterator[str]:
     """Yield notes on pairs whose simultaneous interval and adjusted p-value disagree, because their corrections differ.
 
-    `apart` and `significant` `[pair]` are the decisions by the interval and by the p-value.
+    `pairs` are two arrays `[pair]`: the positions in `names` of the two systems. `apart` and `significant` `[pair]` say
+    whether the systems differ according to the interval and to the p-value.
     """
     alpha = f"{1.0 - options.confidence_level:.3g}"
     for which, what in (
@@ -341,7 +342,11 @@ def _table(data: Any, options: Options) -> DataTable:
 def _check_finite(
     systems: tuple[str, ...], a: np.ndarray, b: np.ndarray, counts: np.ndarray, options: BattlesOptions
 ) -> None:
-    """Raise an error if no finite scores maximize the likelihood: Ford's condition (1957), extended to ties."""
+    """Raise an error if no finite scores maximize the likelihood: Ford's condition (1957), extended to ties.
+
+    `a` and `b` `[pair]` are the positions of two systems, and `counts` `[pair, outcome]` the battles that `a` won, tied
+    and lost.
+    """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import NegativeCycleError, bellman_ford, connected_components
 
@@ -381,9 +386,10 @@ def _check_finite(
 def _gradients(a: np.ndarray, b: np.ndarray, fitted: np.ndarray) -> tuple[Any, np.ndarray]:
     """Return two arrays: the gradients of the log probabilities of all outcomes, and these log probabilities.
 
+    `a` and `b` `[row]` are the positions of the systems that meet. `fitted` are the scores of all systems, then log nu.
     The gradients are a sparse matrix `[row * 3, system + 1]`; its last column is the derivative by log nu. The log
-    probabilities are `[row, 3]`: a wins, ties or loses. The largest probability is computed from the sum of the two
-    others, so that 1 - p keeps all digits if p is near 1.
+    probabilities are `[row, 3]`: `a` wins, ties or loses. The largest of the three is computed from the sum of the two
+    smaller probabilities, so that 1 - p keeps all digits if p is near 1.
     """
     from scipy.sparse import csr_array
 
@@ -401,8 +407,8 @@ def _gradients(a: np.ndarray, b: np.ndarray, fitted: np.ndarray) -> tuple[Any, n
 def _squares(gradients: Any, counts: np.ndarray, units: np.ndarray | None = None) -> np.ndarray:
     """Return the sum over units of g g', where g is the sum of the gradients of the unit's battles.
 
-    `counts` `[row, outcome]` are numbers of battles, and `units` `[row]` is the unit of each row. Without `units`, each
-    battle is a unit.
+    `gradients` are those of `_gradients`. `counts` `[row, outcome]` are numbers of battles, and `units` `[row]` is the
+    unit of each row. Without `units`, each battle is a unit.
     """
     from scipy.sparse import csr_array
 
@@ -415,8 +421,8 @@ def _squares(gradients: Any, counts: np.ndarray, units: np.ndarray | None = None
 def _maximum_likelihood(a: np.ndarray, b: np.ndarray, counts: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the maximum-likelihood estimates (scores, then log nu), and the inverse of the information matrix.
 
-    The estimates are found by Newton's method. `counts` `[row, outcome]` are numbers of battles of systems `a` and `b`
-    `[row]`, and `number` is the number of systems.
+    The estimates are found with Newton's method. `counts` `[row, outcome]` are numbers of battles: `a` wins, ties or
+    loses against `b`. `a` and `b` `[row]` are positions of systems, and `number` is the number of systems.
     """
     won, tied, lost = counts.sum(axis=0)
     fitted = np.append(np.zeros(number), math.log(2.0 * tied / (won + lost)) if tied else -math.inf)
@@ -428,7 +434,7 @@ def _maximum_likelihood(a: np.ndarray, b: np.ndarray, counts: np.ndarray, number
             continue
         fitted, reached = fitted + step, value
         information = _squares(gradients, counts.sum(axis=1, keepdims=True) * np.exp(logs))
-        information[:-1, :-1] += information.trace() / number**2  # else it is singular, as scores + constant fit alike
+        information[:-1, :-1] += information.trace() / number**2  # else singular: scores are free up to a constant
         information[-1, -1] += not tied
         inverse = np.linalg.inv(information)
         if taken and np.abs(step).max() < _SMALL:

@@ -124,9 +124,9 @@ class Diff(Result):
         num_decisions: number of pairs and tests that both sides have; 0 for evaluations.
         added: (system, metric) of scores that only the new side has.
         removed: (system, metric) of scores that only the old side has.
-        top_groups: metric -> (old, new) top group (`SystemScore.in_top_group`), for metrics whose top group changed.
-        settings: setting -> (old, new) value, for settings that changed; also the numbers of instances and units.
-        versions: package -> (old, new) version, for packages whose version changed.
+        top_groups: dict from each metric whose top group (`SystemScore.in_top_group`) changed to its (old, new) group.
+        settings: dict from each setting that changed to its (old, new) value; also the numbers of instances and units.
+        versions: dict from each package whose version changed to its (old, new) version.
         lower_is_better: the metrics whose lower scores are better.
     """
 
@@ -208,7 +208,7 @@ The function is None if all results are the same. The evaluation is None unless 
 def _of_reports(old: Report, new: Report) -> tuple[Compared, bool]:
     """Return two things from two reports: the scores, and whether all results are the same.
 
-    The limits are those of independent results.
+    The confidence limits of a change are computed as if old and new results were independent.
     """
     before, after = ({(one.name, one.metric): one for one in report.systems} for report in (old, new))
     same = old.data == new.data and all(before[key].score == after[key].score for key in before.keys() & after.keys())
@@ -256,9 +256,9 @@ def _unpaired(old: tuple[SystemScore, Report], new: tuple[SystemScore, Report], 
 def _arms(system: SystemScore, report: Report, interval: Interval, tail: float) -> tuple[float, float]:
     """Return the distances from a score to its lower and its upper limit; each limit errs with probability `tail`.
 
-    Wilson intervals are computed anew. Other intervals are rescaled from the report's level to `tail` by the quantiles
-    of Student's t or of the normal distribution, whichever is wider. An interval that ends at a bound of the metric
-    (such as 0 or 1) does not shrink, because the bound may have cut it off.
+    Wilson intervals are computed anew. Other intervals are rescaled from the report's level to `tail`, with the
+    quantiles of Student's t or of the normal distribution, whichever gives wider limits. An interval that ends at a
+    bound of the metric (such as 0 or 1) does not shrink, because the bound may have cut it off.
     """
     units = next((each.units for each in report.measured if each.metric == system.metric), report.num_units)
     if system.interval_kind == "wilson":
@@ -274,7 +274,7 @@ def _arms(system: SystemScore, report: Report, interval: Interval, tail: float) 
 def _of_evaluations(old: Sequence[EvaluationRecord], new: Sequence[EvaluationRecord]) -> tuple[Compared, bool]:
     """Return two things from evaluations of the same instances: the scores, and whether all results are the same.
 
-    The limits come from the paired test.
+    The confidence limits of a change come from the paired test.
     """
     compared, same, by_metric = {}, True, {side.metric.name: side for side in new}
     for before in (each for each in old if each.metric.name in by_metric):
@@ -315,7 +315,7 @@ def _aligned(old: EvaluationRecord, new: EvaluationRecord) -> EvaluationRecord:
 
 
 def _paired(pair: EvaluationRecord, tail: float) -> Interval | None:
-    """Return limits of new - old by `equivalence_test`, each with the error probability `tail`.
+    """Return confidence limits of new - old from `equivalence_test`; each limit has the error probability `tail`.
 
     Return None if there are too few units, or if all units differ by the same number.
     """
@@ -361,9 +361,9 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
 
     If both sides hold results of the same instances, the limits come from the paired `equivalence_test`. Instances are
     the same if they have the same ids (or no ids, and the same number and order), clusters and strata. Else the limits
-    are for independent results, which are wider: with d = new - old, and with distances l and u from each score to the
-    ends of its interval, they are $d - \sqrt{l_{new}^2 + u_{old}^2}$ and $d + \sqrt{u_{new}^2 + l_{old}^2}$. If all
-    results are the same, nothing is worse.
+    are for independent results, which are wider: with d = new - old, and with the distances l and u from each score to
+    the lower and the upper end of its interval, they are $d - \sqrt{l_{new}^2 + u_{old}^2}$ and $d + \sqrt{u_{new}^2 +
+    l_{old}^2}$. If all results are the same, nothing is worse.
 
     Args:
         old: a `Report`, or the path of its JSON; or an `Evaluation`, a list of one per metric, or the path of an .npz
@@ -490,7 +490,10 @@ def _flips(compared: Compared, options: DiffOptions) -> tuple[Flips, ...]:
 
 
 def _report_fields(old: Report, new: Report, options: DiffOptions) -> dict[str, Any]:
-    """Return the fields of `Diff` that need two reports. Only decisions on pairs with a system of `only` are kept."""
+    """Return the fields of `Diff` that need two reports.
+
+    If the option `only` names systems, only decisions on pairs with at least one of these systems are kept.
+    """
     decided = [_decisions(report) for report in (old, new)]
     chosen, metrics = {*(options.only or [one.name for one in old.systems])}, options.metric
     sides = [(key, before, decided[1][key]) for key, before in decided[0].items() if key in decided[1]]
@@ -514,12 +517,12 @@ def _report_fields(old: Report, new: Report, options: DiffOptions) -> dict[str, 
 
 
 def _changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Dict from a key of `old` to its (old, new) values, for keys whose values differ."""
+    """Return a dict from each key of `old` whose values differ to the pair (old value, new value)."""
     return {name: (value, new.get(name)) for name, value in old.items() if value != new.get(name)}
 
 
 def _decisions(report: Report) -> dict[tuple[str, str, str, str], tuple[str | None, float, float]]:
-    """Dict from (a, b, metric, test) to three values: the significantly better system (or None), delta, adjusted p.
+    """Return a dict from (a, b, metric, test) to the significantly better system (or None), delta, and adjusted p.
 
     The systems a and b of each pair are in alphabetical order.
     """
@@ -570,7 +573,10 @@ def _scores(diff: Diff) -> list[Block]:
 
 
 def _is_surely_worse(one: Change, *, lower: bool) -> bool:
-    """Whether the verdict is "cannot tell" although the limits exclude any gain: only the size of the loss is open."""
+    """Whether the verdict is "cannot tell" although the limits exclude any gain: only the size of the loss is open.
+
+    `lower`: whether lower scores are better.
+    """
     if one.verdict != "cannot tell" or one.limits is None:
         return False
     return one.limits.low > 0.0 if lower else one.limits.high < 0.0
@@ -707,7 +713,7 @@ def verify(report: Any, data: Any, options: VerifyOptions) -> Verification:
 
 
 def metrics_of(report: Report) -> list[str]:
-    """Return the metrics with which the data of a report must be read.
+    """Return the names of the metrics with which the data of a report must be read again.
 
     For a suite (a mean over several tasks), these are the metrics of the tasks.
     """
@@ -716,9 +722,10 @@ def metrics_of(report: Report) -> list[str]:
 
 
 def _other_data(report: Report, evaluations: Sequence[EvaluationRecord], again: Callable[[], Report]) -> Iterator[str]:
-    """Yield what differs, one message for each kind: metrics, names, ids, clusters, strata, runs, numbers.
+    """Yield messages that say what differs between the data of a report and `evaluations`, the data now.
 
-    `evaluations` are the data now, and `again` repeats the comparison with them.
+    There is at most one message for each kind of content: metrics, names, ids, clusters, strata, runs, numbers. If the
+    report holds no scores of instances, `again` repeats the comparison with the data now, to find a difference.
     """
     if not report.evaluations:
         with suppress(InputError):  # the report's settings may be invalid for other data
@@ -731,9 +738,10 @@ def _other_data(report: Report, evaluations: Sequence[EvaluationRecord], again: 
 
 
 def _contents(evaluations: Sequence[EvaluationRecord]) -> dict[str, list[str]]:
-    """Return the content of evaluations as lists that can be compared: a dict from each kind to its list of texts.
+    """Return the content of evaluations as lists that can be compared: a dict from each kind of content to a list.
 
-    Metrics, names and ids keep their order. The other lists are sorted.
+    The kinds are metrics, names, ids, clusters, strata, runs and numbers. Metrics, names and ids keep their order. The
+    other lists are sorted.
     """
     ids = [each.ids or [f"instance {number}" for number in range(1, each.num_instances + 1)] for each in evaluations]
     contents = {

@@ -67,10 +67,10 @@ TestOrReason = ClassicalTest | InapplicableTest
 def all_tests(
     evaluation: EvaluationRecord, alternative: Alternative
 ) -> tuple[list[TestOrReason], int, tuple[float | None, float | None]]:
-    """Run all classical tests, and return three things.
+    """Run all classical tests; return the tests, the number of units, and the dependence of the systems.
 
-    They are: the tests (an `InapplicableTest` has the reason why a test does not apply), the number of units that have
-    something to score, and the dependence of the two systems (see `_dependence`).
+    An `InapplicableTest` has the reason why a test does not apply. Units without anything to score are not counted. The
+    dependence consists of `correlation` and `factor` of `ClassicalTests`.
     """
     metric = evaluation.metric
     if isinstance(metric, SampleMetric):
@@ -123,8 +123,8 @@ def _with_content(units: Units) -> Units:
 def _differing(units: Units, metric: Metric) -> tuple[np.ndarray | str, bool]:
     """Return two things: the only statistic on which the two systems differ, and whether all its values are 0 or 1.
 
-    If there is no such statistic, a text with the reason takes its place. The statistic is `[system, unit]` int64, in
-    fixed-point steps. Its sign is chosen so that larger values mean a higher score.
+    The statistic is `[system, unit]` int64, in fixed-point steps. Its sign is chosen so that larger values mean a
+    higher score. If there is no such statistic, the result has a text with the reason instead of the statistic.
     """
     a, b = units.values
     stats = np.flatnonzero((a != b).any(axis=0))
@@ -180,7 +180,10 @@ def _chi_square(units: Units, metric: Metric, alternative: Alternative) -> TestO
 
 
 def _dependence(units: Units, metric: Metric) -> tuple[float | None, float | None]:
-    """Return `correlation` and `factor` of `ClassicalTests`, from leave-one-out scores (jackknife)."""
+    """Return the correlation of the two systems, and the factor by which ignoring it inflates the error of delta.
+
+    Both come from leave-one-out scores (jackknife); see `correlation` and `factor` of `ClassicalTests`.
+    """
     without = units.totals[:, None] - units.values
     with np.errstate(all="ignore"):
         a, b = np.asarray(metric.score(units.unscaled(without)), np.float64)
@@ -342,8 +345,8 @@ def classical_tests(*data: Any, options: ClassicalOptions) -> ClassicalTests | R
     r"""Classical tests of two systems beside the permutation test and the bootstrap test; for more systems, rank tests.
 
     **Paired tests** (paired t, Wald z, sign, Wilcoxon, McNemar) take the differences $d_i$ of units on the only
-    statistic on which the systems differ, as for means, accuracy and recall. Precision, F1 and BLEU have no such
-    statistic. Then these tests are left out, with the reason.
+    statistic on which the systems differ. Means, accuracy and recall have such a statistic. Precision, F1 and BLEU have
+    no such statistic. Then these tests are left out, with the reason.
 
     **Tests of independent systems** (two-sample t, binomial z, chi-square) are here to show what this assumption costs:
     it multiplies the standard deviation of delta by the factor $s_{d-ind} / s_d = \sqrt{s_1^2 + s_2^2} / s_d$.

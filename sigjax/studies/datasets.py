@@ -60,7 +60,7 @@ def scores_by_data_set(evaluation: EvaluationRecord) -> tuple[list[str], np.ndar
 
 
 def _measured(evaluation: EvaluationRecord) -> EvaluationRecord:
-    """Return the evaluation with large scores shifted to near 0, so that differences keep their digits."""
+    """Return the evaluation; large scores are shifted to near 0, so that their differences keep their digits."""
     return evaluation if (shift := shifted(evaluation)) is None else shift.deltas
 
 
@@ -191,10 +191,11 @@ def rank_tests(evaluation: EvaluationRecord, *, confidence_level: float = 0.95) 
     r"""Test three or more systems on data sets by their ranks: Friedman, Iman-Davenport, Nemenyi and Wilcoxon tests.
 
     Let $R_j$ be the mean rank of system j, for k systems on N data sets. Friedman's statistic is $\chi_F^2 = \frac{12
-    N}{k (k + 1)} (\sum_j R_j^2 - k (k + 1)^2 / 4)$, divided by a correction for ties. Iman and Davenport's is $F = (N -
-    1) \chi_F^2 / (N (k - 1) - \chi_F^2)$ with k - 1 and (k - 1)(N - 1) degrees of freedom. If all data sets rank the
-    systems alike, F is infinite, and p is exact: $m^{1 - N}$, where m is the number of distinct orders of the ranks.
-    Nemenyi's test compares $|R_i - R_j| \sqrt{6 N / (k (k + 1))}$ with the studentized range divided by $\sqrt 2$.
+    N}{k (k + 1)} (\sum_j R_j^2 - k (k + 1)^2 / 4)$, divided by a correction for ties. Iman and Davenport's statistic is
+    $F = (N - 1) \chi_F^2 / (N (k - 1) - \chi_F^2)$ with k - 1 and (k - 1)(N - 1) degrees of freedom. If all data sets
+    rank the systems alike, F is infinite, and p is exact: $m^{1 - N}$, where m is the number of distinct orders of the
+    ranks. Nemenyi's test compares $|R_i - R_j| \sqrt{6 N / (k (k + 1))}$ with the studentized range divided by $\sqrt
+    2$.
 
     Reference: Demšar (2006); Iman and Davenport (1980), "Approximations of the critical region of the Friedman
     statistic"; Nemenyi (1963), "Distribution-free multiple comparisons".
@@ -295,7 +296,7 @@ class FoldTest:
         p_value: two-sided p-value of t.
         f_statistic: the F statistic of the 5x2cv test, with 10 and 5 degrees of freedom; None for other designs.
         f_p_value: p-value of F.
-        interval: confidence interval of delta, by the corrected t.
+        interval: confidence interval of delta, from the corrected t.
     """
 
     data_set: str

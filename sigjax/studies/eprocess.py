@@ -8,7 +8,7 @@ Therefore E ever reaches $1 / \alpha$ with probability at most $\alpha$, however
 
 **The grid.** $\theta_i = \pm c_k / r_i$, where $r_i$ is the root mean square of the nonzero differences up to unit i.
 It depends on sizes alone, and it makes the unit of measurement irrelevant. The best c is about the mean difference
-divided by $r_i$. It is hardly above 4 (if one system always wins), and $3 / \sqrt N$ is the smallest effect that N
+divided by $r_i$. It is about 4 at most (if one system always wins), and $3 / \sqrt N$ is the smallest effect that N
 units can detect. So the grid is $c_k = 2^k \cdot 4 / \sqrt N$, up to the first value of at least 4, for the largest
 number N of instances; the weights are proportional to $c_k^{-1/2}$. Some $c_k$ is within a factor of $\sqrt 2$ of the
 best c, which costs a sixth of $\log E$.
@@ -48,7 +48,7 @@ def running(before: np.ndarray, more: np.ndarray) -> np.ndarray:
 
 
 def beta_mixture(wins: np.ndarray, losses: np.ndarray) -> np.ndarray:
-    """Return the logarithm of the likelihood ratio of Jeffreys' mixture over biased coins to a fair coin.
+    """Return the log likelihood ratio of Jeffreys' mixture over biased coins to a fair coin, given wins and losses.
 
     >>> round(math.exp(beta_mixture(2, 1)), 12)
     0.5
@@ -60,11 +60,12 @@ def beta_mixture(wins: np.ndarray, losses: np.ndarray) -> np.ndarray:
 def log_e_values(
     differences: np.ndarray, effects: np.ndarray, before: np.ndarray | None = None, *, binary: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return two arrays: the logarithm of E after each unit `[unit, pair]`, and the state after the last unit.
+    r"""Return two arrays: the logarithm of E after each unit `[unit, pair]`, and the state after the last unit.
 
-    `differences` are `[unit, pair]`, and `effects` are the $c_k$. To go on with later units, give the state as
-    `before`. It is `[3 + effect, pair]`: the number of nonzero differences, the sum of their squares, the sum of scaled
-    differences, and the sums of log cosh for each effect $c_k$.
+    E is the evidence that the two systems of a pair differ. `differences` are `[unit, pair]`, and `effects` are the
+    $c_k$ (see the module). `binary`: whether scores are right or wrong (1 or 0). To go on with later units, give the
+    state as `before`. It is `[3 + effect, pair]`: the number of nonzero differences, the sum of their squares, the sum
+    of scaled differences $d_i / r_i$, and the sums of $\log \cosh(c_k d_i / r_i)$ for each effect $c_k$.
 
     >>> log_e_values(np.array([[1.0], [1.0], [-1.0]]), np.array([4.0]))[0].round(4).ravel()
     array([ 0.    ,  0.6925, -6.6144])
@@ -76,7 +77,7 @@ def log_e_values(
 def one_sided_log_e(
     differences: np.ndarray, effects: np.ndarray, before: np.ndarray | None = None, *, binary: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Like `log_e_values`, but return one-sided logarithms `[side, unit, pair]`, and the state.
+    """Like `log_e_values`, but return the logarithms `[side, unit, pair]` of the one-sided evidence, and the state.
 
     Side 0 is the evidence that the first system is better, and side 1 that the second system is better.
 
@@ -91,10 +92,10 @@ def one_sided_log_e(
 def _sums(
     differences: np.ndarray, effects: np.ndarray, before: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return three sums after each unit, and the state for later units (see `log_e_values`).
+    r"""Return three sums after each unit, and the state for later units (see `log_e_values`).
 
-    The sums are: the number of nonzero differences `[unit, pair]`, the sum of scaled differences `[unit, pair]`, and
-    the sums of log cosh `[unit, effect, pair]`.
+    The sums are: the number of nonzero differences `[unit, pair]`, the sum of scaled differences $d_i / r_i$ `[unit,
+    pair]`, and the sums of $\log \cosh(c_k d_i / r_i)$ `[unit, effect, pair]`.
     """
     before = np.zeros((3 + len(effects), differences.shape[1])) if before is None else before
     differ, square = running(before[0], differences != 0), running(before[1], differences**2)
@@ -107,10 +108,11 @@ def _sums(
 def mixture(
     differ: np.ndarray, scaled: np.ndarray, spread: np.ndarray, effects: np.ndarray, *, binary: bool
 ) -> np.ndarray:
-    """Return the logarithm of E `[..., pair]` from the sums of `_sums`.
+    """Return the logarithm of the evidence E `[..., pair]` from the sums of `_sums`.
 
     The sums are: `differ` (number of nonzero differences) and `scaled` (sum of scaled differences), both `[..., pair]`,
-    and `spread` (sums of log cosh) `[..., effect, pair]`.
+    and `spread` (sums of log cosh) `[..., effect, pair]`. `effects` are the $c_k$ (see the module). `binary`: whether
+    scores are right or wrong (1 or 0).
     """
     of_effects = effects[:, None]
     terms = _log_cosh(scaled[..., None, :] * of_effects) - spread - np.log(of_effects) / 2.0
@@ -123,7 +125,10 @@ def mixture(
 def sides(
     differ: np.ndarray, scaled: np.ndarray, spread: np.ndarray, effects: np.ndarray, *, binary: bool
 ) -> np.ndarray:
-    """Return the logarithm of the one-sided E `[side, ..., pair]`, from the same sums as `mixture`."""
+    """Return the logarithm of the one-sided evidence `[side, ..., pair]`, from the same sums as `mixture`.
+
+    Side 0 is the evidence that the first system of a pair is better, and side 1 that the second system is better.
+    """
     of_effects, total = effects[:, None], math.log(np.sum(effects**-0.5))
     signed = np.stack([scaled, -scaled])
     terms = signed[..., None, :] * of_effects - spread - np.log(of_effects) / 2.0
@@ -137,11 +142,11 @@ def sides(
 
 
 def bernstein(before: np.ndarray, units: np.ndarray, values: np.ndarray, log_level: float) -> np.ndarray:
-    """Return the updated state `[5, pair]` of confidence sequences, after new `values` `[unit, pair]` in [0, 1].
+    r"""Return the updated state `[5, pair]` of confidence sequences, after new `values` `[unit, pair]` in [0, 1].
 
-    `before` is the state after the earlier units; `units` `[pair]` is the number of these units. The rows of the state
-    are sums of: values, squared residuals, the bets lambda of the theorem (see the module), lambda times values, and
-    the theorem's penalties.
+    `before` is the state after the earlier units; `units` `[pair]` is the number of these units. `log_level` is $\log(2
+    / \alpha)$ for the error probability $\alpha$ of one interval. The rows of the state are sums of: values, squared
+    residuals, the bets lambda of the theorem (see the module), lambda times values, and the theorem's penalties.
     """
     number = units + np.arange(1, len(values) + 1)[:, None]
     total = running(before[0], values)

@@ -65,7 +65,7 @@ class AuditedTest(ShortRepr):
     Attributes:
         metric: name of the metric.
         test: "permutation" or "bootstrap".
-        methods: method ("exact", "montecarlo") -> number of repetitions.
+        methods: dict from a method ("exact", "montecarlo") to its number of repetitions.
         errors: type-I error rate at the levels 1%, 5% and 10%.
         excess: the largest F(p) - p, where F(p) is the share of p-values at or below p; 0 if none is positive.
         excess_p: upper bound on the probability of such an excess if the test is valid; see
@@ -177,9 +177,10 @@ def audit(data: Any, options: AuditOptions) -> Audit:
         options: the fields of `AuditOptions`, as keyword arguments.
 
     Raises:
-        InputError: an option or the data cannot be used, the metric is no function of sums, or there is only one unit.
+        InputError: an option or the data cannot be used, the metric is not a function of sums, or there is only one
+            unit.
 
-    Reference: Yeh (2000), section 3; Conover (1972) on the distance of Kolmogorov for discrete distributions.
+    Reference: Yeh (2000), section 3; Conover (1972) on Kolmogorov's distance for discrete distributions.
 
     Example:
         >>> from sigjax import Evaluation
@@ -264,7 +265,10 @@ def _draw_distributions(axes: Axes, tests: list[AuditedTest], title: str) -> Non
 
 
 def _draw_errors(axes: Axes, tests: list[AuditedTest], largest: float) -> None:
-    """Draw type-I error rates with intervals, one line per test; dotted lines are the levels."""
+    """Draw type-I error rates with intervals, one line per test; dotted lines are the levels.
+
+    `largest` is the highest end of all intervals.
+    """
     levels = [rate.alpha for rate in tests[0].errors]
     for shift, (level, (color, marker)) in enumerate(zip(levels, _LEVEL_LOOKS, strict=True)):
         heights, rates = np.arange(len(tests)) + 0.2 * (shift - 1), [one.errors[shift] for one in tests]

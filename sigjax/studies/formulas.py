@@ -16,7 +16,7 @@ PROPORTION_LEVEL = 0.95
 
 
 def proportion_interval(successes: int, trials: int, level: float) -> Interval:
-    """Return the Clopper-Pearson interval of a proportion.
+    """Return the Clopper-Pearson interval of the proportion of `successes` among `trials`, at the confidence `level`.
 
     >>> proportion_interval(0, 10, 0.95).high.__round__(4)
     0.3085
@@ -31,11 +31,11 @@ def paired_proportion(right: np.ndarray, members: np.ndarray, level: float) -> I
     `right` `[pair]` says which pairs count in the proportion. `members` `[pair, 2]` are the two systems of each pair,
     by name or position. The interval is for new systems of the same kind.
 
-    The interval uses an effective number of pairs: so many independent pairs would have the same variance. For n pairs
-    i of S systems k, the variance is $\frac{S}{S - 1} \left(\sum_k (\sum_{i \ni k} e_i)^2 - \sum_i e_i^2\right)
-    / n^2$, where $e_i$ is 1 or 0 minus the proportion. The effective number is at most n. If all pairs are right, or
-    none is, it is S / 2, rounded down. In simulations with 12 to 60 systems, 95% intervals covered the proportion in 92
-    to 96% of cases; intervals that assume independent pairs covered it in 66 to 86%.
+    The interval uses an effective number of pairs: this many independent pairs would have the same variance. For n
+    pairs i among S systems k, the variance is $\frac{S}{S - 1} \left(\sum_k (\sum_{i \ni k} e_i)^2 - \sum_i
+    e_i^2\right) / n^2$, where $e_i$ is 1 or 0 minus the proportion. The effective number is at most n. If all pairs are
+    right, or none is, it is S / 2, rounded down. In simulations with 12 to 60 systems, 95% intervals covered the
+    proportion in 92 to 96% of cases; intervals that assume independent pairs covered it in 66 to 86%.
 
     Reference: Aronow, Samii and Assenova (2015), "Cluster-robust variance estimation for dyadic data".
 
@@ -130,12 +130,12 @@ def fewest_units(alpha: float, alternative: Alternative) -> int:
 
 
 def simulated_effect(errors: np.ndarray, alpha: float, power: float, alternative: Alternative) -> float:
-    r"""Like `detectable_effect`, but from simulated `errors` instead of the normal distribution.
+    r"""Like `detectable_effect`, but from simulated `errors` `[trial]` instead of the normal distribution.
 
-    The error of trial r is $\delta_r - \delta$. A test detects an effect if delta is above the $1 - \alpha$ quantile of
-    the errors (two-sided: of their absolute values). This happens in a share `power` of the trials if the effect is
-    this quantile minus the $1 - power$ quantile of the errors. As in the normal approximation, the spread is taken as
-    known. The signs of the errors must be such that the effect is positive.
+    The error of trial r is $\delta_r - \delta$, its delta minus the true delta. A test detects an effect if delta is
+    above the $1 - \alpha$ quantile of the errors (two-sided: of their absolute values). This happens in a share `power`
+    of the trials if the effect is this quantile minus the $1 - power$ quantile of the errors. As in the normal
+    approximation, the spread is taken as known. The signs of the errors must be such that the effect is positive.
 
     >>> simulated_effect(np.arange(-50.0, 51.0), 0.1, 0.8, "greater")
     70.0

@@ -56,7 +56,7 @@ class Unpaired(SciPyNames, ShortRepr):
     r"""Unpaired comparison of two systems, by one metric.
 
     Attributes:
-        units_a: number of units (instances, or clusters if there are some) of a.
+        units_a: number of units (instances, or clusters if there are some) of system a; `units_b` likewise.
         delta: score_a - score_b.
         p_value: p-value of the permutation test.
         log10_p: base-10 logarithm of p; accurate also if `p_value` is below the smallest double.
@@ -68,9 +68,8 @@ class Unpaired(SciPyNames, ShortRepr):
         exceed: number of resamples at least as extreme as observed; None if p is exact.
         standard_error: standard error of delta, $\sqrt{s_a^2 + s_b^2}$ with jackknife standard errors of the scores;
             None if a system has only one unit.
-        interval: confidence interval of delta, from the intervals of both scores: the distance from delta to a limit is
-            the root of the sum of the squared distances from the scores to their limits. None if a score has no
-            interval.
+        interval: confidence interval of delta, from the intervals of both scores. Its lower end is delta -
+            sqrt((score_a - low_a)^2 + (high_b - score_b)^2); the upper end likewise. None if a score has no interval.
         rank_sum: the Wilcoxon-Mann-Whitney test; None unless the score is the mean of one number per unit.
         notes: what a reader of the numbers should know.
         settings: seed, resamples, alternative, level and correction.
@@ -123,13 +122,14 @@ def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
     differ at least as much as observed, $|\delta^*| \ge |\delta|$, ties included. If p is sampled, it is (exceed + 1) /
     (resamples + 1). Clusters are exchanged as a whole. The metric may be any function of sums.
 
-    For right-or-wrong answers, the one-sided test is Fisher's exact test. The two-sided test counts tables with at
-    least as large a difference; SciPy and R count tables with at most as large a probability. If sample sizes differ, a
-    small p may also come from unequal variances, because the null hypothesis is equal distributions. The test cannot
-    use that some instances are hard for both systems. If systems have the same instances, `compare` has more power.
+    For right-or-wrong answers, the one-sided test is Fisher's exact test. The two-sided p is the probability of all
+    tables with at least as large a difference; in SciPy and R, of all tables that are at most as probable. If sample
+    sizes differ, a small p may also come from unequal variances, because the null hypothesis is equal distributions.
+    The test cannot use that some instances are hard for both systems. If systems have the same instances, `compare` has
+    more power.
 
-    The rank-sum test is exact if the distribution of rank sums (ties share ranks) can be counted within seconds. Its
-    two-sided p is twice the smaller tail.
+    The rank-sum test is exact if the distribution of rank sums can be computed within seconds; ties get their mean
+    rank. Its two-sided p is twice the smaller tail.
 
     Args:
         data: one file per system, as a list or a dict; a dict of one array per system, `[instance]` or `[instance,
@@ -138,7 +138,7 @@ def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
         options: the fields of `UnpairedOptions`, as keyword arguments.
 
     Raises:
-        InputError: systems have instances or clusters in common (see `overlap`), there are strata, the metric is no
+        InputError: systems have instances or clusters in common (see `overlap`), there are strata, the metric is not a
             function of sums, an option is outside its domain, or there is no exact test for method="exact".
 
     Reference: Pitman (1937), "Significance tests which may be applied to samples from any populations"; Mann and
@@ -170,7 +170,7 @@ def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
 
 
 def _check_pair(a: str, b: str, samples: dict[str, EvaluationRecord], options: UnpairedOptions) -> tuple[str, ...]:
-    """Raise an error if a pair has common instances or clusters; if `overlap` is given, return a warning instead.
+    """Raise an error if systems a and b have common instances or clusters; with `overlap`, return a warning instead.
 
     If both systems have equally many instances without ids, return a note that recommends `compare`.
     """

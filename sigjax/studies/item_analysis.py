@@ -10,7 +10,7 @@ few; else orders are drawn at random.
 of a squared standard error: the standard error of the system's mean deviation from the mean of all systems. $S^2$ is
 the variance of the scores. The coefficient $1 - V / S^2$ is Cronbach's alpha (KR-20 for right-or-wrong answers), and
 also the generalizability coefficient of systems x instances. With clusters, V uses sums of deviations within clusters;
-Cronbach's alpha does not. The interval is Feldt's, by the F distribution. The dependability $\Phi$ also counts the
+Cronbach's alpha does not. The interval is Feldt's, from the F distribution. The dependability $\Phi$ also counts the
 differences in difficulty between instances as error.
 
 **Resolution.** A paired test detects a true difference of $(z_{1-\alpha/2} + z_{power})$ standard errors of delta. For
@@ -58,14 +58,14 @@ _FEWEST_SYSTEMS = 3
 """`items` needs at least this many systems. With only two systems, every correlation is 1 or -1."""
 _SHOWN, _FIRST = 12, 5
 """`_SHOWN`: a table or list in the text has at most this many entries. `_FIRST`: the text shows at least this many
-suspicious instances (if there are so many), even if none is significant."""
+suspicious instances (or all, if there are fewer), even if none is significant."""
 _NUMBERS = 2**22
 """About this many numbers are in memory at a time."""
 _FIRST_LOOK, _ENOUGH = 2_000, 200
 """If at least `_ENOUGH` of the first `_FIRST_LOOK` orders have a correlation as low as observed, no more orders are
 drawn for the instance."""
 _MOST_EXACT = 2_000
-"""If more instances than this are needed, their number is by the normal approximation, which is 1% to 5% too small."""
+"""If more instances than this are needed, the normal approximation gives their number, which is 1% to 5% too small."""
 _ROUNDING = 2.0**-40
 """The relative rounding error of a sum of products. Differences within this error count as ties."""
 
@@ -124,8 +124,8 @@ class Neighbours:
         detectable: the smallest true difference that a test of this pair alone detects with the target power; None if
             all instances have the same difference.
         needed: number of units (instances, or clusters) that detect a true difference as large as delta; None for equal
-            scores. For up to 2,000 right or wrong answers, it is for the exact test, as in `power --detect`; else it is
-            by the normal approximation.
+            scores. For up to 2,000 right or wrong answers, it is for the exact test, as in `power --detect`; else it
+            comes from the normal approximation.
         q: number of units of this test set, divided by `needed`; 0 for equal scores.
     """
 
@@ -167,7 +167,7 @@ class Items(Result):
         signature: one line that reproduces the numbers.
         binary: whether all results are right or wrong.
         values: scores `[system, instance]` from 0 to 1, in the order of `systems` and `items`, for the figure.
-        texts: column or field to show -> its text for each of `items`.
+        texts: dict from each column or field to show to its text for each of `items`.
     """
 
     rows = "items"
@@ -210,7 +210,7 @@ class Items(Result):
 
     @property
     def mis_keyed(self) -> tuple[ItemStatistics, ...]:
-        """Those of `suspects` whose adjusted p is below 1 - `confidence_level`."""
+        """The `suspects` whose adjusted p is below 1 - `confidence_level`."""
         alpha = round(1.0 - self.confidence_level, 12)
         return tuple(one for one in self.suspects if one.p_adjusted is not None and one.p_adjusted < alpha)
 
@@ -341,7 +341,10 @@ class Items(Result):
         return lines
 
     def with_texts(self, texts: Mapping[str, EvaluationRecord]) -> Items:
-        """Show fields beside each instance: `texts` maps each field to an evaluation with this field as strata."""
+        """Return the result with fields to show beside each instance.
+
+        `texts` maps each field to an evaluation with this field as strata.
+        """
         return replace(self, texts=texts_by_id(texts, [one.id for one in self.items]))
 
     def _fields(self) -> dict[str, Any]:
@@ -403,7 +406,7 @@ def items(data: Any, options: ItemsOptions) -> Items:
         options: the fields of `ItemsOptions`, as keyword arguments.
 
     Raises:
-        InputError: the metric is no mean over instances, there are several metrics, fewer than three systems, fewer
+        InputError: the metric is not a mean over instances, there are several metrics, fewer than three systems, fewer
             than three instances, or missing results.
 
     References: Kuder and Richardson (1937), "The theory of the estimation of test reliability"; Feldt (1965), "The
@@ -495,10 +498,10 @@ def items_of(evaluation: EvaluationRecord, options: ItemsOptions) -> Items:
 
 
 def _by_instance(evaluation: EvaluationRecord) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
-    """Return four things: the ids of the instances, their sums of scores, their numbers of runs, and their units.
+    """Return four things: the ids of the instances, the sums of scores, the numbers of runs, and the units.
 
-    The sums are over the runs of an instance, `[system, instance]`. Numbers of runs and units (numbered from 0) are
-    `[instance]`.
+    The scores `[system, instance]` are summed over the runs of each instance. The number of runs, and the unit
+    (numbered from 0) to which each instance belongs, are `[instance]`.
     """
     metric, stats = evaluation.metric, evaluation.stats
     if getattr(metric, "score", None) is not mean_score or evaluation.weights is not None or (stats[..., 1] != 1).any():
@@ -516,9 +519,10 @@ def _by_instance(evaluation: EvaluationRecord) -> tuple[list[str], np.ndarray, n
 
 
 def _item_rest_correlations(scores: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """Return the item-rest correlations `[instance]`; NaN without variance.
+    """Return the item-rest correlation of each instance, `[instance]`; NaN if one side has no variance.
 
-    `totals` `[system]` are the sums of `scores` `[system, instance]`.
+    It is the correlation over systems of `scores` `[system, instance]` with the systems' scores on all other instances.
+    `totals` `[system]` are the sums of `scores`.
     """
     rest = totals[:, None] - scores
     parts = [each - each.mean(axis=0) for each in (scores, rest)]
@@ -534,8 +538,9 @@ def mis_keyed_p(
     """Return p-values `[instance]` of the item-rest correlations, and whether orders were drawn for some instances.
 
     p is the share of orders of an instance's scores (a column of `scores` `[system, instance]`) whose correlation with
-    the rest is as low or lower. If orders are drawn, p = (exceed + 1) / (orders + 1), where exceed is the number of
-    such orders.
+    the scores on all other instances is as low or lower. `totals` `[system]` are the sums of `scores`. `advance` is
+    called with the number of drawn orders, to show progress. If orders are drawn, p = (exceed + 1) / (orders + 1),
+    where exceed is the number of drawn orders with a correlation as low or lower.
 
     If p is above 0.1 after 2,000 orders, no more orders are drawn for this instance. This keeps p valid (Besag and
     Clifford 1991): below 0.1 the result is at least the p of all orders, and above 0.1 it is the p of the first 2,000
@@ -632,7 +637,8 @@ def _reliability(scores: np.ndarray, unit: np.ndarray, level: float) -> dict[str
 def _error(deviations: np.ndarray, unit: np.ndarray) -> float:
     """Return the mean over systems of the squared standard error of a system's sum of `deviations`.
 
-    `deviations` are `[system, instance]`. The units `[instance]` are independent of each other.
+    `deviations` are `[system, instance]`. `unit` `[instance]` is the unit of each instance; units are independent of
+    each other.
     """
     units = int(unit.max()) + 1
     sums = np.stack([np.bincount(unit, row, units) for row in deviations])
@@ -680,7 +686,10 @@ def _neighbours(
 def _notes(
     names: Sequence[str], scores: np.ndarray, options: ItemsOptions, settings: Settings, *, drawn: bool
 ) -> Iterator[str]:
-    """Yield notes: systems must be independent, and p may have a lower bound that makes significance impossible."""
+    """Yield notes: systems must be independent, and p may have a lower bound that makes significance impossible.
+
+    `scores` are `[system, instance]`, of the instances with a p-value. `drawn`: whether orders were drawn.
+    """
     systems, tested = scores.shape
     if not tested:
         return
@@ -709,7 +718,7 @@ def _notes(
 
 
 def _most_orders(scores: np.ndarray) -> float:
-    """Return the number of distinct orders of a column's values, for the column of `scores` with the most orders."""
+    """Return the number of distinct orders of the `scores` of an instance; the largest number over all instances."""
     most = 0.0
     for column in scores.T:
         counts = np.unique(column, return_counts=True)[1]

@@ -117,14 +117,14 @@ class PowerAt:
         rejected: number of repetitions with p <= alpha.
         power: rejected / repetitions.
         interval: Clopper-Pearson interval (95%) of the power for infinitely many repetitions, given the pilot data.
-        normal_power: power by the normal approximation with `standard_error`.
+        normal_power: power from the normal approximation with `standard_error`.
         standard_error: standard error of the pilot, times the square root of (pilot instances / instances).
         simulated_error: standard deviation (ddof = 1) of delta over the repetitions.
-        detectable: smallest true difference that is detected with the target power, by the normal approximation. None
+        detectable: smallest true difference that is detected with the target power, from the normal approximation. None
             if there are so few units that no permutation test can have p <= alpha.
         simulated_detectable: the detectable difference from the simulated deltas; see
             `sigjax.studies.formulas.simulated_effect`.
-        methods: method ("exact", "montecarlo") -> number of repetitions.
+        methods: dict from a method ("exact", "montecarlo") to its number of repetitions.
     """
 
     metric: str
@@ -151,7 +151,7 @@ class SampleSizeNeeded:
     Attributes:
         difference: the true difference.
         instances: number of instances (of units, if there are clusters or runs); None if the pilot has the same
-            difference on every unit, so that it cannot tell.
+            difference on every unit, so that no estimate is possible.
     """
 
     metric: str
@@ -190,14 +190,14 @@ class Power(Result):
 
     Attributes:
         systems: the two systems.
-        pilots: one entry per metric.
-        points: one entry for each metric, test and number of instances, in this order.
+        pilots: the observed differences in the pilot data, one per metric.
+        points: the power, one entry for each metric, test and number of instances, in this order.
         target: the power to which detectable differences refer.
         pairs: number of pairs for which p is adjusted.
         repetitions: number of samples drawn from the pilot for each number of instances.
         num_units: number of units of the pilot (instances, or clusters if there are some).
         settings: settings of the tests.
-        mixes: for repeated runs without clusters, one entry for each metric and number of runs.
+        mixes: for repeated runs without clusters, the number of instances needed for each metric and number of runs.
         needed: the sample size for each metric and test, if a difference to `detect` was given.
     """
 
@@ -297,7 +297,7 @@ class Power(Result):
         return fewest_units(self._alpha, self.settings.alternative)
 
     def _too_few_differ(self, at: PowerAt) -> bool:
-        """Whether so few units are likely to differ that a permutation test cannot have the target power."""
+        """Whether too few units are likely to differ for a permutation test to have the target power."""
         (differ,) = {pilot.differ for pilot in self.pilots if pilot.metric == at.metric}
         if at.test != "permutation" or at.instances < self._fewest_units or differ == 1.0:
             return False
@@ -386,7 +386,8 @@ def power(data: Any, options: PowerOptions) -> Power:
         options: the fields of `PowerOptions`, as keyword arguments.
 
     Raises:
-        InputError: an option or the data cannot be used, the metric is no function of sums, or there is only one unit.
+        InputError: an option or the data cannot be used, the metric is not a function of sums, or there is only one
+            unit.
 
     Reference: Efron and Tibshirani (1993), section 25.4; Card et al. (2020), "With little power comes great
     responsibility"; Hoenig and Heisey (2001), "The abuse of power".
@@ -464,9 +465,10 @@ this many units. `_BEYOND`: if more instances than this are needed, `power` rais
 def _sample_sizes(
     pilot: trials.Pilot, observed: PilotDelta, settings: Settings, options: PowerOptions
 ) -> Iterator[SampleSizeNeeded]:
-    """Yield the sample size for each test: enough units by the normal approximation, and enough units that differ.
+    """Yield the sample size for each test; nothing if no difference to `detect` is given.
 
-    Yield nothing if no difference to `detect` is given.
+    It comes from the normal approximation. For a permutation test, the power is computed exactly for right-or-wrong
+    answers; else enough units must also be likely to differ.
     """
     if options.detect is None:
         return
@@ -518,7 +520,7 @@ def _shown_sizes(needed: Sequence[SampleSizeNeeded], pilot: int) -> list[int]:
 def _allocations(
     evaluation: EvaluationRecord, pilot: PilotDelta, alpha: float, options: PowerOptions
 ) -> Iterator[Allocation]:
-    """Yield the number of instances that is needed for each number of runs, and say which mix is the cheapest.
+    """Yield for each number of runs per instance the number of instances needed, and whether this mix is the cheapest.
 
     Yield nothing if there are no runs, if there are clusters, or if the difference is 0.
     """
@@ -538,7 +540,10 @@ def _allocations(
 def _points(
     pilot: trials.Pilot, observed: PilotDelta, settings: Settings, options: PowerOptions, sizes: Sequence[int]
 ) -> list[PowerAt]:
-    """Return the power of each test at each of `sizes`. All tests at one size use the same trials."""
+    """Return the power of each test at each of the sample `sizes`. All tests at one size use the same trials.
+
+    Trials are drawn from the `pilot`, whose `observed` difference counts as the true difference.
+    """
     tried = {}
     for size in sizes:
         strata = trials.allotted(pilot.units.strata, size)
@@ -742,7 +747,8 @@ _MOST_PLANNED = 10_000_000
 def instances_to_detect(detect: float, target: float, disagree: float, ends: tuple[float, float], level: float) -> int:
     """Find by bisection a number of instances that reaches the target power, while one instance fewer does not.
 
-    `ends` are the smallest and the largest possible difference of systems that `disagree` on this share of instances.
+    `detect` is the true difference. `ends` are the smallest and the largest possible difference of systems that
+    `disagree` on this share of instances. `level` is alpha.
     """
     if not ends[0] <= detect <= ends[1]:
         differ = f"systems that disagree so differ by {ends[0]:.6g} to {ends[1]:.6g}"
@@ -760,6 +766,8 @@ def instances_to_detect(detect: float, target: float, disagree: float, ends: tup
 
 def mcnemar_power(instances: int, disagree: float, level: float) -> Callable[[float], float]:
     """Return the power of the exact two-sided McNemar test as a function of the true difference (see `planned_power`).
+
+    `disagree` is the share of instances on which exactly one system is right, and `level` is alpha.
 
     >>> round(mcnemar_power(6, 1.0, 0.05)(1.0), 6)  # six wins of six
     1.0
@@ -797,7 +805,10 @@ def _upper(wins: np.ndarray, trials: np.ndarray, share: float) -> np.ndarray:
 def _detectable(
     instances: int, disagree: float, ends: tuple[float, float], level: float, target: float
 ) -> float | None:
-    """Return the smallest difference within `ends` that is detected with the target power; None if there is none."""
+    """Return the smallest difference within `ends` that is detected with the `target` power; None if there is none.
+
+    `disagree` is the share of instances on which exactly one system is right, and `level` is alpha.
+    """
     power, (low, high) = mcnemar_power(instances, disagree, level), ends
     if high <= 0.0 or power(high) < target:
         return None

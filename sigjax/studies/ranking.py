@@ -4,10 +4,11 @@ A pair of systems is reduced to two integers: m, the number of instances that ex
 difference of their numbers of right answers. p is the p-value of the sign test, which is the exact permutation test for
 such answers.
 
-Tiles (blocks of systems against blocks of systems) are compared one after another: by products of bytes on a GPU, by
-counting differing bits on a CPU. There are two passes. The first pass counts the pairs with each (m, k). This gives the
-distinct p-values, their correction, and the smallest significant k for each m. The second pass decides each pair and
-counts the decisions of each system. So memory holds only the answers and these counts, however many pairs there are.
+The systems are compared in tiles: a tile is a block of systems against a block of systems. It is computed by products
+of bytes on a GPU, and by counting differing bits on a CPU. There are two passes. The first pass counts the pairs with
+each (m, k). This gives the distinct p-values, their correction, and the smallest significant k for each m. The second
+pass decides each pair and counts the decisions of each system. So memory holds only the answers and these counts,
+however many pairs there are.
 """
 
 from __future__ import annotations
@@ -52,11 +53,12 @@ from sigjax.testing.intervals import wilson_interval
 from sigjax.testing.permutation import settled_signs, sign_ps
 
 _TILE = {"numpy": 1024, "cpu": 1024, "gpu": 4096}
-"""The number of systems on each side of a tile, for each platform."""
+"""The number of systems on each side of a tile (a block of systems against a block of systems), for each platform."""
 _MOST_CELLS = 2**28
-"""At most this many counters are kept, one for each (m, k). They take 2 GiB."""
+"""At most this many counters of pairs are kept, one for each (m, k) as at the top of this file: m instances on which
+the systems differ, and k more right answers. The counters take 2 GiB."""
 _MOST_INSTANCES = 2**24
-"""There must be fewer instances than this, so that their numbers are exact in float32."""
+"""There must be fewer instances than this, so that float32 holds all counts of instances exactly."""
 _SHOWN, _NAMED = 50, 5
 
 
@@ -110,7 +112,8 @@ class Ranking(Result):
 
     Attributes:
         systems: the systems, the best first. Systems with equal scores are in the order of the data.
-        num_real: at least this number of the significant differences are real, at `confidence_level` (closed testing).
+        num_real: at least this number of the significant differences are real (the two systems truly differ), at
+            `confidence_level` (closed testing).
         num_real_of_all: at least this number of all differences are real, at the same level.
         threshold: the largest unadjusted p-value that is significant; None if no pair is significant.
         correction: how p is adjusted for all pairs.
@@ -166,7 +169,7 @@ class Ranking(Result):
         return Table.of(columns, names=(1,), optional=("not significant",))
 
     def real_sentence(self) -> list[Block]:
-        """Return a sentence with the lower bound on real differences.
+        """Return a sentence with the lower bound on real differences (pairs of systems that truly differ).
 
         The list is empty if fewer than two pairs differ significantly.
         """
@@ -176,7 +179,7 @@ class Ranking(Result):
 
     @property
     def real_differences(self) -> RealDifferences:
-        """The lower bounds on real differences as a record, as boards have it."""
+        """The lower bounds on real differences (pairs of systems that truly differ), as a record for boards."""
         numbers = self.num_significant, self.num_real, self.num_pairs, self.num_real_of_all
         return RealDifferences(self.metric, *numbers)
 
@@ -198,8 +201,7 @@ def rank(data: Any, options: RankOptions) -> Ranking:
 
     If two systems differ on m instances, and the better system is right on (m + k) / 2 of these, the permutation test
     has $p = \min(1, 2 P(X \ge (m + k) / 2))$, where X is binomial(m, 1/2). Decisions, ranks and adjusted p-values are
-    the same as in `compare`. `compare` stores all pairs, so it reports more about each pair, for up to some thousand
-    systems.
+    the same as in `compare`. For up to a few thousand systems, `compare` reports more, because it stores all pairs.
 
     Args:
         data: what `compare` takes, with a metric whose scores are 0 or 1, such as accuracy. A dict of bool arrays takes
@@ -208,7 +210,7 @@ def rank(data: Any, options: RankOptions) -> Ranking:
 
     Raises:
         InputError: an answer is neither 0 nor 1; there are clusters, strata, runs or missing results; there are fewer
-            than two systems, or more than `2**28` possible (m, k).
+            than two systems, or more than `2**28` possible pairs of numbers (m, k).
 
     Reference: Holm (1979) and the other papers in `sigjax help corrections`; for the ranks, Mogstad et al. (2024).
 
@@ -285,22 +287,27 @@ def _answers(data: Any, options: RankOptions) -> tuple[list[str], np.ndarray, st
 
 
 class _Board(NamedTuple):
-    """The systems of the leaderboard, the best first. For compiled programs, empty systems fill the last tile."""
+    """The systems of the leaderboard, the best first.
+
+    For compiled programs, the arrays are padded with empty systems, so that all tiles (blocks of systems) have the same
+    size.
+    """
 
     answers: Array
     """`[system, instance]` int8, 1 for right and -1 for wrong; or bits `[system, word]` uint64 on a CPU."""
     right: Array
     """`[system]` int32: number of right answers."""
     number: Array
-    """Scalar int32: number of systems, without the empty systems."""
+    """Scalar int32: number of systems; the empty systems that pad the arrays are not counted."""
     instances: Array
     """Scalar int32: number of instances."""
 
 
 def _board(answers: np.ndarray, right: np.ndarray, backend: Backend) -> _Board:
-    """Pack the answers for a backend: as bits on a CPU, else as bytes.
+    """Pack the answers `[system, instance]` for a backend: as bits on a CPU, else as bytes.
 
-    On the other backends, matrix products of bytes are faster than counting bits.
+    On the other backends, matrix products of bytes are faster than counting bits. `right` `[system]` are the numbers of
+    right answers.
     """
     number, instances = answers.shape
     lacking = -number % _TILE[backend.platform] if backend.devices else 0
@@ -314,10 +321,12 @@ def _board(answers: np.ndarray, right: np.ndarray, backend: Backend) -> _Board:
 
 
 def _pair_of(board: _Board, at: Array, size: int) -> tuple[Array, Array, Array, Array]:
-    """Return four arrays for the tile `at`: m, k, a mask of the real pairs, and the indices of the second systems.
+    """Return four arrays for a tile (a block of systems against a block of systems).
 
-    m, k and the mask are `[first, second]`; the indices are `[second]`. `at` contains the first index on each side of
-    the tile. A real pair has a first index below its second index, and no empty system.
+    The arrays are: m, the number of instances on which two systems differ; k, by how many right answers the first
+    system is ahead; a mask of the real pairs; and the indices of the second systems. m, k and the mask are `[first,
+    second]`; the indices are `[second]`. `at` contains the first index on each side of the tile, and `size` is its
+    number of systems on each side. In a real pair, the first index is below the second index, and no system is empty.
     """
     xp = board.right.__array_namespace__()
     first, second = (slice_at(board.answers, start, size) for start in at)
@@ -329,17 +338,21 @@ def _pair_of(board: _Board, at: Array, size: int) -> tuple[Array, Array, Array, 
 
 
 def _cells_of_tile(at: Array, board: _Board, *, size: int, width: int, most: int) -> Array:
-    """Return the counter index m * width + k // 2 of each pair of a tile, `[first * second]` int32.
+    """Return the index of the counter for each pair of the tile `at`: m * width + k // 2, `[first * second]` int32.
 
-    Entries that are no real pair (see `_pair_of`) have the index `most`. k // 2 loses nothing, because m and k are both
-    even or both odd.
+    m is the number of instances on which two systems differ, and k is by how many right answers the first is ahead.
+    Entries that are not a real pair (see `_pair_of`) have the index `most`. k // 2 loses nothing, because m and k are
+    both even or both odd.
     """
     m, k, pairs, _ = _pair_of(board, at, size)
     return board.right.__array_namespace__().where(pairs, m * width + k // 2, most).ravel()
 
 
 def _counts_of_tiles(at: Array, board: _Board, *, size: int, width: int, most: int) -> Array:
-    """Count the pairs with each (m, k), `[cell]` int64, in the tiles `at` `[tile, 2]`. This function runs in JAX."""
+    """Count the pairs of the tiles `at` `[tile, 2]` for each counter, `[most]` int64. This function runs in JAX.
+
+    A counter belongs to one (m, k); `_cells_of_tile` gives its index.
+    """
     xp = at.__array_namespace__()
 
     def add(counts: Any, of_tile: Array) -> tuple[Array, tuple[()]]:
@@ -351,9 +364,10 @@ def _counts_of_tiles(at: Array, board: _Board, *, size: int, width: int, most: i
 def _wins_of_tiles(at: Array, board: _Board, least: Array, *, size: int) -> tuple[Array, ...]:
     """Decide the pairs in the tiles `at` `[tile, 2]`; return three arrays `[tile, system]` int32.
 
-    A pair is significant if k >= `least` `[m]`. The arrays contain: for each first system, how many second systems it
-    is better than; for each second system, how many first systems are better than it; for each first system, the index
-    of the last second system that it is not better than (-1 if it is better than all).
+    A pair is significant if k >= `least` `[m]`: the two systems differ on m instances, and the first has k more right
+    answers. The arrays contain: for each first system, how many second systems it is better than; for each second
+    system, how many first systems are better than it; for each first system, the index of the last second system that
+    it is not better than (-1 if it is better than all).
     """
 
     def of_tile(at: Array) -> tuple[Array, ...]:
@@ -367,7 +381,7 @@ def _wins_of_tiles(at: Array, board: _Board, least: Array, *, size: int) -> tupl
 
 
 def _pairs_of_cells(tiles: Iterable[np.ndarray], most: int) -> np.ndarray:
-    """Count the pairs in each cell, `[cell]`; `tiles` are the cells of the pairs of each tile.
+    """Count the pairs for each of `most` counters, `[most]`; `tiles` are the counter indices of the pairs of each tile.
 
     The counts are int64, because 66,000 systems have more than `2**31` pairs.
     """
@@ -378,7 +392,7 @@ def _pairs_of_cells(tiles: Iterable[np.ndarray], most: int) -> np.ndarray:
 
 
 class _Tiles:
-    """The tiles of a board, and their computation.
+    """The tiles of a leaderboard (blocks of systems against blocks of systems), and their computation.
 
     A GPU computes all tiles in one call, each core of a CPU computes one tile at a time, and NumPy computes one tile
     after another.
@@ -393,7 +407,10 @@ class _Tiles:
         self.at = np.array([(i, j) for i in starts for j in starts if i <= j], np.int32)
 
     def counts(self, num_instances: int, width: int) -> np.ndarray:
-        """Count the pairs with each (m, k), `[m * width + k // 2]` int64."""
+        """Count the pairs with each (m, k), `[m * width + k // 2]` int64.
+
+        m is the number of instances on which two systems differ, and k is by how many right answers the first is ahead.
+        """
         static = {"size": self.size, "width": width, "most": (num_instances + 1) * width}
         if self.backend.platform == "gpu":
             return np.asarray(self._program(_counts_of_tiles, static)(self.at, self.board))
@@ -401,7 +418,11 @@ class _Tiles:
         return _pairs_of_cells(self._ahead(lambda at: np.asarray(program(at, self.board)), self.at), static["most"])
 
     def wins(self, least: np.ndarray) -> Iterator[tuple[list[int], list[np.ndarray]]]:
-        """Yield for each tile the first index on each side, and the decisions from `_wins_of_tiles`."""
+        """Yield for each tile the first index on each side, and the three arrays of `_wins_of_tiles`.
+
+        A pair that differs on m instances is significant if the first system has at least `least` `[m]` more right
+        answers.
+        """
         program = self._program(_wins_of_tiles, {"size": self.size})
         parts = self.at[None] if self.backend.platform == "gpu" else self.at[:, None]
         decided = self._ahead(lambda at: [np.asarray(each) for each in program(at, self.board, least)], parts)
@@ -419,7 +440,7 @@ class _Tiles:
 
 
 def _decided(answers: np.ndarray, right: np.ndarray, options: RankOptions) -> tuple[Any, ...]:
-    """Test all pairs in two passes: count each (m, k), then decide.
+    """Test all pairs in two passes: count the pairs with each (m, k), see the module; then decide each pair.
 
     `answers` `[system, instance]` and `right` `[system]` (numbers of right answers) are sorted, best system first.
     Returns six things. Three are lists with a number for each system: how many systems it is better than, how many

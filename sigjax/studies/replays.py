@@ -57,24 +57,23 @@ class Stopping(Result):
 
     Attributes:
         num_units: number of units: clusters if there are some, else instances.
-        needed: mean share of all results that the monitor needs, until it stops each system. A result is one system on
-            one instance.
-        at_settling: mean share of the units after which a pair is settled; for the goal best, after which a system is
+        needed: mean share of all results that the monitor needs. A result is one system on one instance.
+        at_settling: mean share of the units after which a pair is settled; for goal="best", after which a system is
             dropped. None if this never happens.
-        found: number of pairs with a significant permutation test on all instances. For the goal best, number of
-            systems with the `keep` best scores on all instances, ties included.
-        kept: mean share of the `found` pairs that the monitor settles; for the goal best, of the `found` systems that
-            the monitor does not drop. None if `found` is 0.
+        found: number of pairs with a significant permutation test on all instances. For goal="best", number of systems
+            with the `keep` best scores on all instances, ties included.
+        kept: mean share of the `found` pairs that the monitor settles; for goal="best", of the `found` systems that the
+            monitor does not drop. None if `found` is 0.
         at_end: mean share of the `found` pairs that count as differences when the monitor stops, including findings of
-            closed e-BH; None if `found` is 0, and for the goal best.
-        left: mean number of systems that are left at the end, for the goal best; else None.
-        false_stops: number of orders with a false stop, if the outputs of all systems are swapped at random. A false
-            stop means that any pair is settled or counts as a difference at the end. Without correction, it means that
-            the first pair is settled; for the goal best, that the first system is dropped.
+            closed e-BH; None if `found` is 0, and for goal="best".
+        left: mean number of systems that are left at the end, for goal="best"; else None.
+        false_stops: number of orders with a false decision, if the outputs of all systems are swapped at random. A
+            false decision means that any pair is settled or counts as a difference at the end. Without correction, it
+            means that the first pair is settled; for goal="best", that the first system is dropped.
         false_interval: Clopper-Pearson interval (95%) of false_stops / orders; the nominal rate is at most alpha.
         cost: cost of all results; None if no cost is given.
         saved: mean cost that is saved.
-        curve: mean share of the `found` pairs that are settled after 1/50, 2/50, ... of the units; for the goal best,
+        curve: mean share of the `found` pairs that are settled after 1/50, 2/50, ... of the units; for goal="best",
             mean share of all systems that are dropped.
     """
 
@@ -155,16 +154,16 @@ class Stopping(Result):
 def stopping(data: Any, options: StoppingOptions) -> Stopping:
     """Replay an evaluation in random orders: what would `monitor` have found, and how many results would it need?
 
-    Each order is replayed twice. In the first replay, a system stops when all its pairs are settled. In the second
-    replay, the outputs of all systems are swapped at random on each unit. Then all systems are equally good, so each
-    stop is a false stop.
+    Each order is replayed twice. In the first replay, no more results of a system are collected once all its pairs are
+    settled, that is, decided by the monitor. In the second replay, the outputs of all systems are swapped at random on
+    each unit. Then all systems are equally good, so each decision is false.
 
     Args:
         data: what `compare` takes, with a metric that is a mean over instances.
         options: the fields of `StoppingOptions`, as keyword arguments.
 
     Raises:
-        InputError: the metric is no mean over instances, or there are several metrics.
+        InputError: the metric is not a mean over instances, or there are several metrics.
 
     Example:
         >>> answers = {"A": [1] * 90 + [0] * 10, "B": [1] * 10 + [0] * 90, "C": [1] * 12 + [0] * 88}
@@ -207,7 +206,7 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
                 gone = {each.system: each.dropped_at or np.inf for each in replay.standings}
                 times[r] = [gone[name] for name in evaluation.systems]
                 last = max((time for time in times[r] if time < np.inf), default=np.inf)
-                if (times[r] == np.inf).sum() <= options.keep:  # then all systems stop
+                if (times[r] == np.inf).sum() <= options.keep:  # then no system needs more results
                     until = np.minimum(times[r], last)
                 else:
                     until = times[r]
@@ -258,7 +257,7 @@ def stopping(data: Any, options: StoppingOptions) -> Stopping:
             "stopping",
             options,
             metric=evaluation.metric.name,
-            correction=None if best else options.correction,  # the goal best needs no correction
+            correction=None if best else options.correction,  # the goal "best" needs no correction
             units=number,
             runs=runs,
         ),

@@ -1,6 +1,6 @@
-"""Helpers of `one_sample` and `unpaired`: read systems with their own instances, and show the results.
+"""Helpers of `one_sample` and `unpaired`: read systems, and show the results.
 
-"Own" means that each system may have other instances than the other systems.
+Different systems may have different instances.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def samples_of(
 
     The data are what `compare` takes. Or systems are given one by one, possibly with different instances: a list of
     paths, or a dict from system to a path, an `Evaluation`, numbers, or a dict from id to number. `what` names the test
-    in messages. If `instead` is given, a metric that is not a function of sums raises an error with this advice.
+    in messages, and `missing` says how to treat missing results. If `instead` is given, a metric that is not a function
+    of sums raises an error with this advice.
     """
     if isinstance(data, Sequence) and not isinstance(data, str) and are_paths(data) and len(data) > 1:
         data = name_systems(list(map(os.fspath, data)))[0]
@@ -132,7 +133,7 @@ def are_binary(samples: Iterable[EvaluationRecord]) -> bool:
 def spread_of(
     sample: EvaluationRecord, settings: Settings, *, binary: bool
 ) -> tuple[SumsProblem, float, Interval | None]:
-    """Return the problem of one system (with its units and score), and the standard error and interval of the score.
+    """Return the data of one system as a `SumsProblem` (units and score), and the score's standard error and interval.
 
     The interval is the default interval of `compare`. `binary`: whether 0 and 1 mean wrong and right answers.
     """
@@ -172,7 +173,7 @@ _MOST_NOTES, MOST_NAMED = 6, 3
 def sample_document(
     results: SampleResults, test: str, verdict: str, title: str, tables: Sequence[Table], explained: list[str]
 ) -> Document:
-    """Return the document: verdict, warnings, title, tables, explanations, notes and signature."""
+    """Return the document: verdict, warnings, title, tables, explanations (`explained`), notes and signature."""
     settings = results[0].settings
     draws = settings.interval == "percentile" or any(row.exceed is not None for row in results)
     drawn = {"n": settings.resamples, "seed": settings.seed} if draws else {}

@@ -1,4 +1,4 @@
-r"""Sequential comparison: users may look at the results after every instance, and stop as soon as these decide.
+r"""Sequential comparison: users may look after every instance, and stop as soon as the results decide.
 
 `eprocess` defines the evidence E and says what the intervals assume. `best` contains the search for the best systems.
 """
@@ -47,8 +47,8 @@ OF_INVERSE: dict[MonitorCorrection, tuple[PValueCorrection, str]] = {
     "holm": ("holm", "probability of any false finding (Holm)"),
     "none": ("none", "probability of a false finding, of each pair (not adjusted)"),
 }
-"""Dict from a correction of `monitor` to two values: the p-value correction that is applied to 1 / E, and the error
-rate that is controlled, in words.
+"""Dict from a correction of `monitor` to two values: the p-value correction that is applied to 1 / E, the p-value that
+belongs to the evidence E; and the error rate that is controlled, in words.
 
 The correction of Benjamini and Hochberg, applied to 1 / E, is e-BH (Wang and Ramdas 2022).
 """
@@ -59,14 +59,16 @@ _ADJUSTED_BY: dict[MonitorCorrection, str] = {
 }
 """Dict from a correction of `monitor` to words that say what the adjusted p of a pair is."""
 _STEEP, _MANY = 4.0, 10**4
-"""The smallest effect of the grid is `_STEEP` / sqrt(N). N is the largest number of instances, by default `_MANY`."""
+"""The smallest effect $c_k$ of the grid in `eprocess` is `_STEEP` / sqrt(N). N is the largest number of instances, by
+default `_MANY`."""
 _ROUNDING, _IN_MEMORY, _SHOWN = 2.0**-50, 2**21, 50
 """`_ROUNDING`: relative rounding error; sums that differ by no more are equal. `_IN_MEMORY`: about this many numbers
 are in memory at a time. `_SHOWN`: the text shows at most this many pairs."""
 _LOOK = 32
-"""For the goal best, at most this many units are computed in one step, because a step ends when a system is dropped."""
+"""For the goal "best", at most this many units are computed in one step, because a step ends when a system is
+dropped."""
 _LONGEST, _HALVINGS = 20.0, 30
-"""`_more_units` looks ahead to 2^`_LONGEST` times the number of units so far, by a bisection of `_HALVINGS` steps."""
+"""`_more_units` looks ahead to 2^`_LONGEST` times the number of units so far, with a bisection of `_HALVINGS` steps."""
 _MADE = (
     "systems",
     "alpha",
@@ -81,9 +83,9 @@ _MADE = (
 )
 """The names of the arguments of `Monitor`. A monitor has attributes with the same names."""
 _State = namedtuple("_State", "units instances total size log_e peak settled_at sign")
-"""The state of the pairs, without the evidence; each field is an array `[pair]`. `total` is the sum of the differences,
-and `size` the sum of the absolute scores of both systems. `log_e` is the logarithm of E (it no longer changes after the
-pair is settled), and `peak` its maximum so far. `settled_at` is 0 while the pair is open."""
+"""The state of the pairs, without the sums from which E is computed; each field is an array `[pair]`. `total` is the
+sum of the differences, and `size` the sum of the absolute scores of both systems. `log_e` is the logarithm of E (it no
+longer changes after the pair is settled), and `peak` its maximum so far. `settled_at` is 0 while the pair is open."""
 _DIGEST = re.compile("[0-9a-f]+:[0-9a-f]{1,8}")
 
 
@@ -101,7 +103,7 @@ class MonitoredPair:
         p_value: 1 / the largest E so far, at most 1. For this pair alone, it is valid however often you look.
         p_adjusted: p_value adjusted for all pairs; for e-BH, computed from the present E.
         settled_at: number of units after which the pair was settled; None while the pair is open.
-        better: the better system. None if the pair is no finding. Also None if the direction is unclear, because the
+        better: the better system. None if the pair is not a finding. Also None if the direction is unclear, because the
             difference of the means and the sum from which E is computed had opposite signs.
         more_units: estimated number of further units that settle the pair, if the differences go on as before. None for
             a settled pair, and if more than 2^20 times the present units would be needed.
@@ -150,7 +152,7 @@ class Monitor(Result):
         higher_is_better: whether higher scores are better.
         goal: "pairs": which pairs are settled? "best": which systems may still be among the best? This goal needs no
             correction: a given best system is ever dropped with probability at most alpha.
-        keep: how many best systems are wanted.
+        keep: how many systems count as best, for the goal "best".
 
     Attributes:
         unit: "instance" (with all its runs) or "cluster".
@@ -231,7 +233,7 @@ class Monitor(Result):
         return {name: getattr(self, name) for name in ("systems", "needed", "stop", "alpha", "correction")}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and pickle by JSON, because the columns are views of one array."""
+        """Copy and pickle a monitor as JSON, because its arrays are views of one array."""
         return Monitor.from_json, (self.to_json(),)
 
     @property
@@ -246,7 +248,8 @@ class Monitor(Result):
     def _open(self) -> np.ndarray:
         """Mask `[pair]` of the open pairs. For the goal "pairs", these are the pairs that are not settled.
 
-        For the goal "best", a pair is open while both its systems are left, and more than `keep` systems are left.
+        For the goal "best", a pair is open while neither of its systems is dropped, and more than `keep` systems are
+        left.
         """
         left = self._dropped_at == 0
         return (self._state.settled_at == 0) & left[self._members].all(axis=1) & (left.sum() > self.keep)
@@ -362,8 +365,8 @@ class Monitor(Result):
         """Add the scores of new instances, one after another; return the pairs that they settle.
 
         Args:
-            scores: system -> its score, or one score per instance; or an array `[system, instance]`. Systems that are
-                not `needed` may be left out.
+            scores: a dict from each system to its score, or to one score per instance; or an array `[system,
+                instance]`. Systems that are not `needed` may be left out.
             ids: `[instance]` names. An instance that was added before is an error.
             clusters: `[instance]` labels. All instances of a cluster must come in one call; together they are one unit.
 
@@ -454,9 +457,10 @@ class Monitor(Result):
     def _advance(
         self, chosen: np.ndarray, differences: np.ndarray, size: np.ndarray, until: tuple[str, ...] | None
     ) -> tuple[list[int], int]:
-        """Take units `[unit, pair]` for the pairs `chosen`; return the settled pairs, and how many units were taken.
+        """Take new units for the pairs `chosen`; return the pairs that they settle, and how many units were taken.
 
-        If `until` is given, stop after the first unit with which `needed` is no longer equal to `until`.
+        `differences` and `size` (sums of absolute scores) are `[unit, pair]`. If `until` is given, stop after the first
+        unit with which `needed` is no longer equal to `until`.
         """
         state, settled, floor = self._state, list[int](), -math.log(self.alpha)
         path, after = log_e_values(differences, self._effects, self._evidence[:, chosen], binary=self.binary)
@@ -472,7 +476,8 @@ class Monitor(Result):
                 units = state.units[now] + t + 1
                 state.log_e[now], state.peak[now] = path[t, new], peaks[t, new]
                 scaled = log_e_values(differences[: t + 1, new], self._effects, self._evidence[:, now])[1][2]
-                # E is evidence for the sign of the sum of scaled differences. The sum of differences may have another.
+                # E is evidence for the sign of the sum of scaled differences. The sum of differences may have the other
+                # sign.
                 agree = np.abs(totals[t, new]) > _ROUNDING * units * sizes[t, new]
                 agree &= np.sign(scaled) == np.sign(totals[t, new])
                 state.settled_at[now], state.sign[now] = units, np.where(agree, np.sign(scaled), 0.0)
@@ -487,9 +492,9 @@ class Monitor(Result):
         return settled, number
 
     def _eliminate(self, chosen: np.ndarray, differences: np.ndarray, size: np.ndarray) -> int:
-        """Take units `[unit, pair]` for the pairs `chosen`, up to the first unit that drops a system.
+        """Take new units for the pairs `chosen`, up to the first unit that drops a system; return how many were taken.
 
-        Return the number of units that were taken.
+        `differences` and `size` (sums of absolute scores) are `[unit, pair]`.
         """
         state, before = self._state, self._evidence[:, chosen]
         path, after = one_sided_log_e(differences, self._effects, before, binary=self.binary)
@@ -538,7 +543,7 @@ class Monitor(Result):
         units. So the result depends only on the units and their order, however they are split into calls.
 
         Args:
-            of_units: unit -> its instances.
+            of_units: a dict from each unit to the positions of its instances.
             names: `[instance]` names.
             scores: `[system, instance]`, NaN for a missing score.
             clustered: whether units are sums over several instances or runs.
@@ -704,12 +709,12 @@ class Monitor(Result):
 
 
 def _when(pair: MonitoredPair, *, going_on: bool) -> str:
-    """Return the cell of a table that says when a pair was settled."""
+    """Return the cell of a table that says when a pair was settled. `going_on`: whether more results are needed."""
     return f"{pair.settled_at:,}" if pair.settled_at else _found(going_on=going_on) if pair.finding else "open"
 
 
 def _found(*, going_on: bool) -> str:
-    """Return the words that mark a pair that only closed e-BH finds."""
+    """Return the words for a pair that only closed e-BH finds. `going_on`: whether more results are needed."""
     return "if you stop" if going_on else "at the end"
 
 
@@ -730,10 +735,10 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _units(values: np.ndarray, labels: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sum scores `[system, instance]` within units. Return exact sums, sums of absolute scores, and numbers.
+    """Sum `values` within units: return exact sums, sums of absolute values, and numbers of instances.
 
-    Both sums are `[system, unit]`; the numbers `[unit]` are those of instances. `labels` `[instance]` are the units;
-    without labels, each instance is a unit.
+    The values are `[system, instance]`, both sums `[system, unit]`, and the numbers of instances `[unit]`. `labels`
+    `[instance]` are the units; without labels, each instance is a unit.
     """
     if not labels:
         return values, np.abs(values), np.ones(values.shape[1])
@@ -760,7 +765,7 @@ def _digests(systems: Sequence[int], scores: np.ndarray) -> list[str]:
 def _new_labels(what: str, labels: Sequence[object] | None, number: int, before: Mapping[str, object]) -> list[str]:
     """Return the labels `[instance]` as texts; raise an error for labels of earlier calls, and ids that occur twice.
 
-    `before` contains the labels of earlier calls. `what` names the labels in messages.
+    There must be `number` labels. `before` contains the labels of earlier calls. `what` names the labels in messages.
     """
     names = [] if labels is None else list(map(str, labels))
     if labels is not None and len(names) != number:
@@ -821,7 +826,7 @@ def monitor(data: Any, options: MonitorOptions) -> Monitor:
         options: the fields of `MonitorOptions`, as keyword arguments.
 
     Raises:
-        InputError: the metric is no mean over instances, there are several metrics, or the checkpoint has other
+        InputError: the metric is not a mean over instances, there are several metrics, or the checkpoint has other
             systems, options or scores.
 
     Example:

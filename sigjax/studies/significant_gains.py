@@ -50,7 +50,8 @@ if TYPE_CHECKING:
 
 Side = Literal["one-sided", "two-sided"]
 _SIDES: dict[Side, Alternative] = {"one-sided": "greater", "two-sided": "two-sided"}
-"""Dict from the value of the option to the alternative of the test. A one-sided test favours the winner of a pair."""
+"""Dict from the value of the option to the alternative of the test. A one-sided test is in favour of the winner of a
+pair."""
 _LOWEST, _HIGHEST = 0.001, 0.25
 """The threshold is computed from the pairs with p from `_LOWEST` to `_HIGHEST`."""
 _FEWEST = 9
@@ -101,7 +102,7 @@ class PairGain:
 
     Attributes:
         size: number of units of the test set.
-        winner: the system with the better score; if scores are equal, the first in the data.
+        winner: the system with the better score; if scores are equal, the system that comes first in the data.
         loser: the other system.
         metric: name of the metric.
         test: "permutation" or "bootstrap".
@@ -137,7 +138,8 @@ class GainsAt:
         near: number of pairs with p in `p_range` and with different scores.
         wins: number of these pairs whose winner also wins elsewhere; None if there are no other instances.
         share: wins / near; None if `near` is 0 or there are no other instances.
-        interval: 95% interval of the share, for other systems like these; see `formulas.paired_proportion`.
+        interval: 95% confidence interval of the share, for other systems of this kind; see
+            `formulas.paired_proportion`.
     """
 
     metric: str
@@ -158,10 +160,10 @@ class Gains(Result):
 
     Attributes:
         systems: all systems, in the order of the data.
-        pairs: one entry for each size, metric, test and pair, in this order.
-        points: one summary for each size, metric and test, in this order.
-        p_range: lowest and highest p of the pairs whose winners are followed.
-        quantile: the threshold is this quantile of gains.
+        pairs: one entry for each size of the test set, metric, test and pair, in this order.
+        points: one summary for each size of the test set, metric and test, in this order.
+        p_range: lowest and highest p of the pairs whose winners are counted elsewhere (`GainsAt.near` and `wins`).
+        quantile: the threshold is this quantile of the rescaled gains.
         elsewhere: where winners may also win: "the other instances" or "the other test set"; empty if there are none.
         num_instances: number of instances.
         num_units: number of units (instances, or clusters if there are some).
@@ -233,7 +235,7 @@ class Gains(Result):
     plot = plot_panels
 
     def _panels(self) -> Iterator[tuple[float, Callable[[Axes], None]]]:
-        """Return the height and the drawing function of one panel per metric and test."""
+        """Return an iterator over the height and the drawing function of each panel, one per metric and test."""
         return ((PANEL, partial(self._draw, points)) for points in _by_test(self.points))
 
     def _draw(self, points: list[GainsAt], axes: Axes) -> None:
@@ -359,8 +361,10 @@ def _compared(
 ) -> tuple[list[PairGain], str]:
     """Test all pairs on one test set by each metric and test; also return the signature of the tests.
 
-    A one-sided test must be for the winner, and `compare` tests the first system of a pair against the second. So
-    systems are sorted by score first; systems with equal scores stay in the order of the data.
+    `elsewhere` are the results on the other test set or the other instances, for `PairGain.wins_elsewhere` (empty if
+    there are none). `size` is the number of units of the test set. A one-sided test must be for the winner, and
+    `compare` tests the first system of a pair against the second. So systems are sorted by score first; systems with
+    equal scores stay in the order of the data.
     """
     pairs, reports, how = list[PairGain](), [], {"device": options.device}
     how |= {"progress": options.progress and not options.sizes}
@@ -389,7 +393,7 @@ def _compared(
 
 
 def _hypotheses(evaluation: EvaluationRecord, settings: Settings) -> Hypotheses:
-    """Return the hypotheses of all pairs, which contain the score of each system."""
+    """Return the hypotheses of all pairs of systems, together with the score of each system."""
     with named_errors([evaluation], settings):
         return problem_of(evaluation, settings).hypotheses
 
@@ -418,6 +422,8 @@ def _gains_at(pairs: Sequence[PairGain], settings: Settings, options: GainsOptio
 def moved_gains(gains: np.ndarray, p_values: np.ndarray, p: float) -> np.ndarray:
     r"""Rescale gains `[pair]` from their one-sided `p_values` to `p`: a gain g with p-value q becomes $g z_p / z_q$.
 
+    $z_p$ is the value that a standard normal variable exceeds with probability p.
+
     >>> moved_gains(np.array([1.96, 1.645]), np.array([0.025, 0.05]), 0.05).round(3)
     array([1.645, 1.645])
     """
@@ -433,7 +439,7 @@ def _by_test(points: Sequence[GainsAt]) -> list[list[GainsAt]]:
 
 
 def _few_pairs_note(points: Sequence[GainsAt], quantile: float) -> Iterator[str]:
-    """Yield warnings about thresholds that come from few pairs."""
+    """Yield warnings about thresholds (quantiles of gains) that come from too few pairs for this `quantile`."""
     numbers, least = [at.num_pairs for at in points], math.ceil(round(1.0 / (1.0 - quantile), 6))
     if 0 in numbers:
         yield f"no threshold where no pair has p from {_LOWEST:g} to {_HIGHEST:g}: take more systems"

@@ -61,9 +61,9 @@ from sigjax.testing.winner import SKEWED, winner_interval
 def _of_columns(
     sample: EvaluationRecord, settings: Settings, context: Context
 ) -> tuple[ColumnsProblem, float | None, Interval | None]:
-    """Return the problem of one system, and the bootstrap standard error and interval of its score.
+    """Return the data of one system for a test, and the bootstrap standard error and interval of its score.
 
-    This is for metrics that are no function of sums. Resamples and numbers are the same as in `compare` with the same
+    This is for metrics that are not functions of sums. Resamples and results are the same as in `compare` with the same
     seed.
     """
     problem = problem_of(sample, settings, np.zeros((0, 2), np.int32))
@@ -74,12 +74,15 @@ def _of_columns(
 
 OneSampleTest = Literal["none", "binomial", "sign-flip", "t"]
 _ROUNDING = Fraction(1, 10**15)
-"""Tolerance of distances from a number such as 1/3, which a double cannot represent: 4/15 and 6/15 must be equally far
-from 1/3."""
+"""Tolerance when distances from a number are compared, because a double cannot represent numbers such as 1/3: 4/15 and
+6/15 must be equally far from 1/3."""
 
 
 def _is_right_or_wrong(samples: Sequence[EvaluationRecord], against: float | None) -> bool:
-    """Whether 0 and 1 mean wrong and right answers, instead of ratings that happen to be 0 or 1."""
+    """Whether 0 and 1 mean wrong and right answers, instead of ratings that happen to be 0 or 1.
+
+    The number `against`, if given, must be between 0 and 1.
+    """
     if against is None:
         return are_binary(samples)
     if samples[0].metric.name == ACCURACY.name and not 0 < against < 1:
@@ -96,7 +99,7 @@ def _distance(problem: SumsProblem, against: float) -> float:
 
 
 def _are_proportions(sample: EvaluationRecord, *, binary: bool) -> bool:
-    """Whether each unit is a number of right answers out of a number of answers."""
+    """Whether the two statistics of each unit can be a number of right answers and a number of answers."""
     right, answers = sample.stats[0, :, :2].T
     are_shares = sample.stats.dtype.kind == "i" and bool(((right >= 0) & (right <= answers)).all())
     return are_shares and (binary or bool((answers != 1).any()))
@@ -137,9 +140,10 @@ def _sign_flip(sample: EvaluationRecord, number: Fraction, problem: SumsProblem,
 def _sign_flip_notes(
     sample: EvaluationRecord, problem: SumsProblem, error: float | None, against: float, p_value: float
 ) -> tuple[str, ...]:
-    """Return warnings about sign flips: the t test disagrees, or the number `against` has another scale.
+    """Return warnings about a sign-flip test: the t test disagrees, or the number `against` has another scale.
 
-    The t test does not need symmetric differences.
+    Unlike the sign-flip test, the t test does not need symmetric differences. `error` is the standard error of the
+    score, and `p_value` the p-value of the sign-flip test.
     """
     (name,), notes, alpha = sample.systems, (), problem.settings.alpha
     if are_binary([sample]) and not 0 <= against <= 1:
@@ -156,7 +160,10 @@ def _sign_flip_notes(
 
 
 def _by_t(problem: SumsProblem, error: float | None, against: float) -> dict[str, Any]:
-    """Return the result of the t test against a number. This test agrees with the interval of the score."""
+    """Return the result of the t test of a score against a number. It agrees with the interval of the score.
+
+    `error` is the standard error of the score.
+    """
     check_units(len(problem.units.strata), f"a test of {problem.metric.name} against a number")
     degrees = degrees_of_freedom(problem.units.sizes, problem.units.strata)
     if degrees == 0.0:
@@ -185,15 +192,16 @@ class OneSample(SciPyNames, ShortRepr):
         test: "binomial", "sign-flip" or "t"; see `one_sample`. "none" without a number.
         method: "exact", "montecarlo" or "t"; "none" without a number.
         exceed: number of resamples at least as extreme as observed; None if p is not sampled.
-        standard_error: standard error of the score by the jackknife. If the metric is no function of sums (AUC,
-            correlation, median), it is by the bootstrap. None for one unit.
+        standard_error: standard error of the score by the jackknife. If the metric is not a function of sums (AUC,
+            correlation, median), it comes from the bootstrap. None for one unit.
         interval: confidence interval of the score: Wilson's interval for right-or-wrong answers; the percentile
-            interval of the bootstrap if the metric is no function of sums, as in `compare`; else the interval by t.
+            interval of the bootstrap if the metric is not a function of sums, as in `compare`; else the t interval.
             None for one unit.
         best_of: number of systems among which this system was chosen as the best, if its interval accounts for the
             choice; else None.
         notes: what a reader of the numbers should know.
-        settings: seed, resamples, alternative, level and correction; interval is "percentile" if the bootstrap made it.
+        settings: seed, resamples, alternative, level and correction; and interval="percentile" if `interval` comes from
+            the bootstrap.
     """
 
     _first = ("system", "metric", "against", "score", "interval", "p_value", "p_adjusted", "test")
@@ -252,10 +260,10 @@ def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
       It is the permutation test against a system with the score c on every instance. It flips the signs of $x_i - c$,
       or of the sums of a cluster. It is exact if $x_i$ is symmetric about c under the null hypothesis, and nearly exact
       for many units. With few skewed numbers, p is often too small; if the t test disagrees, a note says so.
-    - `t`: for such shares against another number, and for metrics that are no mean (F1, BLEU). It is Student's t test
-      with the jackknife, corrected for skewness. It agrees with the interval.
+    - `t`: for such shares against another number, and for metrics that are not a mean (F1, BLEU). It is Student's t
+      test with the jackknife, corrected for skewness. It agrees with the interval.
 
-    If the metric is no function of sums (AUC, correlation, median), the standard error and percentile interval come
+    If the metric is not a function of sums (AUC, correlation, median), the standard error and percentile interval come
     from the bootstrap, as in `compare`. There is no test, because no test corresponds to a percentile interval.
 
     Args:
@@ -264,9 +272,9 @@ def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
         options: the fields of `OneSampleOptions`, as keyword arguments.
 
     Raises:
-        InputError: `against` or `best` is given, but the metric is no function of sums; `against` is not finite, or not
-            between 0 and 1 for accuracies; `best` is given, but systems have different instances; an option is outside
-            its domain; there is no exact test for method="exact".
+        InputError: `against` or `best` is given, but the metric is not a function of sums; `against` is not finite, or
+            not between 0 and 1 for accuracies; `best` is given, but systems have different instances; an option is
+            outside its domain; there is no exact test for method="exact".
 
     Reference: Fisher (1935), "The design of experiments", section 21; Hall (1992), "On the removal of skewness by
     transformation".
@@ -345,7 +353,7 @@ def _test(
 def _with_best(
     results: Sequence[OneSample], samples: Mapping[str, EvaluationRecord], settings: Settings, *, binary: bool
 ) -> list[OneSample]:
-    """Return the results, where the interval of the best system is corrected, because it was chosen as the best."""
+    """Return the results; the interval of the best system is corrected, because this system was chosen as the best."""
     every, first = [*samples.values()], next(iter(samples.values()))
     if len(every) < 2:
         raise InputError(f"{Hint('best')} chooses among systems, and there is one; leave it out")

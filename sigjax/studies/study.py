@@ -141,12 +141,18 @@ def study_signature(study: str, options: object, *, metric: str, **more: object)
 def table_of(
     header: Sequence[str], rows: Sequence[Sequence[str]], names: tuple[int, ...] = (), optional: tuple[int, ...] = ()
 ) -> Table:
-    """Make a table of rows; if the terminal is too narrow, `optional` columns are dropped in this order."""
+    """Make a table; `names` are the positions of columns with names.
+
+    If the terminal is too narrow, the columns `optional` are dropped, in this order.
+    """
     return Table(tuple(header), list(map(tuple, rows)), names, optional)
 
 
 def more_in_json(number: int, noun: str) -> list[str]:
-    """Return lines that say how many results a table omits, and where to find them; no lines if it omits none."""
+    """Return lines that say that a table omits `number` results, and where to find them; no lines if it omits none.
+
+    `noun` is the word for a result, such as "pair".
+    """
     return ["", f"{count(number, f'more {noun}')}: -o FILE.json has all of them."] if number > 0 else []
 
 

@@ -61,8 +61,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _TOP, _SHOWN = (1, 2, 5, 10), 20
-"""`_TOP`: the comparison is always repeated without so many of the most influential instances. `_SHOWN`: the text shows
-at most this many instances."""
+"""`_TOP`: the comparison is always repeated without the 1, 2, 5 and 10 most influential instances. `_SHOWN`: the text
+shows at most this many instances."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,11 +123,11 @@ class Flips(Result):
         additive: whether the contributions (`part`) of all instances add up to delta.
         flips: the instances on which the systems differ, the largest |part| first, then in the order of the data.
         left_out: the comparison on all instances, and without the instances that favour the leading system most.
-        fewest_not_significant: number of these instances to leave out until the difference is not significant, or
-            changes its sign. None if the difference is not significant on all instances, or is still significant
-            without `bound` instances.
-        fewest_no_lead: number of these instances to leave out until delta is 0 or changes its sign. None if delta is 0
-            on all instances, or still has its sign without `bound` instances.
+        fewest_not_significant: how many of the instances that favour the leading system most must be left out until the
+            difference is not significant, or changes its sign. None if the difference is not significant on all
+            instances, or is still significant without `bound` instances.
+        fewest_no_lead: how many of them must be left out until delta is 0 or changes its sign. None if delta is 0 on
+            all instances, or still has its sign without `bound` instances.
         bound: at most this many instances are left out.
         confidence_level: confidence level of the intervals; a difference is significant if p < 1 - level.
         texts: column or field to show -> its text for each of `flips`.
@@ -204,9 +204,10 @@ class Flips(Result):
         return Document("Flips", caption(self), self.headline, left, details, holds_texts=True)
 
     def instances(self, most: int = _SHOWN, others: str = "Files (-o) have") -> list[Block]:
-        """Return a table of the first instances on which the systems differ; for right-or-wrong answers, their names.
+        """Return a table of the first `most` instances on which the systems differ.
 
-        At most `most` instances are shown, and `others` says where the others are.
+        For right-or-wrong answers, return only the names of these instances. `others` are words that say where the
+        other instances are.
         """
         answers = self.additive and not self.lower_is_better and all({one.a, one.b} == {0.0, 1.0} for one in self.flips)
         if answers and not self.texts:
@@ -227,7 +228,10 @@ class Flips(Result):
         return ["Instances that differ, the largest part first:", Table.of(columns, names=(0, *texts)), means]
 
     def with_texts(self, texts: Mapping[str, EvaluationRecord]) -> Flips:
-        """Show fields beside each instance: `texts` maps each field to an evaluation with this field as strata."""
+        """Return the result with fields to show beside each instance.
+
+        `texts` maps each field to an evaluation with this field as strata.
+        """
         return replace(self, texts=texts_by_id(texts, [one.id for one in self.flips]))
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -244,10 +248,10 @@ def flips(data: Any, options: FlipsOptions) -> Flips:
     b_i) / n$ (summed over runs), so parts add up to delta. For other metrics it is $\delta - \delta_{(i)}$, where
     $\delta_{(i)}$ is delta without instance i.
 
-    The instances with the largest parts in favour of the leading system are left out: 1, 2, 5 and 10 of them; then so
-    many that p >= 1 - level (or the sign changes); and so many that delta is 0 or changes its sign. The systems are
-    compared anew on the remaining instances. These p-values are no tests of anything, because the instances were
-    chosen; they show how much depends on a few instances.
+    The instances with the largest parts in favour of the leading system are left out: the first 1, 2, 5 and 10; then as
+    many as it takes until p >= 1 - level (or the sign changes); and as many as it takes until delta is 0 or changes its
+    sign. The systems are compared anew on the remaining instances. These p-values do not test a hypothesis, because the
+    instances were chosen by their results; they show how much depends on a few instances.
 
     The numbers of instances are found by bisection. For right-or-wrong answers without clusters or runs, no smaller set
     of instances has the same effect. For any mean, no smaller set changes the sign. In other cases, a smaller set may
@@ -671,7 +675,10 @@ def _compared(evaluation: EvaluationRecord, name: str | None, options: SlicesOpt
 
 
 def _won(pairs: Sequence[Sequence[SliceDelta]], *, lower: bool, options: SlicesOptions) -> tuple[SliceWins, ...]:
-    """Return lower bounds on the number of slices in which each system of each pair is better."""
+    """Return lower bounds on the number of slices in which each system of each pair is better.
+
+    `pairs` has for each pair its results in the tested slices. `lower`: whether lower scores are better.
+    """
     delta, p_values = (
         np.array([[getattr(one, key) for one in rows] for rows in pairs]) for key in ("delta", "p_value")
     )
@@ -699,11 +706,14 @@ def _interactions(
     num_slices, num_distinct, ends = int(codes[-1]) + 1, len(distinct), np.cumsum([by_unit.shape[1], 1, 1, len(pairs)])
 
     def squares(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return sums of squares between slices `[row, pair]` for `labels` `[row, unit]`, and their rounding errors."""
+        """Return sums of squares between slices `[assignment, pair]`, and their rounding errors.
+
+        `labels` `[assignment, unit]` are assignments of slice labels to units.
+        """
         shape = len(labels), num_slices, num_distinct
         cells = (np.arange(len(labels))[:, None] * num_slices + labels) * num_distinct + which.ravel()
         tables = np.bincount(cells.ravel(), minlength=math.prod(shape)).reshape(-1, num_distinct).astype(float)
-        sums = (tables @ distinct).reshape(*shape[:2], -1)  # one product for all rows
+        sums = (tables @ distinct).reshape(*shape[:2], -1)  # one product for all assignments
         stats, units_in, sizes, first, second = np.split(sums, ends, axis=-1)
         with np.errstate(all="ignore"):
             scores = metric.score(units.unscaled(stats.reshape(*stats.shape[:2], num_systems, num_stats)))

@@ -24,7 +24,7 @@ from sigjax.resample.units import total, variance
 from sigjax.testing.special import binomial_upper, chi_square_tail, normal_tail, t_tail
 
 MOST_RANKS = 500
-"""For up to this many nonzero differences, the Wilcoxon test is exact. It takes some hundredths of a second."""
+"""For up to this many nonzero differences, the Wilcoxon test is exact. It takes a few hundredths of a second."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,9 @@ def paired_t(
 ) -> ClassicalTest | InapplicableTest:
     r"""Paired t test, $t = \bar d / (s_d / \sqrt n)$ with n - 1 degrees of freedom; $s_d$ has ddof = 1.
 
-    `differences` `[unit]` may also be differences of folds. If no two differences are more than `rounding` apart, they
-    count as equal. Same as `scipy.stats.ttest_rel`. Reference: Yeh (2000), section 3.1.
+    `differences` `[unit]` may also be differences of folds. `name` and `assumes` are fields of the result. If no two
+    differences are more than `rounding` apart, they count as equal. Same as `scipy.stats.ttest_rel`. Reference: Yeh
+    (2000), section 3.1.
 
     >>> result = paired_t(np.array([1, 2, 3]), "two-sided")
     >>> round(result.statistic, 4), round(result.p_value, 4)
@@ -188,7 +189,8 @@ def _of_mean(
 ) -> ClassicalTest | InapplicableTest:
     """Return the test whose statistic is the mean difference divided by its standard error.
 
-    `tail` maps this statistic to the p-value.
+    `differences` are `[unit]`; if no two of them are more than `rounding` apart, they count as equal. `tail` maps the
+    statistic to the p-value. `name` and `assumes` are fields of the result.
     """
     if len(differences) < 2:
         return InapplicableTest(name, ONE_UNIT)
@@ -242,7 +244,7 @@ def doubled_ranks(sizes: np.ndarray, rounding: float) -> np.ndarray:
 
 
 def _exact_ranks(doubled: np.ndarray, sum_above: int, alternative: Alternative) -> float:
-    """Return the exact p of the sum of the (doubled) ranks of positive differences.
+    """Return the exact p of `sum_above`, the sum of the (doubled) ranks of positive differences.
 
     Under the null hypothesis, each rank is in the sum with probability 1/2.
     """
@@ -398,11 +400,11 @@ def rank_sum(a: np.ndarray, b: np.ndarray, alternative: Alternative, *, rounding
     r"""Wilcoxon-Mann-Whitney test; the statistic is $U_a$, the number of pairs of units in which a is ahead.
 
     `a` and `b` are `[unit]`, integers, on different units. Sorted neighbours that are at most `rounding` apart are
-    tied. Ties get their mean rank, and count half in $U_a$. If the distribution of rank sums can be counted within a
+    tied. Ties get their mean rank, and count half in $U_a$. If the distribution of rank sums can be computed within a
     second or two (up to about 200 units), p is exact, also with ties. For more units, p is from the normal distribution
-    with the variance of tied ranks and a continuity correction, as in
-    `scipy.stats.mannwhitneyu(method="asymptotic")`. Two-sided is twice the smaller tail, at most 1. Reference: Mann and
-    Whitney (1947), "On a test of whether one of two random variables is stochastically larger than the other".
+    with the variance of tied ranks and a continuity correction, as in `scipy.stats.mannwhitneyu(method="asymptotic")`.
+    Two-sided is twice the smaller tail, at most 1. Reference: Mann and Whitney (1947), "On a test of whether one of two
+    random variables is stochastically larger than the other".
 
     >>> test = rank_sum(np.array([3, 4, 5]), np.array([1, 2]), "two-sided")
     >>> test.statistic, test.p_value

@@ -55,9 +55,9 @@ def _interval_level(settings: Settings) -> float:
 
 
 def _closed_tests(problem: SumsProblem, margin: float) -> tuple[str, list[Tests]]:
-    """Return the name of a method that agrees with `jackknife_intervals`, and its tests of each pair.
+    """Return the name of the method, and the tests of each pair, for metrics that are functions of sums.
 
-    The tests are Tango's score tests for right-or-wrong answers, else t tests.
+    The tests are Tango's score tests for right-or-wrong answers, else t tests. They agree with `jackknife_intervals`.
     """
     at_level = replace(problem.settings, confidence_level=_interval_level(problem.settings))
     spreads = jackknife_intervals(replace(problem, settings=at_level))[len(problem.hypotheses.scores) :]
@@ -123,7 +123,7 @@ class Equivalence(SciPyNames, ShortRepr):
         holds: whether the claim is shown: p_adjusted < 1 - level.
         interval: confidence interval of delta, at the level 1 - 2 alpha. Equivalence is shown (without adjustment) if
             this interval lies within the margins, up to Monte Carlo error for bootstrap tests. There is one exception:
-            if all units have the same difference, the interval of t has zero width, but p is 1.
+            if all units have the same difference, the t interval has zero width, but p is 1.
         interval_level: the level of this interval.
         standard_error: standard error of delta by the jackknife; for bootstrap tests, by the bootstrap (ddof = 1).
         exceed: number of extreme resamples from which p_value is computed; None without resamples.
@@ -203,7 +203,7 @@ def equivalence_test(a: Any, b: Any, options: EquivalencePairOptions) -> Equival
 
     The tests agree with the default intervals of `compare`. For right-or-wrong answers they are Tango's score tests.
     For other metrics of sums they are t tests, $(\delta + m) / s$ and $(m - \delta) / s$ with the jackknife standard
-    error s, corrected for skewness if that makes p larger. For metrics that are no function of sums (or with
+    error s, corrected for skewness if that makes p larger. For metrics that are not functions of sums (or with
     method="bootstrap") they are bootstrap tests, with the null distribution shifted to the margin. Then $p = (c + 1) /
     (K + 1)$: c of the K resamples have $\delta^* - \delta - m \ge \delta$, or $\delta^* - \delta + m \le \delta$, ties
     included. Bootstrap tests reject too often with fewer than 30 units.

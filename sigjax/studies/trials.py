@@ -45,14 +45,14 @@ from sigjax.testing.problem import NotFinite, SumsProblem
 
 Labels = Literal["clusters", "strata", "runs"]
 Handled = Literal["metrics", Labels]
-"""What data may contain although a study may not use it: several metrics, and labels of instances."""
+"""What data may contain and some studies do not use: several metrics, and labels of instances."""
 LABELS: Mapping[Labels, str] = {"clusters": "cluster", "strata": "strata", "runs": "runs"}
 """Dict from a kind of labels of instances to the option of reading that gives these labels."""
 ALL: frozenset[Handled] = frozenset(("metrics", *LABELS))
-"""What a study handles (see `study_data`) that reports on all metrics and uses all labels."""
+"""What `study_data` lets through for a study that reports on all metrics and uses all labels."""
 Maker = Callable[[np.ndarray], np.ndarray]
-"""A function that makes trials: it maps their numbers `[trial]` to statistics `[trial, system, unit, stat]` (int64), in
-the fixed point of the units."""
+"""A function that makes trials: it maps the numbers of trials `[trial]` to their statistics `[trial, system, unit,
+stat]` (int64), in the fixed-point steps of the pilot's units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Pilot:
 def study_data(
     data: Any, read: ReadOptions | Mapping[str, Any] | None, handles: Collection[Handled], **how: Any
 ) -> list[EvaluationRecord]:
-    """Read the data of a study by `read_data`. All studies read their data by this function.
+    """Read the data of a study with `read_data`. All studies read their data with this function.
 
     `handles` names what the study uses, or checks itself. Other labels, and several metrics, raise an error here, so
     that no study ignores them in silence.
@@ -80,7 +80,10 @@ def study_data(
 def refuse_unused(
     evaluations: Sequence[EvaluationRecord], handles: Collection[Handled], study: str = "this study"
 ) -> None:
-    """Refuse what these evaluations have and a study does not use."""
+    """Raise an error if the evaluations have several metrics, or labels of instances, that are not in `handles`.
+
+    `handles` is what the study uses or checks itself; `study` names the study in the message.
+    """
     if "metrics" not in handles and len(evaluations) != 1:
         raise InputError(f"{study} takes one metric, got {len(evaluations)}; name one ({Hint('metric', 'NAME')})")
     for labels, name in LABELS.items():
@@ -139,9 +142,9 @@ def on_instances(evaluation: EvaluationRecord, chosen: np.ndarray, **changes: An
 
 
 def make_pilot(evaluation: EvaluationRecord) -> Pilot:
-    """Make the pilot of an evaluation.
+    """Make the pilot of an evaluation: the systems and units from which trials (simulated test sets) are made.
 
-    Raise an error if the metric is no function of sums, or if there is only one unit.
+    Raise an error if the metric is not a function of sums, or if there is only one unit.
     """
     metric = evaluation.metric
     if not isinstance(metric, Metric):
@@ -267,8 +270,8 @@ def run_trials(
 ) -> Trials:
     """Make and test `count` trials of two systems, all on the same resamples.
 
-    The units of a trial have these `strata` `[unit]`. Permutation tests are exact if that takes only seconds for all
-    trials together. Bootstrap tests are sampled.
+    `make` makes the trials from the `pilot`. The units of a trial have these `strata` `[unit]`. Permutation tests are
+    exact if that takes only seconds for all trials together. Bootstrap tests are sampled.
     """
     groups = -(-count * 2 * len(strata) * pilot.units.values.shape[2] // _GROUP_VALUES)
     size = -(-count // groups)
@@ -295,9 +298,9 @@ def run_trials(
 
 
 def _problem(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Settings) -> SumsProblem:
-    """Make one problem of many trials, whose statistics are `values` `[trial, system, unit, stat]`.
+    """Return the data of one test of many trials, whose statistics are `values` `[trial, system, unit, stat]`.
 
-    The systems 2 i and 2 i + 1 of the problem are the pair of trial i.
+    The systems 2 i and 2 i + 1 of these data are the two systems of trial i.
     """
     # A system of a trial may mix the outputs of both systems, so its error is the larger of their errors.
     errors = np.full(2 * len(values), pilot.units.relative_error.max())
@@ -306,7 +309,7 @@ def _problem(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Set
 
 
 def _tested(problem: SumsProblem, test: Test, count: int, device: Device) -> Comparisons:
-    """Run one test on a group of trials; `count` is the number of all trials."""
+    """Run one test on a group of trials; `count` is the number of trials in all groups together."""
     settings = replace(problem.settings, test=test, method="montecarlo")
     if test == "permutation":
         exact = replace(settings, method="auto", budget=_NO_LIMIT)
@@ -352,7 +355,8 @@ def mean_scores(
 ) -> tuple[EvaluationRecord, np.ndarray, Sequence[str] | None]:
     """Read data whose metric is a mean over instances. Return the evaluation, its scores, and the labels of its units.
 
-    Scores are `[system, instance]`. Labels are `[instance]`; None if each instance is a unit. `what` names the study.
+    Scores are `[system, instance]`. Labels are `[instance]`; None if each instance is a unit. `what` names the study in
+    messages, and `missing` says how to treat missing results.
     """
     evaluation = by_one_metric(data, options.read, ("clusters", "runs"), missing=missing, progress=options.progress)
     stats, present = evaluation.stats, slice(None) if evaluation.present is None else evaluation.present
