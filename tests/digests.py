@@ -69,7 +69,7 @@ def _report(report: dict[str, Any]) -> dict[str, Any]:
     for one in (*report["systems"], *report["pairs"]):
         by_t = {"interval"} if one["interval_kind"] in BY_T else set()
         one |= {key: rounded(one[key]) for key in one.keys() & (TEN_DIGITS | by_t)}
-    return plain(report)
+    return plain(report | {key: rounded(report[key]) for key in report.keys() & {"facts"}})
 
 
 def rounded(value: Any) -> Any:
