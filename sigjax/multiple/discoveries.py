@@ -254,7 +254,7 @@ def closed_ebh(log_e: np.ndarray, alpha: float) -> np.ndarray:
     sums, rejected = np.concatenate([[0.0], np.cumsum(ascending)]), np.zeros(count, bool)
 
     def holds(first: int, steps: np.ndarray) -> bool:
-        """Whether the worst sets with `steps` members of R satisfy the condition; R is the e-values from `first` on."""
+        """Whether the worst sets with `steps` members of R meet the condition; R has the e-values from `first` on."""
         least = steps / (alpha * (count - first))
         others = np.searchsorted(ascending[:first], least)
         held = sums[first + steps] - sums[first] + sums[others]

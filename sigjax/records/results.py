@@ -55,8 +55,8 @@ class Comparison(SciPyNames, OtherNames, ShortRepr):
             resamples="auto": the bounds at which the test stopped; with probability 0.999 they hold for all pairs
             simultaneously. For an exact test that computes bounds on p: these bounds; the upper bound is `p_value`. For
             the method "tilted": an approximate interval, from the standard error of log p. Otherwise None.
-        p_adjusted: p-value adjusted over the `family`; for the correction "maxt" at least 1 / (resamples + 1), even if
-            `p_value` is exact.
+        p_adjusted: p-value adjusted over all pairs of the `family` (of the metric, or of the report); for the
+            correction "maxt" at least 1 / (resamples + 1), even if `p_value` is exact.
         log10_p_adjusted: log10 of the adjusted p-value; accurate even if `p_adjusted` is below the smallest double.
         error_bound: bound on the relative error of an exact p-value. None for Monte Carlo.
         method: "exact", "dp" or "tree" (exact too), "montecarlo", or "tilted" (importance sampling: no Monte Carlo
@@ -567,7 +567,7 @@ class Measured:
         title: what was measured, in the words of the program's log: "TASK: SCORE"; for a suite, how its score is
             computed.
         instances: number of instances.
-        units: number of resampled units.
+        units: number of units (instances or clusters) that are swapped or drawn as a whole.
         runs: the fewest and the most runs of an instance; None without runs.
     """
 

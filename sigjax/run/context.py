@@ -174,7 +174,7 @@ class NotTraceable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A range of resamples of a seed, and how they are drawn: the arguments of a test except the data."""
+    """A range of resamples of a seed, with the backend, the progress and the checkpoint for drawing them."""
 
     resamples: int
     """The end of the range of resamples; as in `range`, it is not included."""

@@ -160,7 +160,7 @@ class BootstrapPlan(NamedTuple):
 
 
 def plan_bootstrap(problem: SumsProblem, equivalent: EquivalentPairs, budget: float) -> BootstrapPlan | NotEligible:
-    """Plan the exact distributions of systems and pairs, or return the reason why this is impossible.
+    """Plan the exact bootstrap distributions of scores and deltas, or return the reason why they are impossible.
 
     The score must be linear, and the work must fit into the memory and take at most `budget` seconds. `equivalent` has
     groups of pairs with the same permutation test. Without strata, such pairs also have the same bootstrap test.

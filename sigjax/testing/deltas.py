@@ -43,7 +43,7 @@ _BINS, _MOST_BINS = 48, 192
 `_MOST_BINS`."""
 _MIDDLE = 0.001
 _NEGLIGIBLE = 1e-9
-"""At each end, at most this probability lies outside the bins."""
+"""At each end of a distribution, deltas with at most this probability lie outside the bins."""
 _SAME = 1e-9
 """Deltas that differ by less than this, relative to the largest delta, count as one value."""
 
@@ -173,7 +173,7 @@ def bin_edges(deltas: np.ndarray, chances: np.ndarray, low: float, high: float) 
 
     If possible, no bin has both deltas between `low` and `high` and deltas beyond (or equal to) these limits.
 
-    If deltas are multiples of a step (differences of accuracies), all bins hold equally many values.
+    If deltas are multiples of a step (differences of accuracies), all bins have the same number of possible values.
 
     >>> bin_edges(np.array([-0.5, 0.0, 0.5]), np.array([0.25, 0.5, 0.25]), -0.5, 0.5)
     array([-0.75, -0.25,  0.25,  0.75])

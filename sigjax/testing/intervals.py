@@ -65,7 +65,8 @@ from sigjax.testing.two_way import two_way_intervals
 from sigjax.testing.uncertainty import Basic, Percentile
 
 _FEW_UNITS = 10
-"""Correlations of deltas are used only if there are at least this many units, and at least as many units as systems."""
+"""Simultaneous intervals use correlations only if there are at least this many units, and at least as many units as
+systems."""
 _ROWS = 2**10
 """Normal variables are drawn in blocks of at most this many draws."""
 _RIDGE = 1e-12
@@ -250,7 +251,7 @@ def errors_of_proportions(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray]
 def wilson_interval(successes: np.ndarray, trials: float, level: float) -> tuple[np.ndarray, np.ndarray]:
     r"""Wilson's score interval for a proportion.
 
-    The interval holds all $p$ with $|\hat p - p| \le z \sqrt{p (1 - p) / n}$, for $\hat p$ = successes / $n$ and the
+    The interval contains all $p$ with $|\hat p - p| \le z \sqrt{p (1 - p) / n}$, for $\hat p$ = successes / $n$ and the
     normal quantile $z$. `successes` `[...]` and `trials` (n, at least 1) are counts. Return the low ends and the high
     ends, each `[...]`, which are between 0 and 1.
 
@@ -271,7 +272,7 @@ def wilson_interval(successes: np.ndarray, trials: float, level: float) -> tuple
 def tango_interval(only_a: np.ndarray, only_b: np.ndarray, trials: int, level: float) -> tuple[np.ndarray, np.ndarray]:
     r"""Tango's score interval for the difference of two proportions on the same instances.
 
-    The interval holds all $\delta$ with $|b - c - n \delta| \le z \sqrt{n (2 q + \delta (1 - \delta))}$. Here n is
+    The interval contains all $\delta$ with $|b - c - n \delta| \le z \sqrt{n (2 q + \delta (1 - \delta))}$. Here n is
     `trials` (at least 1), $b$ is the number of instances on which only system a is right (`only_a` `[...]`), and $c$
     the number on which only system b is right (`only_b` `[...]`). $q$ is the maximum-likelihood probability that only
     system b is right, given $\delta$: the root of $2 n q^2 - (b + c - (2 n + c - b) \delta) q - c \delta (1 - \delta)$

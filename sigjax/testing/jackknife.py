@@ -31,7 +31,10 @@ _NUMBERS = 2**18
 
 
 def influences(problem: SumsProblem) -> np.ndarray:
-    """The influence of each unit on the score of each system, `[system, unit]`; 0 for the only unit of a stratum.
+    """The influence of each unit on each score, `[system, unit]`; 0 for the only unit of a stratum.
+
+    It is the change of the score if the unit is left out, scaled so that the sum of squares is the squared standard
+    error.
 
     >>> from sigjax import Evaluation
     >>> from sigjax.records import Settings

@@ -414,7 +414,7 @@ class Exchange:
     """A function that returns three things: all deltas `[value]`, their probabilities `[value]`, and a bound on the
     relative error of a probability. None if no output varies within a unit."""
     least: float = 0.0
-    """p-values below this would be lost by underflow."""
+    """If p is below this, underflow may have changed it, so that there is no exact p-value."""
 
 
 def exchanged_tests(problem: SumsProblem, context: Context) -> Columns:
@@ -519,13 +519,14 @@ _FEW, _STEP = 16, 8
 """Programs are compiled for a number of pairs. When pairs stop early, a smaller program is compiled only after their
 number has fallen by the factor `_STEP`, and only if there were more than `_FEW` pairs."""
 _PRODUCTS, _LAST_PRODUCT = 2**24, 2.0**51
-"""A block has at most `_PRODUCTS` products of statistics. Their sums stay below `_LAST_PRODUCT`, so that float64 is
-exact."""
+"""Studentized deltas are computed in blocks of pairs; a block has at most `_PRODUCTS` products of statistics. Their
+sums stay below `_LAST_PRODUCT`, so that float64 is exact."""
 _STEP_OF_SLOPES = 2.0**-11
 """Relative step of the differences that give slopes for a standard error. It changes standard errors by 1e-6, and keeps
 the rounding error of a slope to 1e-12 of the slope."""
 _ROUNDING_OF_Z = 2.0**-26
-"""Values of z that differ by less than this, relatively, are ties: the rounding of slopes changes z by far less."""
+"""Values of the studentized delta z that differ by less than this, relatively, are ties: the rounding of slopes changes
+z by far less."""
 
 
 def swap_counter(problem: SumsProblem, tested: np.ndarray, run: Run) -> ExceedCounter:
@@ -638,14 +639,15 @@ def swap_problem(problem: SumsProblem, indices: np.ndarray | slice, run: Run) ->
 
 
 def _projection(problem: SumsProblem, run: Run) -> tuple[Projection, np.ndarray, np.ndarray]:
-    """Return the projection from swaps to sums, and two arrays `[system, stat]` of its columns.
+    """Return the projection from swaps to sums, and two arrays `[system, stat]` with indices of its columns.
 
-    The sums are over the units or outputs that a system gives away. One array has the columns for the first system of a
-    pair, the other array has the columns for the second system. They are equal if whole units are swapped.
+    The sums are over the units or outputs that a system gives away. The first array is for the first system of a pair,
+    and the second array is for the second system. They are equal if whole units are swapped.
     """
     units, compiled, in_bytes = problem.units, bool(run.backend.devices), most_bytes(run.backend)
     if units.outputs is None or problem.exchanges == "units":
-        # Only differences of systems matter. If the first system is subtracted, statistics that all share become 0.
+        # Only differences of systems matter. If the first system is subtracted, statistics that are equal for all
+        # systems become 0.
         columns, (indices, _) = distinct_columns(units.values - units.values[:1])
         draws = draws_from_strata(units.strata)
         projection = swap_projection(columns, draws, compiled=compiled, most_bytes=in_bytes)

@@ -58,7 +58,7 @@ from sigjax.run.costs import (
 _LARGEST = 2**24
 """If there are fewer units than this, counts of units are exact in single precision."""
 _BLOCK = 2**20
-"""Number of pairs that are counted in one block."""
+"""The units of at most this many pairs are counted at a time."""
 _NUM_SUMS = 129
 """`slope_in` checks at this many values of a sum that the score is linear in it."""
 _LINEAR = 1e-11
@@ -115,8 +115,8 @@ class Hypotheses:
     def observed(self, pairs: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the deltas of some pairs `[pair, 2]` and their tolerances, as two arrays `[pair]`.
 
-        Another delta is a tie if it differs from the observed delta by at most the tolerance. If b is the number of
-        systems, there is no second system: the arrays then have the score of a, and its tolerance.
+        The delta of a resample is a tie if it differs from the observed delta by at most the tolerance. If b is the
+        number of systems, there is no second system: the arrays then have the score of a, and its tolerance.
         """
         a, b = np.asarray(pairs).T
         scores, tolerances = (np.array([*numbers, 0.0]) for numbers in (self.scores, self.tolerances))
@@ -298,9 +298,10 @@ class SumsProblem(Problem):
 
     @cached_property
     def counted(self) -> EquivalentPairs | None:
-        """The pairs, in groups with the same two counts of units; None if counts do not decide the test.
+        """The pairs, in groups that have the same test; None if two counts of units do not decide the test.
 
-        The counts are explained in `deduplicate`.
+        The counts are the number of units on which only the first system has the higher of two values, and the number
+        on which only the second system has it (see `deduplicate`).
         """
         return deduplicate(self)
 
@@ -326,7 +327,10 @@ class SumsProblem(Problem):
         return self.metric.score is not mean_score or bool((counts != counts[0, 0]).any())
 
     def scores(self, sums: np.ndarray) -> np.ndarray:
-        """Return the scores `[...]` of fixed-point sums `[..., stat]`; some may be NaN or infinite."""
+        """Return the scores `[...]` of sums `[..., stat]` of statistics; some may be NaN or infinite.
+
+        Statistics are in fixed point: whole numbers of a small step.
+        """
         with np.errstate(all="ignore"):
             return np.asarray(self.metric.score(self.units.unscaled(sums)), np.float64)
 
@@ -394,8 +398,8 @@ class NotFinite(ValueError):
 def check_finite(scores: np.ndarray, members: Sequence[Pair] | np.ndarray | None = None, metric: int = 0) -> None:
     """Raise `NotFinite` if any of the scores `[row, ...]` is NaN or infinite.
 
-    Instead of the scores, `scores` may be a bool array that is False for such scores. Row k belongs to the systems
-    `members[k]`, by default to system k. `metric` is passed on to `NotFinite`.
+    Instead of the scores, `scores` may be a bool array that is false where a score is NaN or infinite. Row k belongs to
+    the systems `members[k]`, by default to system k. `metric` is passed on to `NotFinite`.
     """
     finite = scores if scores.dtype == bool else np.isfinite(scores)
     wrong = np.flatnonzero(~finite.all(axis=tuple(range(1, finite.ndim))))
@@ -448,14 +452,14 @@ def _slopes(problem: SumsProblem, sizes: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class EquivalentPairs:
-    """Pairs in groups. All pairs of a group have the same test problem, and so the same results."""
+    """Pairs in groups. All pairs of a group have the same test, and so the same results."""
 
     first: np.ndarray
-    """`[problem]` the index of the first pair of each problem."""
+    """`[group]` the index of the first pair of each group."""
     which: np.ndarray
-    """`[pair]` the index of the pair's problem."""
+    """`[pair]` the index of the pair's group."""
     counts: np.ndarray | None = None
-    """`[problem, 2]` int64: the number of units on which only the first system has the higher of two values, and the
+    """`[group, 2]` int64: the number of units on which only the first system has the higher of two values, and the
     number of units on which only the second system has it; None if the groups have no such counts."""
     slope: float = 0.0
     """If there are counts: the change of a system's score when one more unit has the higher value."""
@@ -464,7 +468,7 @@ class EquivalentPairs:
 
     @classmethod
     def apart(cls, count: int) -> EquivalentPairs:
-        """The grouping of `count` pairs with different problems."""
+        """The grouping of `count` pairs in which each pair is a group of its own."""
         return cls(np.arange(count), np.arange(count))
 
 
@@ -693,8 +697,9 @@ resamples of this range are at least as extreme as the observed result, `[pair]`
 def exact_columns(p_values: Sequence[PValue] | np.ndarray, reasons: Column, methods: Column | None = None) -> Columns:
     """The columns of exact tests; p is NaN if a pair has no exact test.
 
-    `p_values` are a sequence of `PValue`, or an array `[pair, 3]` of p, log10 p and its error bound. `reasons` explain
-    why there is an exact test, or why there is none. `methods` are the names of the methods, by default all "exact".
+    `p_values` are a sequence of `PValue`, or an array `[pair, 3]` of p, log10 p, and the bound on the relative error of
+    p. `reasons` explain why there is an exact test, or why there is none. `methods` are the names of the methods, by
+    default all "exact".
 
     >>> exact_columns([(0.5, -0.3, 0.0)], Column.of(["few units differ"])).column("exceed").tolist()
     [None]

@@ -246,8 +246,8 @@ def _corrected(bias: float, z: float, acceleration: float) -> float:
 
 _LARGEST_SUM = 2.0**53
 _INFINITE, _LARGEST = 1e300, 1e200
-"""`_INFINITE`: the size of t if the standard error is 0. `_LARGEST`: an interval is missing if one of its two quantiles
-of t is this large."""
+"""t is (replicate - observed) / standard error. `_INFINITE`: the size of t if the standard error is 0. `_LARGEST`: an
+interval is missing if one of its two quantiles of t is this large."""
 _NUMBERS, _FEWEST_ROWS = 2**24, 64
 """Resamples are drawn in blocks. A block has at most `_NUMBERS` sums, but at least `_FEWEST_ROWS` resamples."""
 
@@ -416,7 +416,7 @@ def _in_order(first: tuple[int, int], second: tuple[int, int]) -> tuple[tuple[in
 
 
 def _check_memory(problem: SumsProblem, num_rows: int) -> None:
-    """Raise `InputError` if replicates and products of statistics do not fit into memory."""
+    """Raise `InputError` if `num_rows` rows of replicates and all products of statistics do not fit into memory."""
     num_systems, _, num_stats = problem.units.values.shape
     num_strata = int(problem.units.strata[-1]) + 1
     products = len(problem.hypotheses.members) * num_stats**2 + num_systems * num_stats * (num_stats + 1) // 2

@@ -32,8 +32,8 @@ from sigjax.testing.replicates import kept_replicates, of_targets
 from sigjax.testing.uncertainty import Percentile, Pieces, between, standard_errors, unsafe
 
 _PIECE = {"cpu": 2**13, "gpu": 2**18}
-"""Platform -> number of resamples per call of a compiled kernel. Few resamples stay in the cache of a CPU; many
-resamples keep the number of calls of a GPU small."""
+"""A dict from the platform to the number of resamples per call of a compiled kernel. Few resamples stay in the cache of
+a CPU; many resamples keep the number of calls of a GPU small."""
 _ALWAYS_KEPT = 2**15
 """If there are fewer resamples than this, all replicates are kept, however little memory there is."""
 _MANY = 32

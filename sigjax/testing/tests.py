@@ -168,7 +168,10 @@ def open_rows(pairs: Comparisons | None) -> np.ndarray:
 
 
 def needs_draws(problem: Problem, tested: Comparisons | None, spreads: np.ndarray | None) -> bool:
-    """Whether bootstrap resamples must be drawn, to complete the test or the spreads of `exact_bootstrap`."""
+    """Whether bootstrap resamples must be drawn, to complete the results of `exact_bootstrap`.
+
+    `tested` is the table of its test, and `spreads` are its standard errors and intervals.
+    """
     return len(open_rows(tested)) > 0 or _spreads_need_draws(problem, spreads)
 
 

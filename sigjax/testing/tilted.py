@@ -67,26 +67,29 @@ _INNERMOST, _STEPS = 3.0, (1.5, 0.075, 0.005)
 least reach. `_STEPS`: from tilt to tilt, -log p grows by the first number, and the reach grows by at least the second
 number, and by at least the third number relative to the reach."""
 _BENDS, _BENT, _MOST_PATHS = (8.0, 14.0, 20.0, 30.0), 0.5, 4
-"""`_BENDS`: the distances from the mean (in standard deviations) at which slopes of delta are computed for more paths.
-`_BENT`: such a path is added if this distance, times the sine of the path's angle to every other path, is above this
-number. `_MOST_PATHS`: there are at most this many paths."""
+"""A path is a set of tilts (distributions of swaps) in one direction. `_BENDS`: the distances from the mean (in
+standard deviations) at which slopes of delta are computed for more paths. `_BENT`: such a path is added if this
+distance, times the sine of the path's angle to every other path, is above this number. `_MOST_PATHS`: there are at most
+this many paths."""
 _CHORD, _FAR = 0.3, 4.0
 """Distances in standard deviations of a sum. `_CHORD`: half the width of the differences that give slopes. `_FAR`:
-slopes are also computed at this distance from a path, because BLEU has a kink that paths do not meet."""
+slopes are also computed at this distance from a path (a set of tilts in one direction), because BLEU has a kink that
+paths do not meet."""
 _WIDER, _NOISIEST = 1.1, 2.2
 """`_WIDER`: a factor for the standard error, because weights are skewed. `_NOISIEST`: if this standard error (relative
 to p), times the root of the number of vectors, is above this limit, a few swaps decide p; so p stays at the floor, the
 smallest Monte Carlo p."""
 _PROBES, _PART, _MORE, _ROUNDS = (0.25, 0.5, 0.75, 1.0), 0.05, 10.0, 3
-"""Constants of the search for extreme swaps off the paths, which goes outwards along straight lines. `_PROBES`: the
-fractions of a line at which sums are tried. `_PART`: beyond the end of a line lies about this share of p. `_MORE`:
-swaps matter if their weight exceeds all drawn weights by this factor. `_ROUNDS`: the number of rounds, each with new
-slopes."""
+"""Constants of the search for extreme swaps off the paths (sets of tilts, each in one direction). The search goes
+outwards along straight lines. `_PROBES`: the fractions of a line at which sums are tried. `_PART`: beyond the end of a
+line lies about this share of p. `_MORE`: swaps matter if their weight exceeds all drawn weights by this factor.
+`_ROUNDS`: the number of rounds, each with new slopes."""
 _FAINT = 20.0
 """If the log weight of a swap is smaller than the log weight of the observed swap by this much, the swap counts as
 extreme without a check."""
 _CANCELLED = 1e-9
-"""If the terms of an effect cancel, an effect below this share of the terms is rounding."""
+"""The effect of a unit on delta is a sum of terms. If it is below this share of its largest term, it is only
+rounding."""
 _CHUNK = 2**15
 """Vectors are processed in blocks of about this many values, which stay in the cache."""
 
@@ -95,9 +98,9 @@ def importance_sampled(problem: Problem, sampled: Columns, rows: np.ndarray, con
     """Return the columns of these pairs; p-values at the floor are estimated again by importance sampling.
 
     The floor is 1/(K + 1), the smallest p of K resamples. `sampled` are the columns of the pairs at the positions
-    `rows`, from plain swaps. They are returned unchanged if the metric is not a function of sums, or if the settings
-    require plain swaps. The number of random vectors depends on the numbers of units, statistics and sampled pairs, but
-    not on any observed value.
+    `rows`, from plain swaps (drawn uniformly). They are returned unchanged if the metric is not a function of sums, or
+    if the settings require plain swaps. The number of random vectors depends on the numbers of units, statistics and
+    sampled pairs, but not on any observed value.
     """
     plain = problem.settings.method != "auto" or CORRECTIONS[problem.settings.correction].is_resampled
     if plain or not isinstance(problem, SumsProblem) or problem.studentizes or problem.exchanges != "units":
