@@ -368,7 +368,10 @@ def _by_swaps(problem: Problem, pairs: Comparisons, context: Context, others: np
 def _ranks(
     problem: Problem, context: Context, pieces: Callable[[Run], Pieces], replicates: np.ndarray | None
 ) -> list[tuple[int, int]] | None:
-    """Intervals of the systems' ranks on bootstrap resamples; None if there is one unit, or too little memory."""
+    """Intervals of the systems' ranks on bootstrap resamples; None if there is one unit, or too little memory.
+
+    `replicates` are the bootstrap scores `[system, resample]` if they are already available; else `pieces` yields them.
+    """
     if len(problem.units.strata) == 1:
         return None
     settings, context = problem.settings, sized(problem, context, draws=True)
@@ -406,7 +409,7 @@ def _adjust(
     """Return for each evaluation a dict from each test to its table of pairs, with adjusted p-values.
 
     P-values are adjusted within families: all pairs of a metric, or of all metrics. `tables` has the same dicts before
-    the adjustment.
+    the adjustment, and `problems` are the problems of the evaluations, which the correction maxt needs.
     """
     adjusted: list[dict[Test, Comparisons]] = [{} for _ in tables]
     apart = settings.family == "metric" or len(tables) == 1
@@ -452,9 +455,10 @@ def unclustered_errors(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Standard errors of scores `[system]` and deltas `[pair]` as if instances were independent; NaN if not finite.
 
-    The units are then instances (ids with all their runs), with the divisor n - 1 (ddof = 1), as for clusters. If the
-    design draws runs within units (nested), the variance between the runs of an id is added; both variances have ddof =
-    0, as in the bootstrap. If the runs are trained models, the errors are two-way errors.
+    `members` `[pair, 2]` are the pairs. The units are then instances (ids with all their runs), with the divisor n - 1
+    (ddof = 1), as for clusters. If the design draws runs within units (nested), the variance between the runs of an id
+    is added; both variances have ddof = 0, as in the bootstrap. If the runs are trained models, the errors are two-way
+    errors.
 
     >>> from sigjax import Evaluation
     >>> values = {"A": [1, 1, 0, 0], "B": [0, 0, 0, 1]}

@@ -203,7 +203,10 @@ def _check_models(evaluation: EvaluationRecord) -> None:
 
 
 def check_complete(evaluations: Sequence[EvaluationRecord], settings: Settings, *, extends: bool) -> None:
-    """Refuse settings that need the same instances for all pairs, if results are missing pairwise."""
+    """Refuse settings that need the same instances for all pairs, if results are missing pairwise.
+
+    `extends` is true if an earlier report is to be extended.
+    """
     first = evaluations[0]
     if all(each.present is None for each in evaluations):
         return

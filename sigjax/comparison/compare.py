@@ -367,7 +367,7 @@ def _made(
 
 
 def merged_report(evaluations: Sequence[EvaluationRecord], options: CompareOptions, shard: Shard, name: str) -> Report:
-    """The report from merged shards; `name` is the name of the shards in messages."""
+    """The report from the merged shards `shard` (see `merge_shards`); `name` is their name in messages."""
     settings = settle(Settings(**values(options, Settings)), evaluations, options)
     if differs := difference(shard.identity, identity_of(evaluations, settings)):
         raise InputError(f"{name}: the shard is of another run: {differs}; give the data that shards were made of")

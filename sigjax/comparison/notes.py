@@ -556,7 +556,10 @@ def too_few_units(num_units: int, num_hypotheses: int, settings: Settings) -> li
 
 
 def _too_few(what: str, least: float, num_hypotheses: int, settings: Settings) -> list[str]:
-    """A warning if the probability `least` of one exchange (and of its mirror image) is too large for significance."""
+    """A warning if the probability `least` of one exchange (and of its mirror image) is too large for significance.
+
+    `what` names the number of units or runs, and `num_hypotheses` is the number of p-values that are adjusted together.
+    """
     least *= 2 if settings.alternative == "two-sided" else 1
     if least * num_hypotheses < settings.alpha:  # the correction multiplies equal p-values by at most this factor
         return []

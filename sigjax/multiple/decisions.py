@@ -219,8 +219,8 @@ def _decisions(
     A pair is decided if more resamples cannot change whether it is significant. The number of resamples is the smallest
     number among 1, 2, 3 and 5 times a power of ten that should suffice. It is None if the pair is decided, or if
     `MOST_RESAMPLES` would not suffice. Arrays are `[pair]`. `exceed` is the number of extreme resamples among the
-    resamples `drawn`. `fixed` `[pair, 2]` bounds the p-values that are not `sampled`. `known` `[pair, 2]` are the
-    bounds at which the test stopped by itself, if it did.
+    resamples `drawn`. `fixed` `[pair, 2]` bounds the `p_values` that are not `sampled`. `known` `[pair, 2]` are the
+    bounds at which the test stopped by itself, if it did. `step_down` has the counts for the correction maxt.
     """
     never = np.zeros(len(sampled), bool)
     certain, adjusted = never, partial(adjust, correction=settings.correction)
@@ -431,7 +431,7 @@ class StepDown:
 
 
 def maxt(problems: Sequence[SumsProblem], context: Context) -> StepDown:
-    """Carry out step-down maxT over all pairs of one metric, or of several metrics.
+    """Carry out step-down maxT over all pairs of one metric, or of several metrics (one problem per metric).
 
     For one metric, all work is done on the device. For several metrics, the device computes only the sums.
     """

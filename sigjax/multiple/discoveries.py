@@ -99,8 +99,8 @@ def _mask(chosen: Any, count: int) -> np.ndarray:
 def least_true(p_values: np.ndarray, chosen: np.ndarray, alpha: float, counts: np.ndarray | None = None) -> int:
     """The lower bound on the number of false null hypotheses among the tests `chosen` `[test]` (bool).
 
-    `p_values` `[test]` are the p-values of all tests. If `counts` `[test]` are given, each p-value stands for this
-    number of tests, which are chosen together or not at all.
+    It holds with probability 1 - `alpha`. `p_values` `[test]` are the p-values of all tests. If `counts` `[test]` are
+    given, each p-value stands for this number of tests, which are chosen together or not at all.
     """
     counts = np.ones(len(p_values), np.int64) if counts is None else counts
     return _bound(p_values[chosen], counts[chosen], largest_accepted(p_values, alpha, counts), alpha)
@@ -178,7 +178,11 @@ class RealDifferences:
 
 
 def real_differences(groups: Mapping[tuple[str, Test], Comparisons], settings: Settings) -> list[RealDifferences]:
-    """The lower bounds for each family of pairs in the permutation test; an empty list for mid-p-values."""
+    """The lower bounds for each family of pairs in the permutation test; an empty list for mid-p-values.
+
+    A family is a set of pairs whose p-values are adjusted together. `groups` is a dict from (metric, test) to the table
+    of pairs.
+    """
     if "permutation" not in settings.tests or settings.mid_p:
         return []
     own = {metric: pairs for (metric, test), pairs in groups.items() if test == "permutation"}
@@ -219,7 +223,8 @@ class Wins(NamedTuple):
 def wins(p_values: np.ndarray, leads: np.ndarray, alpha: float) -> list[Wins]:
     """Return the wins of each pair, from two-sided `p_values` `[pair, test]`; all bounds hold simultaneously.
 
-    `leads` `[pair, test]` is 1 if the first system is ahead, -1 if the second system is ahead, else 0.
+    They hold with probability 1 - `alpha`. `leads` `[pair, test]` is 1 if the first system is ahead, -1 if the second
+    system is ahead, else 0.
 
     >>> wins(np.array([[0.001, 0.004, 0.01, 0.02, 0.03, 0.6]]), np.array([[1, 1, 1, 1, -1, -1]]), 0.05)
     [Wins(ahead_a=4, better_a=3, ahead_b=2, better_b=0)]

@@ -72,7 +72,10 @@ def _escaped(text: str, escape: Callable[[str], str]) -> str:
 
 
 def entry(name: str, said: str, *, width: int, indent: int) -> str:
-    """Return a name and the text `said` about it as lines of at most `width` characters, without breaking words."""
+    """Return a name and the text `said` about it as lines of at most `width` characters, without breaking words.
+
+    The text begins at the column `indent`.
+    """
     margin = " " * indent
     wrapper = TextWrapper(width, name.ljust(indent), margin, break_long_words=False, break_on_hyphens=False)
     return "\n".join(wrapper.wrap(visible(said)) or [name])

@@ -334,7 +334,7 @@ class Option:
     def bounds(self, kind: type) -> dict[str, Any]:
         """Return the bounds of the option's numbers: a dict from `least`, `most`, `above` and `below` to numbers.
 
-        By default, whole numbers are from 0 to 2^64 - 1.
+        By default, whole numbers (if `kind` is int) are from 0 to 2^64 - 1.
         """
         given = {name: getattr(self, name) for name in ("least", "most", "above", "below")}
         given = {name: bound for name, bound in given.items() if bound is not None}
@@ -666,7 +666,11 @@ OTHER_OPTIONS: Mapping[str, str] = {
 
 
 def _meant(keywords: Mapping[str, Any], signature: inspect.Signature, through: Collection[str] = ()) -> str:
-    """Return a text with a suggestion for the first unknown keyword; empty if all keywords are known."""
+    """Return a text with a suggestion for the first unknown keyword; empty if all keywords are known.
+
+    `keywords` are the arguments of a call. `signature` has the known keywords, and `through` are the options that are
+    passed on to `sigjax.read`.
+    """
     known = [name for name, each in signature.parameters.items() if each.kind is each.KEYWORD_ONLY]
     wrong = next((name for name in keywords if name not in signature.parameters), None)
     if wrong is None:

@@ -251,7 +251,10 @@ class Context:
     def progress_bar(
         self, name: str, total: int | None = None, *, compiles: bool = False
     ) -> AbstractContextManager[Callable[[int], object]]:
-        """A context: a progress bar for a run of this metric, see `progress_bar`."""
+        """A context: a progress bar for the run `name` of this metric.
+
+        `total` and `compiles` are as in the function `progress_bar`.
+        """
         label = " ".join(filter(None, (*self.key, self.label, name)))
         return progress_bar(label, total, visible=self.progress, compiles=compiles)
 

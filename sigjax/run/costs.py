@@ -99,7 +99,7 @@ TREE, TREE_STEP, TREE_POINT = Cost(1e-3), Cost(1e-8), Cost(0.0, 320.0)
 """Algorithms 3 (`DYNAMIC_...`) and 4 (`TREE...`) of Zmigrod et al. For each: fixed cost, cost of a step, and memory for
 a possible value of the sum."""
 LISTED_DELTA = Cost(1e-7)
-"""A test that lists all possible values of the sum: each value, which is scored and sorted."""
+"""Listing all possible values of the sum: each value, which is scored and sorted."""
 SIGN_TEST = Cost(1e-6)
 """A binomial tail probability, which is the p-value of a pair whose differences all have the same size."""
 

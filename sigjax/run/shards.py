@@ -70,9 +70,9 @@ def identity_of(evaluations: Sequence[EvaluationRecord], settings: Settings) -> 
 
 
 def difference(there: Identity, here: Identity, where: tuple[str, str] = ("there", "here")) -> str | None:
-    """A text with the first difference between the fingerprints of two runs; None if they are equal.
+    """A text with the first difference between two fingerprints of runs, `there` and `here`; None if they are equal.
 
-    `where` has the words for the first and the second run.
+    `where` has the words for the two runs in the text.
 
     >>> difference({"seed": 7, "data": "ab"}, {"seed": 8, "data": "cd"})
     'seed is 7 there and 8 here'
@@ -95,7 +95,10 @@ def difference(there: Identity, here: Identity, where: tuple[str, str] = ("there
 
 
 def _only_in(values: list[Any], others: list[Any], where: str) -> Iterator[str]:
-    """Yield a text with the first of the `values` that are not among `others`; yield nothing if there are none."""
+    """Yield a text with the first of the `values` that are not among `others`; yield nothing if there are none.
+
+    `where` is the word for the run that has the `values`.
+    """
     known = set(others)
     if more := [value for value in values if value not in known]:
         rest = f" and {len(more) - 3:,} more" if len(more) > 3 else ""

@@ -129,7 +129,7 @@ def _joint_level(
 
 
 def normal_maxima(influence: np.ndarray, targets: np.ndarray, draws: int, seed: int) -> np.ndarray:
-    """Return the largest |Z| over all targets on each draw, `[draw]`.
+    """Return the largest |Z| over all targets (scores and deltas) on each of this many `draws`, `[draw]`.
 
     Z is the normal error of a score or delta, divided by its standard error. `influence` `[system, unit]` are the
     influences on scores. A row of `targets` `[target, 2]` is (a, b) for the delta of two systems, and (a, number of
@@ -148,7 +148,10 @@ def normal_maxima(influence: np.ndarray, targets: np.ndarray, draws: int, seed: 
 
 
 def normal_errors(influence: np.ndarray, draws: int, seed: int) -> Iterator[np.ndarray]:
-    """Yield normal errors of scores `[system, draw]`, in blocks, with the covariances that the influences give."""
+    """Yield normal errors of scores `[system, draw]`, in blocks, for this many `draws`.
+
+    Their covariances come from the influences `influence` `[system, unit]` on scores.
+    """
     return (values * _scale(influence) for values in _normal(_root(influence), draws, seed))
 
 
@@ -296,8 +299,9 @@ def tango_interval(only_a: np.ndarray, only_b: np.ndarray, trials: int, level: f
 def _tango_low(b: np.ndarray, c: np.ndarray, n: int, z: float) -> np.ndarray:
     """The least delta that Tango's test does not reject, from the counts b and c of `tango_interval`, in n trials.
 
-    The method is inverse quadratic interpolation if it is safe, else bisection. Reference: Chandrupatla (1997), "A new
-    hybrid quadratic/bisection algorithm for finding the zero of a nonlinear function without using derivatives".
+    z is the normal quantile of the level. The method is inverse quadratic interpolation if it is safe, else bisection.
+    Reference: Chandrupatla (1997), "A new hybrid quadratic/bisection algorithm for finding the zero of a nonlinear
+    function without using derivatives".
     """
 
     def excess(delta: np.ndarray) -> np.ndarray:
@@ -338,8 +342,9 @@ def _tango_deviation(b: np.ndarray | float, c: np.ndarray | float, n: int, delta
 def tango_tail(only_a: int, only_b: int, trials: int, delta: float) -> float:
     r"""The one-sided p-value of Tango's score test of the null hypothesis that the difference is at most delta.
 
-    $1 - \Phi((b - c - n \delta) / \sqrt{n (2 q + \delta (1 - \delta))})$, with the symbols of `tango_interval`. A
-    difference of proportions cannot be below -1 or above 1, so p is 0 if delta is below -1, and 1 if delta is above 1.
+    $1 - \Phi((b - c - n \delta) / \sqrt{n (2 q + \delta (1 - \delta))})$, with the symbols of `tango_interval`: b is
+    `only_a`, c is `only_b`, and n is `trials`. A difference of proportions cannot be below -1 or above 1, so p is 0 if
+    delta is below -1, and 1 if delta is above 1.
 
     >>> round(tango_tail(1, 7, 21, -0.5172), 3), tango_tail(0, 0, 21, 0.0)
     (0.025, 1.0)

@@ -291,7 +291,8 @@ def sign_ps(
     """Exact sign tests: `ahead` and `behind` `[row]` are the numbers of positive and negative differences.
 
     Return three arrays `[row]`: p-values, their base-10 logarithms, and bounds on the relative errors of p (0 for up to
-    50 differences). If there are no differences, p is 1.
+    50 differences). If there are no differences, p is 1. If `mid_p` is true, outcomes exactly as extreme as the
+    observed outcome count half.
 
     >>> sign_ps(np.array([3, 2, 3, 0]), np.array([0, 2, 4, 0]), "two-sided")[0]
     array([0.25, 1.  , 1.  , 1.  ])
@@ -341,7 +342,10 @@ def _outcomes() -> np.ndarray:
 
 
 def _require(problem: SumsProblem, results: Mapping[Pair, object]) -> None:
-    """Raise `NotExact` for a pair without an exact test if the user chose an exact method."""
+    """Raise `NotExact` for a pair without an exact test if the user chose an exact method.
+
+    `results` has the plan of each pair's exact test, or the reason why there is none.
+    """
     for pair, result in results.items():
         if isinstance(result, NotEligible) and problem.settings.method not in ("auto", "montecarlo"):
             raise NotExact(pair, result.reason)

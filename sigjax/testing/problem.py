@@ -411,8 +411,8 @@ def check_finite(scores: np.ndarray, members: Sequence[Pair] | np.ndarray | None
 def check_digits(problem: SumsProblem, systems: Sequence[str]) -> None:
     """Raise `InputError` if the difference of two systems is lost in rounding.
 
-    The difference is lost if both scores agree in nearly all digits, or if the rounding of the numbers is as large.
-    `systems` `[system]` are the names for the message.
+    The difference is lost if both scores agree in nearly all digits, or if the difference is not far larger than the
+    rounding of the numbers. `systems` `[system]` are the names for the message.
     """
     units, (scores, _) = problem.units, observed_scores(problem.units, problem.metric)
     sizes = np.abs(units.values).sum(axis=1, dtype=np.float64)
@@ -624,7 +624,8 @@ def free_seconds(settings: Settings) -> float:
 def over_budget(costs: dict[Pair, Cost], settings: Settings) -> dict[Pair, NotEligible]:
     """Return the pairs whose exact tests exceed the budget, each with the reason.
 
-    The budget is spent on the cheapest tests first. Raise `NotExact` if the user chose an exact method.
+    `costs` are the costs of the exact tests. The budget is spent on the cheapest tests first. Raise `NotExact` if the
+    user chose an exact method.
     """
     budget, seconds = exact_budget(settings), {pair: cost.seconds for pair, cost in costs.items()}
     refused: dict[Pair, NotEligible] = {}

@@ -123,7 +123,10 @@ def bootstrap_plan(problem: Problem) -> BootstrapPlan | NotEligible:
 
 
 def draws_jointly(problem: Problem, plan: BootstrapPlan | NotEligible | None) -> bool:
-    """Whether the bootstrap must draw resamples, and can share them with other metrics in one computation."""
+    """Whether the bootstrap must draw resamples, and can share them with other metrics in one computation.
+
+    `plan` is the result of `bootstrap_plan`, or None if the bootstrap is not used.
+    """
     of_scores = isinstance(problem, SumsProblem) and not INTERVALS[problem.settings.interval].samples
     return of_scores and isinstance(plan, NotEligible)
 
@@ -135,7 +138,8 @@ def exact_bootstrap(
 
     The table is None if the bootstrap test is not requested. A pair that must be sampled has no p-value, and its reason
     explains why. The spreads `[target, 3]` have a row (standard error, low end, high end) for each score, then for each
-    delta. They are None if they need draws, or if they are not requested.
+    delta. They are None if they need draws, or if they are not requested. `plan` is the result of `bootstrap_plan`;
+    without it, it is computed here.
     """
     settings, interval = problem.settings, INTERVALS[problem.settings.interval]
     if not bootstraps(problem):
@@ -247,7 +251,8 @@ def result_tables(
 
     The tables `pairs` are extended by the columns that all tests share (standard error, interval, `FACTS` ...).
     `spreads` `[target, 3]` are standard errors and ends of intervals, `ranks` the ranks of the systems on bootstrap
-    resamples (None if there are none), and `joint` the number of deltas whose intervals are simultaneous.
+    resamples (None if there are none), and `joint` the number of deltas whose intervals are simultaneous. `is_random`
+    is true if any number depends on random resamples.
     """
     kinds, degrees = interval_names(problem, joint), math.inf
     if isinstance(problem, SumsProblem) and kinds.pairs == "conservative-t":

@@ -199,7 +199,8 @@ class TiltedSwaps:
         A path is a set of tilts in one direction. The search tries likely sums S along each statistic, and then along
         the slopes g of delta at these sums. A swap is extreme if |delta| is at least `least_delta`. With many units,
         sums are about normal. So among the sums with the same effect g . S, the likeliest sum is a multiple of C g,
-        where C are the covariances of sums. `heaviest` is the largest log weight of the drawn swaps.
+        where C are the covariances of sums. `log_p` is the logarithm of the estimated p, and `heaviest` the largest log
+        weight of the drawn swaps.
         """
         covariance = np.einsum("us,ut->st", self.apart, self.apart)
         spread, reach = np.sqrt(np.diag(covariance)), _normal_reach(log_p + math.log(0.5 * _PART))
@@ -253,8 +254,8 @@ class TiltedSwaps:
     def _through_observed(self, uniforms: np.ndarray) -> np.ndarray:
         """Return log(U / (1 - U)) `[1, unit]` of a random vector U that gives the observed swap under some tilt.
 
-        U and 1 - U give the same p. So the swap is mirrored if its effects sum to less than 0, and p does not depend on
-        the order of the two systems.
+        `uniforms` `[unit + 1]` are from `draw_uniforms`. U and 1 - U give the same p. So the swap is mirrored if its
+        effects sum to less than 0, and p does not depend on the order of the two systems.
         """
         side = -1.0 if self.paths[0].effects.sum() < 0.0 else 1.0
         tilts: list[tuple[TiltMixture, float]] = [(path, each) for path in self.paths for each in path.thetas.tolist()]
@@ -273,8 +274,9 @@ class TiltedSwaps:
         """Return the logarithm of a path's part of p for each vector, `[vector]`, and the largest log weight.
 
         A path is a set of tilts in one direction. The part is the mean weight of the swaps under the path's tilts,
-        divided by the number of paths; swaps that are not extreme count 0. A very small weight is replaced by an upper
-        bound that needs only the swap's own tilt. `logits` `[vector, unit]` are the vectors.
+        divided by the number of paths; swaps with |delta| below `least_delta` are not extreme and count 0. A very small
+        weight is replaced by an upper bound that needs only the swap's own tilt. `logits` `[vector, unit]` are the
+        vectors.
         """
         observed, oriented = self.apart.sum(axis=0), self.apart * path.signs[:, None]
         log_tilts, width = math.log(len(path.thetas) * len(self.paths)), len(path.thetas) + 1

@@ -202,6 +202,8 @@ def between(low: np.ndarray, high: np.ndarray, part: np.ndarray | float) -> np.n
 def fraction_below(replicates: np.ndarray, observed: float, tolerance: float) -> float:
     """The share of the replicates `[resample]` below the observed score, where ties count half (mid-rank).
 
+    Replicates that differ from `observed` by at most `tolerance` are ties.
+
     >>> fraction_below(np.array([1.0, 2.0, 2.0, 3.0, 5.0]), 2.0, 1e-12)
     0.4
     """

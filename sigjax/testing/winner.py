@@ -66,9 +66,10 @@ def winner_interval(
     """The interval for the best score, corrected for choosing the system by this score.
 
     `scores` `[system]` are all scores, and `influence` `[system, unit]` the influences of units on them. If `sign` is
-    -1, the lowest score is the best. `interval_at` returns the usual interval of the best score at a level. If units
-    are right or wrong answers, `right` is the number of right answers of the best system. Then Clopper and Pearson's
-    interval is used, because Wilson's is too short at such levels if few answers are right.
+    -1, the lowest score is the best. `interval_at` returns the usual interval of the best score at a level, and `draws`
+    is the number of normal draws. If units are right or wrong answers, `right` is the number of right answers of the
+    best system. Then Clopper and Pearson's interval is used, because Wilson's is too short at such levels if few
+    answers are right.
     """
     levels, units = winner_levels(sign * scores, sign * influence, level, draws, seed), influence.shape[1]
     if right is not None and min(right, units - right) < _FEW_ANSWERS:
@@ -91,9 +92,9 @@ def winner_levels(
     """Return two confidence levels, at which the usual interval of the largest score has the winner's interval ends.
 
     At the first level, the usual interval has the lower end of the winner's interval, and at the second level its upper
-    end. `scores` `[system]` (larger is better) are all scores, and `influence` `[system, unit]` the influences of units
-    on them. The levels come from Bonferroni's inequality if there are few units, or if the standard error of some score
-    is 0 (its true error need not be 0).
+    end. `draws` is the number of normal draws, `scores` `[system]` (larger is better) are all scores, and `influence`
+    `[system, unit]` the influences of units on them. The levels come from Bonferroni's inequality if there are few
+    units, or if the standard error of some score is 0 (its true error need not be 0).
     """
     (count, units), sizes = influence.shape, np.sqrt((influence**2).sum(axis=1))
     if units < max(_FEW_UNITS, count) or not sizes.all():
