@@ -47,8 +47,8 @@ LISTS = frozenset(("ignore", "input", "only", "systems"))
 _SHORT = {"i": "input", "m": "metric", "o": "output"}
 _READ = "read."
 _OPEN, _NEXT, _CLOSE = "\ufdd0", "\ufdd1", "\ufdd2"
-"""Characters that mark a hint in an f-string until a `Message` is made. Unicode reserves them for programs, so texts do
-not contain them."""
+"""Characters that mark a `Hint` (an option) in an f-string until a `Message` is made from it. Unicode reserves them for
+programs, so texts do not contain them."""
 _UNSAFE = re.compile(r"""[\s()&;|<>$`"'*?]""")
 """Characters that have a special meaning in a shell."""
 _HINT = re.compile(f"{_OPEN}([^{_CLOSE}]*){_CLOSE}")

@@ -32,8 +32,9 @@ The largest last rank is the number of pairs."""
 _SMALLEST = 1e-300
 """Doubles below about this number lose digits."""
 _MOVED, _SPAN = -20.0, 250.0
-"""In log10. Tiny p-values are scaled in groups, so that they can be adjusted. `_MOVED`: the largest p-value of a group
-is scaled to this value. `_SPAN`: the largest ratio of two p-values in a group."""
+"""Tiny p-values are multiplied by a power of ten, in groups, so that they can be adjusted. Both numbers are in log10.
+`_MOVED`: the largest p-value of a group is scaled to this value. `_SPAN`: the largest ratio of two p-values in a
+group."""
 
 
 @dataclass(frozen=True)

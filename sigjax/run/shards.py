@@ -113,7 +113,8 @@ _KEPT = {
     "ranks": (np.int64, 2),
     "scores": (np.float64, 1),
 }
-"""A dict from the name of an array in tallies to the type and the number of axes that the array must have."""
+"""A dict from the name of an array in a tally (the results of one test in a shard) to the type and the number of axes
+that the array must have."""
 
 
 @dataclass(frozen=True, slots=True)

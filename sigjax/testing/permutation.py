@@ -132,7 +132,10 @@ counting all signs: 10 pairs with 18 units then take 7 instead of 27 ms."""
 
 
 def _board_of(problem: SumsProblem, pairs: np.ndarray) -> tuple[Board, np.ndarray] | None:
-    """Return the board of all pairs that are tested together, and the positions of these pairs; None if none are."""
+    """Return the board of all pairs that are tested together, and the positions of these pairs; None if none are.
+
+    A board is a set of pairs that share their distinct differences, so that one matrix product tests all of them.
+    """
     wanted = problem.settings.method in ("auto", "exact") and problem.units.exact
     few = len(pairs) < (_MANY_PAIRS if problem.units.values.shape[1] <= MOST_LISTED_SIGNS else _FEWEST_PAIRS)
     board = None if few or not wanted else make_board(problem.units.values, pairs)
@@ -150,7 +153,10 @@ def _pair_cost(problem: SumsProblem, board: Board) -> Cost:
 
 
 def _on_board(problem: SumsProblem, board: Board, pairs: np.ndarray, context: Context) -> tuple[Columns, np.ndarray]:
-    """Return the columns of the pairs that the board tests accurately enough, and the positions of all other pairs."""
+    """Return the columns of the pairs whose joint test is accurate enough, and the positions of all other pairs.
+
+    `board` has the pairs that are tested together, which share their distinct differences.
+    """
 
     def scored(some: np.ndarray) -> Delta:
         return pair_deltas(problem, pairs[some], board.basis[None])

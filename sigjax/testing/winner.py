@@ -3,9 +3,8 @@ r"""The interval of the best score, corrected for choosing the best system by th
 Let $x_i$ be m scores with true scores $\theta_i$ and normal errors of known standard deviations $\sigma_i$. The largest
 score is too large on average. Let $\Delta_i = \max_j \theta_j - \theta_i$ be the gap between system i and the truly
 best system, and $g_i = \Delta_i / (\sigma_i + \max_j \sigma_j)$. A test accepts the vector $\theta$ of true scores if
-each error $|x_i
-- \theta_i| / \sigma_i$ is at most the larger of a radius r and $g_i$. So the limit is wider for a system that is far
-behind. The radius r is the least number with
+each error $|x_i - \theta_i| / \sigma_i$ is at most the larger of a radius r and $g_i$. So the limit is wider for a
+system that is far behind. The radius r is the least number with
 
 $$P(|x_i - \theta_i| \le \max(r, g_i)\, \sigma_i \text{ for all } i) \ge 1 - \alpha.$$
 
