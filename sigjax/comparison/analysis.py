@@ -1,16 +1,16 @@
-"""From evaluations to the tables of a report: subsets -> tests of all pairs -> adjustment -> ranks.
+"""From evaluations to the tables of a report: subsets of instances -> tests of all pairs -> adjustment -> ranks.
 
 Two tables pass through the steps: a table of pairs and a table of systems. The tests make the first columns, and every
-step adds some. `FACTS` are columns that only notes need; a report does not have them.
+step adds columns. The columns `tests.FACTS` are only for notes; a report does not have them.
 
 **Missing results, pair by pair.** A pair is tested on the instances for which both systems have results, and a system
 is scored on all instances for which it has results. Pairs and systems with the same instances form a subset, which is
 an evaluation like any other. Its pairs are tested together; the resamples depend only on the instances. An evaluation
 without missing results is its only subset.
 
-**Families.** A family holds the hypotheses whose p-values are adjusted together; each test has its own. If the setting
-`family` is "report", the pairs of all metrics are one family. The correction then bounds the errors in all statements
-of a test, so it covers a table of several metrics.
+**Families.** A family has the hypotheses whose p-values are adjusted together; each test has its own families. If the
+setting `family` is "report", the pairs of all metrics are one family. The correction then bounds the errors in all
+results of a test, for all metrics of the report together.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Subset:
         members: `[pair, 2]` indices into `systems`; if there is no pair, the first system is paired with itself.
         pairs: `[pair]` indices into all pairs of the evaluation.
         scored: indices into `systems` of the systems that have results for exactly these instances.
-        settings: the settings, with the subset's share of the budget.
+        settings: the settings of the report, with the subset's share of the budget (in seconds).
         instances: a bit mask of the instances, packed into bytes; None for all instances.
         number: the index of the subset.
     """
@@ -113,7 +113,7 @@ class Subset:
 
     @property
     def evaluation(self) -> EvaluationRecord:
-        """The evaluation of these systems on these instances, computed on each access."""
+        """The evaluation of these systems on these instances; it is made anew on each access."""
         if self.instances is None:
             return self.whole
         bits = np.unpackbits(np.frombuffer(self.instances, np.uint8), count=self.whole.num_instances)
@@ -125,8 +125,8 @@ def analyse(
 ) -> tuple[Comparisons, Columns]:
     """Test the pairs of all evaluations, or of the tasks of a suite, adjust their p-values and rank the systems.
 
-    The pairs come metric by metric and test by test, in the order of the data; the systems metric by metric, best
-    first, with the fields of `SystemScore`.
+    Return the table of pairs, metric by metric and test by test, in the order of the data; and the table of systems,
+    metric by metric, best first, with the fields of `SystemScore`.
     """
     systems, adjusted = analyse_pairs(evaluations, settings, context, of_suite=of_suite)
     ranked = [
@@ -139,7 +139,10 @@ def analyse(
 def analyse_pairs(
     evaluations: Sequence[EvaluationRecord], settings: Settings, context: Context, *, of_suite: bool = False
 ) -> tuple[list[Columns], list[dict[Test, Comparisons]]]:
-    """`analyse` without ranks. Return two lists with an item per metric: its systems, and a dict from test to pairs."""
+    """Test the pairs of all evaluations and adjust their p-values, without ranks.
+
+    Return two lists with an item per metric: its table of systems, and a dict from each test to its table of pairs.
+    """
     subsets, problems = list[list[Subset]](), list[Problem | None]()
     for evaluation in evaluations:
         with named_errors([evaluation], settings):
@@ -170,7 +173,9 @@ def analyse_pairs(
 
 
 def complete_subsets(evaluation: EvaluationRecord, settings: Settings) -> list[Subset]:
-    """Divide an evaluation into subsets: first the subsets with pairs, in the order of the pairs.
+    """Divide an evaluation into subsets of pairs and systems that have the same instances.
+
+    The subsets with pairs come first, in the order of the pairs.
 
     >>> from sigjax import Evaluation
     >>> numbers = {"A": {"x": 1, "y": 0}, "B": {"x": 0, "y": 1}, "C": {"y": 1}}
@@ -206,7 +211,7 @@ def complete_subsets(evaluation: EvaluationRecord, settings: Settings) -> list[S
 
 
 def common(evaluation: EvaluationRecord, a: str, b: str) -> EvaluationRecord:
-    """The evaluation of two systems on the instances that both have."""
+    """The evaluation of two systems on the instances for which both have results."""
     systems = [evaluation.systems.index(name) for name in (a, b)]
     present = np.ones((1, evaluation.num_instances)) if evaluation.present is None else evaluation.present[systems]
     return _on(evaluation, systems, np.flatnonzero(present.all(axis=0)))
@@ -229,7 +234,7 @@ def _drawn_together(
     settings: Settings,
     context: Context,
 ) -> dict[str, np.ndarray]:
-    """Draw bootstrap scores of several metrics together; return a dict: metric -> scores `[system, resample]`.
+    """Draw bootstrap scores of several metrics together; return a dict from metric to scores `[system, resample]`.
 
     It contains only metrics that can be drawn together.
     """
@@ -243,9 +248,11 @@ def _drawn_together(
 
 
 def bounds_of_others(tested: Sequence[Sequence[Tested]], subsets: Sequence[Sequence[Subset]]) -> np.ndarray:
-    """Bounds `[other, 2]` of the permutation p-values of a family's pairs outside the subset that is tested next.
+    """Bounds on the permutation p-values of a family's pairs outside the subset that is tested next, `[other, 2]`.
 
-    `tested` has the results of earlier subsets. The p-values of later subsets have the bounds 0 and 1.
+    A family is a set of pairs whose p-values are adjusted together. `tested` has the results of the subsets that are
+    already tested, by metric, and `subsets` has all subsets, by metric. The p-values of later subsets have the bounds 0
+    and 1.
     """
     before = [pairs for of_metric in tested for pairs, _ in of_metric]
     every = [subset for of_metric in subsets for subset in of_metric]
@@ -264,10 +271,10 @@ def _test(
     family: int,
     plan: BootstrapPlan | NotEligible | None,
 ) -> Tested:
-    """Run the tests of a subset; raise `InputError` if the checkpoint is of another run.
+    """Run the tests of a subset; raise `InputError` if the checkpoint belongs to another run.
 
-    `problem` is given if the subset is the whole evaluation. `family` is the number of pairs of the family. The other
-    arguments are as in `run_tests`, and `settings` are the settings of the report.
+    `problem` is given if the subset is the whole evaluation. `settings` are the settings of the report. `family` is the
+    number of pairs whose p-values are adjusted together. `drawn`, `others` and `plan` are as in `run_tests`.
     """
     evaluation, is_whole = subset.evaluation, problem is not None
     with named_errors([evaluation], subset.settings):
@@ -314,9 +321,9 @@ def run_tests(
     """Run the requested tests; return a dict from each test to its table of pairs, and the table of systems.
 
     `plan` is the plan of the bootstrap without sampling, if it is already made. `drawn` are bootstrap scores `[system,
-    resample]`, if they were drawn together with other metrics. `others` `[other, 2]` are bounds of the p-values of
-    other pairs in the same family. The intervals of `joint` deltas, including deltas of other problems, are
-    simultaneous.
+    resample]`, if they were drawn together with other metrics. `others` `[other, 2]` are bounds on the p-values of the
+    other pairs in the family (the pairs whose p-values are adjusted together). `joint` is the number of deltas, over
+    all problems, whose intervals are simultaneous.
     """
     settings, pairs = problem.settings, dict[Test, Comparisons]()
     if "permutation" in settings.tests:
@@ -341,7 +348,7 @@ def run_tests(
 
 
 def _by_swaps(problem: Problem, pairs: Comparisons, context: Context, others: np.ndarray | None) -> Comparisons:
-    """The permutation test of all pairs; pairs without a p-value so far are sampled."""
+    """Complete the permutation test: pairs without a p-value so far are tested by random swaps."""
     settings, compiles = problem.settings, problem.metric if isinstance(problem, SumsProblem) else None
 
     def swapped(rows: np.ndarray, reasons: Column) -> Columns:
@@ -361,7 +368,10 @@ def _by_swaps(problem: Problem, pairs: Comparisons, context: Context, others: np
 def _ranks(
     problem: Problem, context: Context, pieces: Callable[[Run], Pieces], replicates: np.ndarray | None
 ) -> list[tuple[int, int]] | None:
-    """Intervals of the ranks of systems on bootstrap resamples; None if there is one unit, or too little memory."""
+    """Intervals of the systems' ranks on bootstrap resamples; None if there is one unit, or too little memory.
+
+    `replicates` are the bootstrap scores `[system, resample]` if they are already available; else `pieces` yields them.
+    """
     if len(problem.units.strata) == 1:
         return None
     settings, context = problem.settings, sized(problem, context, draws=True)
@@ -378,7 +388,7 @@ def rests_on_draws(pairs: Comparisons, systems: Columns, settings: Settings) -> 
 def _together(
     evaluation: EvaluationRecord, subsets: Sequence[Subset], tested: Sequence[Tested], settings: Settings
 ) -> Tested:
-    """Join the results of an evaluation's subsets: a dict from test to pairs, and the systems, in the data's order."""
+    """Join the results of an evaluation's subsets: a dict from test to table of pairs, and the table of systems."""
     if len(tested) == 1:
         return tested[0]
     tables, pairs = [pairs for pairs, _ in tested if pairs], dict[Test, Comparisons]()
@@ -396,7 +406,11 @@ def _adjust(
     settings: Settings,
     context: Context,
 ) -> list[dict[Test, Comparisons]]:
-    """Return for each evaluation a dict from test to its table of pairs, adjusted within their families."""
+    """Return for each evaluation a dict from each test to its table of pairs, with adjusted p-values.
+
+    P-values are adjusted within families: all pairs of a metric, or of all metrics. `tables` has the same dicts before
+    the adjustment, and `problems` are the problems of the evaluations, which the correction maxt needs.
+    """
     adjusted: list[dict[Test, Comparisons]] = [{} for _ in tables]
     apart = settings.family == "metric" or len(tables) == 1
     for family in [[number] for number in range(len(tables))] if apart else [list(range(len(tables)))]:
@@ -439,11 +453,12 @@ def _ranked(evaluation: EvaluationRecord, systems: Columns, pairs: Comparisons, 
 def unclustered_errors(
     evaluation: EvaluationRecord, members: np.ndarray, design: Design
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Standard errors `[system]` and `[pair]` as if instances were independent; NaN if they are not finite.
+    """Standard errors of scores `[system]` and deltas `[pair]` as if instances were independent; NaN if not finite.
 
-    The units are then instances (ids with all their runs), with the divisor n - 1 (ddof = 1), as for clusters. If the
-    design draws runs within units (nested), the variance between the runs of an id is added; both variances have ddof =
-    0, as in the bootstrap. If the runs are trained models, the errors are two-way errors.
+    `members` `[pair, 2]` are the pairs. The units are then instances (ids with all their runs), with the divisor n - 1
+    (ddof = 1), as for clusters. If the design draws runs within units (nested), the variance between the runs of an id
+    is added; both variances have ddof = 0, as in the bootstrap. If the runs are trained models, the errors are two-way
+    errors.
 
     >>> from sigjax import Evaluation
     >>> values = {"A": [1, 1, 0, 0], "B": [0, 0, 0, 1]}
@@ -457,7 +472,7 @@ def unclustered_errors(
 
 
 def _errors(evaluation: EvaluationRecord, members: np.ndarray, design: Design) -> tuple[np.ndarray, np.ndarray]:
-    """`unclustered_errors` of numbers that need no shift."""
+    """The errors of `unclustered_errors`, for an evaluation whose numbers need not be shifted."""
     metric, pairs = evaluation.metric, [(a, b) for a, b in members.tolist()]
     assert isinstance(metric, Metric)
     if design == "models":
@@ -483,7 +498,7 @@ def _sums(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _within(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray]:
-    """Return the statistics `[system, output, stat]` and the strata `[output]`. Outputs with the same id are a stratum.
+    """Return statistics `[system, output, stat]` and strata `[output]`; the outputs of an instance (id) are a stratum.
 
     Outputs are sorted by id.
     """
@@ -494,7 +509,7 @@ def _within(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class RunVariances:
-    """The sources of the variance of scores, by a one-way analysis of variance of runs within instances.
+    """The sources of the variance of scores, from a one-way analysis of variance of runs within instances.
 
     All fields are means over systems, or over pairs of systems. Runs of two systems are assumed independent.
 
@@ -517,9 +532,10 @@ class RunVariances:
 
 
 def run_variances(evaluation: EvaluationRecord) -> RunVariances | None:
-    r"""Components of variance of a metric of sums; None without repeated runs, or if all runs of an instance are equal.
+    r"""Variance components of runs and instances, for a metric of sums; None if they are not defined.
 
-    Take the influence of each run on the score (for a mean, the numbers themselves). $MS_B$ is the mean square between
+    They are not defined if there are no repeated runs, or if all runs of each instance are equal. The analysis uses the
+    influence of each run on the score (for a mean, the numbers themselves). $MS_B$ is the mean square between
     instances, and $MS_W$ the mean square of runs within instances. With $n_0$ runs of each instance (a little less than
     their mean number if the numbers differ), $\hat\sigma^2_{runs} = MS_W$, $\hat\sigma^2_{instances} = (MS_B - MS_W) /
     n_0$ and $ICC(1) = (MS_B - MS_W) / (MS_B + (n_0 - 1) MS_W)$. The shares are shares of the delta-method variance,

@@ -33,11 +33,11 @@ from sigjax.testing.problem import (
 )
 
 _frame = attrgetter("systems", "num_instances", "ids", "clusters", "strata", "runs", "unit")
-"""A function that returns the properties that must be equal in all evaluations of a comparison."""
+"""A function from an evaluation to the properties that must be equal in all evaluations of a comparison."""
 
 
 def check_together(settings: Settings) -> None:
-    """Refuse options that contradict each other; each single option has been checked before."""
+    """Refuse settings that contradict each other; each single setting has been checked before."""
     if settings.resamples == "auto" and "permutation" not in settings.tests:
         raise InputError("resamples auto belongs to the permutation test; give the bootstrap a number of resamples")
     if settings.method in ("dp", "tree") and "bootstrap" in settings.tests:
@@ -67,7 +67,7 @@ def _check_design(settings: Settings) -> None:
 
 
 def _check_resampled(settings: Settings) -> None:
-    """Refuse options that do not fit a correction by resampling (maxt), which needs all pairs on the same resamples."""
+    """Refuse settings that do not fit a correction by resampling (maxt): all pairs need the same resamples."""
     name = f"correction {settings.correction}"
     if settings.tests != ("permutation",):
         raise InputError(f"{name} belongs to the permutation test; ask for no other test with it")
@@ -78,7 +78,7 @@ def _check_resampled(settings: Settings) -> None:
 
 
 def _check_studentized(settings: Settings) -> None:
-    """Refuse options that do not allow a studentized statistic."""
+    """Refuse settings that do not fit a studentized statistic."""
     if "permutation" not in settings.tests:
         raise InputError(
             "statistic studentized belongs to the permutation test; ask for it, or leave the statistic out"
@@ -142,7 +142,7 @@ def baseline_of(systems: Sequence[str], settings: Settings) -> str | None:
 
 
 def _check_sample(metric: str, settings: Settings) -> None:
-    """Refuse options that need sums, for a metric of whole samples."""
+    """Refuse settings that need a metric of sums, if the `metric` takes whole samples."""
     for option, needs_sums, instead in (
         ("correction", CORRECTIONS[settings.correction].is_resampled, "holm"),
         ("interval", INTERVALS[settings.interval].of_sums, "bca"),
@@ -155,7 +155,7 @@ def _check_sample(metric: str, settings: Settings) -> None:
 
 
 def _check_responses(evaluation: EvaluationRecord, settings: Settings) -> None:
-    """Refuse options that draw or group instances, because responses are no sample."""
+    """Refuse settings and labels that draw or group instances, because responses are not a sample."""
     for is_asked, what, instead in (
         ("bootstrap" in settings.tests, "the bootstrap", "use the permutation test"),
         (settings.leaderboard, "the leaderboard", "leave it out"),
@@ -187,7 +187,7 @@ def _check_runs(evaluation: EvaluationRecord, design: Design) -> None:
 
 
 def _check_models(evaluation: EvaluationRecord) -> None:
-    """Refuse missing results: a trained model has a result on every instance."""
+    """Refuse fewer than two runs, and missing results: each run (a trained model) needs a result on every instance."""
     ids, runs = evaluation.ids or (), evaluation.runs or ()
     labels = dict.fromkeys(runs)
     if len(labels) < 2:
@@ -203,7 +203,10 @@ def _check_models(evaluation: EvaluationRecord) -> None:
 
 
 def check_complete(evaluations: Sequence[EvaluationRecord], settings: Settings, *, extends: bool) -> None:
-    """Refuse options that need all pairs on the same instances."""
+    """Refuse settings that need the same instances for all pairs, if results are missing pairwise.
+
+    `extends` is true if an earlier report is to be extended.
+    """
     first = evaluations[0]
     if all(each.present is None for each in evaluations):
         return
@@ -255,24 +258,24 @@ def named_errors(evaluations: Sequence[EvaluationRecord], settings: Settings) ->
 
 
 def check_units(num_units: int, what: str, remedy: str = "") -> None:
-    """Refuse tests that need at least two units."""
+    """Raise `InputError` if there are fewer than two units; `what` is the test that needs them."""
     if num_units < 2:
         raise InputError(f"{what} needs at least two units (instances, or clusters of them), got one{remedy}")
 
 
 _WORTH_A_LINE = 60.0
-"""A warning is logged for more seconds of work than this."""
+"""A warning is logged if the work takes more nominal seconds than this."""
 _SMALL = 2.0**-8
 """Tables up to this size in GiB are always allowed, however small the setting `memory` is."""
 _SIMPLEST = costs.LINE + 50 * costs.LINE_VALUE
-"""The cost of an exact test of a pair with right-or-wrong answers."""
+"""The cost of the exact test of a pair with right-or-wrong answers."""
 _MOST_SYSTEMS, _MOST_INSTANCES = 20_000, 4_096
-"""Up to these numbers of systems and instances, different problems are counted (see `num_problems`). This takes some
-seconds."""
+"""Up to these numbers of systems and instances, the pairs with different tests are counted (see `num_problems`). This
+takes a few seconds."""
 
 
 def check_workload(evaluations: Sequence[EvaluationRecord], settings: Settings, *, warns: bool) -> None:
-    """Refuse more pairs than fit into memory; log a warning for long work, if `warns`.
+    """Refuse more pairs than fit into memory; if `warns` is true, log a warning for long work.
 
     The function makes no array with an entry per pair.
     """
@@ -299,7 +302,7 @@ def check_workload(evaluations: Sequence[EvaluationRecord], settings: Settings, 
 
 
 def work(evaluation: EvaluationRecord, pairs: int, settings: Settings) -> tuple[Cost, bool]:
-    """Return the approximate cost of the pairs by one metric, and whether bootstrap resamples are drawn.
+    """Return the approximate cost of testing this many `pairs` by one metric, and whether the bootstrap must sample.
 
     The cost includes the memory of the pairs' columns in the tables.
     """

@@ -1,8 +1,9 @@
-"""The note on the best system of a comparison: the interval of its score, which also counts that it was chosen.
+"""The note on the best system of a comparison: the interval of its score, corrected because it was chosen as the best.
 
-The best of many scores is too high on average. `testing.winner` has the interval; this rule says where it is given: for
-means of one number per unit, which are right or wrong answers, or are not skewed. There it holds the score in
-simulations (benchmarks/README.md, The best of many). `one-sample --best` has more draws, and takes other data, too.
+The best of many scores is too high on average. `testing.winner` computes the interval; this rule decides when a report
+gives it: for means of one number per unit, if the numbers are right-or-wrong answers, or are not skewed. In simulations
+of such data, the interval contains the true score as often as it should (benchmarks/README.md, The best of many).
+`one-sample --best` uses more draws, and accepts other data, too.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from sigjax.testing.tests import problem_of
 from sigjax.testing.winner import SKEWED, winner_interval
 
 _MOST_SYSTEMS, _DRAWS = 100, 4096
-"""The interval is computed for at most `_MOST_SYSTEMS` systems, from `_DRAWS` draws. This takes some milliseconds."""
+"""The interval is computed for at most `_MOST_SYSTEMS` systems, from `_DRAWS` draws. This takes a few milliseconds."""
 _FEW_UNITS, _ROUNDING = 30, 2.0**-40
 """`_FEW_UNITS`: the interval needs at least this many units. `_ROUNDING`: the relative rounding error of a mean."""
 

@@ -1,8 +1,9 @@
-"""`compare`, from data to a `Report`; and tests of two arrays as in SciPy.
+"""`compare`, which makes a `Report` from data; and tests of two arrays, as in SciPy.
 
 `compare` reads the data, settles the options, tests every metric (see `analysis`) and makes a report. On request the
-report computes the distribution of a pair's delta, under the null hypothesis or on bootstrap resamples. It is exact if
-that is quick. Else it comes from the first resamples of the report's seed, as many as NumPy draws in about a second.
+report computes the distribution of a pair's delta, under the null hypothesis or on bootstrap resamples. The
+distribution is exact if it can be computed quickly. Else it comes from the first resamples of the report's seed, as
+many as NumPy draws in about a second.
 """
 
 from __future__ import annotations
@@ -67,14 +68,14 @@ _SHORT = {
     "confidence_level": "level",
 }
 _ALWAYS = {"method", "resamples", "seed", "alternative", "correction", "interval", "confidence_level"}
-"""Settings that signatures name even if they have their default values."""
+"""Settings that a report's signature names even if they have their default values."""
 _COUNTED_BY = ("sacrebleu", "trec_eval")
-"""Programs that have names for metrics and options. Notes on these names have the program as their code."""
+"""Programs that have their own names for metrics and options. A note with such a name has the program as its `code`."""
 _TAKEN = {
     *("metric", *_COUNTED_BY, "tasks", "cap", "systems", "units", "instances", "runs", "strata", "missing", "sigjax"),
     *_SHORT.values(),
 }
-"""Words that signatures use for other things, so that no setting may have such a name."""
+"""Words that a report's signature uses for other things, so that no setting may have such a name."""
 _BEFORE_DATA = ("test", "method", "n", "cap", "seed", "alt", "null", "ties")
 _AFTER_DATA = ("baseline", "correction", "family", "leaderboard", "interval", "level", "design")
 
@@ -87,9 +88,10 @@ def signature_of(
     draws: bool = True,
     of_suite: bool = False,
 ) -> str:
-    """A line with all that is needed to reproduce the numbers, in the style of sacrebleu.
+    """The signature: a line with everything that is needed to reproduce the numbers, in the style of sacrebleu.
 
-    The line has resamples and seed only if some number depends on random draws.
+    The line has resamples and seed only if `draws` is true: some number depends on random draws. `of_suite` is true if
+    the evaluations are tasks of a suite.
     """
     first, chosen, size = evaluations[0], _written(settings), evaluations[0].size
     chosen |= {} if draws else dict.fromkeys(("n", "cap", "seed"))
@@ -114,14 +116,20 @@ def signature_of(
 
 
 def _words_of(program: str, evaluations: Sequence[EvaluationRecord]) -> str | None:
-    """The names that a program gives to its metrics, with its options: `BLEU,nrefs:1,...;chrF2,nrefs:1,...`."""
+    """A program's names for its metrics, with its options: `BLEU,nrefs:1,...;chrF2,nrefs:1,...`.
+
+    None if the program has no names for these metrics.
+    """
     notes = (note for each in evaluations for note in each.notes if getattr(note, "code", "") == program)
     texts = dict.fromkeys(getattr(note, "text", "").removeprefix("trec_eval -m ").replace("|", ",") for note in notes)
     return ";".join(texts) or None
 
 
 def _written(settings: Settings) -> dict[str, Any]:
-    """Every setting, by its name in signatures; None for settings that are left out, such as most defaults."""
+    """A dict from each setting's name in signatures to its value; None if the signature does not contain the setting.
+
+    Signatures do not contain most settings that have their default values.
+    """
     values = {each.name: (getattr(settings, each.name), each.default) for each in fields(settings)}
     if taken := sorted(_TAKEN & set(values)):
         raise ValueError(f"a setting cannot be called {taken[0]!r}, which means something else in signatures")
@@ -141,11 +149,11 @@ def _written(settings: Settings) -> dict[str, Any]:
 def distributions_of(
     evaluations: Sequence[EvaluationRecord], settings: Settings
 ) -> Callable[[str, str, str, Test], Distribution | None]:
-    """Return a function of a metric, systems a and b, and a test, which computes the distribution of delta in bins.
+    """Return a function (metric, system a, system b, test) that computes the distribution of delta, as a histogram.
 
     The function returns None for the bootstrap of one unit, of responses or of trained models, and for swaps of a
     studentized delta. It raises InputError if the metric is NaN or infinite on a resample. Bootstrap scores of all
-    systems are drawn once, and kept for the last requested metric only.
+    systems are drawn once per metric, and kept only for the metric that was requested last.
     """
     by_metric = {evaluation.metric.name: evaluation for evaluation in evaluations}
 
@@ -213,7 +221,7 @@ def compare(data: Any, options: CompareOptions) -> Report:
 def _report(
     evaluations: Sequence[EvaluationRecord], settings: Settings, options: CompareOptions, file: ShardFile | None
 ) -> Report:
-    """The report; resamples that are missing in the file of a shard are drawn."""
+    """Make the report. Resamples whose results are not in `file` are drawn."""
     context = Context(options.device, options.progress, file)
     first = evaluations[0]
     of_suite, hashed = in_suite(first.metric.name, first.title), data_hash(evaluations)
@@ -243,7 +251,7 @@ def _report(
 
 
 def settle(settings: Settings, evaluations: Sequence[EvaluationRecord], options: CompareOptions) -> Settings:
-    """The settings for some evaluations: checked together, with defaults that depend on the data."""
+    """The final settings for these evaluations: checked together, with the defaults that depend on the data."""
     if settings.design == "models" and settings.interval == "auto":
         settings = replace(settings, interval="two-way")  # the default of this design
     checks.check_together(settings)
@@ -260,7 +268,10 @@ def settle(settings: Settings, evaluations: Sequence[EvaluationRecord], options:
 def _shard_file(
     evaluations: Sequence[EvaluationRecord], settings: Settings, options: CompareOptions
 ) -> ShardFile | None:
-    """The tallies with which a run starts: from its checkpoint, an earlier report, or shards that an executor makes."""
+    """The results of resamples with which a run starts; None if it starts without results and keeps none.
+
+    They come from a checkpoint, from an earlier report that is extended, or from shards that an executor makes.
+    """
     if options.checkpoint is None and options.extend is None and options.executor is None:
         return None
     if options.executor is None:
@@ -276,7 +287,11 @@ def _begun(
     path: StrPath | None,
     **of: Any,
 ) -> ShardFile:
-    """A new shard in a file, by default of all resamples. It starts with the tallies of a report that is extended."""
+    """A shard (a part of the resamples, by default all) that is kept in the file `path`, if a path is given.
+
+    It starts with the results of the report that is extended, if there is one. `of` gives the shard's index, count and
+    origin, see `Shard`.
+    """
     shard, earlier = Shard(identity_of(evaluations, settings), **of), dict[Key, Tally]()
     if options.extend is not None:
         names = evaluations[0].systems
@@ -287,7 +302,7 @@ def _begun(
 
 
 def _by_executor(evaluations: Sequence[EvaluationRecord], settings: Settings, options: CompareOptions) -> list[Shard]:
-    """All shards of a run, made by an executor."""
+    """Return all shards of a run, which an executor makes."""
     if not hasattr(options.executor, "submit"):
         raise InputError(f"executor must have submit, as concurrent.futures.Executor has it, got {options.executor!r}")
     if options.checkpoint is not None:
@@ -317,7 +332,10 @@ def make_shard(
     device: Device = "auto",
     earlier: Mapping[Key, Tally] | None = None,
 ) -> Shard:
-    """Make shard `index` of `count` (counted from 1); an executor runs this function. Settings must be complete."""
+    """Make shard `index` of `count` (counted from 1); an executor runs this function.
+
+    `settings` come from `settle`. `earlier` are the results of a report that is extended.
+    """
     file = ShardFile(Shard(identity_of(evaluations, settings), index, count), earlier=earlier, keeps=True)
     return _made(evaluations, settings, device, file)
 
@@ -338,7 +356,7 @@ def _made(
     *,
     progress: bool = False,
 ) -> Shard:
-    """Make a shard in a file, and return the shard.
+    """Test all pairs on the resamples of a shard, keep the results in `file`, and return the shard.
 
     The p-values of the shard are discarded, because they come from only a part of the resamples.
     """
@@ -349,7 +367,7 @@ def _made(
 
 
 def merged_report(evaluations: Sequence[EvaluationRecord], options: CompareOptions, shard: Shard, name: str) -> Report:
-    """The report of merged shards; `name` is their name in messages."""
+    """The report from the merged shards `shard` (see `merge_shards`); `name` is their name in messages."""
     settings = settle(Settings(**values(options, Settings)), evaluations, options)
     if differs := difference(shard.identity, identity_of(evaluations, settings)):
         raise InputError(f"{name}: the shard is of another run: {differs}; give the data that shards were made of")
@@ -361,8 +379,9 @@ def permutation_test(a: Any, b: Any, options: PermutationOptions) -> Comparison:
     r"""Paired permutation test (approximate or exact randomization) of two systems.
 
     Under the null hypothesis, the two outputs of an instance may be swapped. p is the probability, over all swaps, of a
-    delta at least as extreme as observed, ties included. The test is equivalent to `scipy.stats.permutation_test(...,
-    permutation_type="samples")` for a difference of scores. It is exact if few units or at most two statistics differ.
+    delta at least as extreme as the observed delta, ties included. The test is equivalent to
+    `scipy.stats.permutation_test(..., permutation_type="samples")` for a difference of scores. It is exact if few units
+    or at most two statistics differ.
 
     Args:
         a: `[instance]` or `[instance, input]` numbers of the first system.

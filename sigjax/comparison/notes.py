@@ -1,9 +1,9 @@
 """Notes: facts that readers of the numbers should know, one sentence each.
 
-A rule makes notes: it is a function of a metric's evaluation, the settings and the finished tables, and contains the
-words of the note. `NOTES` and `NOTES_OF_RESULTS` list the rules in the order in which reports show the notes. Notes on
-judges use the labelled instances of `ppi`. They treat units (instances, or clusters of them) as random draws, each with
-the labels of all systems.
+A rule is a function that makes notes from a metric's evaluation, the settings and the finished tables; it contains the
+words of its notes. `NOTES` and `NOTES_OF_RESULTS` list the rules in the order in which reports show the notes. Notes on
+judges (models that score answers) use the labelled instances of the metric `ppi`. They treat units (instances, or
+clusters of them) as random draws, each with the labels of all systems.
 """
 
 from __future__ import annotations
@@ -47,21 +47,24 @@ _TASKS = 4
 """A note names at most this many tasks."""
 _ROUNDING, _LOOKED_AT = 2.0**-20, 1000
 """`_ROUNDING`: differences below this relative size count as rounding. `_LOOKED_AT`: at most this many pairs are
-checked for it."""
+checked for such differences."""
 _MODELS = 0.001
-"""If p of the F test in `_varies_by_run` is below this, the runs probably are trained models."""
+"""If the p-value of the F test in `_varies_by_run` is below this, a note warns that the runs seem to be trained
+models."""
 _FEW_LABELS = 20
-"""Intervals of `ppi` keep their level in simulations from this many human labels on (benchmarks/README.md)."""
+"""With at least this many human labels, intervals of the metric `ppi` keep their level in simulations
+(benchmarks/README.md)."""
 _FEW_UNITS, _FEW_DIFFERENCES = 30, 5
 _FEW_DEGREES = 10.0
 _FEW_TASKS = 3
-"""From this many tasks on, a note counts on how many tasks a system is better."""
+"""If a suite has at least this many tasks, a note counts the tasks on which a system is better."""
 
 
 Rule = Callable[[EvaluationRecord, Settings, Mapping[Test, Comparisons], Columns], Iterable[str]]
-"""A function: (a metric's evaluation, the settings, its pairs by test, its systems best first) -> notes.
+"""A function (evaluation by a metric, settings, dict from test to table of pairs, table of systems, best first) that
+returns notes.
 
-Both tables have `FACTS`. A rule may ignore the last arguments (`*_`)."""
+Both tables have the columns `tests.FACTS`. A rule may ignore the last arguments (`*_`)."""
 
 
 def notes_of(
@@ -74,7 +77,8 @@ def notes_of(
 ) -> tuple[str, ...]:
     """Return the notes of a report without repetition.
 
-    If several tasks have the same note, it appears once, with the names of the tasks.
+    `pairs` and `systems` are the finished tables. If several tasks of a suite have the same note, it appears once, with
+    the names of the tasks.
     """
     groups, named, notes = pairs.groups(), systems.column("metric"), list[tuple[str, list[str]]]()
     for number, evaluation in enumerate(evaluations):
@@ -97,13 +101,15 @@ def notes_of(
 
 
 def _units_of(pairs: Mapping[Test, Comparisons], systems: Columns) -> list[int]:
-    """The distinct numbers of units in the tables of pairs and systems; there are several if results are missing."""
+    """The different numbers of units in the tables of pairs and systems; there are several if results are missing."""
     tables: list[Columns] = [next(iter(pairs.values())), systems]
     return [units for table in tables for (units,) in table.distinct("units")]
 
 
 def merged(notes: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
-    """The notes of metrics by name; notes that differ only in the metric's name are merged, with all names.
+    """Return the notes of several metrics without repetition; `notes` has the name and the notes of each metric.
+
+    Notes that differ only in the name of the metric become one note with all names.
 
     >>> few = {name: Note("few", about=name) for name in ("x: acc", "y: acc")}
     >>> merged([(name, [note, "odd"]) for name, note in few.items()])
@@ -125,7 +131,7 @@ def merged(notes: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
 
 
 def _identical_systems(evaluation: EvaluationRecord, *_: object) -> list[str]:
-    """Name each group of systems with the same statistics on every instance."""
+    """Notes that name each group of systems with the same statistics on every instance."""
     groups: dict[bytes, list[str]] = {}
     held = evaluation.stats if evaluation.present is None else np.dstack([evaluation.stats, evaluation.present])
     for name, statistics in zip(evaluation.systems, held, strict=True):
@@ -138,7 +144,7 @@ def _identical_systems(evaluation: EvaluationRecord, *_: object) -> list[str]:
 def _rounding(
     evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], *_: object
 ) -> list[str]:
-    """Name pairs whose results differ only by rounding on every instance."""
+    """A note that names the pairs whose results differ only by rounding on every instance."""
     names = []
     if evaluation.stats.dtype.kind == "f" and evaluation.present is None:
         index = {name: i for i, name in enumerate(evaluation.systems)}
@@ -156,7 +162,7 @@ def _rounding(
 def _common_instances(
     evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], *_: object
 ) -> list[str]:
-    """If results are missing: how many instances pairs have in common, and which pairs have no common instance."""
+    """Notes if results are missing: how many instances pairs have in common, and which pairs have none in common."""
     if evaluation.present is None:
         return []
     of_test, index = pairs[settings.tests[0]], {name: i for i, name in enumerate(evaluation.systems)}
@@ -185,7 +191,7 @@ def _apart(evaluation: EvaluationRecord, common: np.ndarray, baseline: str | Non
 
 
 def _judges(evaluation: EvaluationRecord, settings: Settings, *_: object) -> Iterator[str]:
-    """How well the judge of the metric `ppi` agrees with people; a warning if the judge favours some systems."""
+    """Yield how well the judge of the metric `ppi` agrees with people, and a warning if it favours some systems."""
     metric = evaluation.metric.name
     if metric != "ppi" or evaluation.metric.stat_names != METRICS["ppi"].stat_names:
         return
@@ -215,11 +221,12 @@ def _judges(evaluation: EvaluationRecord, settings: Settings, *_: object) -> Ite
 
 
 def agreement(evaluation: EvaluationRecord, level: float) -> list[tuple[str, float, float, float]]:
-    """The agreement of judge and people over all labels: (name, value, low, high); empty if it is undefined.
+    """Measures of agreement between judge and people over all labels, as tuples (name, value, low end, high end).
 
-    For labels 0 and 1: accuracy and Cohen's kappa; for other labels: Pearson's r. The t intervals use the delete-one
-    jackknife over the labelled units, and are cut at the least and the largest possible value. Reference: Efron and
-    Tibshirani (1993), "An introduction to the bootstrap", chapter 11.
+    For labels 0 and 1, the measures are accuracy and Cohen's kappa; for other labels, Pearson's r. Undefined measures
+    are left out. `level` is the confidence level of the intervals. The intervals are from Student's t distribution,
+    with the standard error of the delete-one jackknife over the labelled units, and are cut at the smallest and the
+    largest possible value. Reference: Efron and Tibshirani (1993), "An introduction to the bootstrap", chapter 11.
 
     >>> from sigjax import Evaluation
     >>> labels = {"A": [[1, 1], [0, 0], [1, 0], [0, 0]], "B": [[1, 1], [1, 1], [0, 0], [0, 1]]}
@@ -246,7 +253,11 @@ def agreement(evaluation: EvaluationRecord, level: float) -> list[tuple[str, flo
 
 @np.errstate(all="ignore")
 def _measures(sums: np.ndarray, *, is_label: bool) -> dict[str, np.ndarray]:
-    """Measures of agreement `[row]` from sums `[6, row]`: labels, human, judge, human times judge, and both squares."""
+    """Return a dict from the name of each measure of agreement to its values `[row]`.
+
+    `sums` `[6, row]` are the number of labels, and the sums of the human labels, of the judge's scores, of the products
+    of both, of the squared labels, and of the squared scores. `is_label` is true if all of them are 0 or 1.
+    """
     number, human, judge, product, of_human, of_judge = sums
     if is_label:
         accuracy = 1.0 - (human + judge - 2.0 * product) / number
@@ -257,13 +268,13 @@ def _measures(sums: np.ndarray, *, is_label: bool) -> dict[str, np.ndarray]:
 
 
 def error_differences(evaluation: EvaluationRecord) -> Iterator[tuple[str, str, float, float]]:
-    r"""For each pair with common labels, yield how far the judge favours one system: (a, b, mean difference, p).
+    r"""Yield how much the judge favours one system, for each pair with common labels: (a, b, mean difference, p).
 
-    On instances that are labelled for both systems, the judge's score is $f = \alpha_s + \beta y + \epsilon$ for a
-    human label y and system s: the judge may have another scale than people. The mean difference is $\alpha_a -
-    \alpha_b$ by least squares. p is two-sided, from t with a cluster-robust standard error (instances are the clusters
-    if there are no others). The degrees of freedom are the number of clusters minus 1. p is 1 if the differences are
-    only rounding.
+    On instances that are labelled for both systems, the model of the judge's score is $f = \alpha_s + \beta y +
+    \epsilon$, for a human label y and system s: the judge may use another scale than people do. The mean difference is
+    $\alpha_a - \alpha_b$ by least squares. p is two-sided, from Student's t distribution with a cluster-robust standard
+    error (if there are no clusters, each instance is one). The degrees of freedom are the number of clusters minus 1. p
+    is 1 if the differences are only rounding.
 
     >>> from sigjax import Evaluation
     >>> labels = {"A": [[1, 8], [0, 2], [1, 9]], "B": [[1, 9], [1, 8], [0, 1]]}
@@ -294,16 +305,20 @@ def error_differences(evaluation: EvaluationRecord) -> Iterator[tuple[str, str, 
 
 
 def _labels(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return four arrays: a mask of labelled instances, the labels, the judge's scores, and the unit of each instance.
+    """Return four arrays: a mask of labelled instances, the labels, the judge's scores, and each instance's unit.
 
-    The first three are `[system, instance]`. Scores and labels are 0 for instances without a label.
+    The first three arrays are `[system, instance]`, the units are `[instance]`. Scores and labels are 0 for instances
+    without a label.
     """
     labelled, human, judge = np.moveaxis(evaluation.stats, -1, 0)[[0, 2, 3]].astype(float)
     return labelled > 0, human, judge, units_of_instances(replace(evaluation, present=None))[0]
 
 
 def _repeated_runs(evaluation: EvaluationRecord, settings: Settings, *_: object) -> list[str]:
-    """If instances have several runs: what p generalizes to; a warning if the runs seem to be trained models."""
+    """A note on what p generalizes to, if instances have several runs.
+
+    It is a warning if the runs seem to be trained models.
+    """
     if evaluation.runs is None or settings.design == "models" or len(set(evaluation.runs)) < 2:
         return []
     instances = f"p and intervals are for new instances ({len(set(evaluation.ids or ())):,} here), with runs as samples"
@@ -316,7 +331,10 @@ def _repeated_runs(evaluation: EvaluationRecord, settings: Settings, *_: object)
 
 
 def _varies_by_run(evaluation: EvaluationRecord) -> float:
-    """P-value of an F test whether runs differ on all instances at once, by the first statistic; 1 if it is unknown."""
+    """The p-value of an F test of the null hypothesis that runs have equal means over all instances.
+
+    The test uses the first statistic. The result is 1 if some run of an instance is missing, so that there is no test.
+    """
     runs, instance = (np.unique(labels or (), return_inverse=True)[1] for labels in (evaluation.runs, evaluation.ids))
     shape = instance.max() + 1, runs.max() + 1
     if shape[0] < 2 or evaluation.num_instances != shape[0] * shape[1] or evaluation.present is not None:
@@ -332,7 +350,7 @@ def _varies_by_run(evaluation: EvaluationRecord) -> float:
 
 
 def _exchangeable(evaluation: EvaluationRecord, settings: Settings, *_: object) -> list[str]:
-    """The assumption of the permutation test, if the score is not a mean of one number per unit."""
+    """A note on the assumption of the permutation test, if the score is not a mean of one number per unit."""
     swaps = "permutation" in settings.tests and DESIGNS[settings.design].exchanges != "runs"
     if not swaps or settings.statistic != "delta" or _is_mean(evaluation):
         return []
@@ -353,7 +371,7 @@ def _exchangeable(evaluation: EvaluationRecord, settings: Settings, *_: object) 
 def _is_mean(evaluation: EvaluationRecord) -> bool:
     """Whether the systems differ in one number per unit, so that the test is the test of a mean of differences.
 
-    The score grows, or falls, with the sum of this number. Exchanges do not change its sum over both systems.
+    The score rises, or falls, with the sum of this number. Exchanges do not change the number's sum over both systems.
     """
     if not isinstance(evaluation.metric, Metric):
         return False
@@ -364,7 +382,7 @@ def _is_mean(evaluation: EvaluationRecord) -> bool:
 
 
 def _noise(evaluation: EvaluationRecord, settings: Settings, *_: object) -> list[str]:
-    """If runs are samples: the shares of runs and of instances in the variance of scores and deltas."""
+    """A note if runs are samples: the shares of runs and of instances in the variance of scores and deltas."""
     found = run_variances(evaluation) if settings.design != "models" else None
     if found is None:
         return []
@@ -376,7 +394,7 @@ def _noise(evaluation: EvaluationRecord, settings: Settings, *_: object) -> list
 def _no_precision(
     evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], systems: Columns
 ) -> list[str]:
-    """A note that there are no standard errors and intervals, if there is only one unit."""
+    """A note that there are no standard errors and intervals, because there is only one unit."""
     del settings
     if min(_units_of(pairs, systems)) > 1:
         return []
@@ -385,7 +403,7 @@ def _no_precision(
 
 
 def _lone_units(evaluation: EvaluationRecord, settings: Settings, *_: object) -> list[str]:
-    """Name the strata with only one unit."""
+    """A note that names the strata with only one unit."""
     if evaluation.strata is None or (settings.interval == "none" and "bootstrap" not in settings.tests):
         return []
     names = next(filter(None, (_lone(subset.evaluation) for subset in complete_subsets(evaluation, settings))), [])
@@ -398,9 +416,9 @@ def _lone_units(evaluation: EvaluationRecord, settings: Settings, *_: object) ->
 
 
 def _lone(evaluation: EvaluationRecord) -> list[str]:
-    """The strata with only one unit, which never vary if units are drawn within strata.
+    """The names of strata with only one unit, which never vary if units are drawn within strata.
 
-    The list is empty if there is only one unit in all.
+    The list is empty if there is only one unit in the whole evaluation.
     """
     unit, strata = units_of_instances(evaluation)
     alone = (np.bincount(strata) == 1)[strata[unit]] & (len(strata) > 1)
@@ -411,7 +429,10 @@ def _lone(evaluation: EvaluationRecord) -> list[str]:
 def _without_bootstrap_ranks(
     evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], systems: Columns
 ) -> list[str]:
-    """A note that there are no bootstrap ranks, if all replicates would take too much memory."""
+    """A note that bootstrap ranks are missing, because the replicates of all systems do not fit into memory.
+
+    The list is empty if they fit, or if such ranks are not requested.
+    """
     num_systems, is_known = len(evaluation.systems), systems.column("bootstrap_ranks").distinct()
     if not settings.leaderboard or is_known or max(_units_of(pairs, systems)) == 1:
         return []
@@ -431,7 +452,8 @@ def _reach(
 ) -> list[str]:
     """Warnings if significance is impossible, because there are too few resamples, units or runs.
 
-    The notes are about the whole report, and appear once. `groups` is a dict from (metric, test) to pairs.
+    The notes are about the whole report, and appear once. `groups` is a dict from (metric, test) to the table of pairs.
+    `of_suite` is true if the evaluations are tasks of a suite.
     """
     notes, families = list[str](), [list(evaluations)]
     if settings.family != "report":
@@ -464,7 +486,7 @@ def _reach(
 
 
 def _tilted_budget(evaluation: EvaluationRecord, settings: Settings, pairs: Comparisons | None) -> float | None:
-    """The budget with which importance sampling measures p below 1 / (resamples + 1); None if it does not apply."""
+    """The seconds that importance sampling needs to measure p below 1 / (resamples + 1); None if it does not apply."""
     plain = settings.method != "auto" or settings.statistic != "delta" or DESIGNS[settings.design].exchanges != "units"
     if plain or pairs is None or not isinstance(evaluation.metric, Metric):
         return None
@@ -475,9 +497,11 @@ def _tilted_budget(evaluation: EvaluationRecord, settings: Settings, pairs: Comp
 def out_of_reach(
     family: Mapping[Test, Comparisons], of_what: str, settings: Settings, budget: float | None = None
 ) -> list[str]:
-    """A note for each test of a family whose Monte Carlo p-values cannot become significant, however small they are.
+    """Warnings for tests whose Monte Carlo p-values cannot be significant, because there are too few resamples.
 
-    `budget` is the number of seconds with which importance sampling can measure smaller permutation p-values.
+    `family` has, for each test, the table of the pairs whose p-values are adjusted together; `of_what` is the noun for
+    them. `budget` is the number of seconds with which importance sampling can measure smaller permutation p-values;
+    None if it does not apply.
     """
     notes: list[str] = []
     if CORRECTIONS[settings.correction].is_resampled:
@@ -514,9 +538,10 @@ def _needed(p_values: np.ndarray, is_sampled: np.ndarray, drawn: int, settings: 
 
 
 def too_few_units(num_units: int, num_hypotheses: int, settings: Settings) -> list[str]:
-    """A note if a permutation test of `num_units` units cannot become significant, whatever the difference.
+    """A warning if the p-value of a permutation test with this many units cannot be significant; else an empty list.
 
-    The smallest p-value counts one swap of all 2^N; a two-sided test also counts its mirror image.
+    The smallest p-value counts one swap among all 2^N; a two-sided test also counts its mirror image. `num_hypotheses`
+    is the number of p-values that are adjusted together.
 
     >>> print(*too_few_units(6, 3, Settings()))
     warning: permutation test: 6 units are too few for a decision at 0.05: p is at least 0.0312,
@@ -531,7 +556,10 @@ def too_few_units(num_units: int, num_hypotheses: int, settings: Settings) -> li
 
 
 def _too_few(what: str, least: float, num_hypotheses: int, settings: Settings) -> list[str]:
-    """A note if the probability `least` of one exchange (and of its mirror image) is too large for a decision."""
+    """A warning if the probability `least` of one exchange (and of its mirror image) is too large for significance.
+
+    `what` names the number of units or runs, and `num_hypotheses` is the number of p-values that are adjusted together.
+    """
     least *= 2 if settings.alternative == "two-sided" else 1
     if least * num_hypotheses < settings.alpha:  # the correction multiplies equal p-values by at most this factor
         return []
@@ -547,7 +575,7 @@ def _too_few(what: str, least: float, num_hypotheses: int, settings: Settings) -
 def _stops(
     evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], *_: object
 ) -> list[str]:
-    """If tests stop by themselves: the resamples at which pairs stopped, and the undecided pairs."""
+    """Notes if tests stop by themselves: the numbers of resamples at which pairs stopped, and the undecided pairs."""
     if settings.resamples != "auto":
         return []
     metric, tested = evaluation.metric.name, pairs["permutation"]
@@ -565,7 +593,7 @@ def _stops(
 
 
 def _first_pairs(pairs: Comparisons) -> str:
-    """The names of the first pairs, and how many more there are."""
+    """A text with the names of the first pairs, and the number of the other pairs."""
     names = [f"{one.a} - {one.b}" for one in pairs[:_NAMED]]
     return ", ".join(names + [f"and {len(pairs) - _NAMED:,} more"] * (len(pairs) > _NAMED))
 
@@ -573,7 +601,7 @@ def _first_pairs(pairs: Comparisons) -> str:
 def _intervals(
     evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], systems: Columns
 ) -> list[str]:
-    """The kind of the intervals, and which intervals are missing, or are known to miss the truth too often."""
+    """Notes on intervals: their kind, which are missing, and which are known to miss the true value too often."""
     names = ("standard_error", "interval", "interval_kind", "units", "degrees")
     tables: list[Columns] = [pairs[settings.tests[0]], systems]
     shown = (Columns({name: table.column(name) for name in names}) for table in tables)
@@ -590,20 +618,20 @@ def _intervals(
 
 
 def _units_by_t(*tables: Columns) -> list[tuple[int, float]]:
-    """The distinct numbers of units of t intervals, with their degrees of freedom."""
+    """For t intervals in these tables: each different number of units, with its degrees of freedom, ascending."""
     rows = (row for table in tables for row in table.distinct("units", "degrees"))
     return sorted({(units, degrees) for units, degrees in rows if degrees < math.inf})
 
 
 def _best_of_many(evaluation: EvaluationRecord, settings: Settings, *_: object) -> Iterable[str]:
-    """See `best_of_many`. There is no such note on two systems, because the interval of delta says more."""
+    """See `best_of_many`. There is no such note for two systems, because the interval of delta is more informative."""
     return best_of_many(evaluation, settings) if len(evaluation.systems) > 2 else ()
 
 
 def _few_differences(
     evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], systems: Columns
 ) -> list[str]:
-    """Pairs that differ on so few units that default intervals are known to miss the truth too often."""
+    """A warning with the pairs that differ on so few units that default intervals miss the true value too often."""
     names, count = list[str](), max(_units_of(pairs, systems))
     if evaluation.present is not None or not _units_by_t(systems) or count > _FEW_UNITS:
         return []
@@ -625,7 +653,7 @@ def _few_differences(
 def _contradictions(
     evaluation: EvaluationRecord, settings: Settings, pairs: Mapping[Test, Comparisons], *_: object
 ) -> list[str]:
-    """Pairs whose interval excludes 0 on the tested side, although the (adjusted) p-value is not significant."""
+    """Notes that name pairs whose interval excludes 0 on the tested side, although adjusted p is not significant."""
     notes = list[str]()
     for test, of_test in pairs.items():
         ends, joint, p_value, p_adjusted = of_test.arrays("interval", "joint_pairs", "p_value", "p_adjusted")
@@ -645,7 +673,7 @@ def _contradictions(
 
 
 def _methods(metric: str, interval: str, pairs: Columns, systems: Columns, known: Sequence[float]) -> list[str]:
-    """The kind of the intervals, if the option does not name it, and whether they are simultaneous.
+    """Notes on the kind of the intervals, if the option `interval` does not name it, and whether they are simultaneous.
 
     `known` are the degrees of freedom of t intervals, ascending.
     """
@@ -665,9 +693,9 @@ def _methods(metric: str, interval: str, pairs: Columns, systems: Columns, known
 
 
 def _few_units(by_t: Sequence[tuple[int, float]]) -> list[str]:
-    """Notes if default intervals are known to miss the truth too often, or are wide.
+    """Notes if there are so few units that default intervals miss the true value too often, or are wide.
 
-    `by_t` has the numbers of units of t intervals, with their degrees of freedom.
+    `by_t` has, for t intervals, each different number of units with its degrees of freedom.
     """
     notes = []
     units = min(by_t)[0]
@@ -704,16 +732,17 @@ def _missing(settings: Settings, pairs: Columns, systems: Columns) -> list[str]:
 
 
 def _counted(pairs: Columns, systems: Columns, holds: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> str:
-    """The numbers of systems and pairs, in words, for whose standard errors and intervals `holds` is true."""
+    """A text with the numbers of systems and of pairs whose standard error and interval satisfy `holds`."""
     tables = {"system": systems, "pair": pairs}
     counts = {noun: int(holds(*table.arrays("standard_error", "interval")).sum()) for noun, table in tables.items()}
     return " and ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n)
 
 
 def _discoveries(settings: Settings, groups: Mapping[tuple[str, Test], Comparisons]) -> Iterator[str]:
-    """Yield the lower bounds on real differences of each family of the permutation test.
+    """Yield a note with the lower bounds on real differences, for each family of the permutation test.
 
-    There is no note if the bounds say no more than the number of significant differences.
+    A family is a set of pairs whose p-values are adjusted together. There is no note if the bounds add nothing to the
+    number of significant differences.
     """
     if sum(len(pairs) for (_, test), pairs in groups.items() if test == "permutation") < 2:
         return
@@ -729,7 +758,10 @@ def _discoveries(settings: Settings, groups: Mapping[tuple[str, Test], Compariso
 def _wins(
     evaluations: Sequence[EvaluationRecord], settings: Settings, groups: Mapping[tuple[str, Test], Comparisons]
 ) -> Iterator[str]:
-    """A lower bound on the tasks of a suite on which a system is better than the other system or the baseline."""
+    """Yield lower bounds on the number of a suite's tasks on which a system is truly better than the other system.
+
+    There are such notes for two systems, or for a comparison with a baseline.
+    """
     if "permutation" not in settings.tests or settings.mid_p or settings.alternative != "two-sided":
         return
     score = evaluations[0].metric.name.rpartition(": ")[2]

@@ -1,4 +1,4 @@
 """Multiple comparisons: adjusted p-values, decisions on pairs, ranks, and the number of real differences.
 
-Read `decisions` first, then `discoveries`. Corrections of p-values alone are in `records.settings`.
+Read `decisions` first, then `discoveries`. The corrections that need only p-values are in `records.settings`.
 """

@@ -3,34 +3,35 @@ r"""Decisions on a family of pairs: adjusted p-values, decisions that more resam
 A family holds the hypotheses of one test whose p-values are adjusted together: the pairs of a metric, or of all metrics
 of a report if the setting `family` is "report". The correction bounds the errors in all statements about the family.
 
-**When a pair is decided.** Resamples estimate some numbers: the p-value of a sampled pair, or for maxt the probability
-q of each step. Each of these numbers gets a Clopper-Pearson interval with error `ERROR` / m, where m is how many of
-them the family has. No adjusted p-value falls when one of these numbers rises. So the adjusted p-values of infinitely
-many resamples lie between the adjusted lower ends and the adjusted upper ends. A pair is decided when both lie on the
-same side of alpha. The reported p-value lies on this side, too, because the intervals are widened to contain it. By the
-union bound, the probability
-that the decision on any decided pair differs from the decision of infinitely many resamples is at most `ERROR`, however
-the numbers depend on each other. Exact p-values enter as they are; their pairs can be undecided too, since the
-correction depends on all pairs. Tilted p-values enter with intervals at the same error, which assume that log p is
-normal with the standard error between vectors.
+**When a pair is decided.** Resamples estimate some numbers: the p-value of a sampled pair, or for the correction maxt
+the probability q of each step. Each of these numbers gets a Clopper-Pearson interval with error `ERROR` / m, where m is
+how many of them the family has. If one of these numbers rises, no adjusted p-value falls. So the adjusted p-values of
+infinitely many resamples lie between the adjusted lower ends and the adjusted upper ends. A pair is decided when both
+lie on the same side of alpha. The reported p-value lies on this side, too, because the intervals are widened to contain
+it. By the union bound, the probability that the decision on any decided pair differs from the decision of infinitely
+many resamples is at most `ERROR`, whatever the dependence between the numbers is. For exact p-values, both ends are the
+p-value itself; their pairs can be undecided too, since the correction depends on all pairs. P-values from importance
+sampling (tilted) have intervals with the same error, which assume that the estimate of log p is normal.
 
-*Decided pairs do not affect other pairs* as long as their numbers stay within their intervals. All corrections reject
-the k smallest p-values. Here k is the largest number for which certain counts "how many p-values are at most c_j" are
-large enough (maxt: all steps before the first q >= alpha). If a move of one p-value changed k, it crossed a c_j between
-the two k, and with it its own decision. So only pairs that are not decided are drawn more often in `resamples_needed`.
+*Decided pairs do not affect other pairs* as long as their true numbers are within their intervals. All corrections
+reject the k smallest p-values. Here k is the largest number for which certain counts "how many p-values are at most
+c_j" are large enough (for maxt, the number of steps before the first q >= alpha). Suppose a change of one p-value
+changes k. Then this p-value has crossed a c_j between the old and the new k, so its own decision has changed, too. So
+`resamples_needed` lets only the numbers of undecided pairs change.
 
-**When a test may stop** (`resamples="auto"`). The test looks at its counts after `LOOKS` resamples; the last look is
-the cap. S is the number of hits (resamples at least as extreme) that a pair has among the first n. The rule is MMCTest
-(Gandy and Hahn 2014) at fixed looks: the intervals above, at each look, with error `ERROR` / (pairs * looks). A pair
-stops when these intervals decide it. All intervals contain their p simultaneously with probability 1 - `ERROR`, so the
-probability that any decision on a decided pair is wrong is at most `ERROR`, whatever the p-values are. (Gandy 2009
-bounds the same risk for one hypothesis.) Metrics that are adjusted together are sampled one after another. Pairs of
-earlier metrics enter with their bounds, and pairs of later metrics with the bounds 0 and 1. Each metric has its
-fraction of `ERROR`.
+**When a test may stop** (`resamples="auto"`). The test checks its counts after each number of resamples in `LOOKS`;
+such a check is called a look. The largest number, N, is the cap. S is the number of hits (resamples at least as extreme
+as the observed result) of a pair among the first n resamples. The rule is MMCTest (Gandy and Hahn 2014) at fixed looks:
+the intervals above, at each look, with error `ERROR` / (pairs * looks). A pair stops when these intervals decide it.
+All intervals contain their p simultaneously with probability 1 - `ERROR`, so the probability that any decision on a
+decided pair is wrong is at most `ERROR`, whatever the p-values are. (Gandy 2009 bounds the same risk for a single
+hypothesis.) If several metrics are adjusted together, they are sampled one after another. The p-values of pairs of
+earlier metrics have known bounds, and the p-values of pairs of later metrics have the bounds 0 and 1. Each metric has
+its fraction of `ERROR`.
 
-The p-value cannot be (S + 1) / (n + 1), because n depends on S and on the other pairs, about which the null hypothesis
-of this pair says nothing. So the p-value must be valid at all looks simultaneously; then stopping may depend on
-anything. Stochastic curtailment (Lan, Simon and Halperin 1982) gives
+The p-value cannot be (S + 1) / (n + 1), because n depends on S and on the other pairs, and the null hypothesis of this
+pair implies nothing about other pairs. So the p-value must be valid at all looks simultaneously; then the reason for
+stopping does not matter. Stochastic curtailment (Lan, Simon and Halperin 1982) gives
 
     p = q / CONFIDENCE,  q = the least value that (S + 1) / (N + 1) at the cap N stays within, with probability
                              CONFIDENCE under the null hypothesis, given S now
@@ -44,14 +45,14 @@ P(S_N <= B | S). This is a martingale with mean (B + 1) / (N + 1), so Ville's in
 any look) <= (B + 1) / (N + 1) / CONFIDENCE. Take the largest B for which the right side is at most u. Then p <= u at a
 look if and only if M_n >= CONFIDENCE there. QED
 
-*To compute P(S_N <= B | S)*, mark the B + 1 largest of all N + 1 deltas. The observed delta is the (S + 1)-th largest
-of the n + 1 deltas known so far. So it is marked (S_N <= B) if more than S of the n + 1 known deltas are marked. The
-probability is a hypergeometric tail.
+*To compute P(S_N <= B | S)*, mark the B + 1 largest of all N + 1 deltas (N resampled deltas and the observed delta).
+The observed delta is the (S + 1)-th largest of the n + 1 deltas known so far. So it is marked (S_N <= B) if more than S
+of the n + 1 known deltas are marked. The probability is a hypergeometric tail.
 
 References: Gandy (2009), JASA 104, 1504-1511; Gandy and Hahn (2014), "MMCTest: a safe algorithm for implementing
 multiple Monte Carlo tests", Scandinavian Journal of Statistics 41, 1083-1101; Lan, Simon and Halperin (1982),
-Sequential Analysis 1, 207-219; Fischer and Ramdas (2025), "Sequential Monte Carlo testing by betting", on p-values that
-are valid at any time.
+Sequential Analysis 1, 207-219; Fischer and Ramdas (2025), "Sequential Monte Carlo testing by betting", about p-values
+that are valid at any time.
 
 **Westfall-Young step-down maxT** adjusts p-values of all pairs together, from the same swaps. The statistic of a pair
 is $t = |\delta| / s$ (with its sign in one-sided tests), where s is the standard deviation that delta has under swaps,
@@ -62,26 +63,28 @@ $$s^2 = \sum_i \big(\mathrm{score}(M + D_i / 2) - \mathrm{score}(M - D_i / 2)\bi
 
 Here a and b are the systems of the pair, $s_{a,i}$ the statistics of system a on unit i, and $T_a$ its totals. A swap
 of unit i changes the sign of $D_i$ but not M, so s is the same on every resample; for means this is exact. Without the
-division by s, pairs of similar systems, whose delta varies little, would hardly count.
+division by s, a maximum would hardly ever come from a pair of similar systems, whose delta varies little.
 
-With the pairs in descending order of t, $e_j$ is the number of K resamples on which $\max_{k \ge j} t^*_k \ge t_j$, and
-the adjusted p-value is $\max_{i \le j} (e_i + 1) / (K + 1)$.
+Let the pairs be in descending order of t, let $t^*_k$ be the statistic of pair k on a resample, and let $e_j$ be the
+number of resamples, among K, on which $\max_{k \ge j} t^*_k \ge t_j$. The adjusted p-value of pair j is $\max_{i \le j}
+(e_i + 1) / (K + 1)$.
 
 *What it bounds.* A resample swaps the same units of every pair. Take the pairs whose null hypotheses are true. Assume
 that swapping a unit of all these pairs does not change the joint distribution of their differences (symmetry about 0).
-Then the familywise error is at most alpha, for every K and whatever is true for the other pairs, because a maximum over
+Then the familywise error is at most alpha, for every K and whatever holds for the other pairs, because a maximum over
 more pairs is never smaller (Romano and Wolf 2005). For one pair, this assumption is the null hypothesis of the pair.
 For several pairs, the assumption is stronger. If it fails, the error approaches alpha as the number of units grows,
 because the deltas keep their covariances on resamples.
 
 *Several metrics.* The statistic t has no scale, so several metrics can be adjusted together. Units, strata and seed are
-the same for all metrics of a report, and so are the swaps. The device then computes the sums, and NumPy the scores.
+the same for all metrics of a report, and so are the swaps. For several metrics, the device computes the sums, and NumPy
+computes the scores.
 
 References: Westfall and Young (1993), "Resampling-based multiple testing", algorithm 4.1; Romano and Wolf (2005),
 "Exact and approximate stepdown methods for multiple hypothesis testing".
 
-**Ranks.** The decisions on all pairs give letters, clusters, ranks and the top group. Bootstrap resamples give
-intervals of ranks. The systems are sorted, best first. The decisions need not be transitive.
+**Ranks.** From the decisions on all pairs follow letters, clusters, intervals of ranks, and the top group. Bootstrap
+resamples give other intervals of ranks. The systems are sorted, best first. The decisions need not be transitive.
 """
 
 from __future__ import annotations
@@ -120,32 +123,35 @@ from sigjax.testing.replicates import Pieces, kept_replicates
 from sigjax.testing.special import clopper_pearson, normal_quantile
 
 LOOKS = tuple(2**k for k in range(13, 21))
-"""Numbers of resamples after which pairs may stop: 8,192, then doubled each time, up to the cap 1,048,576."""
+"""Numbers of resamples after which a pair may stop (looks): 8,192, then doubled each time, up to the cap 1,048,576."""
 ERROR = 1e-3
-"""Bound on the probability that the decision on any decided pair differs from the decision of infinitely many
-resamples."""
+"""The probability that the decision on any decided pair differs from the decision of infinitely many resamples is at
+most this."""
 CONFIDENCE = 0.995
-"""Before the cap, the reported p bounds the value at the cap with this probability; it is divided by this number."""
+"""Before the cap (the largest number of resamples), the reported p is an upper bound on p at the cap, at this
+confidence. The p-value is divided by this number, so that it stays valid."""
 MOST_RESAMPLES = 10**9
 """The largest number of resamples that is proposed to users."""
 _PROPOSED = (*(m * 10**power for power in range(9) for m in (1, 2, 3, 5)), 10**9)
 _LARGER_PARTS = 8
-"""Resamples are counted in parts of the size of the first look, or of this many times its size. There are only these
-two sizes, because each size needs a compiled program."""
+"""Resamples are counted in parts that have as many resamples as the first look, or this many times as many. There are
+only these two sizes, because each size needs a compiled program."""
 _ROUNDING = 1e-12
-"""Statistics of two pairs with a smaller relative difference are ties, because the scales are rounded, too. With few
-units, the rounding of deltas is larger than this. With many units, ties with another pair do not occur on resamples."""
+"""The statistics t of two pairs are ties if their relative difference is smaller than this, because the standard
+deviations s are rounded, too. With few units, the rounding of deltas is larger than this. With many units, ties with
+another pair do not occur on resamples."""
 _CACHED = 2**20
-"""A block of scores has about this many units, times statistics."""
+"""Scores are computed in blocks of units; a block has about this many statistics."""
 
 Adjusted = Callable[[np.ndarray], np.ndarray]
 """A function from p-values (for maxt, the probabilities q) `[pair]` to adjusted p-values `[pair]`."""
 
 
 def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown | None = None) -> Comparisons:
-    """Add adjusted p-values, intervals of p-values, and decisions to the pairs of a family.
+    """Add adjusted p-values, intervals for p-values, and decisions to the table of a family's pairs.
 
-    `step_down` has the counts over the family if the correction is maxt.
+    A family is a set of pairs whose p-values are adjusted together. `step_down` has the counts of the step-down
+    procedure if the correction is maxt.
 
     >>> exceed = np.array([0, 60])
     >>> pairs = sampled_columns(exceed, (exceed + 1) / 1000, 999, Column.constant("as asked", 2))
@@ -210,10 +216,11 @@ def _decisions(
 ) -> tuple[Column, Column]:
     """Return two columns: whether each pair is decided, and how many resamples should suffice to decide it.
 
-    The number of resamples is the least of 1, 2, 3 and 5 times a power of ten that should suffice. It is None if the
-    pair is decided, or if `MOST_RESAMPLES` would not suffice. Arrays are `[pair]`. `exceed` of the resamples `drawn`
-    are extreme. `fixed` `[pair, 2]` bounds p-values that are not `sampled`. `known` `[pair, 2]` are the bounds at which
-    the test stopped by itself, if it did.
+    A pair is decided if more resamples cannot change whether it is significant. The number of resamples is the smallest
+    number among 1, 2, 3 and 5 times a power of ten that should suffice. It is None if the pair is decided, or if
+    `MOST_RESAMPLES` would not suffice. Arrays are `[pair]`. `exceed` is the number of extreme resamples among the
+    resamples `drawn`. `fixed` `[pair, 2]` bounds the `p_values` that are not `sampled`. `known` `[pair, 2]` are the
+    bounds at which the test stopped by itself, if it did. `step_down` has the counts for the correction maxt.
     """
     never = np.zeros(len(sampled), bool)
     certain, adjusted = never, partial(adjust, correction=settings.correction)
@@ -239,10 +246,10 @@ def _decisions(
 def _bounds_of_counts(
     exceed: np.ndarray, sampled: np.ndarray, fixed: np.ndarray, adjusted: Adjusted, settings: Settings
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the low and the high bounds of p-values, as two arrays `[pair]`.
+    """Return the low and the high bounds on the p-values of infinitely many resamples, as two arrays `[pair]`.
 
-    Bounds of `sampled` pairs come from the counts of a fixed number of resamples. Other p-values have the bounds
-    `fixed`.
+    The bounds of `sampled` pairs come from the counts `exceed` of extreme resamples, among a fixed number. Other
+    p-values have the bounds `fixed` `[pair, 2]`.
     """
     resamples, count = settings.fixed_resamples, max(1, int((sampled | (fixed[:, 0] < fixed[:, 1])).sum()))
     rate, reported = exceed / resamples, (exceed + 1) / (resamples + 1)
@@ -262,10 +269,10 @@ def _bounds_of_counts(
 def _resamples_needed(
     estimate: np.ndarray, sampled: np.ndarray, resamples: int, adjusted: Adjusted, decided: np.ndarray, alpha: float
 ) -> np.ndarray:
-    """Numbers of resamples `[pair]` that should decide the open pairs; 0 if none suffices.
+    """The number of resamples that should decide each undecided pair, `[pair]`; 0 if no proposed number suffices.
 
     `estimate` `[pair]` are the p-values on which decisions depend; only `sampled` p-values change with more resamples.
-    At most `resamples` were drawn so far.
+    `resamples` is the largest number that was drawn so far.
     """
     needed, waiting = np.zeros(len(decided), np.int64), ~decided
     moving = waiting & sampled
@@ -288,9 +295,9 @@ def _resamples_needed(
 
 
 def agree(low: np.ndarray, high: np.ndarray, adjusted: Adjusted, alpha: float) -> np.ndarray:
-    """Whether all p-values between `low` and `high` `[pair]` lead to the same decision on a pair, `[pair]` bool.
+    """Whether the decision on a pair is the same for all p-values between `low` and `high` `[pair]`, `[pair]` bool.
 
-    `adjusted` corrects p-values `[pair]`; none of its results falls when some p-value rises.
+    `adjusted` corrects p-values `[pair]`; if some p-value rises, none of its results may fall.
 
     >>> holm = partial(adjust, correction="holm")
     >>> agree(np.array([0.0, 0.02, 0.5]), np.array([0.001, 0.04, 0.6]), holm, 0.05)
@@ -300,7 +307,10 @@ def agree(low: np.ndarray, high: np.ndarray, adjusted: Adjusted, alpha: float) -
 
 
 def bounds(exceed: np.ndarray, resamples: int, num_pairs: int, looks: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Ends `[pair]` of the intervals of p at one look, low and high, for counts `[pair]` of some of `num_pairs` pairs.
+    """Return the low and the high ends of intervals for p-values, each `[pair]`.
+
+    `exceed` `[pair]` are the counts of extreme resamples among the first `resamples`, which is one of the `looks`. All
+    intervals of `num_pairs` pairs at all looks hold simultaneously with probability 1 - `ERROR`.
 
     >>> low, high = bounds(np.array([0, 82]), 8192, 1, LOOKS)
     >>> low.round(4), high.round(4)
@@ -315,7 +325,7 @@ def most_resamples(settings: Settings) -> int:
 
 
 def known_bounds(pairs: Comparisons) -> np.ndarray:
-    """Bounds `[pair, 2]` of the p-values of infinitely many resamples, for a test that stops by itself.
+    """Bounds `[pair, 2]` on the p-values of infinitely many resamples, from a test that stops by itself.
 
     The bounds of an exact p-value are the p-value itself.
     """
@@ -326,11 +336,12 @@ def known_bounds(pairs: Comparisons) -> np.ndarray:
 def count_until_decided(
     count: ExceedCounter, reasons: Column, exact: np.ndarray, settings: Settings, others: np.ndarray | None = None
 ) -> Columns:
-    """Count hits until every pair is decided; decided pairs are no longer counted.
+    """Count hits (extreme resamples) until every pair is decided; decided pairs are no longer counted.
 
-    A hit is a resample at least as extreme as observed. `count` counts the hits of some pairs in a range of resamples.
-    `exact` `[pair]` are the exact p-values of the other pairs of the same test. `others` `[other, 2]` are bounds of the
-    p-values of all other pairs in the family; unknown p-values have the bounds 0 and 1. Return the columns of the
+    A hit is a resample at least as extreme as the observed result. `count` counts the hits of some pairs in a range of
+    resamples, and `reasons` explain why these pairs have no exact test. `exact` are the exact p-values of the other
+    pairs in the same table. `others` `[other, 2]` are bounds on the p-values of all other pairs in the family (the
+    pairs whose p-values are adjusted together); unknown p-values have the bounds 0 and 1. Return the columns of the
     sampled pairs, which include the bounds at which they stopped.
     """
     num_pairs = len(reasons.values)
@@ -365,7 +376,10 @@ def count_until_decided(
 
 
 def valid_p(exceed: np.ndarray, resamples: int, looks: Sequence[int]) -> np.ndarray:
-    """p-values `[pair]` from counts `[pair]` at one look; they are valid however the look was chosen (see the top).
+    """p-values `[pair]` of pairs that stopped after this many resamples; valid whatever the reason for stopping.
+
+    `exceed` `[pair]` are the counts of extreme resamples. `resamples` is one of the `looks`, the numbers of resamples
+    after which a pair may stop. The method is explained at the top of this file.
 
     >>> valid_p(np.array([0, 82, 4096]), 8192, LOOKS).round(5)
     array([0.00065, 0.01326, 0.51675])
@@ -386,17 +400,17 @@ def valid_p(exceed: np.ndarray, resamples: int, looks: Sequence[int]) -> np.ndar
 
 @dataclass(frozen=True, slots=True)
 class StepDown:
-    """Counts of the step-down procedure over a family; every field `[pair]`, metric by metric."""
+    """Counts of the step-down procedure over a family of pairs; both fields are `[pair]`, metric by metric."""
 
     exceed: np.ndarray
-    """int64: the number of resamples on which some statistic of this pair or of a less extreme pair is at least as
+    """int64: the number of resamples on which the statistic of this pair, or of any less extreme pair, is at least as
     large as the observed statistic of this pair."""
     order: np.ndarray
     """Indices of the pairs, least extreme first."""
 
     @classmethod
     def of(cls, counts: np.ndarray, order: np.ndarray) -> StepDown:
-        """Make the record from `counts` that are in ascending order of the statistics.
+        """Make the record from `counts` of the pairs in the order `order`, least extreme first.
 
         >>> StepDown.of(np.array([4, 0, 1]), np.array([2, 0, 1])).exceed
         array([0, 1, 4])
@@ -406,7 +420,7 @@ class StepDown:
         return cls(exceed, order)
 
     def adjusted(self, p_values: np.ndarray) -> np.ndarray:
-        """Return adjusted p-values `[pair]`: the largest of `p_values` `[pair]` over a pair and all more extreme pairs.
+        """Return adjusted p-values `[pair]`: the largest `p_values` of the pair and of all more extreme pairs.
 
         >>> StepDown(np.array([0, 1, 4]), np.array([2, 0, 1])).adjusted(np.array([0.1, 0.2, 0.5]))
         array([0.2, 0.2, 0.5])
@@ -417,7 +431,7 @@ class StepDown:
 
 
 def maxt(problems: Sequence[SumsProblem], context: Context) -> StepDown:
-    """Carry out step-down maxT over all pairs of one metric, or of several metrics.
+    """Carry out step-down maxT over all pairs of one metric, or of several metrics (one problem per metric).
 
     For one metric, all work is done on the device. For several metrics, the device computes only the sums.
     """
@@ -486,7 +500,11 @@ def num_columns(problems: Sequence[SumsProblem]) -> int:
 
 
 def _in_order(observed: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, Extreme]:
-    """Return the indices of the pairs, ascending by their statistics, and the criterion for maxima in this order."""
+    """Return the indices of the pairs in ascending order of their statistics, and the criterion of extreme maxima.
+
+    `observed` `[pair]` are the observed statistics, and `rounding` `[pair]` are their rounding errors. The criterion
+    tells, in this order, whether the maximum of a resample is at least as large as the observed statistic.
+    """
     order = np.argsort(observed, kind="stable")
     # A maximum may come from any pair so far, and has the rounding error of this pair.
     tolerance = np.maximum.accumulate(rounding[order]) + _ROUNDING * abs(observed[order])
@@ -514,7 +532,7 @@ def _standardised(problem: SumsProblem, metric: int = 0) -> tuple[np.ndarray, np
 
 
 def _deviation(problem: SumsProblem, pair: Pair) -> float:
-    """The standard deviation s of delta under swaps, to first order (see the top of this file)."""
+    """The standard deviation s of a pair's delta under swaps, to first order (see the top of this file)."""
     units, (a, b) = problem.units, pair
     middle, num_units = (units.totals[a] + units.totals[b]) / 2.0, units.values.shape[1]
     width = max(1, _CACHED // units.values.shape[2])
@@ -529,16 +547,16 @@ def _deviation(problem: SumsProblem, pair: Pair) -> float:
 
 
 _COMPARED = 2**18
-"""Replicates of all systems are compared in blocks of about this many numbers."""
+"""Scores of all systems on resamples are compared in blocks of about this many numbers."""
 
 
 def bootstrap_ranks(
     problem: Problem, run: Run, drawn: np.ndarray | None, pieces: Callable[[Run], Pieces]
 ) -> list[tuple[int, int]] | None:
-    """Return the interval of the rank of each system; None if the replicates do not fit into memory.
+    """Return the interval of each system's rank; None if the replicates (scores on resamples) do not fit into memory.
 
     `drawn` are the bootstrap scores `[system, resample]` if they are already available; they are overwritten. Otherwise
-    `pieces` draws the scores, for a part of a run, piece by piece.
+    `pieces(run)` yields them, piece by piece. A shard returns None, too, because it has only a part of the resamples.
     """
     settings, hypotheses = problem.settings, problem.hypotheses
     tally = run.checkpoint.tally(ranks=len(hypotheses.scores))
@@ -558,7 +576,7 @@ def bootstrap_ranks(
 
 
 def rank_quantiles(values: np.ndarray, rounding: np.ndarray, level: float) -> np.ndarray:
-    r"""Percentile intervals `[system, 2]` of the rank, from replicates `[system, resample]`; larger is better.
+    r"""Percentile intervals of ranks, `[system, 2]`, from scores on resamples `[system, resample]`; larger is better.
 
     On each resample, a system has a best rank, which is 1 + the number of better systems. Its worst rank is the number
     of systems that are not worse; the two ranks differ if there are ties. The low end is the quantile (1 - level) / 2
@@ -588,18 +606,20 @@ def rank_quantiles(values: np.ndarray, rounding: np.ndarray, level: float) -> np
 
 LETTERS = string.ascii_letters
 _LETTERED = 100
-"""Only up to this many systems get letters. More letters are unreadable, and cliques of many systems take long to
+"""Systems get letters only if there are at most this many. Letters for more systems are unreadable, and take long to
 find."""
 
 
 DECIDED = ("rank_interval", "letters", "rank_cluster", "in_top_group")
-"""The fields of `SystemScore` that follow from the decisions on pairs."""
+"""The fields of `SystemScore` that follow from the decisions on pairs: the interval of the rank, the letters, the
+cluster, and whether the system is in the top group."""
 
 
 def significance_ranks(better: np.ndarray, worse: np.ndarray, count: int) -> dict[str, Sequence[Any]]:
-    """Return a dict from each field of `DECIDED` to its values `[system]`, for `count` systems sorted best first.
+    """Return the rank intervals, letters, clusters and top group of `count` systems, sorted best first.
 
-    `better` and `worse` `[pair]` are the indices of both systems, for all pairs that differ significantly.
+    The result is a dict from each name in `DECIDED` to the values `[system]`. For each pair that differs significantly,
+    `better` `[pair]` has the index of the better system, and `worse` `[pair]` the index of the worse system.
     """
     beats = np.zeros((count, count), bool)
     beats[better, worse] = True
@@ -612,10 +632,10 @@ def compact_letters(differs: np.ndarray) -> tuple[str, ...] | None:
     r"""Compact letter display: two systems share a letter if and only if they do not differ significantly.
 
     Each letter stands for a clique: a group in which no two systems differ. Every pair that does not differ must be in
-    some clique. While some pairs are in no clique yet, a new clique starts with such a pair: with the best system that
-    has one, and with the worst partner of this system. The clique grows in the order of the systems. In the end, a
-    clique is removed if other cliques contain all its pairs. If two systems differ exactly when their scores are far
-    enough apart, the number of letters is minimal; in general it may be larger. `differs` is `[system, system]`,
+    some clique. While some pairs are not in any clique yet, a new clique starts with such a pair: the best system that
+    belongs to one, and the worst partner of this system. Other systems are added to the clique in their order. In the
+    end, a clique is removed if other cliques contain all its pairs. If two systems differ exactly when their scores are
+    far enough apart, the number of letters is minimal; in general it may be larger. `differs` is `[system, system]`,
     symmetric. Letters `[system]` are in alphabetic order, a to z and then A to Z; None if these 52 do not suffice.
 
     Reference: Piepho (2004), "An algorithm for a letter-based representation of all-pairwise comparisons"; Gramm et al.
@@ -635,7 +655,10 @@ def compact_letters(differs: np.ndarray) -> tuple[str, ...] | None:
 
 
 def letter_groups(differs: np.ndarray) -> list[list[int]]:
-    """The indices of the systems with each letter, see `compact_letters`; better systems first."""
+    """For each letter of `compact_letters`, the list of the indices of its systems, better systems first.
+
+    `differs` `[system, system]` is true for systems that differ significantly.
+    """
     alike = ~differs.astype(bool) | np.eye(len(differs), dtype=bool)
     missing, cliques = np.triu(alike), list[list[int]]()
     for best in range(len(alike)):
@@ -655,7 +678,7 @@ def letter_groups(differs: np.ndarray) -> list[list[int]]:
 
 
 def _needed(cliques: list[list[int]]) -> list[list[int]]:
-    """Remove each clique, smallest first, if other cliques contain all its pairs; return the remaining cliques."""
+    """Remove each clique (smallest first) whose pairs are all in other cliques, and return the remaining cliques."""
     held = Counter(pair for clique in cliques for pair in combinations_with_replacement(clique, 2))
     kept = []
     for clique in sorted(cliques, key=len):
@@ -668,7 +691,7 @@ def _needed(cliques: list[list[int]]) -> list[list[int]]:
 
 
 def significance_clusters(beats: np.ndarray) -> tuple[int, ...]:
-    """Clusters `[system]` from 1: every system is significantly better than all systems of later clusters.
+    """Cluster numbers `[system]`, from 1: every system is significantly better than all systems of later clusters.
 
     The number of clusters is as large as possible, as in the rankings of the Conference on Machine Translation (WMT).
     `beats` `[system, system]` is true if the first of two systems is significantly better.
@@ -682,16 +705,15 @@ def significance_clusters(beats: np.ndarray) -> tuple[int, ...]:
 
 
 def rank_intervals(beats: np.ndarray) -> tuple[tuple[int, int], ...]:
-    r"""Intervals `[system]` of the rank, which is 1 + the number of systems that are truly better.
+    r"""Confidence intervals of ranks, `[system]`; the rank is 1 + the number of systems that are truly better.
 
     For n systems, the interval is $[1 + \#\{\text{significantly better}\},\; n - \#\{\text{significantly worse}\}]$. An
     interval can miss the rank only if some decision is wrong. So all intervals are right simultaneously if no decision
     is wrong. The probability of no wrong decision is at least the confidence level, if the tests keep their level and
     the correction bounds the familywise error (including significant differences in the wrong direction). Quantiles of
-    bootstrap ranks are too narrow if systems are nearly equal.
-    `beats` is the argument of `significance_clusters`. Reference: Mogstad, Romano, Shaikh and Wilhelm (2024),
-    "Inference for ranks with applications to mobility across neighbourhoods and academic achievement across countries",
-    section 3.
+    bootstrap ranks are too narrow if systems are nearly equal. `beats` is the argument of `significance_clusters`.
+    Reference: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with applications to mobility across
+    neighbourhoods and academic achievement across countries", section 3.
 
     >>> rank_intervals(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool))
     ((1, 2), (1, 3), (2, 3))

@@ -17,16 +17,16 @@ positively dependent p-values (Sarkar 1998). P-values of two-sided tests of pair
 dependent. In simulations of independent and correlated tests, and of pairs of systems, the bound was wrong in at most
 5.1% of sets (benchmarks/README.md, True discoveries).
 
-**Directions.** Two-sided p-values say that systems differ. If p-values are independent, true discoveries also have the
-observed sign: given which signs are wrong, twice the one-sided p-value is still a valid p-value (Shaffer 1980). `wins`
-claims a direction without independence: for "A is better", p-values of tests in which B is ahead become 1. The bound is
-then the bound of one-sided tests at $\alpha / 2$, and the bounds of both directions hold simultaneously. The
-tests of all pairs are one family.
+**Directions.** A small two-sided p-value shows that two systems differ, but not which is better. If p-values are
+independent, true discoveries also have the observed sign: given which signs are wrong, twice the one-sided p-value is
+still a valid p-value (Shaffer 1980). `wins` claims a direction without independence: for "A is better", the p-values of
+tests in which B has the better score become 1. The bound then is the bound from one-sided tests at $\alpha / 2$, and
+the bounds of both directions hold simultaneously. The tests of all pairs are one family.
 
-**Closed e-BH.** Let e(A) be the mean of the e-values of a set A. If A holds only true null hypotheses, the expectation
-of e(A) is at most 1, whatever the dependence. So the false discovery rate of R is at most $\alpha$ if $|A \cap R| \le
-\alpha |R| e(A)$ for every set A, because the set of all true null hypotheses is such a set. The largest such R contains
-all discoveries of e-BH (Xu, Fischer and Ramdas 2025).
+**Closed e-BH.** Let e(A) be the mean of the e-values of a set A. If A contains only true null hypotheses, the
+expectation of e(A) is at most 1, whatever the dependence. So the false discovery rate of R is at most $\alpha$ if $|A
+\cap R| \le \alpha |R| e(A)$ for every set A, because the set of all true null hypotheses is such a set. The largest
+such R contains all discoveries of e-BH (Xu, Fischer and Ramdas 2025).
 
 References: Goeman and Solari (2011), "Multiple testing for exploratory research"; Goeman, Meijer, Krebs and Solari
 (2019), "Simultaneous control of all false discovery proportions in large-scale multiple hypothesis testing"; Sarkar
@@ -46,7 +46,7 @@ from sigjax.records import CORRECTIONS, Comparisons, InputError, Settings, Test
 
 
 def true_discoveries(p_values: Any, *, chosen: Any = None, confidence_level: float = 0.95) -> int:
-    """At least how many of some chosen differences are real? The set may be chosen after looking at the results.
+    """A lower bound on the number of real differences among some tests, which may be chosen after looking at results.
 
     Give the unadjusted p-values of all tests that you looked at, and the tests that you choose. With the given
     confidence, the result is a lower bound on the number of false null hypotheses among the chosen tests, for all
@@ -81,7 +81,7 @@ def true_discoveries(p_values: Any, *, chosen: Any = None, confidence_level: flo
 
 
 def _mask(chosen: Any, count: int) -> np.ndarray:
-    """Mask `[test]` of the chosen tests."""
+    """A mask `[test]` that is true for the `chosen` tests; raise `InputError` if `chosen` is wrong."""
     if chosen is None:
         return np.ones(count, bool)
     index = np.atleast_1d(np.asarray(chosen))
@@ -97,19 +97,21 @@ def _mask(chosen: Any, count: int) -> np.ndarray:
 
 
 def least_true(p_values: np.ndarray, chosen: np.ndarray, alpha: float, counts: np.ndarray | None = None) -> int:
-    """The bound d(S) for the set S of the tests `chosen` `[test]` (bool), from the p-values `[test]` of all tests.
+    """The lower bound on the number of false null hypotheses among the tests `chosen` `[test]` (bool).
 
-    With `counts` `[test]`, each p-value belongs to this number of tests, which are chosen together or not at all.
+    It holds with probability 1 - `alpha`. `p_values` `[test]` are the p-values of all tests. If `counts` `[test]` are
+    given, each p-value stands for this number of tests, which are chosen together or not at all.
     """
     counts = np.ones(len(p_values), np.int64) if counts is None else counts
     return _bound(p_values[chosen], counts[chosen], largest_accepted(p_values, alpha, counts), alpha)
 
 
 def _bound(p_values: np.ndarray, counts: np.ndarray, accepted: int, alpha: float) -> int:
-    """The bound d(S) for a set S with these p-values `[value]`; each of them belongs to `counts` `[value]` tests.
+    """The lower bound d(S) on false null hypotheses in a set S of tests with the p-values `[value]`.
 
-    `accepted` is h, the size of the largest intersection that Simes' test accepts. d(S) is a maximum over u. Only those
-    u are tried at which another p-value begins to satisfy h p < u alpha.
+    Each p-value belongs to `counts` `[value]` tests. `accepted` is h, the size of the largest set of null hypotheses
+    whose intersection Simes' test accepts. d(S) is a maximum over numbers u (see the top of this file). Only those u
+    are tried at which another p-value p begins to satisfy h p < u alpha.
     """
     number = int(counts.sum())
     if accepted == 0 or not number:
@@ -123,9 +125,9 @@ def _bound(p_values: np.ndarray, counts: np.ndarray, accepted: int, alpha: float
 
 
 def largest_accepted(p_values: np.ndarray, alpha: float, counts: np.ndarray | None = None) -> int:
-    """h: the largest number for which Simes' test accepts the intersection of this many largest p-values.
+    """The largest number h for which Simes' test accepts the intersection of the h tests with the largest p-values.
 
-    With `counts` `[test]`, each p-value belongs to this number of tests.
+    If `counts` `[test]` are given, each p-value belongs to this number of tests.
 
     >>> largest_accepted(np.array([0.001, 0.004, 0.01, 0.02, 0.03, 0.6]), 0.05)
     2
@@ -146,10 +148,10 @@ def largest_accepted(p_values: np.ndarray, alpha: float, counts: np.ndarray | No
 
 
 def family_discoveries(pairs: Comparisons, chosen: np.ndarray, settings: Settings) -> int:
-    """The bound d(S) on the real differences among the pairs `chosen` `[pair]` (bool) of a family.
+    """The lower bound on the number of real differences among the pairs `chosen` `[pair]` (bool) of a family.
 
-    It comes from the p-values of the family. For the correction maxt, closed testing finds exactly as many real
-    differences as there are significant differences.
+    A family is a set of pairs whose p-values are adjusted together. The bound comes from the p-values of the family.
+    For the correction maxt, closed testing finds exactly as many real differences as there are significant differences.
     """
     if CORRECTIONS[settings.correction].is_resampled:
         return int(np.count_nonzero(pairs.column("p_adjusted").values[chosen] < settings.alpha))
@@ -176,7 +178,11 @@ class RealDifferences:
 
 
 def real_differences(groups: Mapping[tuple[str, Test], Comparisons], settings: Settings) -> list[RealDifferences]:
-    """The bounds for each family of the permutation test, from the pairs by metric and test; none for mid-p-values."""
+    """The lower bounds for each family of pairs in the permutation test; an empty list for mid-p-values.
+
+    A family is a set of pairs whose p-values are adjusted together. `groups` is a dict from (metric, test) to the table
+    of pairs.
+    """
     if "permutation" not in settings.tests or settings.mid_p:
         return []
     own = {metric: pairs for (metric, test), pairs in groups.items() if test == "permutation"}
@@ -194,7 +200,10 @@ def real_differences(groups: Mapping[tuple[str, Test], Comparisons], settings: S
 
 
 class Wins(NamedTuple):
-    """For systems a and b: on how many tests the system is ahead, and on how many of these at least it is better."""
+    """For each of two systems, a and b: on how many tests it is ahead, and on how many of these it is truly better.
+
+    A system is ahead if it has the better score. The number of tests on which it is truly better is a lower bound.
+    """
 
     ahead_a: int
     better_a: int
@@ -202,7 +211,7 @@ class Wins(NamedTuple):
     better_b: int
 
     def sentence(self, a: str, b: str, where: str) -> str:
-        """The result in a sentence; `where` names the tests."""
+        """The result in a sentence. `a` and `b` are the names of the systems, and `where` is the noun for the tests."""
         said = [
             f"{name} is better than {other} on at least {better:,} of the {ahead:,} {where} on which it is ahead"
             for name, other, ahead, better in ((a, b, self.ahead_a, self.better_a), (b, a, self.ahead_b, self.better_b))
@@ -212,9 +221,10 @@ class Wins(NamedTuple):
 
 
 def wins(p_values: np.ndarray, leads: np.ndarray, alpha: float) -> list[Wins]:
-    """Return the wins of each pair, from two-sided p-values `[pair, test]`; all bounds hold simultaneously.
+    """Return the wins of each pair, from two-sided `p_values` `[pair, test]`; all bounds hold simultaneously.
 
-    `leads` `[pair, test]` is 1 if the first system is ahead, -1 if the second system is ahead, else 0.
+    They hold with probability 1 - `alpha`. `leads` `[pair, test]` is 1 if the first system is ahead, -1 if the second
+    system is ahead, else 0.
 
     >>> wins(np.array([[0.001, 0.004, 0.01, 0.02, 0.03, 0.6]]), np.array([[1, 1, 1, 1, -1, -1]]), 0.05)
     [Wins(ahead_a=4, better_a=3, ahead_b=2, better_b=0)]
@@ -229,16 +239,16 @@ def wins(p_values: np.ndarray, leads: np.ndarray, alpha: float) -> list[Wins]:
 
 
 _ROUNDING, _STEPS = 1e-12, 64
-"""`_ROUNDING`: relative tolerance when sums of e-values are compared. `_STEPS`: if all sets of this many sizes satisfy
-the condition, the sets of all sizes are checked."""
+"""`_ROUNDING`: relative tolerance when sums of e-values are compared. `_STEPS`: the condition is first checked for sets
+of this many sizes, and only if all satisfy it, for sets of all sizes."""
 
 
 def closed_ebh(log_e: np.ndarray, alpha: float) -> np.ndarray:
-    r"""Mask `[test]` of the hypotheses that closed e-BH rejects, from the logarithms of their e-values `[test]`.
+    r"""A mask `[test]` of the hypotheses that closed e-BH rejects; `log_e` `[test]` are the logs of their e-values.
 
-    The rejected set R has the largest e-values. Among all sets A with k members of R, the worst set has the k smallest
-    members of R, and all e-values outside R that are below $k / (\alpha |R|)$. For n tests, e-values above 2 n / alpha
-    count as 2 n / alpha.
+    The rejected set R has the largest e-values. The top of this file has the condition for every set A. Among all sets
+    A with k members of R, the worst set has the k smallest members of R, and all e-values outside R that are below $k /
+    (\alpha |R|)$. For n tests, e-values above 2 n / alpha count as 2 n / alpha.
 
     >>> e_values = np.array([41.0, 30.0, 25.0, 0.5])
     >>> closed_ebh(np.log(e_values), 0.05), e_values >= 4.0 / 0.05 / np.array([1, 2, 3, 4])
@@ -249,7 +259,7 @@ def closed_ebh(log_e: np.ndarray, alpha: float) -> np.ndarray:
     sums, rejected = np.concatenate([[0.0], np.cumsum(ascending)]), np.zeros(count, bool)
 
     def holds(first: int, steps: np.ndarray) -> bool:
-        """Whether the worst sets with `steps` members of R satisfy the bound; R holds the e-values from `first` on."""
+        """Whether the worst sets with `steps` members of R meet the condition; R has the e-values from `first` on."""
         least = steps / (alpha * (count - first))
         others = np.searchsorted(ascending[:first], least)
         held = sums[first + steps] - sums[first] + sums[others]

@@ -1,8 +1,9 @@
 """All records that pass between parts of sigjax, with the axes of each field.
 
-Records are frozen and never half-filled. They hold NumPy and Python values only. The whole package uses the same words
-for axes: `system`, `instance` (an item of the data, such as a sentence), `unit` (an instance or cluster, drawn or
-swapped as a whole), `stat` (a number that is summed over instances), `pair`, `resample`.
+Records are frozen, and complete when they are made. They contain only NumPy and Python values. The whole package uses
+the same words for axes: `system`, `instance` (an item of the data, such as a sentence), `unit` (an instance or a
+cluster of instances, drawn or swapped as a whole), `stat` (a number that is summed over instances), `pair` (of
+systems), `resample`.
 """
 
 from sigjax.records.metric import EvaluationRecord as EvaluationRecord

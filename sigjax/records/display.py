@@ -1,8 +1,8 @@
-"""Make text safe to show, in terminals, notebooks and files.
+"""Make text safe to show in terminals, notebooks and files; suggest known names; show records in short form.
 
 Control characters (ESC, BEL, NUL, C1), line and paragraph separators, format characters such as U+202E, lone
-surrogates, and characters for private use become escapes. Joiners stay, since Persian, Indic scripts and emoji are
-written with them, and so do spaces of all kinds. Source: Unicode Technical Report 36, on bidirectional text.
+surrogates, and characters for private use become escapes. Joiners are kept, since Persian, Indic scripts and emoji are
+written with them, and spaces of all kinds are kept. Source: Unicode Technical Report 36, on bidirectional text.
 
 The module also suggests known names for an unknown name. It shows records at a prompt and in a notebook as one short
 line or a small table, never with all their values.
@@ -45,7 +45,7 @@ def visible_json(value: Any, *, indent: int | None = None) -> str:
 
 
 def escape_html(text: str) -> str:
-    r"""The text escaped for HTML; it may also be used in an attribute.
+    r"""Return the text escaped for HTML, also for use in an attribute.
 
     >>> print(escape_html('<b> "\u202e"'))
     &lt;b&gt; &quot;\u202e&quot;
@@ -72,7 +72,10 @@ def _escaped(text: str, escape: Callable[[str], str]) -> str:
 
 
 def entry(name: str, said: str, *, width: int, indent: int) -> str:
-    """Write a name and the text about it in lines of a given width, without breaking words."""
+    """Return a name and the text `said` about it as lines of at most `width` characters, without breaking words.
+
+    The text begins at the column `indent`.
+    """
     margin = " " * indent
     wrapper = TextWrapper(width, name.ljust(indent), margin, break_long_words=False, break_on_hyphens=False)
     return "\n".join(wrapper.wrap(visible(said)) or [name])
@@ -101,11 +104,12 @@ OTHER_NAMES = {
     "kendalltau": ("kendall",),
     "rocauc": ("auc",),
 }
-"""Names of metrics in other tools -> our names. Keys are in lower case and have only letters and digits."""
+"""A dict from names of metrics in other tools to the names in sigjax. Keys are in lower case and have only letters and
+digits."""
 
 
 def meant(name: str, known: Iterable[str]) -> list[str]:
-    """Return the known names that an unknown name probably means, likeliest first.
+    """Return the `known` names that an unknown `name` probably means, most likely first.
 
     Other names for the same metric are tried first, then similar spellings.
 
@@ -130,7 +134,7 @@ def _words(name: str) -> list[str]:
 
 
 def _plain(name: str) -> str:
-    """Return a name in lower case, without signs between words, and without usual numbers as in chrF2 and BLEU-4."""
+    """Return a name in lower case, without signs between words, and without a usual number (chrF2, BLEU-4)."""
     plain = "".join(_words(name))
     return {"chrf2": "chrf", "chrf2++": "chrf++", "bleu4": "bleu", "sacrebleu": "bleu"}.get(plain, plain)
 
@@ -141,13 +145,13 @@ _CELL = ' style="text-align: left; white-space: nowrap"'
 
 
 class ShortRepr:
-    """The base of frozen records (with `repr=False`) that show only the few fields that people check first."""
+    """The base class of frozen records (with `repr=False`) that show only the few fields that people check first."""
 
     _first = tuple[str, ...]()
     """The fields to show; if empty, all fields except the settings, the signature and the notes."""
 
     def brief(self) -> dict[str, Any]:
-        """Return the values to show, by name."""
+        """Return a dict from the names of the fields to show to their values."""
         names = (each.name for each in fields(self))  # pyright: ignore[reportArgumentType]
         shown = self._first or (name for name in names if name not in ("settings", "signature", "notes"))
         return {name: getattr(self, name) for name in shown}
@@ -164,22 +168,22 @@ class ShortRepr:
 
 
 class OtherNames:
-    """The base of records whose attributes have other names in other libraries. An error message suggests our names."""
+    """The base class of records whose attributes have other names in other libraries; errors suggest our names."""
 
     _elsewhere: ClassVar[Mapping[str, str]] = {}
-    """Name of an attribute in other libraries -> the expression to write instead."""
+    """A dict from the name of an attribute in other libraries to the expression to write instead."""
 
     if not TYPE_CHECKING:  # otherwise type checkers would accept every attribute
 
         def __getattr__(self, name: str) -> object:
-            """Refuse an unknown attribute."""
+            """Raise `AttributeError` for an unknown attribute, with a suggestion if another library has this name."""
             hint = f"; write {self._elsewhere[name]}" if name in self._elsewhere else ""
             said = f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
             raise AttributeError(said, name=name, obj=self)
 
 
 class SciPyNames:
-    """The base of records with a p-value, which SciPy names `pvalue`."""
+    """The base class of records with a p-value, which SciPy names `pvalue`."""
 
     p_value: Any
 
@@ -220,6 +224,6 @@ def html_table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def html_text(text: str) -> str:
-    """Terminal text as HTML that scrolls sideways instead of wrapping its rows."""
+    """Return text for a terminal as HTML that scrolls sideways instead of wrapping its lines."""
     lines = "\n".join(map(escape_html, text.splitlines()))
     return f'<pre style="font-family: monospace; overflow-x: auto; white-space: pre; line-height: 1.25">{lines}</pre>\n'

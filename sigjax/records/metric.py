@@ -1,4 +1,4 @@
-"""Metrics, computed from sums or from all instances at once; and evaluations: statistics of systems for a metric."""
+"""Metrics, which are functions of sums or of all instances at once; and evaluations: statistics of systems."""
 
 from __future__ import annotations
 
@@ -22,25 +22,27 @@ class Metric:
     """A number computed from sums of per-instance statistics.
 
     `score(sums [..., stat]) -> [...]` uses array operators, so that it works for NumPy and JAX arrays;
-    `extract(*columns [instance]) -> [instance, stat]` computes the statistics from the columns of a file.
+    `extract(*columns [instance]) -> [instance, stat]` computes the statistics of each instance from the columns of a
+    file.
 
     Attributes:
         name: the name in reports.
-        score: sums of the statistics -> score, as above.
+        score: a function from sums of the statistics to the score, as above.
         stat_names: [stat] names of the statistics.
-        extract: columns -> statistics, as above.
+        extract: a function from columns to statistics, as above.
         inputs: names of the columns that `extract` takes, in order.
         higher_is_better: whether the larger of two scores is the better.
         shared_inputs: inputs that are the same for all systems (such as a gold size).
         optional_inputs: inputs that may be missing for some instances; `extract` then gets NaN.
-        portable: whether `score` rounds alike in NumPy and on every device. It may have sums, differences and one
-            quotient, but no product that a compiler may fuse with a sum, and no root, power or logarithm. If in doubt,
-            leave it False: NumPy then computes bootstrap scores.
-        bounds: the lowest and the highest possible score. Intervals by Student's t are cut at these bounds.
+        portable: whether `score` rounds in the same way in NumPy and on every device. It may have sums, differences and
+            one quotient, but no product that a compiler may fuse with a sum, and no root, power or logarithm. If in
+            doubt, leave it False: NumPy then computes bootstrap scores.
+        bounds: the lowest and the highest possible score. Intervals from Student's t distribution are cut at these
+            bounds.
         title: the name in papers, for the metrics of sigjax. Reports show your own metrics under their `name`.
-        weight: the name of the statistic that is each row's weight in the score. It is needed if instances have equal
-            weights, but their rows (runs) have unequal weights. The weights are the same for all systems. Degrees of
-            freedom use them.
+        weight: the name of the statistic that is the weight of each row (run of an instance) in the score. It is needed
+            if instances have equal weights, but their rows have unequal weights. The weights are the same for all
+            systems. Degrees of freedom use them.
     """
 
     name: str
@@ -71,40 +73,40 @@ def stack_inputs(*columns: np.ndarray) -> np.ndarray:
 
 
 Standard = Literal["none", "center", "zscore", "rank"]
-"""How the values of an input are changed before systems exchange them: not at all, minus their mean, to z-scores, or to
-ranks."""
+"""How the values of an input are changed before they are swapped between systems: not at all, minus their mean, to
+z-scores, or to ranks."""
 
 
 @dataclass(frozen=True)
 class SampleMetric:
     """A number computed from all instances at once, if sums do not suffice: a median, a correlation, an area.
 
-    `function(*columns)` takes one float64 array `[instance]` for each input and gives a number, by NumPy, `jax.numpy`
-    or the operators of the arrays. It must not depend on the order of the instances. With `weighted` it is
-    `function(*columns, weights)`: `weights` `[instance]` (float64) tell how often each instance is drawn; they may be
-    0. The result must be the score of the instances, each repeated as often as it is drawn. If the function sorts,
-    weights are faster, because all resamples then have the same columns. If `jax.vmap` accepts the function, it is
-    compiled.
+    `function(*columns)` takes one float64 array `[instance]` for each input and returns a number. It may use NumPy,
+    `jax.numpy` or the operators of the arrays. It must not depend on the order of the instances. If `weighted` is true,
+    it is `function(*columns, weights)`, where `weights` `[instance]` (float64) are the numbers of times that each
+    instance is drawn (0 or more). The result must be the score of the instances, each repeated as often as it is drawn.
+    If the function sorts, weights are faster, because all resamples then have the same columns. If `jax.vmap` accepts
+    the function, it is compiled.
 
     Attributes:
         name: the name in reports.
-        function: columns, or columns and weights -> score, as above.
+        function: a function from columns, or from columns and weights, to the score, as above.
         inputs: names of the columns, in order.
         weighted: whether the function takes weights.
-        vectorized: whether it takes weights `[..., instance]` of many resamples and gives their scores `[...]`. Each
-            call is then for many resamples, and calls run in threads. So work that does not depend on the weights, such
-            as sorting, is done once per call.
+        vectorized: whether the function takes weights `[..., instance]` of many resamples and returns their scores
+            `[...]`. Each call is then for many resamples, and calls run in threads. So work that does not depend on the
+            weights, such as sorting, is done once per call.
         higher_is_better: whether the larger of two scores is the better.
         shared_inputs: inputs that are the same for all systems (such as a gold label).
         extract: `extract(*columns [instance]) -> [instance, input]`, which may check or change the columns.
         standardize: one of "none", "center" (minus the mean), "zscore" and "rank" for each input, or () for none: how
             the column of each system is put on a common scale before instances are exchanged or drawn. The score must
-            not depend on it. Without it, the permutation p-value of a score that ignores the scale of a system would
-            still depend on that scale.
-        rounding: `rounding(*columns) -> float`: a bound on the rounding error of the score of any instances of the
-            (standardized) columns. Deltas are ties if they differ by less than four such bounds. If None, the bound is
-            measured on some resamples of the data. It is then 64 times the largest difference between scores of the
-            same instances in two orders, plus 64 machine epsilons of the largest score.
+            not depend on this change. Without it, the permutation p-value of a score that ignores the scale of a
+            system's values would still depend on that scale.
+        rounding: `rounding(*columns) -> float`: a bound on the rounding error of the score, for any selection of
+            instances from the (standardized) columns. Deltas are ties if they differ by less than four such bounds. If
+            None, the bound is measured on some resamples of the data. It is then 64 times the largest difference
+            between scores of the same instances in two orders, plus 64 machine epsilons of the largest score.
         title: as for a `Metric`.
 
     Example:
@@ -115,7 +117,8 @@ class SampleMetric:
     """
 
     score: ClassVar[None] = None
-    """Always None, because a `SampleMetric` is no function of sums. So this field distinguishes it from a `Metric`."""
+    """Always None, because a `SampleMetric` is not a function of sums. So this field distinguishes it from a
+    `Metric`."""
 
     name: str
     function: Callable[..., Any]
@@ -134,7 +137,7 @@ class SampleMetric:
 
     @property
     def stat_names(self) -> tuple[str, ...]:
-        """Names of the numbers that an evaluation holds for each instance: the names of the inputs."""
+        """The names of the numbers that an evaluation has for each instance: the names of the inputs."""
         return self.inputs
 
 
@@ -143,14 +146,14 @@ AnyMetric = str | Metric | SampleMetric | Score
 
 
 class Note(str):
-    """A sentence that readers of a report should know; with its numbers for programs, if they need them.
+    """A sentence that readers of a report should know, with a code and numbers for programs.
 
     Attributes:
-        about: the metric or task of the note; its name and a colon precede the text.
+        about: the name of the note's metric or task, which precedes the text with a colon; "" if there is none.
         text: the sentence without this prefix.
-        code: the kind of the note, for programs: "best", "discoveries", "dropped", "exchangeable", "filled", "fixed",
-            "labels", "noise", "pairwise", "sacrebleu", "trained", "trec_eval", "wins"; "" if only people read it.
-        values: the numbers in it.
+        code: the kind of note, for programs: "best", "discoveries", "dropped", "exchangeable", "filled", "fixed",
+            "labels", "noise", "pairwise", "sacrebleu", "trained", "trec_eval", "wins"; "" if programs do not need it.
+        values: the numbers in the sentence, by name.
 
     >>> note = Note("dropped 2 of 9 instances", code="dropped", values={"instances": 9, "dropped": 2})
     >>> Note.after("bleu", note), note.values["dropped"]
@@ -163,7 +166,7 @@ class Note(str):
     values: Mapping[str, float]
 
     def __new__(cls, text: str, *, about: str = "", code: str = "", values: Mapping[str, float] | None = None) -> Note:
-        """Take the sentence, its subject, its code and its values."""
+        """Make a note from its text, its metric or task (`about`), its code and its values."""
         note = super().__new__(cls, f"{about}: {text}" if about else text)
         note.about, note.text, note.code, note.values = about, text, code, values or {}
         return note
@@ -175,15 +178,15 @@ class Note(str):
         return cls(note, about=name, code=code, values=values)
 
     def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
-        """Pickle the arguments that make the note."""
+        """Return the arguments that make the note, for pickle."""
         return (self.text,), {"about": self.about, "code": self.code, "values": self.values}
 
 
 @dataclass(frozen=True)
 class NoteData:
-    """The code and the values of one note, saved for programs beside the notes.
+    """The code and the values of one note, for programs; a JSON report has them in addition to the notes.
 
-    `note` is the index of the note, from 0.
+    `note` is the index of the note in the report, from 0.
     """
 
     note: Count
@@ -193,7 +196,7 @@ class NoteData:
 
 
 def facts_of(notes: Iterable[str]) -> list[NoteData]:
-    """Return the codes and values of all notes that have a code."""
+    """Return the code and the values of each note that has a code."""
     coded = ((index, note) for index, note in enumerate(notes) if isinstance(note, Note) and note.code)
     return [NoteData(index, note.about, note.code, _as_written(note.values)) for index, note in coded]
 
@@ -204,9 +207,9 @@ def _as_written(values: Mapping[str, float]) -> dict[str, float]:
 
 
 def with_facts(notes: Iterable[str], facts: Iterable[NoteData]) -> tuple[str, ...]:
-    """Give the notes their codes and values again, from the saved `facts`.
+    """Return the notes with their codes and values, which were saved as `facts`.
 
-    Raises `ValueError` if a fact belongs to a note that does not exist, or that is about another metric or task.
+    Raise `ValueError` if a fact belongs to a note that does not exist, or that is about another metric or task.
     """
     found = list(notes)
     for fact in facts:
@@ -225,7 +228,7 @@ class SampleSize(NamedTuple):
     runs: tuple[int, int] | None = None
 
     def __str__(self) -> str:
-        """Return the number of runs for a signature: `5`, or `1-5` if instances differ in it; empty without runs."""
+        """Return the number of runs for a signature: `5`, or `1-5` if it differs by instance; empty without runs."""
         return "-".join(map(str, dict.fromkeys(self.runs or ())))
 
 
@@ -262,9 +265,9 @@ class EvaluationRecord(ShortRepr):
 
     @property
     def num_instances(self) -> int:
-        """The number of results of a system.
+        """The number of results of each system, where each run of an instance counts.
 
-        Each run of an instance counts here; in `size`, each instance counts once.
+        In `size`, each instance counts once.
         """
         return self.stats.shape[1]
 
@@ -275,7 +278,7 @@ class EvaluationRecord(ShortRepr):
 
     @property
     def num_units(self) -> int:
-        """The number of units that are resampled whole: clusters, or instances with their runs."""
+        """The number of units, which are swapped or drawn as a whole: clusters, or instances with all their runs."""
         return self.num_instances if self.unit_labels is None else len(set(self.unit_labels))
 
     @property
@@ -287,7 +290,7 @@ class EvaluationRecord(ShortRepr):
         return SampleSize(len(runs), (min(runs), max(runs)))
 
     def check_complete(self) -> None:
-        """Refuse evaluations with missing results (raise an `InputError`)."""
+        """Raise `InputError` if results of some system are missing."""
         if self.present is not None:
             raise InputError(
                 "missing pairwise is for the tests of `compare` alone, and here every system needs every instance; use "
@@ -295,7 +298,7 @@ class EvaluationRecord(ShortRepr):
             )
 
     def brief(self) -> dict[str, Any]:
-        """Return the systems, the metric, and the numbers of instances, clusters, strata and runs."""
+        """Return a dict with the systems, the metric, and the numbers of instances, clusters, strata and runs."""
         counts = {name: getattr(self, name) for name in ("clusters", "strata", "runs")}
         counts = {name: len(set(labels)) for name, labels in counts.items() if labels is not None}
         named = {"systems": self.systems, "metric": self.metric.name, "instances": self.size.instances}
@@ -303,7 +306,7 @@ class EvaluationRecord(ShortRepr):
 
 
 def data_hash(evaluations: Sequence[EvaluationRecord]) -> str:
-    """Return the first 16 hexadecimal digits of a SHA-256 hash of evaluations, without notes and functions.
+    """Return the first 16 hexadecimal digits of a SHA-256 hash of the evaluations, without notes and functions.
 
     >>> from sigjax import Evaluation
     >>> data_hash([Evaluation.from_arrays({"A": [1, 0, 1], "B": [0, 0, 1]})])

@@ -1,6 +1,7 @@
 """Options: their names in messages, their declarations, and functions that take them by keyword.
 
-A message (`Message`) names an option by a `Hint`. The command line shows a hint as a flag, and Python as a keyword.
+An error message (`Message`) contains a `Hint` for each option that it mentions. The command line shows a hint as a flag
+(`--seed`), and Python shows it as a keyword (`seed`).
 
 An option is declared once, as a field of a record, with its type, default, domain and documentation. From this
 declaration follow the check of the user's value (`check`), the signature and documentation of functions (`takes`), and
@@ -42,22 +43,22 @@ StrPath = str | os.PathLike[str]
 """The path of a file."""
 COMMAND = "sigjax compare"
 LISTS = frozenset(("ignore", "input", "only", "systems"))
-"""Options whose value in Python is a list of names."""
+"""The options whose value in Python is a list of names."""
 _SHORT = {"i": "input", "m": "metric", "o": "output"}
 _READ = "read."
 _OPEN, _NEXT, _CLOSE = "\ufdd0", "\ufdd1", "\ufdd2"
-"""Characters that mark a hint in an f-string until a `Message` is made. Unicode reserves them for programs, so texts do
-not contain them."""
+"""Characters that mark a `Hint` (an option) in an f-string until a `Message` is made from it. Unicode reserves them for
+programs, so texts do not contain them."""
 _UNSAFE = re.compile(r"""[\s()&;|<>$`"'*?]""")
-"""Characters that a shell would not take as they are."""
+"""Characters that have a special meaning in a shell."""
 _HINT = re.compile(f"{_OPEN}([^{_CLOSE}]*){_CLOSE}")
 
 
 class Hint:
-    """An option that a message names, with a value: a flag on the command line, or a keyword in Python.
+    """An option in a message, with or without values: shown as a flag on the command line, and as a keyword in Python.
 
-    Write it into an f-string. `COMMAND` with the words of a command becomes a call of `sigjax.read` in Python. The
-    option "read.NAME" belongs to the options that a function takes as `read={...}`.
+    Write it into an f-string. If the option is `COMMAND` and the values are the words of a command, Python shows a call
+    of `sigjax.read`. The option "read.NAME" is an option of `sigjax.read` that a function takes as `read={...}`.
 
     >>> error = InputError(f"give {Hint('missing', 'drop')} or {Hint('id_column', 'N')}")
     >>> print(error, "|", error.flags)
@@ -93,7 +94,7 @@ class Hint:
 
     @property
     def flag(self) -> str:
-        """The option as the command line spells it."""
+        """The option and its values as the command line shows them: `--seed 1`."""
         name = self.option.removeprefix(_READ)
         flag = (name if name == COMMAND else f"{'-' * (1 + (len(name) > 1))}{name}").replace("_", "-")
         is_quoted = (value[:1] in ("'", '"') or not _UNSAFE.search(value) for value in self.values)
@@ -104,7 +105,7 @@ class Hint:
 
     @property
     def keyword(self) -> str:
-        """The option as Python spells it."""
+        """The option and its values as Python shows them: `seed=1`."""
         if self.option == COMMAND:
             return self._call()
         plain = self.option.removeprefix(_READ)
@@ -126,7 +127,8 @@ class Hint:
 
 
 _WITH_EQUALS = ("gold", "cluster", "strata")
-"""The values of these options are texts, even if they contain an equals sign (which otherwise makes a mapping)."""
+"""Options whose values are texts, even if they contain an equals sign. Values of other options with an equals sign are
+shown as a mapping."""
 
 
 def _value(name: str, given: Sequence[str]) -> str:
@@ -141,7 +143,7 @@ def _quoted(word: str) -> str:
 
 
 class Message(tuple[str | Hint, ...]):
-    """A text about data and options, as a tuple of strings and hints. The hints are spelled when the message is shown.
+    """A text about data and options, as a tuple of strings and hints (options). Hints become text when it is shown.
 
     >>> message = Message(("give ", Hint("missing", "drop")))
     >>> message.shown(lambda hint: hint.flag), Message.of("scores.tsv: ", message).shown(lambda hint: hint.keyword)
@@ -150,7 +152,7 @@ class Message(tuple[str | Hint, ...]):
 
     @classmethod
     def of(cls, *parts: "str | Message") -> "Message":
-        """Make a message of texts (f-strings, perhaps with hints) and of other messages."""
+        """Make a message from texts (f-strings, perhaps with hints) and from other messages."""
         known = list[str | Hint]()
         for part in parts:
             if isinstance(part, Message):
@@ -162,7 +164,7 @@ class Message(tuple[str | Hint, ...]):
 
     @property
     def hints(self) -> list[Hint]:
-        """The hints in the message."""
+        """The hints (options) in the message."""
         return [part for part in self if isinstance(part, Hint)]
 
     def shown(self, spelling: Callable[[Hint], str]) -> str:
@@ -176,7 +178,7 @@ class Message(tuple[str | Hint, ...]):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a file (or a row, or an entry), for messages.
+    """A line of a file, for messages; `word` is the noun for it ("line", "row", "entry").
 
     >>> print(InputError(f"{Line('scores.tsv', 3)}: expected a number"))
     scores.tsv, line 3: expected a number
@@ -192,7 +194,7 @@ class Line:
         return f"{self.word} {self.number}"
 
     def __str__(self) -> str:
-        """Return the file and the line."""
+        """Return the file and the line: "scores.tsv, line 3"."""
         return f"{self.file}, {self.short}"
 
 
@@ -214,10 +216,10 @@ def short_message(text: str) -> str:
 
 
 class InputError(ValueError):
-    """The user's input cannot be used. The message names the file or option, the expected input, and a remedy.
+    """The user's input cannot be used. The message names the file or option, the expected input, and what to do.
 
-    Options in the `message` are `Hint`s. `str(error)` spells them as keywords of Python; the command line shows
-    `flags`. Both have at most 900 characters.
+    Options in the `message` are `Hint`s. `str(error)` shows them as keywords of Python (`seed`); the attribute `flags`
+    shows them as flags of the command line (`--seed`). Both texts have at most 900 characters.
     """
 
     __module__ = "sigjax"  # tracebacks show the name under which people import it
@@ -229,16 +231,16 @@ class InputError(ValueError):
 
     @property
     def hints(self) -> list[Hint]:
-        """The hints in the message."""
+        """The hints (options) in the message."""
         return self.message.hints
 
     @property
     def flags(self) -> str:
-        """The message with options as flags of the command line."""
+        """The message, with the names of options written as command-line flags (`--seed`)."""
         return short_message(self.message.shown(lambda hint: hint.flag))
 
     def __str__(self) -> str:
-        """Return the message with options as keywords of Python."""
+        """Return the message, with the names of options written as keywords of Python (`seed`)."""
         return short_message(self.message.shown(lambda hint: hint.keyword))
 
     def _render_traceback_(self) -> list[str]:
@@ -254,7 +256,7 @@ class InputError(ValueError):
 
 @contextlib.contextmanager
 def given_as(option: str, given: str) -> Iterator[None]:
-    """In a with block, let messages name `given`, the option that the user gave, in place of `option`."""
+    """A context in which error messages name `given`, the option that the user gave, in place of `option`."""
     try:
         yield
     except InputError as error:
@@ -263,7 +265,8 @@ def given_as(option: str, given: str) -> Iterator[None]:
 
 
 Parameters = Mapping[str, tuple[str, ...]]
-"""Parameter of a metric or format -> its possible values; an empty tuple if any value is possible."""
+"""A dict from the parameters of a metric or format to their possible values; an empty tuple if any value is
+possible."""
 
 
 def split_parameters(text: str) -> tuple[str, dict[str, list[str]]]:
@@ -283,7 +286,11 @@ def split_parameters(text: str) -> tuple[str, dict[str, list[str]]]:
 
 
 def check_parameters(what: str, given: Mapping[str, Sequence[str]], known: Parameters) -> None:
-    """Refuse parameters that a metric or a format does not have, and values that a parameter cannot have."""
+    """Raise `InputError` for unknown parameters of a metric or format, and for values that are not possible.
+
+    `what` is the name of the metric or format. `given` are the parameters and values that the user gave, and `known`
+    has the possible ones.
+    """
     for name, values in given.items():
         wrong = [value for value in values if not value or (known.get(name) and value not in known[name])]
         if name not in known or wrong:
@@ -302,10 +309,10 @@ class Option:
     """The properties of an option, besides its name, type and default.
 
     `doc` is one line for `--help` and `help`. `--help` shows it in the panel of its `group`; a `rare` option appears
-    only with `--help-all`. `more` appears only in `help`. Numbers are at least `least`, at most `most`, above `above`
-    and below `below`, if these are given. Shells complete to the values in `suggests`; other values are allowed, too.
-    `arrays` is the message if the user gives an array. `of` is the record of the options that a mapping passes on to
-    `sigjax.read`.
+    only with `--help-all`. `more` appears only in `help`. Numbers must be at least `least`, at most `most`, above
+    `above` and below `below`, if these bounds are given. A shell suggests the values in `suggests` when the user
+    presses Tab; other values are allowed, too. `arrays` is the message if the user gives an array. If the value is a
+    mapping of options for `sigjax.read`, `of` is the record of these options.
     """
 
     doc: str | Message
@@ -325,9 +332,9 @@ class Option:
         return Message.of(self.doc).shown(spelling)
 
     def bounds(self, kind: type) -> dict[str, Any]:
-        """Return the bounds of the option's numbers, by name.
+        """Return the bounds of the option's numbers: a dict from `least`, `most`, `above` and `below` to numbers.
 
-        Whole numbers are from 0 to 2^64 - 1 if the option does not say otherwise.
+        By default, whole numbers (if `kind` is int) are from 0 to 2^64 - 1.
         """
         given = {name: getattr(self, name) for name in ("least", "most", "above", "below")}
         given = {name: bound for name, bound in given.items() if bound is not None}
@@ -335,7 +342,7 @@ class Option:
 
 
 def option(default: Default, doc: str, more: str = "", **rest: Any) -> Default:
-    """Make a field of a record that is an option. All arguments except the default are passed to `Option`."""
+    """Make a field of a record that is an option. All arguments except the default are passed on to `Option`."""
     return field(default=default, metadata={"option": Option(Message.of(doc), more, **rest)})
 
 
@@ -345,7 +352,7 @@ def required(doc: str, **rest: Any) -> Any:
 
 
 def same(record: type, name: str, default: Any = MISSING, **changes: Any) -> Any:
-    """Make a field that repeats an option of another record, with some changes.
+    """Make a field that repeats the option `name` of another record, with some changes.
 
     If the other option has a longer text (`more`), it is replaced by "See `compare`.".
     """
@@ -357,7 +364,7 @@ def same(record: type, name: str, default: Any = MISSING, **changes: Any) -> Any
 
 @functools.cache
 def options_of(record: type) -> Mapping[str, Field[Any]]:
-    """Return the options of a record by name, sorted by group."""
+    """Return a dict from name to option of a record, in the order of the groups of `--help`."""
     options = {name: each for name, each in record.__dataclass_fields__.items() if "option" in each.metadata}
     groups = get_args(Group)
     return dict(sorted(options.items(), key=lambda item: groups.index(item[1].metadata["option"].group)))
@@ -366,7 +373,7 @@ def options_of(record: type) -> Mapping[str, Field[Any]]:
 def values(record: object, of: type | None = None, /, **changes: Any) -> dict[str, Any]:
     """Return the values of a record's options, with some changes.
 
-    If `of` is given, keep only options that both records have.
+    If the record type `of` is given, only the options that both records have are returned.
     """
     return {name: getattr(record, name) for name in _shared(type(record), of or type(record))} | changes
 
@@ -385,7 +392,7 @@ def types_of(record: type) -> dict[str, Any]:
 
 
 def check(record: object) -> None:
-    """Refuse options whose values are not allowed (raise an `InputError`).
+    """Raise `InputError` if an option of the record has a value that is not allowed.
 
     >>> @dataclass(frozen=True, kw_only=True)
     ... class Options:
@@ -406,22 +413,22 @@ def check(record: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """The values that an option may have, and their description."""
+    """The values that an option may have: a check (`holds`), and descriptions for messages."""
 
     holds: Callable[[Any], bool]
     phrase: str = ""
-    """What a single value must be, as the rest of a message after "must be"."""
+    """The description of an allowed value, to follow "must be" in a message."""
     plural: str = ""
-    """What several values must be, as the rest of a message after "one or more"."""
+    """The description of several allowed values, to follow "one or more" in a message."""
     is_names: bool = False
     """Whether the value is a list of names. Messages show such a list with brackets, even if it has one name."""
     default: Any = ...
-    """The default, if it is an allowed value. It is not checked again."""
+    """The default, if it is an allowed value; then it is not checked again."""
 
 
 @functools.cache
 def _allowed_of(record: type) -> dict[str, Allowed]:
-    """Return what is allowed for each option of a record."""
+    """Return a dict from each option of a record to its allowed values."""
     annotations, options = types_of(record), options_of(record)
     found = {name: _allowed(annotations[name], declared) for name, declared in options.items()}
     return {
@@ -431,7 +438,7 @@ def _allowed_of(record: type) -> dict[str, Allowed]:
 
 
 def _allowed(annotation: Any, option: Field[Any]) -> Allowed:
-    """Return the values that an option's type allows; types that are not known here allow every value."""
+    """Return the values that an option's type `annotation` allows; an unknown type allows every value."""
     about: Option = option.metadata["option"]
     origin, members = get_origin(annotation), get_args(annotation)
     if annotation is bool:
@@ -468,7 +475,7 @@ def _allowed(annotation: Any, option: Field[Any]) -> Allowed:
 
 
 def _allowed_numbers(kind: type, bounds: Mapping[str, float], default: Any) -> Allowed:
-    """Allow whole or real numbers within bounds, but not infinity or NaN."""
+    """Return the allowed values for whole or real numbers within bounds; infinity and NaN are not allowed."""
     least, most, above, below = (bounds.get(name) for name in ("least", "most", "above", "below"))
     low, high = (f"{end:,}" if kind is int else f"{end:g}" for end in (least or above or 0, most or below or 0))
     words = {"least": f"at least {low}", "above": f"above {low}", "most": f"at most {high}", "below": f"below {high}"}
@@ -510,7 +517,7 @@ Record = TypeVar("Record", covariant=True)
 
 
 class Many(Protocol[Keywords, Result]):
-    """A function of any number of arguments, with options by keyword. Type checkers know up to three arguments."""
+    """For type checkers: a function with any number of arguments (up to three are typed), and options by keyword."""
 
     @overload
     def __call__(self, *args: Keywords.args, **options: Keywords.kwargs) -> Result: ...
@@ -538,20 +545,20 @@ class Taking(Protocol[Keywords, Record]):
 
 
 def takes_options(function: object) -> bool:
-    """Whether `takes` made a function, so that its keywords are the options of a record."""
+    """Whether a function was decorated by `takes`, so that its keywords are the options of a record."""
     return inspect.isroutine(function) and hasattr(function, "__signature__")
 
 
 def takes(record: Callable[Keywords, A], *, several: str = "") -> Taking[Keywords, A]:
-    """Let a function take the options of a record by keyword.
+    """A decorator: let a function take the options of a record by keyword.
 
-    The last parameter of the decorated function is the record.
+    The last parameter of the decorated function must be the record.
 
     `several` is the message if too many data arguments are given.
 
     The signature lists all options with their defaults; in the docstring they replace the line `options: ...`. NumPy
-    numbers become Python numbers. If an option passes other options on to `sigjax.read`, messages name the other
-    options as `read={...}`.
+    numbers become Python numbers. If an option of the function is a mapping of options for `sigjax.read`, messages show
+    the options in it as `read={...}`.
 
     >>> from dataclasses import dataclass
     >>> from sigjax.records.options import check, option
@@ -603,15 +610,15 @@ def takes(record: Callable[Keywords, A], *, several: str = "") -> Taking[Keyword
 
 
 def _given_through(known: Mapping[str, Field[Any]]) -> frozenset[str]:
-    """Return the options that an option passes on to `sigjax.read`, except options that the function has itself."""
+    """Return the options of `sigjax.read` that a function takes only within a mapping, such as `read={...}`."""
     records = [each.metadata["option"].of for each in known.values()]
     return frozenset(name for record in records if record for name in options_of(record) if name not in known)
 
 
 def _through(hint: Hint, through: Collection[str]) -> Hint:
-    """Spell a hint as `read={...}` if its option is passed on to `sigjax.read`, and if it has a value.
+    """Return a hint that is shown as `read={...}` if the option has a value and belongs to `through`.
 
-    Other hints are not changed.
+    `through` are the options that are passed on to `sigjax.read`. Other hints are returned unchanged.
     """
     is_one = bool(hint.values) and _SHORT.get(hint.option, hint.option) in through
     return Hint(_READ + hint.option, *hint.values) if is_one else hint
@@ -621,7 +628,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def explained(function: Function) -> Function:
-    """Let a function suggest our name for an unknown keyword, as functions decorated by `takes` do.
+    """A decorator: errors for an unknown keyword suggest a known name, as in functions decorated by `takes`.
 
     >>> @explained
     ... def draw(*, seed: int = 0) -> int:
@@ -655,11 +662,15 @@ OTHER_OPTIONS: Mapping[str, str] = {
     **dict.fromkeys(("p_adjust", "adjust"), "correction"),
     **{"control": "baseline", "tail": "alternative"},
 }
-"""The names of options in other programs -> our names."""
+"""A dict from names of options in other programs to the names in sigjax."""
 
 
 def _meant(keywords: Mapping[str, Any], signature: inspect.Signature, through: Collection[str] = ()) -> str:
-    """Suggest a name for the first unknown keyword, or list all keywords; empty if all keywords are known."""
+    """Return a text with a suggestion for the first unknown keyword; empty if all keywords are known.
+
+    `keywords` are the arguments of a call. `signature` has the known keywords, and `through` are the options that are
+    passed on to `sigjax.read`.
+    """
     known = [name for name, each in signature.parameters.items() if each.kind is each.KEYWORD_ONLY]
     wrong = next((name for name in keywords if name not in signature.parameters), None)
     if wrong is None:
@@ -681,7 +692,7 @@ _LONGEST = 40
 
 
 def _plain(value: Any, annotation: Any) -> Any:
-    """Return NumPy numbers as Python numbers, and 1e5 as 100000 for an option of whole numbers; keep other values."""
+    """Convert NumPy numbers to Python numbers, and 1e5 to 100000 for an option of whole numbers; keep other values."""
     if type(value) in (list, tuple):
         return type(value)(_plain(item, annotation) for item in value)
     value = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
@@ -692,18 +703,18 @@ def _plain(value: Any, annotation: Any) -> Any:
 
 @functools.cache
 def _members(annotation: Any) -> set[Any]:
-    """Return the types within a type: the members of a union, and the types of the items of a sequence."""
+    """Return the types inside a type: the members of a union, and the types of a sequence's items."""
     return {annotation, *(member for argument in get_args(annotation) for member in _members(argument))}
 
 
 def _parameter(record: Any, name: str, field: Field[Any]) -> inspect.Parameter:
-    """Return an option as a keyword-only parameter of a signature."""
+    """Return the option `name` of a record as a keyword-only parameter of a signature."""
     default = inspect.Parameter.empty if field.default is MISSING else field.default
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=types_of(record)[name])
 
 
 def _documented(doc: str, known: Mapping[str, Field[Any]]) -> str:
-    """Return the docstring, with all options in place of the line `options: ...`."""
+    """Return the docstring `doc`, with all options in place of the line `options: ...`."""
 
     def described(line: re.Match[str]) -> str:
         margins = line[1], line[1] + "    "

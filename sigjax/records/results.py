@@ -1,9 +1,9 @@
 """Results: the comparison of one pair by one test, the score of one system, the table of pairs, and the report.
 
 `Comparisons` carries the columns of all pairs from the test to the report: one `Column` per field of `Comparison`. It
-makes records on demand. Each field declares its type, and the bounds within which its values are written and read
-(`Bounds`). `sigjax.report.Report` adds the output formats to the fields of a report. A report can also compute how the
-delta of two systems varies over swaps or resamples (`Distribution`).
+makes records on demand. Each field declares its type, and the bounds (`Bounds`) that its values must satisfy when they
+are written or read. `sigjax.report.Report` adds the output formats to the fields of a report. A report can also compute
+how the delta of two systems varies over swaps or resamples (`Distribution`).
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ class Comparison(SciPyNames, OtherNames, ShortRepr):
         log10_p: log10 of the p-value; accurate even if `p_value` is below the smallest double.
         p_interval: Clopper-Pearson interval, at the report's level, for the p-value of infinitely many resamples. For
             resamples="auto": the bounds at which the test stopped; with probability 0.999 they hold for all pairs
-            simultaneously. For an exact test by bounds: these bounds; the upper bound is `p_value`. For "tilted": an
-            approximate interval, by the standard error of log p. Otherwise None.
-        p_adjusted: p-value adjusted over the `family`; for the correction "maxt" at least 1 / (resamples + 1), even if
-            `p_value` is exact.
+            simultaneously. For an exact test that computes bounds on p: these bounds; the upper bound is `p_value`. For
+            the method "tilted": an approximate interval, from the standard error of log p. Otherwise None.
+        p_adjusted: p-value adjusted over all pairs of the `family` (of the metric, or of the report); for the
+            correction "maxt" at least 1 / (resamples + 1), even if `p_value` is exact.
         log10_p_adjusted: log10 of the adjusted p-value; accurate even if `p_adjusted` is below the smallest double.
         error_bound: bound on the relative error of an exact p-value. None for Monte Carlo.
         method: "exact", "dp" or "tree" (exact too), "montecarlo", or "tilted" (importance sampling: no Monte Carlo
@@ -66,30 +66,31 @@ class Comparison(SciPyNames, OtherNames, ShortRepr):
             the p-value is exact.
         exceed: number of resamples at least as extreme as the observed delta; None if the p-value is exact.
         settings: the settings of the report.
-        decided: whether the decision at the level, after the correction, is the decision of infinitely many resamples.
-            The probability that this is wrong for any decided pair in the family is at most 0.001. None if the decision
-            depends on no resamples (all p-values are exact, and the correction is not "maxt").
-        resamples_needed: the smallest of 1, 2, 3 and 5 times a power of ten that should settle the decision, if the
-            rate of extreme resamples stays the same; None if it is decided, or if 1,000,000,000 would not suffice.
-        standard_error: standard error of delta. For the intervals "auto" and "simultaneous" it is computed by the
+        decided: whether infinitely many resamples would give the same decision (significant or not, after the
+            correction). The probability that this is wrong for any decided pair in the family is at most 0.001. None if
+            the decision does not depend on resamples (all p-values are exact, and the correction is not "maxt").
+        resamples_needed: the smallest of 1, 2, 3 and 5 times a power of ten that should suffice to decide the pair, if
+            the rate of extreme resamples stays the same; None if the pair is decided, or if 1,000,000,000 would not
+            suffice.
+        standard_error: standard error of delta. For the intervals "auto" and "simultaneous" it is computed with the
             jackknife. (For a mean, this is the standard deviation with ddof = 1, divided by the root of the number of
             units.) For "two-way" it is the standard error of the interval. For other intervals, for a `SampleMetric`
-            and for design "nested", it is computed by the bootstrap (ddof = 1; without sampling, the limit for
+            and for design "nested", it is computed with the bootstrap (ddof = 1; without sampling, the limit for
             infinitely many resamples). None if there is one unit, or for interval="none".
-        standard_error_unclustered: standard error of delta if instances (with all their runs) were independent, by the
-            delta method, with the same design. A comparison with `standard_error` shows the effect of clusters. None
-            without clusters, for a `SampleMetric`, and without a standard error.
-        interval: interval of delta, of the kind in the settings, at the report's level: for this pair alone, or
-            together with others (`joint_pairs`). None without a standard error. For "auto" and "simultaneous", None if
-            no stratum has two units. For "bca", None if all replicates lie on one side of delta. For "studentized",
-            None if many replicates have no variance.
+        standard_error_unclustered: standard error of delta as if instances (with all their runs) were independent,
+            computed with the delta method, for the same design. The comparison with `standard_error` shows the effect
+            of clusters. None without clusters, for a `SampleMetric`, and without a standard error.
+        interval: confidence interval for delta, of the kind in the settings, at the report's level: for this pair
+            alone, or simultaneous with other intervals (`joint_pairs`). None without a standard error. For "auto" and
+            "simultaneous", None if no stratum has two units. For "bca", None if all replicates (deltas on resamples)
+            lie on one side of delta. For "studentized", None if many replicates have a standard error of 0.
         interval_kind: the kind of the interval: the requested kind; for "auto" and "simultaneous" it is "tango"
             (right-or-wrong answers), "conservative-t" or "percentile"; see `compare`. For "auto" and simultaneous
             intervals it is "simultaneous" in place of "percentile". None without an interval.
-        joint_pairs: how many deltas, this one included, have simultaneous intervals at the report's level; 1 if the
-            interval is for this pair alone. For "auto" and "two-way" it counts the pairs whose p-values are adjusted
-            together, if the correction bounds the family-wise error: each interval in closed form is then at the level
-            1 - (1 - level) / joint_pairs. None without an interval.
+        joint_pairs: the number of deltas, including this delta, whose intervals are simultaneous at the report's level;
+            1 if the interval is for this pair alone. For "auto" and "two-way" it counts the pairs whose p-values are
+            adjusted together, if the correction bounds the family-wise error: each interval in closed form is then at
+            the level 1 - (1 - level) / joint_pairs. None without an interval.
     """
 
     _elsewhere = {
@@ -146,7 +147,7 @@ class Comparison(SciPyNames, OtherNames, ShortRepr):
         return replace(self, a=self.b, b=self.a, interval=turned, **scores)
 
     def brief(self) -> dict[str, Any]:
-        """Return the pair, the metric and test, and the result."""
+        """Return a dict with the pair, the metric, the test and the main results."""
         names = ["a", "b", "metric", "test", "delta", "interval", "p_value", "p_adjusted", "method"]
         if self.log10_p < -300:
             names[6:8] = ["log10_p", "log10_p_adjusted"]
@@ -163,21 +164,21 @@ class SystemScore(ShortRepr):
         score: the score on all instances.
         standard_error: standard error of the score, as in `Comparison`.
         standard_error_unclustered: standard error of the score if instances were independent, as in `Comparison`.
-        interval: interval of the score, as in `Comparison`; for "simultaneous", the intervals of all systems are
-            simultaneous.
+        interval: confidence interval for the score, as in `Comparison`; for "simultaneous", the intervals of all
+            systems are simultaneous.
         interval_kind: as in `Comparison`: "wilson" (answers right or wrong), "hall-t" or "percentile".
         rank_interval: first and last rank compatible with the decisions on all pairs: 1 + the number of systems that
             are significantly better, and the number of systems that are not significantly worse. With permutation tests
             and a correction that bounds the familywise error, the intervals of all systems are right simultaneously,
             with the report's level. `rank_interval`, `letters`, `rank_cluster` and `in_top_group` come from the first
-            test; they are None with a baseline or one-sided tests.
+            test; they are None if there is a baseline, or if tests are one-sided.
         letters: two systems share a letter if and only if they do not differ significantly. None for more than 100
-            systems, if 52 letters do not suffice, and in the cases under `rank_interval`.
+            systems, if 52 letters do not suffice, and if `rank_interval` is None.
         rank_cluster: the number of the system's cluster, from 1. Every system of a cluster is significantly better than
             all systems of later clusters.
-        in_top_group: whether no system is significantly better, so that this system may be the best. With
-            permutation tests and a correction that bounds the familywise error, the group contains every truly best
-            system with a probability of at least the level.
+        in_top_group: whether no system is significantly better, so that this system may be the best. With permutation
+            tests and a correction that bounds the familywise error, the group contains every truly best system with a
+            probability of at least the level.
         bootstrap_ranks: percentile interval, at the report's level, of the system's rank among all systems on a
             bootstrap resample (in ties, the best rank for the low end and the worst rank for the high end). It shows
             how stable a rank is. For the true rank of nearly equal systems this interval is too narrow: use
@@ -199,7 +200,7 @@ class SystemScore(ShortRepr):
     bootstrap_ranks: tuple[Number, Number] | None = None
 
     def brief(self) -> dict[str, Any]:
-        """Return the score with its standard error and interval, and the ranks if there are any."""
+        """Return a dict with the score, its standard error and interval, and the ranks if there are any."""
         names = ("name", "metric", "score", "standard_error", "interval")
         ranks = ("rank_interval", "letters", "rank_cluster", "in_top_group")
         values = {name: getattr(self, name) for name in (*names, *ranks)}
@@ -207,20 +208,20 @@ class SystemScore(ShortRepr):
 
 
 _BLOCK = 2**12
-"""An iteration makes at most this many records at a time."""
+"""Iterating over `Comparisons` makes blocks of at most this many records."""
 _SHOWN = 20
 """A notebook shows at most this many pairs."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Column:
-    """The values of one field for all rows: numbers, both ends of intervals, or names and other values that repeat.
+    """The values of one field in all rows: numbers, both ends of intervals, or names and other values that repeat.
 
     Attributes:
-        values: `[row]` float64 or int64, `[row, 2]` float64 for intervals; indices if there are labels. Rows without a
-            value hold NaN or 0.
-        present: `[row]` bool: which rows have a value; None if all rows have a value.
-        labels: the different values, of which `values` are indices; None for numbers and intervals.
+        values: numbers `[row]` (float64 or int64), intervals `[row, 2]` (float64), or, if there are labels, indices of
+            labels `[row]`. In rows without a value, they are NaN or 0.
+        present: mask `[row]`, true for rows that have a value; None if all rows have a value.
+        labels: the different values, to which the indices in `values` refer; None for numbers and intervals.
     """
 
     values: np.ndarray
@@ -229,7 +230,7 @@ class Column:
 
     @classmethod
     def of(cls, values: Iterable[Any], held_as: type = object) -> Column:
-        """Make a column of values with the types of records: float, int, `Interval`, or any other hashable type."""
+        """Make a column from a record field's values of the type `held_as` (object: any hashable type) or None."""
         values = list(values)
         present = _unless_all(np.array([value is not None for value in values], bool))
         if held_as is not object:
@@ -272,7 +273,7 @@ class Column:
 
     @property
     def where_present(self) -> np.ndarray:
-        """Return `[row]` bool: which rows have a value."""
+        """Return a mask `[row]`, true for rows that have a value."""
         return np.ones(len(self.values), bool) if self.present is None else self.present
 
     def known_values(self) -> np.ndarray:
@@ -286,7 +287,7 @@ class Column:
         return tuple(label for label, count in zip(labels, counts, strict=True) if count)
 
     def mapped(self, function: Callable[[Any], Any]) -> np.ndarray:
-        """Return `[row]`: the function applied to the label of each row, or to None if the row has no label."""
+        """Return the results `[row]` of the function for the label of each row, or for None if the row has no value."""
         labels = self.labels or ()
         if self.present is None:
             return np.array([function(label) for label in labels])[self.values]
@@ -320,25 +321,26 @@ def _unless_all(present: np.ndarray) -> np.ndarray | None:
 
 
 def _held_as(annotation: Any) -> type:
-    """Return the type in which a column holds values of this annotation: float, int or `Interval`, else object.
+    """Return the type with which a column stores values of this annotation: float, int or `Interval`, else object.
 
-    It does not matter whether the values may also be None.
+    The values may also be None, which does not change the type.
     """
     members = {annotation, *get_args(annotation)} - {NoneType}
     return next((kept for kept in (float, int, Interval) if members in ({kept}, {annotation, kept})), object)
 
 
 FIELDS = {field.name: _held_as(types_of(Comparison)[field.name]) for field in fields(Comparison)}
-"""Field of `Comparison` -> the type in which a column holds it: float, int, `Interval`, or object (repeated values)."""
+"""A dict from each field of `Comparison` to the type with which a column stores it: float, int, `Interval`, or object
+(values that repeat)."""
 
 
 class Columns:
-    """Rows held as named columns: of pairs (`Comparisons`), or of systems.
+    """A table as named columns: of pairs (`Comparisons`), or of systems.
 
     Columns are added in stages, with `with_columns`: first by the tests, then by corrections and ranks.
 
     Args:
-        columns: in any order. All have equally many rows.
+        columns: a dict from name to column. All columns have equally many rows.
 
     Example:
         >>> tested = Columns({"score": Column(np.array([0.5, 0.7])), "name": Column.of(["A", "B"])})
@@ -362,7 +364,7 @@ class Columns:
         return type(self)({**self._columns, **(columns._columns if isinstance(columns, Columns) else columns)})
 
     def with_rows(self, rows: np.ndarray, columns: Columns) -> Self:
-        """Replace values in some rows: `rows` are their indices, and `columns` holds the new values of some columns."""
+        """Replace values in the rows with the indices `rows`; `columns` has the new values of some columns."""
         rest = np.delete(np.arange(len(self)), rows)
         order = np.argsort(np.concatenate([rest, rows]))
         others = self.at(rest)
@@ -391,7 +393,7 @@ class Columns:
         return [self._columns[name].values for name in names]
 
     def distinct(self, *names: str) -> list[tuple[Any, ...]]:
-        """Return the different rows of columns with labels; every row must have a value."""
+        """Return the different rows of these columns, as tuples of labels; every row must have a value."""
         labels = [column.labels or () for column in self.columns(*names)]
         codes = np.unique(np.ravel_multi_index(self.arrays(*names), [len(each) for each in labels]))
         places = zip(*(each.tolist() for each in np.unravel_index(codes, [len(each) for each in labels])), strict=True)
@@ -406,7 +408,7 @@ class Columns:
         return self._columns["method"].mapped(lambda method: method == name)
 
     def records(self, kind: type[Any]) -> Iterator[Any]:
-        """Yield the rows as records; the columns are the fields of the record."""
+        """Yield the rows as records of the type `kind`, whose fields are the columns."""
         return map(kind, *(self.values(field.name) for field in fields(kind)))
 
     def __len__(self) -> int:
@@ -419,13 +421,13 @@ class Comparisons(Columns, Sequence[Comparison]):
 
     Indexing and iterating give records; slices give `Comparisons`. Two sequences are equal if they hold equal records.
     The names of two systems as an index give the comparison of the pair; add the metric and the test if there are
-    several. A board of thousands of systems has millions of pairs. A pair takes about 100 bytes in columns, and ten
-    times as much as a record. `column` returns all values of a field, `arrays` the numbers of several fields.
+    several. A leaderboard of thousands of systems has millions of pairs. A pair takes about 100 bytes in columns, and
+    ten times as much as a record. `column` returns all values of a field, `arrays` the numbers of several fields.
 
-    Only finished comparisons, which have all fields, give records.
+    Records can be made only when all fields have columns.
 
     Args:
-        columns: for fields of `Comparison`, in any order. All have equally many rows.
+        columns: a dict from the fields of `Comparison` to columns. All columns have equally many rows.
 
     Example:
         >>> from sigjax import Evaluation, compare
@@ -444,13 +446,13 @@ class Comparisons(Columns, Sequence[Comparison]):
 
     @classmethod
     def of_values(cls, values: Mapping[str, Sequence[Any]]) -> Comparisons:
-        """Make a sequence of comparisons from the values of each field, as records would hold them."""
+        """Make a sequence of comparisons from a dict of each field's values, which have the types of the record."""
         return cls({name: Column.of(values[name], FIELDS[name]) for name in FIELDS if name in values})
 
     def groups(self) -> dict[tuple[str, Test], Comparisons]:
-        """Return (metric, test) -> its comparisons.
+        """Return a dict from (metric, test) to the comparisons by this metric and test.
 
-        If they are consecutive rows, they are views of the columns, not copies.
+        If the comparisons are consecutive rows, their arrays are views, not copies.
         """
         metrics, tests = self.column("metric"), self.column("test")
         metric_names, test_names, groups = metrics.labels or (), tests.labels or (), {}
@@ -476,7 +478,7 @@ class Comparisons(Columns, Sequence[Comparison]):
         """Return the record at an index, or the record of two systems (in this order), or the comparisons of a slice.
 
         Raises:
-            InputError: an unknown name, or several comparisons of the two systems.
+            InputError: a name is unknown, or there are several comparisons of the two systems.
         """
         if isinstance(index, slice):
             return self.at(index)
@@ -501,7 +503,7 @@ class Comparisons(Columns, Sequence[Comparison]):
         return hash(tuple(self.values("p_value")))
 
     def __repr__(self) -> str:
-        """Name the number of pairs and the first record."""
+        """Return a line with the number of comparisons and the first record."""
         first = f", the first {self[0]!r}" if len(self) else ""
         return f"<Comparisons: {len(self):,}{first}>"
 
@@ -513,7 +515,7 @@ class Comparisons(Columns, Sequence[Comparison]):
         return f"{table}<p>{min(_SHOWN, len(self))} of {len(self):,} comparisons</p>\n"
 
     def _of_pair(self, key: str | tuple[str, ...]) -> Comparison:
-        """Return the comparison of two systems; delta is the score of the system named first minus the other score."""
+        """Return the comparison of two systems, turned so that delta is the first system's score minus the second's."""
         one = self[self.row(key)]
         return one if one.a == key[0] else one.turned()
 
@@ -544,12 +546,12 @@ class Comparisons(Columns, Sequence[Comparison]):
         return indices[0]
 
     def _rows(self, **names: str) -> np.ndarray:
-        """Return `[row]` bool: whether each named column has the given value in the row."""
+        """Return a mask `[row]`, true if every column in `names` has the given value."""
         return np.logical_and.reduce([self.column(name).mapped(value.__eq__) for name, value in names.items()])
 
 
 def _check_known(name: str, known: Iterable[str], what: str) -> None:
-    """Refuse an unknown name."""
+    """Raise `InputError` if the name is not among the known names; `what` is the noun for it."""
     known = list(dict.fromkeys(known))
     if name not in known:
         close = get_close_matches(name, known) or known[:12]
@@ -558,13 +560,14 @@ def _check_known(name: str, known: Iterable[str], what: str) -> None:
 
 @dataclass(frozen=True)
 class Measured:
-    """The task and the data of a metric in a report, if the data name a task.
+    """The task and the sizes of the data of one metric in a report, if the data name a task.
 
     Attributes:
         metric: name of the metric in the report.
-        title: what was measured, with the names in the program's log: "TASK: SCORE"; for a suite, how it is computed.
+        title: what was measured, in the words of the program's log: "TASK: SCORE"; for a suite, how its score is
+            computed.
         instances: number of instances.
-        units: number of resampled units.
+        units: number of units (instances or clusters) that are swapped or drawn as a whole.
         runs: the fewest and the most runs of an instance; None without runs.
     """
 
@@ -582,7 +585,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Headline:
-    """The result of the tests for a metric or task, in a sentence that follows from the other fields of a report.
+    """The result of the tests for a metric or task, as a sentence that follows from a report's other fields.
 
     Attributes:
         metric: name of the metric or task in the report.
@@ -606,12 +609,12 @@ class Distribution(ShortRepr):
         test: "permutation": score_a - score_b after swaps of units, so centred at 0; "bootstrap": on bootstrap
             resamples, so centred near `observed`.
         observed: score_a - score_b on the data.
-        edges: ends of the bins, one more than there are bins, all of the same width. A value on an edge belongs to the
-            bin above.
+        edges: the edges of the bins of a histogram, one more than there are bins. All bins have the same width. A value
+            on an edge belongs to the bin above.
         shares: probability of each bin. The sum is 1; an exact distribution may leave out 1e-9 at each end.
-        extreme: the probability, in each bin, of values at least as extreme as observed (by the test and its
-            alternative): the shaded part of a histogram. Their sum is the p-value if the distribution is exact, and
-            exceed / resamples if it is sampled.
+        extreme: the probability, in each bin, of deltas at least as extreme as the observed delta (for the test and its
+            alternative): the shaded part of a histogram. The sum over all bins is the p-value if the distribution is
+            exact, and exceed / resamples if it is sampled.
         resamples: number of resamples drawn, the first resamples of the report's seed; None for an exact distribution.
     """
 
@@ -633,12 +636,12 @@ class Distribution(ShortRepr):
 
 
 _OF_PAIR = 'report["A", "B"].{} for the pair of systems A and B'
-"""Advice for an attribute that a comparison has, but a report does not have."""
+"""The advice if a user asks a report for an attribute that only comparisons have."""
 
 
 @dataclass(frozen=True, repr=False)
 class ReportRecord(OtherNames):
-    """Scores, comparisons and the settings that reproduce them; `sigjax.Report` explains the fields."""
+    """Scores, comparisons, and the settings that reproduce them; `sigjax.Report` explains the fields."""
 
     _elsewhere = {
         **{name: _OF_PAIR.format(name) for name in ("pvalue", "p_value", "p_adjusted", "delta", "statistic", "better")},
@@ -700,15 +703,15 @@ class ReportRecord(OtherNames):
         return self.__dict__ | {"again": None, "compute_distribution": None, "evaluations": ()}
 
     def settings_dict(self) -> dict[str, Any]:
-        """The settings, and the sizes and hash of the data, as plain values; `runs` is omitted if there are none."""
+        """A dict of the settings, the sizes of the data, and their hash; `runs` is left out if there are no runs."""
         more = {"instances": self.num_instances, "units": self.num_units, "data": self.data}
         return asdict(self.settings) | more | ({"runs": self.runs} if self.runs else {})
 
     def distribution(self, a: str, b: str, *, metric: str | None = None, test: Test = "permutation") -> Distribution:
-        """The distribution of a delta: under the null hypothesis, or (`test="bootstrap"`) on bootstrap resamples.
+        """The distribution of a pair's delta under the null hypothesis, or (`test="bootstrap"`) on bootstrap resamples.
 
         It is computed from the data: exactly if that is quick, else from the first resamples of the seed (at most
-        8,192, about a second).
+        8,192, which take about a second).
 
         Args:
             a: the first system.

@@ -1,15 +1,15 @@
-"""Everything that determines a report: corrections for many pairs, tests, designs for repeated runs, and all options.
+"""Everything that determines a report: corrections of p-values, tests, designs for repeated runs, and all settings.
 
-Each of these is declared here, once. Everything else follows from these records: the adjusted p-values, flags and their
-refusals, the words of every output, the citations of the methods paragraph, the JSON Schema, the help pages, and the
-lists in tests.
+Each of these is declared here, once. Everything else follows from these records: the adjusted p-values, the flags, the
+error messages, the words of every output, the citations of the methods paragraph, the JSON Schema, the help pages, and
+the lists in tests.
 
 To add a correction that takes only p-values, add its name to `PValueCorrection`, its record, and the BibTeX entry that
 the record cites in `data/references.bib`. If a p-value rises, the function must not lower any adjusted p-value, because
-decisions on sampled p-values adjust the ends of the intervals of p. Far below 1, adjusted p-values must be proportional
-to p-values, and must keep their digits (use log1p and expm1 for 1 - p). Then the function also works for p-values that
-are too small for a double. To add a design, add its name to `Design`, and its record. If it exchanges or draws
-something new, extend `Units`, `testing.permutation` and `testing.bootstrap`.
+decisions on sampled p-values adjust both ends of the interval for p. Far below 1, adjusted p-values must be
+proportional to p-values, and must keep their digits (use log1p and expm1 for 1 - p). Then the function also works for
+p-values that are too small for a double. To add a design, add its name to `Design`, and its record. If it exchanges or
+draws something new, extend `Units`, `testing.permutation` and `testing.bootstrap`.
 """
 
 import math
@@ -23,26 +23,28 @@ import numpy as np
 from sigjax.records.options import Hint, option
 
 PValueCorrection = Literal["holm", "hochberg", "bonferroni", "bh", "by", "none"]
-"""The corrections that take only p-values."""
+"""The corrections that need only the p-values."""
 Correction = Literal[PValueCorrection, "maxt"]
 Adjust = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-"""Function that adjusts p-values. It takes distinct p-values `[p]`, ascending, and the first and the last rank `[p]` of
-the pairs with each p-value. It returns adjusted p-values `[p]`; results above 1 are cut later. The largest last rank is
-the number of pairs."""
+"""A function that adjusts p-values. Its arguments are the different p-values `[p]`, ascending, and the first and the
+last rank `[p]` of the pairs that have each p-value. It returns adjusted p-values `[p]`; results above 1 are cut later.
+The largest last rank is the number of pairs."""
 _SMALLEST = 1e-300
 """Doubles below about this number lose digits."""
 _SCALED_LARGEST, _GROUP_SPAN = -20.0, 250.0
-"""Constants for tiny p-values, in log10. `_SCALED_LARGEST`: the largest p-value of a group is scaled to this value.
-`_GROUP_SPAN`: the range of p-values in a group."""
+"""Tiny p-values are multiplied by a power of ten, in groups, so that they can be adjusted. Both numbers are in log10.
+`_SCALED_LARGEST`: the largest p-value of a group is scaled to this value. `_GROUP_SPAN`: the largest ratio of two
+p-values in a group."""
 
 
 @dataclass(frozen=True)
 class CorrectionMethod:
-    """One correction: its title after "adjusted by", its key in `data/references.bib`, and when to use it (`about`).
+    """A correction for multiple comparisons.
 
-    `bounds` says what the correction bounds: the probability of any false finding ("familywise"), the expected share of
-    false findings among all findings ("false discovery"), or neither (None). `adjust` is None if adjusted p-values are
-    counted on resamples of all pairs together (maxT).
+    `title` is the name in sentences ("adjusted by ..."), `cites` the key in `data/references.bib`, and `about` the text
+    on when to use it. `bounds` is what the correction bounds: the probability of any false finding ("familywise"), the
+    expected share of false findings among all findings ("false discovery"), or neither (None). `adjust` adjusts
+    p-values; it is None if adjusted p-values are counted on resamples of all pairs together (maxT).
     """
 
     name: Correction
@@ -59,14 +61,14 @@ class CorrectionMethod:
 
 
 def _least_from_here(values: np.ndarray) -> np.ndarray:
-    """Return `[pair]`: the smallest of each value and all values after it."""
+    """Return for each value the smallest of this value and all later values."""
     return np.minimum.accumulate(values[::-1])[::-1]
 
 
 def _by_rank(p: np.ndarray, last: np.ndarray, factor: float = 1.0) -> np.ndarray:
-    """Multiply each p-value by `factor` and the number of pairs, and divide it by its rank; return `[p]`.
+    """Multiply each p-value by `factor` and the number of pairs, and divide it by its rank `last`; return `[p]`.
 
-    As in every step-up procedure, a result is then replaced by the smallest result from there on.
+    As in every step-up procedure, each result is then replaced by the smallest of this result and all later results.
     """
     return _least_from_here(p * last[-1] * factor / last)
 
@@ -142,7 +144,7 @@ CORRECTIONS: dict[Correction, CorrectionMethod] = {
 
 
 def adjust(p_values: np.ndarray, correction: Correction, counts: np.ndarray | None = None) -> np.ndarray:
-    r"""Adjusted p-values `[pair]`, in the order of `p_values` `[pair]`; `counts` says how many pairs have each p-value.
+    r"""Adjusted p-values `[pair]`, in the order of `p_values` `[pair]`.
 
     `holm`: family-wise error, $\max_{j \le i} \min(1, (m - j + 1) p_{(j)})$ (Holm 1979), valid under any dependence.
     `hochberg`: the same error, $\min_{j \ge i} \min(1, (m - j + 1) p_{(j)})$ (Hochberg 1988), never above Holm's. It is
@@ -151,7 +153,8 @@ def adjust(p_values: np.ndarray, correction: Correction, counts: np.ndarray | No
     or positive dependence. `by`: the same under any dependence (Benjamini and Yekutieli 2001). `none`: unchanged
     p-values.
 
-    `maxt` is not a function of p-values; see `sigjax.multiple.decisions`.
+    If `counts` are given, each p-value belongs to this number of pairs. `maxt` is not a function of p-values; see
+    `sigjax.multiple.decisions`.
 
     >>> adjust(np.array([0.04, 0.01, 0.03]), "holm")
     array([0.06, 0.03, 0.06])
@@ -166,7 +169,7 @@ def adjust(p_values: np.ndarray, correction: Correction, counts: np.ndarray | No
 
 
 def _adjusted(ascending: np.ndarray, correction: Correction, counts: np.ndarray | None = None) -> np.ndarray:
-    """Adjust ascending p-values `[pair]`, as `adjust` does for p-values in any order."""
+    """Adjust p-values `[pair]` that are in ascending order, as `adjust` does for p-values in any order."""
     adjusted = CORRECTIONS[correction].adjust
     if adjusted is None:
         raise ValueError(f"{correction} needs resamples of all pairs together")
@@ -179,8 +182,9 @@ def _adjusted(ascending: np.ndarray, correction: Correction, counts: np.ndarray 
 def log10_adjusted(p_adjusted: np.ndarray, log10_p: np.ndarray, correction: Correction) -> np.ndarray:
     """Base-10 logarithms `[pair]` of adjusted p-values `[pair]`, also for p-values that are too small for a double.
 
-    Such p-values are multiplied by a power of ten, in groups that doubles can hold. The correction's factor for the
-    scaled p-values is also the factor for the logarithms `[pair]`.
+    `log10_p` `[pair]` are the logarithms of the p-values before the correction. Tiny p-values are multiplied by a power
+    of ten, in groups that doubles can hold. The correction multiplies the scaled and the unscaled p-values by the same
+    factor.
 
     >>> log10_adjusted(np.array([0.0, 0.02]), np.array([-400.0, np.log10(0.02)]), "holm").round(3)
     array([-399.699,   -1.699])
@@ -208,7 +212,7 @@ Design = Literal["together", "crossed", "nested", "models"]
 
 @dataclass(frozen=True)
 class TestMethod:
-    """A test of pairs: the keys of its entries in `data/references.bib`, and what its random draws are called."""
+    """A test of pairs: the keys of its entries in `data/references.bib`, and the words for its random draws."""
 
     __test__ = False  # pytest must not collect it
     name: Test
@@ -232,8 +236,8 @@ class DesignMethod:
     The permutation test `exchanges` units with all their runs, outputs within units, or whole runs. The bootstrap
     `draws` units with all their runs, or units and then outputs within each unit; it does not exist (None) if runs are
     trained models. `words` is a sentence of the methods paragraph. `cites` has the citation keys of its permutation
-    test, in place of the keys of the paired test. `beside` is the text after the name of a test in tables. `refused` is
-    the message if no part of the analysis uses the design.
+    test, in place of the keys of the paired test. `beside` is a dict from a test to the text after the test's name in
+    tables. `refused` is the message if no part of the analysis uses the design.
     """
 
     name: Design
@@ -245,7 +249,7 @@ class DesignMethod:
     refused: str = ""
 
     def reason_against(self, tests: Sequence[Test], *, intervals: bool) -> str | None:
-        """Say why these tests, with or without intervals, do not fit the design; None if they fit."""
+        """Return the reason why these tests, with or without intervals, do not fit the design; None if they fit."""
         used = set(tests) & set(self.beside) or (intervals and self.draws == "outputs")
         allowed = set(tests) == {"permutation"} if self.draws is None else self.exchanges == self.draws or used
         return None if allowed else self.refused
@@ -295,7 +299,7 @@ else:
     Array = Any  # Any, because importing JAX takes long
 """An array of NumPy or of JAX (possibly traced)."""
 Score = Callable[[Any], Any]
-"""Function from sums `[..., stat]` to scores `[...]`. Both are arrays of NumPy or of JAX (possibly traced)."""
+"""A function from sums `[..., stat]` to scores `[...]`. Both are arrays of NumPy or of JAX (possibly traced)."""
 
 Method = Literal["auto", "exact", "montecarlo", "dp", "tree"]
 Alternative = Literal["two-sided", "greater", "less"]
@@ -317,7 +321,7 @@ DEFAULT_RESAMPLES = 100_000
 
 
 def bonferroni_level(level: float, count: float) -> float:
-    """Return the level of each of `count` intervals that makes all of them simultaneous, whatever their dependence.
+    """Return the level of each single interval that makes `count` intervals simultaneous, whatever their dependence.
 
     >>> round(bonferroni_level(0.95, 10), 6), bonferroni_level(0.95, 1)
     (0.995, 0.95)
@@ -326,20 +330,20 @@ def bonferroni_level(level: float, count: float) -> float:
 
 
 def _bounding(rate: str) -> str:
-    """List the titles of the corrections that take only p-values and bound this error rate."""
+    """Return a text with the names of the corrections that need only p-values and bound this error rate."""
     names = [f'"{each.name}"' for each in CORRECTIONS.values() if each.bounds == rate and not each.is_resampled]
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 class Interval(NamedTuple):
-    """An interval `[low, high]` on the scale of its number."""
+    """A confidence interval `[low, high]`, on the scale of its number (a score, a delta or a p-value)."""
 
     low: float
     high: float
 
 
 class Bounds(NamedTuple):
-    """Bounds of a number, or of both ends of an interval. For text, a pattern that the whole text must match."""
+    """Bounds of a number, or of both ends of an interval; for text, a regular expression for the whole text."""
 
     least: float | None = None
     most: float | None = None
@@ -363,7 +367,7 @@ Hash = Annotated[str, Bounds(pattern="[0-9a-f]{16}")]
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Everything that determines a report, given the data: the options of `compare` except how and where it runs."""
+    """Everything that determines a report, besides the data: all options of `compare` except how and where it runs."""
 
     test: InitVar[Test | Sequence[Test]] = option(
         "permutation", "Permutation test, bootstrap test, or both.", group="Main options"
@@ -509,7 +513,7 @@ class Settings:
 
     @cached_property
     def alpha(self) -> float:
-        """The threshold for p: 1 - level."""
+        """The significance threshold for p-values: 1 - `confidence_level`."""
         return round(1 - self.confidence_level, 12)  # 1 - 0.95 is slightly above 0.05, so p = 0.05 would be significant
 
     @cached_property

@@ -1,8 +1,8 @@
 """Where to run: NumPy, or the devices of one JAX platform. The choice changes the time, never a result.
 
-This is the only module that calls JAX's compiler, keeps its programs, and sets up JAX for sigjax. Outside of the calls
-made here, JAX's settings belong to the user. The module also lists the devices, explains why there is no GPU, and
-detects that a GPU has too little memory.
+This is the only module that calls JAX's compiler, keeps compiled programs, and sets up JAX for sigjax. JAX has sigjax's
+settings only during these calls; the user's settings are not changed. The module also lists the devices, explains why
+there is no GPU, and detects that a GPU has too little memory.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ from sigjax.run.files import cache_folder
 from sigjax.version import install_command, installed_version
 
 _CARDS = ("/dev/nvidia0", "/dev/nvidiactl", "/dev/dxg")
-"""Files of which at least one exists if there is an NVIDIA GPU: on a machine, in a container, or in Windows (WSL2)."""
+"""Device files of NVIDIA GPUs, on a machine, in a container, or in Windows (WSL2). At least one exists if there is a
+GPU."""
 UNUSABLE = (RuntimeError, AssertionError)
 """Errors that JAX raises if a device is missing; it is an AssertionError if JAX_PLATFORMS names no device that
 exists."""
 Kernel = Callable[..., Array | tuple[Array, ...]]
-"""A kernel is a function from arrays, and static arguments by keyword, to an array or several arrays. It is written
-once for NumPy and JAX, because it uses the array namespace of its arguments."""
+"""A kernel is a function of arrays that returns an array or several arrays; constants are passed by keyword. It is
+written once for NumPy and JAX, because it uses the array namespace of its arguments."""
 
 
 def why_no_gpu() -> str:
@@ -75,7 +76,7 @@ def devices() -> dict[str, str]:
 
 
 def first_line(error: BaseException) -> str:
-    """JAX's message about a missing device, in one line."""
+    """The first line of JAX's message about a missing device; if it is empty, a text of sigjax."""
     named = f"JAX_PLATFORMS is {os.environ.get('JAX_PLATFORMS')!r}, and this machine has none of these"
     return str(error).partition("\n")[0] or named
 
@@ -87,7 +88,8 @@ def out_of_memory(error: RuntimeError) -> bool:
 
 
 _by_numpy: dict[float, float] = {}
-"""Nominal seconds of a piece of work -> total nominal seconds that NumPy has spent on pieces with this cost."""
+"""A dict from the nominal seconds of a piece of work to the total nominal seconds that NumPy has spent on such
+pieces."""
 _MOST_SIZES = 4096
 _WIDE_VECTORS = {"xla_cpu_prefer_vector_width": 512}
 _SETTINGS: dict[str, Any] = {
@@ -99,13 +101,13 @@ _SETTINGS: dict[str, Any] = {
     "transfer_guard_device_to_device": "allow",
     "transfer_guard_device_to_host": "allow",
 }
-"""Settings of JAX that programs of sigjax rely on."""
+"""Settings of JAX on which compiled programs of sigjax rely."""
 _SILENT = [0, 10, 2]
 """First version of JAX that prints no messages when it loads its compilation cache."""
 _MOST_KEPT = 2**28
-"""Commands keep at most this many bytes of compiled programs on disk: room for some thousand programs."""
+"""Commands keep at most this many bytes of compiled programs on disk, which is enough for a few thousand programs."""
 _AXIS = "device"
-"""Name of the axis of devices."""
+"""The name, for JAX, of the array axis that is split among devices."""
 
 _process = {"forked": False}
 
@@ -119,7 +121,7 @@ def imported_jax() -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """NumPy (no devices) or the devices of one JAX platform."""
+    """What computes: NumPy (then there are no devices), or the devices of one JAX platform."""
 
     platform: str
     """numpy, cpu or gpu."""
@@ -137,9 +139,9 @@ def has_started() -> bool:
 
 
 def _after_fork() -> None:
-    """Note whether the parent had started JAX.
+    """Remember, in a forked process, whether its parent had started JAX.
 
-    JAX's threads do not survive the fork, so calls would wait for them forever.
+    JAX's threads do not exist in the forked process, so calls would wait for them forever.
     """
     _process["forked"] |= has_started()
 
@@ -159,7 +161,7 @@ def reason_against() -> str | None:
 
 
 def keep_programs() -> None:
-    """For commands: let JAX cache compiled programs for later commands on this processor, unless the user set a cache.
+    """Let JAX keep compiled programs on disk for later commands on this processor, unless the user set a cache.
 
     If the cache is too large, delete its oldest programs, up to half.
     """
@@ -214,9 +216,9 @@ def jax_scope() -> Generator[None, None, None]:
 
 @contextmanager
 def host_scope() -> Generator[None, None, None]:
-    """`jax_scope` for a function that is called on the host and may use `jax.numpy`; does nothing without JAX.
+    """`jax_scope` for a function that is called on the host and may use `jax.numpy`; no effect without JAX.
 
-    If a device has too little memory, it raises `InputError` with a readable message.
+    If a device runs out of memory, raise `InputError` with a message that says what to do.
     """
     try:
         with jax_scope() if "jax" in sys.modules else nullcontext():
@@ -231,7 +233,7 @@ def host_scope() -> Generator[None, None, None]:
 
 
 def program(kernel: Kernel, static: tuple[tuple[str, Any], ...], devices: tuple[Any, ...]) -> Callable[..., Any]:
-    """The function that `compiled` passes to JAX's compiler."""
+    """The function that `compiled` passes to JAX's compiler: the kernel with its constants, split among the devices."""
     function = partial(kernel, **dict(static))
     if not devices:
         return function
@@ -257,14 +259,14 @@ def compiled(
     *,
     wide_vectors: bool = False,
 ) -> Callable[..., Any]:
-    """A kernel `(*arrays, **static) -> arrays`, compiled for its static arguments; it computes in float64 and int64.
+    """A kernel `(*arrays, **static) -> arrays`, compiled for its constants `static`; it computes in float64 and int64.
 
-    The same arguments return the same program. It is compiled once for each set of shapes. Nothing else calls
-    `jax.jit`. The program runs on the first device of `platform`, by default on JAX's default device. If `devices` are
-    given, it runs on all of them: its first argument and its results are split among the devices along their first
-    axis, and every device gets a copy of the other arguments. `wide_vectors` makes fused kernels up to twice as fast on
-    a CPU that has such vectors (measured). XLA (of JAX 0.10.2) then rounds arctan differently, so do not use it for
-    functions of users.
+    Calls with the same arguments return the same program, which is compiled once for each combination of array shapes.
+    Nothing else in sigjax calls `jax.jit`. The program runs on the first device of `platform`, by default on JAX's
+    default device. If `devices` are given, it runs on all of them: its first argument and its results are split among
+    the devices along their first axis, and every device gets a copy of the other arguments. `wide_vectors` makes fused
+    kernels up to twice as fast on a CPU with vectors of 512 bits (measured). With it, XLA (of JAX 0.10.2) rounds arctan
+    differently, so do not use it for functions that users wrote.
 
     Raises:
         InputError: JAX cannot be called here, see `reason_against`. Only this call checks it, not the compiled program.
@@ -304,7 +306,7 @@ def sharding(devices: tuple[Any, ...], *, split: bool) -> Any:
 
 
 def on_all_devices(devices: tuple[Any, ...], data: Any) -> Any:
-    """Copy arrays (or tuples of arrays) to each device."""
+    """Copy arrays (or tuples of arrays) to each device, and return the copies."""
     jax = imported_jax()
     with jax_scope():
         return jax.device_put(data, sharding(devices, split=False))
@@ -322,14 +324,14 @@ def is_traceable(function: Callable[..., Any], *shapes: tuple[int, ...]) -> bool
 
 
 def choose_backend(device: Device, cost: Cost) -> Backend:
-    """The backend for the requested device, and for work that has this cost in NumPy.
+    """The backend for the requested device, and for work with this cost in NumPy.
 
     If small work is repeated, it is compiled as soon as NumPy has spent as much time on it as compiling takes. So the
-    total time is at most twice the time of the better choice (the ski rental problem). If JAX has a cache folder, the
-    work is compiled sooner, because the program may be there.
+    total time is at most twice the time of the better choice (the ski rental problem). If JAX has a cache of compiled
+    programs on disk, the work is compiled sooner, because its program may be there.
 
     Raises:
-        InputError: the requested platform does not exist here.
+        InputError: the requested device cannot be used here.
     """
     if device == "numpy":
         return NUMPY
@@ -360,8 +362,8 @@ def choose_backend(device: Device, cost: Cost) -> Backend:
 
 
 _FRACTION = 0.4
-"""Share of a GPU's memory that replicates may take. It is below one half, because memory holds two copies while a piece
-is added."""
+"""The share of a GPU's memory that replicates may take. It is below one half, because the memory holds two copies of
+all replicates while new ones are added."""
 
 
 def room(backend: Backend) -> float:
@@ -373,9 +375,10 @@ def room(backend: Backend) -> float:
 
 
 def most_bytes(backend: Backend, *, counts: bool = False) -> int:
-    """Return up to which size in bytes integers are split into single bytes before a matrix product.
+    """Return the largest size, in bytes, of integers that are split into single bytes before a matrix product.
 
-    The weights of the product are masks, or with `counts` bootstrap counts. 0 if products should use floats only.
+    Products of bytes are faster; if the result is 0, products use floats only. The integers are multiplied by byte-wide
+    weights: swap masks or, if `counts` is true, bootstrap counts.
 
     Products of bytes and masks take 0.55 to 0.7 of the time of float32 in XLA under Linux on x86 (measured), and four
     times as long if XLA was built without kernels for such products. Tensor cores of GPUs multiply bytes about thirty

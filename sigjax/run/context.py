@@ -1,8 +1,8 @@
-"""The execution context of a report: device, progress bars and checkpoint; and threads and memory of this machine.
+"""The execution context of a report (device, progress bars and checkpoint), and the machine's threads and memory.
 
-The front doors (`compare` and others) make a `Context` and hand it down to the tests. Each test asks it for a `Run`: a
-range of resamples under a seed, on a backend. Threads are used for work that releases the interpreter lock, as NumPy
-and compiled programs do. Results keep their order, and this module changes no number.
+The public functions (`compare` and others) make a `Context` and hand it down to the tests. Each test gets a `Run` from
+it: a range of resamples of a seed, on a backend (NumPy or JAX). Threads are used for work that releases the interpreter
+lock, as NumPy and compiled programs do. Results keep their order, and this module changes no number.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
 
 _MANY = 32
-"""Threads are used only for at least this many items, because they save no time for fewer."""
+"""`in_threads` uses threads only for at least this many items, because threads save no time for fewer items."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _FRACTION = 0.5
 """Replicates may take up to this share of the setting `memory`."""
 _LONG = 10.0
-"""Seconds after which sigjax announces work that may take minutes."""
+"""Work that may take minutes is announced after this many seconds."""
 _MISSING = "not installed"
 _EXTRAS = {
     "mt": "sacrebleu",
@@ -72,7 +72,7 @@ def _pool(process: int) -> ThreadPoolExecutor:
 
 
 def ahead(function: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
-    """Yield the results of the function in the order of the items.
+    """Yield the results of the function for each item, in the order of the items.
 
     Meanwhile, `workers` threads compute the next results. If there is one worker, no threads are used.
 
@@ -126,17 +126,17 @@ def on_all_cores(kernel: Callable[..., Array], values: np.ndarray, *items: np.nd
 
 
 def gib(shape: tuple[int, int]) -> float:
-    """GiB of replicates `[row, resample]` of this shape."""
+    """The memory, in GiB, of float64 replicates `[row, resample]` of this shape."""
     return math.prod(shape) * 8 / 2**30
 
 
 def fits(needed: float, settings: Settings) -> bool:
-    """Whether memory suffices to keep replicates of this many GiB."""
+    """Whether the setting `memory` allows replicates of this many GiB (`needed`)."""
     return needed <= _FRACTION * settings.memory
 
 
 def memory_for(needed: float) -> float:
-    """The least `memory` setting, in GiB to two decimals, for replicates of this many GiB.
+    """The smallest setting `memory`, in GiB to two decimals, that allows replicates of this many GiB (`needed`).
 
     >>> memory_for(0.123)
     0.25
@@ -150,7 +150,7 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 
 def installed() -> dict[str, str]:
-    """Return a dict from names of packages, devices and extras to texts: versions, or what is there."""
+    """Return a dict of texts about this installation: versions of packages, devices, and extras."""
     extras = [f"{extra} ({installed_version(package) or _MISSING})" for extra, package in _EXTRAS.items()]
     packages = versions() | {"jaxlib": installed_version("jaxlib")}
     named = {name: version or _MISSING for name, version in packages.items()}
@@ -158,9 +158,10 @@ def installed() -> dict[str, str]:
 
 
 _DELAY, _REDRAWN = 1.0, 0.1
-"""`_DELAY`: seconds of work before its progress is first drawn. `_REDRAWN`: seconds between two drawings."""
+"""`_DELAY`: a progress bar appears after this many seconds of work. `_REDRAWN`: seconds between two updates of the
+bar."""
 _NUMBERS, _FEWEST_RESAMPLES = 2**22, 64
-"""A block has at most `_NUMBERS` sums, but at least `_FEWEST_RESAMPLES` resamples."""
+"""`Run.blocks` makes blocks of at most `_NUMBERS` sums, but of at least `_FEWEST_RESAMPLES` resamples."""
 
 
 class NotTraceable(ValueError):
@@ -173,22 +174,22 @@ class NotTraceable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A range of resamples of a seed, and how they are drawn: everything except the data."""
+    """A range of resamples of a seed, with the backend, the progress and the checkpoint for drawing them."""
 
     resamples: int
-    """The end of the range; as in `range`, it is not included."""
+    """The end of the range of resamples; as in `range`, it is not included."""
     seed: int
     backend: Backend = NUMPY
     advance: Callable[[int], object] = lambda done: None
     """A function that the run calls with the number of resamples done so far."""
     start: int = 0
-    """Resamples before this index are skipped."""
+    """The index of the first resample of the range."""
     checkpoint: Checkpoint = NO_CHECKPOINT
     stays: bool = False
-    """Whether replicates stay on the device. If so, the last columns of a piece may be padding."""
+    """Whether replicates stay on the device. If so, the last columns of a piece of replicates may be padding."""
 
     def blocks(self, num_columns: int) -> Iterator[Run]:
-        """Divide the run into blocks with a limited number of sums; a resample has `num_columns` sums."""
+        """Yield the run in parts with a limited number of sums each; a resample has `num_columns` sums."""
         size = 2 ** max(_FEWEST_RESAMPLES, _NUMBERS // num_columns).bit_length() // 2
         for start in range(self.start, self.resamples, size):
             yield replace(self, start=start, resamples=min(start + size, self.resamples))
@@ -196,37 +197,37 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The device, progress and checkpoint that all runs of a report, or of one of its metrics, share."""
+    """The device, progress bars and checkpoint that all tests of a report, or of one of its metrics, share."""
 
     device: Device
     progress: bool = False
     """Whether progress bars may be drawn."""
     file: ShardFile | None = None
-    """The file with tallies, which also names the shard to draw. If None, all resamples are drawn, and no tallies are
-    kept."""
+    """The file that keeps results of resamples (tallies), and tells which part of the resamples (shard) to draw. If
+    None, all resamples are drawn, and no tallies are kept."""
     backend: Backend = NUMPY
     label: str = ""
-    """Position of the metric and the number of metrics, for the progress bar."""
+    """A text for the progress bar: the position of the metric and the number of metrics."""
     key: Key = ()
-    """The names of the metric and of further groups of runs, under which tallies are kept."""
+    """The names under which results of resamples (tallies) are kept: the metric, and further groups of runs."""
 
     def at(self, name: str) -> Context:
-        """The context of one metric, or of another group of runs; its tallies are kept under this name."""
+        """The context of one metric, or of another group of runs, whose results are kept under this `name`."""
         return replace(self, key=(*self.key, name))
 
     @property
     def is_part(self) -> bool:
-        """Whether this process works on one of several shards, so that it cannot compute final results."""
+        """Whether this process draws only a part (shard) of the resamples, so that it has no final results."""
         return self.file is not None and self.file.shard.count > 1
 
     def checkpoint(self, name: str) -> Checkpoint:
-        """The checkpoint of the run with this name."""
+        """The checkpoint that keeps the results of the run with this name."""
         return NO_CHECKPOINT if self.file is None else Checkpoint(self.file, (*self.key, name))
 
     def sized(self, cost: Cost, *, on_host: bool = False) -> Context:
-        """The same context with the backend for work of this cost.
+        """The same context, with the backend (NumPy or JAX) that suits work of this cost.
 
-        With `on_host`, the backend is NumPy; but the requested device must exist.
+        If `on_host` is true, the backend is NumPy; but the requested device must exist.
         """
         backend = choose_backend(self.device, Cost() if on_host else cost)
         return replace(self, backend=NUMPY if on_host else backend)
@@ -235,10 +236,10 @@ class Context:
     def run(
         self, name: str, resamples: int, seed: int, *, compiles: Metric | None = None
     ) -> Generator[Run, None, None]:
-        """A run with a progress bar; `name` labels the bar and the checkpoint.
+        """A context: a run with a progress bar. `name` is the name of the run for the bar and the checkpoint.
 
         Raises:
-            NotTraceable: the user chose the device, and it cannot compile the score of the metric.
+            NotTraceable: the user chose the device, and JAX cannot compile the score of the metric `compiles`.
         """
         own = range(resamples) if self.file is None else self.file.shard.of(range(resamples))
         with self.progress_bar(name, len(own), compiles=bool(self.backend.devices)) as advance:
@@ -250,12 +251,15 @@ class Context:
     def progress_bar(
         self, name: str, total: int | None = None, *, compiles: bool = False
     ) -> AbstractContextManager[Callable[[int], object]]:
-        """The progress bar for this metric."""
+        """A context: a progress bar for the run `name` of this metric.
+
+        `total` and `compiles` are as in the function `progress_bar`.
+        """
         label = " ".join(filter(None, (*self.key, self.label, name)))
         return progress_bar(label, total, visible=self.progress, compiles=compiles)
 
     def _traceable(self, metric: Metric) -> Backend:
-        """The backend; NumPy if JAX cannot compile the metric and the user did not choose the device."""
+        """Return the backend, or NumPy with a warning if JAX cannot compile the metric."""
         if not self.backend.devices or is_traceable(metric.score, (2, len(metric.stat_names))):
             return self.backend
         if self.device != "auto":
@@ -270,7 +274,7 @@ class Context:
 
 @dataclass(eq=False, slots=True)
 class _Step:
-    """Work that is running, and how much of it is done."""
+    """A piece of work that is running, and how much of it is done."""
 
     label: str
     total: int | None
@@ -278,7 +282,7 @@ class _Step:
     done: int = 0
     began: float = field(default_factory=time.monotonic)
     context: Variables = field(default_factory=copy_context)
-    """The context variables of the caller, from which a notebook knows in which cell to draw."""
+    """The context variables of the caller, from which a notebook knows the cell below which to draw."""
     ended: Event = field(default_factory=Event)
 
     def advance(self, done: int) -> None:
@@ -286,7 +290,7 @@ class _Step:
         self.done = done
 
     def __str__(self) -> str:
-        """The progress: "3 of 10", or the time so far if the total is unknown."""
+        """The progress as a text: "3 of 10", or the time so far if the total is unknown."""
         if self.compiles and not self.done:
             return "compiling"
         if self.total is None:
@@ -295,9 +299,10 @@ class _Step:
 
 
 _STEPS: list[_Step] = []
-"""Running steps in this process, the outermost step first. The last step is drawn."""
+"""The work that is running in this process, with a progress bar for each nested piece, outermost first. The last piece
+is drawn."""
 _BUSY, _DRAWING = Event(), Lock()
-"""`_BUSY`: an event that is set while any step is running. `_DRAWING`: a lock that the drawing thread holds until its
+"""`_BUSY`: an event that is set while `_STEPS` is not empty. `_DRAWING`: a lock that the drawing thread holds until its
 line is erased."""
 
 
@@ -305,13 +310,14 @@ line is erased."""
 def progress_bar(
     label: str, total: int | None = None, *, visible: bool, compiles: bool = False, advice: str = ""
 ) -> Generator[Callable[[int], object], None, None]:
-    """Yield a function that takes the number of items done so far.
+    """A context: a progress bar with a label. It yields a function that takes the number of items done so far.
 
-    After a second, a bar appears in the terminal (stderr) or the notebook.
+    If `visible` is true, a bar appears in the terminal (stderr) or the notebook after a second of work. `total` is the
+    number of items.
 
-    Nested bars share one line. If the work `compiles`, the bar says "compiling" until the first item is done. Work with
-    an `advice` may take minutes: if no bar can be drawn, as in a log, one line on stderr names the work and gives the
-    advice after some seconds.
+    Nested bars share one line. If `compiles` is true, the bar shows "compiling" until the first item is done. `advice`
+    is for work that may take minutes: if no bar can be drawn, as in a log, one line on stderr names the work and gives
+    the advice after some seconds.
     """
     if not (visible and (_in_notebook() or is_terminal(sys.stderr))):
         line = None
@@ -334,7 +340,7 @@ def progress_bar(
     finally:
         step.ended.set()
         if step is _STEPS[0]:
-            with _DRAWING:  # the lock is free only if the bar's line is erased
+            with _DRAWING:  # the lock is free only after the bar's line is erased
                 pass
         _STEPS.remove(step)
         if not _STEPS:
@@ -342,7 +348,7 @@ def progress_bar(
 
 
 def _say_long(label: str, total: int | None, advice: str) -> None:
-    """Name the work that is under way on stderr, with advice."""
+    """Print a line on stderr that names the work under way and gives the advice."""
     of_all = "" if total is None else f" ({total:,})"
     print(f"sigjax: still at {label}{of_all} after {_LONG:.0f} s; {advice}", file=sys.stderr)
 
@@ -351,7 +357,7 @@ Keywords = ParamSpec("Keywords")
 
 
 def with_progress(function: Callable[Keywords, Result]) -> Callable[Keywords, Result]:
-    """Show the progress of a public function if its `options` ask for `progress`; inner work draws its own bars."""
+    """A decorator of a public function: show a progress bar with its name if `progress` is set in its `options`."""
 
     @wraps(function)
     def working(*args: Keywords.args, **keywords: Keywords.kwargs) -> Result:
@@ -385,7 +391,7 @@ def _draw_steps() -> None:
 
 
 def _draw_within(outermost: _Step) -> None:
-    """Draw the innermost step repeatedly, until the outermost step ends."""
+    """Draw the progress of the innermost piece of work repeatedly, until the outermost piece ends."""
     if outermost.ended.is_set():
         return
     with _cell() if _in_notebook() else _line() as draw:
@@ -395,7 +401,7 @@ def _draw_within(outermost: _Step) -> None:
 
 @contextmanager
 def _line() -> Generator[Callable[[_Step], None], None, None]:
-    """Yield a function that draws a step in one line of the terminal; at the end, the line is erased.
+    """Yield a function that draws a progress bar in one line of the terminal; at the end, the line is erased.
 
     Until then, other output to stderr appears above the line.
     """
@@ -419,7 +425,7 @@ def _line() -> Generator[Callable[[_Step], None], None, None]:
 
 @contextmanager
 def _cell() -> Generator[Callable[[_Step], None], None, None]:
-    """Yield a function that draws a step below a notebook cell, without widgets; at the end, the drawing is removed."""
+    """Yield a function that draws a progress bar below a notebook cell, without widgets; at the end, it is removed."""
     from IPython.display import HTML, display  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
 
     handle: Any = display(HTML(""), display_id=True)

@@ -1,7 +1,7 @@
-"""Files as bytes and text: read within size limits, and written whole or not at all.
+"""Files as bytes and text: read within size limits, and written completely or not at all.
 
-Gzip data is unpacked on reading, whatever the name of the file. If the disk is full or the process is killed, the old
-file stays as it was. To refuse a file means to raise `InputError`, with a one-line message.
+Gzip data is unpacked on reading, whatever the name of the file. If the disk is full or the process is killed during
+writing, the old file is not changed. To refuse a file means to raise `InputError`, with a one-line message.
 """
 
 import errno
@@ -35,17 +35,17 @@ OLD_OFFICE_MAGIC = b"\xd0\xcf\x11\xe0"
 _HEAD = 2**16
 """Number of first bytes from which the format is recognized."""
 _LARGEST_RATIO, _LARGEST_PACKED = 200, 2**28
-"""A file is refused if unpacking makes it larger than `_LARGEST_PACKED` bytes, and by more than the factor
-`_LARGEST_RATIO`."""
+"""A packed file is refused if its unpacked content has more than `_LARGEST_PACKED` bytes, and more than
+`_LARGEST_RATIO` times the bytes of the packed file."""
 _LARGEST_PIPE = 2**30
 _DESCRIPTOR = re.compile(r"/dev/(stdin|fd/\d+)|/proc/(self|\d+)/fd/\d+")
-"""Paths of pipes that can be read: standard input, and `<(command)` of a shell."""
+"""Paths of pipes that can be read: standard input, and the pipes that a shell makes for `<(command)`."""
 _PIPES: ContextVar[dict[str, bytes] | None] = ContextVar("pipes", default=None)
 
 
 @contextmanager
 def naming(file: str) -> Generator[None, None, None]:
-    """A context that puts the file's name before messages, for code that does not know the name."""
+    """A context that puts the name `file` before error messages, for code that does not know the name."""
     try:
         yield
     except InputError as error:
@@ -70,7 +70,7 @@ def discard_output() -> None:
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The content of a file, unpacked."""
+    """The content of a file; gzip data is unpacked."""
     file = os.fsdecode(path)
     data = _content(file)
     if not data.startswith(GZIP_MAGIC):
@@ -84,7 +84,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def read_head(path: str | os.PathLike[str]) -> tuple[str, bytes]:
-    """The name of a file in lower case without .gz, and its first bytes, unpacked. For a folder, there are no bytes.
+    """Return the name of a file, in lower case without .gz, and its first bytes, unpacked; a folder has no bytes.
 
     Errors in packed data are ignored here: `read_bytes` reports them, since it reads the whole file.
     """
@@ -109,18 +109,18 @@ def _is_wide(data: bytes) -> bool:
 
 
 def is_spreadsheet(_: str, head: bytes) -> bool:
-    """Whether a file is from Excel or LibreOffice, by the first member of its archive."""
+    """Whether a file with the first bytes `head` is a spreadsheet of Excel or LibreOffice."""
     return head.startswith(OLD_OFFICE_MAGIC) or (head.startswith(ZIP_MAGIC) and head.startswith(_OFFICE, 30))
 
 
 def files_inside(folder: str, pattern: str) -> list[str]:
-    """The files in a folder whose names match a pattern, packed or not."""
+    """The files in a folder whose names match a pattern (such as `*.csv`), with or without .gz at the end."""
     paths = {path for name in (pattern, f"{pattern}.gz") for path in Path(folder).glob(name)}
     return sorted(map(os.fsdecode, paths))
 
 
 def folder_refusal(folder: str, option: str = "") -> InputError:
-    """The message if the user gives a folder instead of files. `option` is the option that takes the files, if any."""
+    """The error if the user gives a folder instead of files; `option` is the option that takes the files, if any."""
     endings = set[str]()
     with suppress(OSError):
         endings = {os.path.splitext(entry.name)[1] for entry in os.scandir(folder) if entry.is_file()}
@@ -130,24 +130,26 @@ def folder_refusal(folder: str, option: str = "") -> InputError:
 
 
 def growth_limit(packed: int) -> int:
-    """The largest allowed size after unpacking, from the number of packed bytes."""
+    """The largest allowed number of unpacked bytes, from the number of packed bytes."""
     return max(_LARGEST_RATIO * packed, _LARGEST_PACKED)
 
 
 _LONGEST_GAP = 24
-"""Between two entries of an archive are at most this many bytes: the sizes and the checksum of the earlier entry."""
+"""There are at most this many bytes between two entries of an archive: the sizes and the checksum of the earlier
+entry."""
 _ENTRY_HEAD = 30
-"""Number of bytes of an entry's header, without its name and the extra fields."""
+"""The number of bytes in the header of an archive's entry, without the entry's name and the extra fields."""
 
 
 def read_arrays(file: IO[bytes], largest: int) -> dict[str, np.ndarray]:
-    """All arrays of an .npz archive; more than `largest` bytes, and pickled arrays, are refused.
+    """Return all arrays of an .npz archive by name; refuse more than `largest` bytes, and pickled arrays.
 
     NumPy stops reading at the end of an array and trusts the directory of the archive. This function reads every entry
     to its end, which checks the checksum, and notices entries that are missing from the directory.
 
     Raises:
-        InputError: the archive is too large, names an array twice, or holds something else.
+        InputError: the archive is too large, has two arrays of the same name, or contains anything that is not an
+            array.
         Exception: for damaged files, NumPy and zipfile raise about twelve kinds of exceptions.
     """
     arrays: dict[str, np.ndarray] = {}
@@ -172,13 +174,13 @@ def read_arrays(file: IO[bytes], largest: int) -> dict[str, np.ndarray]:
 
 
 def _check_gap(end: int, start: int) -> None:
-    """Refuse unexpected bytes between an entry of an archive and the next part."""
+    """Refuse an archive with unexpected bytes between the end of an entry and the start of the next part."""
     if start - end > _LONGEST_GAP:
         raise BadZipFile("the directory of the archive lacks an entry")
 
 
 def _content(file: str, most: int = -1) -> bytes:
-    """The content of a file, not unpacked: all bytes, or only the first `most` bytes."""
+    """The content of a file, not unpacked: the first `most` bytes, or all bytes if `most` is negative."""
     try:
         mode = os.stat(file).st_mode
         if stat.S_ISFIFO(mode) and _DESCRIPTOR.fullmatch(file):
@@ -216,7 +218,7 @@ def _pipe(file: str) -> bytes:
 
 
 def _unpacked_head(packed: bytes) -> bytes:
-    """The first bytes of gzip data that may be truncated; a file may have several members."""
+    """The first unpacked bytes of gzip data, which may be truncated, and may consist of several parts (members)."""
     head = b""
     while packed.startswith(GZIP_MAGIC) and len(head) < _HEAD:
         member = zlib.decompressobj(wbits=31)
@@ -226,7 +228,7 @@ def _unpacked_head(packed: bytes) -> bytes:
 
 
 def _unpacked(file: str, data: bytes) -> bytes:
-    """The unpacked gzip data; a zip bomb is refused."""
+    """Unpack gzip data; refuse a zip bomb (few bytes that unpack to very many)."""
     limit = growth_limit(len(data))
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
         content = packed.read(limit + 1)
@@ -243,7 +245,7 @@ def read_text(path: str) -> str:
 
 
 def decode_text(file: str, data: bytes) -> str:
-    r"""Text of UTF-8 or UTF-16 with line ends as `\n`; a byte order mark at the start is dropped."""
+    r"""Decode UTF-8 or UTF-16; line ends become `\n`, and a byte order mark at the start is dropped."""
     text = _decode(file, data).removeprefix("\ufeff")
     if not text.strip():
         raise InputError(f"{file}: is empty; expected results")
@@ -251,7 +253,7 @@ def decode_text(file: str, data: bytes) -> str:
 
 
 def read_segments(path: str) -> list[str]:
-    r"""The segments of a text, one per line.
+    r"""The segments of a text file, one per line.
 
     An empty line is an empty segment; the last line may end without a line break.
 
@@ -265,7 +267,7 @@ def read_segments(path: str) -> list[str]:
 
 
 def _decode(file: str, data: bytes) -> str:
-    """Decode UTF-8, or UTF-16 if it begins with a byte order mark."""
+    """Decode UTF-8, or UTF-16 if the data begin with its byte order mark; the name `file` is for messages."""
     if is_spreadsheet(file, data):
         raise InputError(f"{file}: is a spreadsheet (Excel, LibreOffice), where text is expected; save it as CSV")
     try:
@@ -284,22 +286,23 @@ def _decode(file: str, data: bytes) -> str:
 
 
 _DESCRIPTOR_PATH = re.compile(r"/(?:dev|proc/self)/(?:stdout|stderr|fd/(\d+))")
-"""Paths of standard output and error, and of `>(command)` of a shell."""
+"""Paths of standard output and standard error, and of the pipes that a shell makes for `>(command)`."""
 _FIXED = (errno.EBUSY, errno.EPERM, errno.EACCES)
-"""Errors of the system if a file can be written but not replaced. This happens if the file is mounted separately (in a
-container), or belongs to another user in /tmp."""
+"""Errors that the operating system raises if a file can be written but not replaced. This happens if the file is
+mounted separately (in a container), or belongs to another user in /tmp."""
 _NAME = 50
-"""The name of a temporary file repeats this many characters of the name of the final file."""
+"""The name of a temporary file contains the first this many characters of the final file's name."""
 _ABANDONED = 3600.0
-"""Age in seconds from which a temporary file counts as left over by a killed process."""
+"""A temporary file older than this many seconds counts as left over by a killed process."""
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Generator[IO[bytes], None, None]:
     """A context with a temporary file to write. It replaces `path` at the end, and is removed if anything fails.
 
-    Links are followed, and an existing file keeps its mode. Standard output, devices, and files in a folder that cannot
-    be written are written directly. If several processes write the same file, the last to finish wins.
+    Links are followed, and the new file gets the permissions of the file that it replaces. Standard output, devices,
+    and files in a folder that cannot be written are written directly. If several processes write the same file, the
+    last to finish wins.
 
     Raises:
         OSError: the file cannot be written.
@@ -323,7 +326,7 @@ def replacing(path: str | os.PathLike[str]) -> Generator[IO[bytes], None, None]:
 
 @contextmanager
 def refusing_unwritable(path: str | os.PathLike[str]) -> Generator[None, None, None]:
-    """Refuse, in one line, a file that cannot be written; a closed pipe needs no message."""
+    """A context that turns errors of writing the file `path` into an `InputError`; a closed pipe needs no message."""
     try:
         yield
     except BrokenPipeError:
@@ -333,7 +336,7 @@ def refusing_unwritable(path: str | os.PathLike[str]) -> Generator[None, None, N
 
 
 def text_or_file(text: str | Iterable[str], path: str | os.PathLike[str] | None) -> str:
-    """The text; if a path is given, write the text to this file (UTF-8) and return the path."""
+    """Return the text; if a path is given, write the text to this file (UTF-8) and return the path."""
     if path is None:
         return text if isinstance(text, str) else "".join(text)
     pieces = [text.rstrip("\n") + "\n"] if isinstance(text, str) else text
@@ -343,7 +346,7 @@ def text_or_file(text: str | Iterable[str], path: str | os.PathLike[str] | None)
 
 
 def is_file(path: str) -> bool:
-    """Whether the path is an existing file."""
+    """Whether the path is an existing file or pipe, and not a folder."""
     try:
         return os.path.exists(path) and not os.path.isdir(path)  # pipes count as files
     except ValueError:  # a path cannot have such characters
@@ -351,7 +354,7 @@ def is_file(path: str) -> bool:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Refuse, before any work, a path that `replacing` cannot write."""
+    """Raise `InputError`, before any work is done, if `replacing` cannot write this path."""
     with refusing_unwritable(path):
         target = _target(path)
         if target is not None:
@@ -372,14 +375,14 @@ def same_file(first: str | os.PathLike[str], second: str | os.PathLike[str]) -> 
 
 
 def _descriptor(path: str | os.PathLike[str]) -> int | None:
-    """The file descriptor in a path such as /dev/fd/3."""
+    """The number of the file descriptor in a path such as /dev/fd/3 or /dev/stdout; None for other paths."""
     named = os.path.abspath(path)
     match = _DESCRIPTOR_PATH.fullmatch(named)
     return match and int(match[1] or named.endswith("stderr") + 1)
 
 
 def _target(path: str | os.PathLike[str]) -> Path | None:
-    """The path to replace, with links followed; None if the file is written directly."""
+    """The path to replace, with links followed; None if the file must be written directly."""
     _check_name(path)
     target, direct = Path(os.path.realpath(path)), _descriptor(path) is not None
     try:
@@ -397,7 +400,7 @@ def _target(path: str | os.PathLike[str]) -> Path | None:
 
 
 def _check_name(path: str | os.PathLike[str]) -> None:
-    """Refuse characters that no file name can hold, with the same kind of error as the operating system."""
+    """Raise an `OSError` if the path contains characters that cannot occur in file names."""
     try:
         name = os.fsencode(path)
     except UnicodeEncodeError:
@@ -409,7 +412,7 @@ def _check_name(path: str | os.PathLike[str]) -> None:
 def cache_folder() -> Path | None:
     """`$SIGJAX_CACHE_DIR`, or `sigjax` in this operating system's folder for caches.
 
-    None if there is no home folder.
+    Return None if there is no home folder.
     """
     chosen = os.environ.get("SIGJAX_CACHE_DIR")
     if chosen:
@@ -425,7 +428,7 @@ def cache_folder() -> Path | None:
 
 
 def remove_leftovers(path: str | os.PathLike[str]) -> None:
-    """Remove temporary files that killed writers left beside this file."""
+    """Remove temporary files that killed processes left in the folder of this file."""
     target = Path(os.path.realpath(path))
     for left in target.parent.glob(f".{escape(target.name[:_NAME])}.{'?' * 8}.tmp"):
         with suppress(OSError):
@@ -434,12 +437,12 @@ def remove_leftovers(path: str | os.PathLike[str]) -> None:
 
 
 def _beside(target: Path) -> Path:
-    """A new unique name in the same folder, short enough for file systems with names of 255 bytes."""
+    """A new unique path in the folder of `target`; its name fits file systems with names of up to 255 bytes."""
     return target.with_name(f".{target.name[:_NAME]}.{os.urandom(4).hex()}.tmp")
 
 
 def _created(temporary: Path, target: Path) -> IO[bytes]:
-    """A new file, with the mode of the file that it will replace, or the mode of any new file."""
+    """Create the file `temporary` with the permissions of `target`, or default permissions without a target."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     file = os.fdopen(os.open(temporary, flags, 0o666), "wb")
     with suppress(OSError):  # there is no mode to keep, or the file system has no modes

@@ -1,7 +1,7 @@
-"""Loops and operations that NumPy and JAX write differently. With them, kernels are written once, without branches.
+"""Loops and operations that are written differently in NumPy and in JAX. With them, kernels are written only once.
 
 For NumPy arrays, each function is a Python loop or a plain call. For arrays that JAX traces, it is one operation of the
-compiled program. Items are an array, or a (named) tuple of arrays, with a common first axis.
+compiled program. `items` are an array, or a (named) tuple of arrays, with a common first axis.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +16,7 @@ from sigjax.records import Array
 Carry = TypeVar("Carry")
 _SIGN = 2**63
 ZERO_COUNT = -128
-"""The value of a byte that means a count of 0."""
+"""The value of a signed byte that stands for a count of 0 (see `byte_counts`)."""
 
 
 def expect(array: Array, shape: Sequence[int | None], dtype: Any) -> None:
@@ -34,9 +34,9 @@ def expect(array: Array, shape: Sequence[int | None], dtype: Any) -> None:
 def scan(
     step: Callable[[Carry, Any], tuple[Carry, Any]], carry: Carry, items: Any, *, unroll: int = 1
 ) -> tuple[Carry, Any]:
-    """Carry a state through items, `carry, result = step(carry, item)`; return the last state and the stacked results.
+    """Apply `carry, result = step(carry, item)` to each item; return the last `carry` and the stacked results.
 
-    On a GPU, `unroll` steps become one step, and the state stays in registers. A CPU does each step alone, because it
+    On a GPU, `unroll` steps become one step, so that `carry` stays in registers. A CPU does each step alone, because it
     would otherwise take twice as long (measured).
 
     >>> scan(lambda total, item: (total + item, total * item), 0, np.array([1, 2, 3]))
@@ -56,7 +56,7 @@ def scan(
 
 
 def map_items(function: Callable[[Any], Any], items: Any) -> Any:
-    """Results of the function for each item, stacked."""
+    """The results of the function for each item, stacked along a new first axis."""
 
     def step(_: tuple[()], item: Any) -> tuple[tuple[()], Any]:
         return (), function(item)
@@ -65,9 +65,9 @@ def map_items(function: Callable[[Any], Any], items: Any) -> Any:
 
 
 def only_if(needed: Array, function: Callable[[Any], Any], item: Any) -> Any:
-    """Return the result of the function for an item if it is `needed`.
+    """Return the result of the function for an item, if `needed` is true.
 
-    If it is not needed, a compiled program skips the item and returns zeros. NumPy computes every item.
+    If it is false, a compiled program skips the item and returns zeros; NumPy computes every item.
     """
     if isinstance(item, (np.ndarray, np.generic)):
         return function(item)
@@ -80,7 +80,7 @@ def only_if(needed: Array, function: Callable[[Any], Any], item: Any) -> Any:
 
 
 def over_rows(function: Callable[..., Any], rows: Sequence[Array]) -> Array:
-    """Return `function(*row)` for each row of some arrays `[row, ...]`, as float64 numbers `[row]`."""
+    """Return `function(*row)` for each row of the arrays `rows`, each `[row, ...]`, as float64 numbers `[row]`."""
     if _of_numpy(tuple(rows)):
         return np.array([function(*row) for row in zip(*rows, strict=True)], np.float64)
     from jax import vmap
@@ -89,7 +89,7 @@ def over_rows(function: Callable[..., Any], rows: Sequence[Array]) -> Array:
 
 
 def repeat(step: Callable[[Any, Carry], Carry], times: Array, carry: Carry) -> Carry:
-    """Repeat `carry = step(i, carry)` for i = 0, ..., `times` - 1; `times` may be unknown when JAX compiles."""
+    """Repeat `carry = step(i, carry)` for i = 0, ..., `times` - 1, where JAX may compile for unknown `times`."""
     if not _of_numpy(carry):
         return _lax().fori_loop(0, times, step, carry)
     for i in range(int(times)):
@@ -117,7 +117,10 @@ def count_draws(draw: Callable[[Array], Array], rows: Array, width: int, dtype: 
 
 
 def count_hits(hits: Array, values: Array) -> tuple[Array, Array]:
-    """Return two arrays `[row]`: the number of true `hits` `[row, item]`, and whether all `values` are finite."""
+    """Return two arrays `[row]`: the number of true `hits`, and whether all `values` are finite.
+
+    Both arguments are `[row, item]`.
+    """
     if isinstance(hits, np.ndarray):
         return hits.sum(axis=1, dtype=np.int64), np.isfinite(np.asarray(values).sum(axis=1))
     # One sum computes both results. With two sums, XLA would write the values to the GPU's memory.
@@ -131,8 +134,9 @@ def byte_counts(drawn: Array, width: int) -> Array:
 
     The number `ZERO_COUNT` means a count of 0, the next number a count of 1, and so on.
 
-    For JAX. Counts are up to 255, and `width` is a multiple of four: a GPU adds words of four bytes, not single bytes.
-    The last columns are padding, whose counts may overflow without changing other columns.
+    This function is only for JAX. Counts must not exceed 255, and `width` is a multiple of four: a GPU adds words of
+    four bytes, not single bytes. The last columns are padding, whose counts may overflow without changing other
+    columns.
     """
     xp = drawn.__array_namespace__()
     row = xp.arange(len(drawn))[:, None]
@@ -153,7 +157,7 @@ def in_cache(write: Callable[[np.ndarray, np.ndarray], None], rows: np.ndarray, 
 
 
 def product(weights: Array, matrix: Array) -> Array:
-    """Return `(weights @ matrix).T` `[column, row]`; it is exact if the type can hold all sums that occur."""
+    """Return `(weights @ matrix).T` `[column, row]`; it is exact if the type of the arrays can hold all sums."""
     expect(weights, (None, len(matrix)), matrix.dtype)
     xp = matrix.__array_namespace__()
     if xp is np:
@@ -164,7 +168,7 @@ def product(weights: Array, matrix: Array) -> Array:
 
 
 def byte_product(matrix: Array, weights: Array) -> Array:
-    """Return `matrix @ weights.T` `[column, row]` (int32), from bytes `[column, unit]` and bytes `[row, unit]`."""
+    """Return `matrix @ weights.T` `[column, row]` (int32), from int8 numbers `[column, unit]` and `[row, unit]`."""
     expect(weights, (None, matrix.shape[1]), np.int8)
     if isinstance(matrix, np.ndarray):
         return matrix.astype(np.int32) @ weights.T
@@ -172,12 +176,12 @@ def byte_product(matrix: Array, weights: Array) -> Array:
 
 
 WORDS, _COLUMNS = 16, 256
-"""`differing` compares this many words of this many rows of the second array at a time. They fit into the first-level
+"""`differing` compares `WORDS` words of `_COLUMNS` rows of the second array at a time. They fit into the first-level
 cache (measured)."""
 
 
 def differing(first: Array, second: Array, width: Array) -> Array:
-    """Count in how many positions each row of `first` differs from each row of `second`: `[first, second]` (int32).
+    """Count the positions in which each row of `first` differs from each row of `second`: `[first, second]` (int32).
 
     Rows are bytes `[row, position]`: 1 or -1 up to position `width`, then 0. There are fewer than `2**24` positions. In
     a program for a CPU, rows are words `[row, word]` (uint64) with one bit for each position, and the number of words
@@ -193,7 +197,7 @@ def differing(first: Array, second: Array, width: Array) -> Array:
     rows = 2 if len(first) % 2 == 0 else 1
 
     def of_columns(words: Array) -> Array:
-        """Return the counts for some rows of the second array, whose words are `[group, word, row]`."""
+        """Return the counts for some rows of the second array, given as words `[group, word, row]`."""
 
         def of_rows(own: Array) -> Array:
             def add(found: Array, group: tuple[Array, Array]) -> tuple[Array, tuple[()]]:
@@ -212,24 +216,24 @@ def differing(first: Array, second: Array, width: Array) -> Array:
 
 
 def slice_at(array: Array, start: Array, size: int) -> Array:
-    """`array[start : start + size]`, which must lie within the array; JAX may compile it for an unknown start."""
+    """Return `array[start : start + size]`, within the array; JAX may compile this for an unknown `start`."""
     if isinstance(array, np.ndarray):
         return array[start : start + size]
     return _lax().dynamic_slice_in_dim(array, start, size)
 
 
 def slice_last(array: Array, start: Array, size: int) -> Array:
-    """`slice_at` along the last axis, for JAX."""
+    """Return `array[..., start : start + size]`, which must lie within the array; only for JAX."""
     return _lax().dynamic_slice_in_dim(array, start, size, axis=-1)
 
 
 def put_at(array: Array, part: Array, start: Array) -> Array:
-    """The array with `part` in place of its columns from `start` on; for JAX."""
+    """Return the array with `part` in place of its columns from `start` on; only for JAX."""
     return _lax().dynamic_update_slice_in_dim(array, part, start, axis=-1)
 
 
 def while_any(needed: Callable[[Carry], Array], step: Callable[[Carry], Carry], carry: Carry) -> Carry:
-    """Repeat `carry = step(carry)` while any element is `needed`, for JAX."""
+    """Repeat `carry = step(carry)` while `needed(carry)` has a true element; only for JAX."""
 
     def any_is(carry: Carry) -> Any:
         return needed(carry).any()
@@ -240,7 +244,7 @@ def while_any(needed: Callable[[Carry], Array], step: Callable[[Carry], Carry], 
 def order_keys(numbers: Array) -> Array:
     """Map float64 numbers to whole numbers (uint64) in the same order; adjacent floats differ by 1, and NaN comes last.
 
-    For JAX.
+    This function is only for JAX.
     """
     bits = _lax().bitcast_convert_type(numbers, np.uint64)
     is_negative = bits >= np.uint64(_SIGN)
@@ -249,40 +253,40 @@ def order_keys(numbers: Array) -> Array:
 
 
 def numbers_from_keys(keys: Array) -> Array:
-    """The float64 numbers that `order_keys` mapped to these keys."""
+    """The float64 numbers that the function `order_keys` maps to these keys; the inverse of `order_keys`."""
     xp = keys.__array_namespace__()
     bits = xp.where(keys >= np.uint64(_SIGN), keys ^ np.uint64(_SIGN), ~keys)
     return _lax().bitcast_convert_type(bits, np.float64)
 
 
 def barrier(arrays: Any) -> Any:
-    """Keep XLA from merging the code before and after these arrays (a single array, or a tuple)."""
+    """Return the arrays, and keep XLA from merging the code that makes them with the code that uses them."""
     if _of_numpy(arrays):
         return arrays
     return _lax().optimization_barrier(arrays)
 
 
 def look_up(table: Array, index: Array) -> Array:
-    """`table[index]`, for an index within bounds."""
+    """Return `table[index]`; the index must be within bounds, which is not checked."""
     return table[index] if isinstance(table, np.ndarray) else table.at[index].get(mode="promise_in_bounds")
 
 
 def popcount(words: Array) -> Array:
-    """How many bits of each word are set."""
+    """The number of bits that are 1 in each word."""
     if isinstance(words, np.ndarray):
         return np.bitwise_count(words)
     return _lax().population_count(words)
 
 
 def running_maximum(values: Array) -> Array:
-    """At each index of the first axis, the largest of the values up to this index."""
+    """The largest of the values up to each index of the first axis."""
     if isinstance(values, np.ndarray):
         return np.maximum.accumulate(values, axis=0)
     return _lax().cummax(values, axis=0)
 
 
 def stack_last(arrays: Sequence[Array]) -> Array:
-    """Arrays `[...]` as one array `[..., array]`, laid out so that each array is contiguous."""
+    """Stack arrays `[...]` to one array `[..., array]`, in which each of them is contiguous in memory."""
     if isinstance(arrays[0], np.ndarray):
         return np.moveaxis(np.stack(arrays), 0, -1)
     # XLA can undo a stack along the last axis, so it copies and transposes nothing.
@@ -302,7 +306,7 @@ def _lax() -> Any:
 
 
 def _unstacked(items: Any) -> Any:
-    """The items one by one: arrays, or tuples of the same type as the tuple of arrays."""
+    """Yield the items one by one: arrays, or tuples of the same type as the tuple of arrays."""
     if not isinstance(items, tuple):
         return items
     arrays = cast("tuple[Array, ...]", items)

@@ -1,14 +1,15 @@
-"""Shards: the results of some or all resamples of a run. With shards, work can be resumed, extended or divided.
+"""Shards: files with the results of some or all resamples of a run. They allow work to be resumed, extended or divided.
 
 Random words depend only on the seed and the number of the resample. So a run can be divided into shards: shard K of N
-has the K-th range of the resamples of each test. Shards can be made anywhere and in any order. A merge sums the counts
-and joins the replicates of all shards. The report is the same as from one process. A checkpoint is an unfinished shard.
-An extended report begins with the counts of the earlier report. Standard errors, intervals and bootstrap tests need all
-replicates, which a report does not hold, so they are drawn again.
+has the K-th range of the resamples of each test. Shards can be made on any machine and in any order. The results of one
+test in a shard are called a tally: counts of extreme resamples, or replicates (scores on resamples). A merge adds up
+the counts and joins the replicates of all shards. The report is the same as the report of a single process. A
+checkpoint is an unfinished shard. An extended report begins with the counts of the earlier report. Standard errors,
+intervals and bootstrap tests need all replicates, which a report does not hold, so they are drawn again.
 
-The fingerprint of a run holds all that determines its report: the data, the settings and the version. A shard with
-another fingerprint is refused. The file is an .npz archive without pickle: a JSON header and the arrays of all tallies.
-It is replaced atomically.
+The fingerprint of a run (its identity) contains everything that determines its report: the data, the settings and the
+version. A shard with another fingerprint is refused. The file is an .npz archive without pickle: a JSON header and the
+arrays of all tallies. A new version replaces the file completely or not at all.
 """
 
 from __future__ import annotations
@@ -38,28 +39,29 @@ _LOG = logging.getLogger("sigjax")
 SCHEMA = "sigjax/1"
 """The schema of JSON reports."""
 BOARD_SCHEMA = "sigjax-board/1"
-"""The schema of boards of record, which are files that hold a report."""
+"""The schema of boards of record: documented leaderboards, whose files contain a report."""
 DEFAULTS: Mapping[str, Any] = MappingProxyType(json.loads(json.dumps(asdict(Settings()))))
 """Default settings, as in JSON. If a run was made before a setting existed, the setting has its default value."""
 CHECKSUM = "checksum"
 """The key in a JSON report for the checksum of all other keys; older reports do not have it."""
 Key = tuple[str, ...]
-"""The key of a tally: the metric, the test, and what the tally holds."""
+"""The key of a tally (the results of one test in a shard): the metric, the test, and what the tally contains."""
 Identity = dict[str, Any]
 """The fingerprint as JSON values: `sigjax` (version), settings, `systems`, `metrics`, `instances`, `data` (a hash)."""
 _SCHEMA = "sigjax-shard/1"
 _SECONDS = 5.0
-"""Least seconds between two writes of the file."""
+"""There are at least this many seconds between two writes of a shard's file."""
 _FRACTION = 0.1
-"""Writing the file may take up to this share of the time of a run."""
+"""Writing a shard's file may take at most this share of the time of a run."""
 _MOST_RESAMPLES = np.iinfo(np.int64).max
-"""The limit of the number of resamples of a run that decides itself when to stop."""
+"""The largest number of resamples if the run decides itself when to stop."""
 _SAME_SCORE = 1e-9
-"""If two scores differ by more than this fraction, their metrics are different; rounding errors are far smaller."""
+"""If two scores of a system differ by more than this, relatively, they are from different metrics; rounding errors are
+far smaller."""
 
 
 def identity_of(evaluations: Sequence[EvaluationRecord], settings: Settings) -> Identity:
-    """The fingerprint of a run."""
+    """The fingerprint of a run: everything that determines its report."""
     first = evaluations[0]
     identity = {"sigjax": __version__} | asdict(settings)
     identity |= {"systems": sorted(first.systems), "metrics": [each.metric.name for each in evaluations]}
@@ -68,7 +70,9 @@ def identity_of(evaluations: Sequence[EvaluationRecord], settings: Settings) -> 
 
 
 def difference(there: Identity, here: Identity, where: tuple[str, str] = ("there", "here")) -> str | None:
-    """A text with the first difference between two runs, which it calls by the names in `where`; None if there is none.
+    """A text with the first difference between two fingerprints of runs, `there` and `here`; None if they are equal.
+
+    `where` has the words for the two runs in the text.
 
     >>> difference({"seed": 7, "data": "ab"}, {"seed": 8, "data": "cd"})
     'seed is 7 there and 8 here'
@@ -91,7 +95,10 @@ def difference(there: Identity, here: Identity, where: tuple[str, str] = ("there
 
 
 def _only_in(values: list[Any], others: list[Any], where: str) -> Iterator[str]:
-    """Yield a text with the first values that only this run has, if there are any."""
+    """Yield a text with the first of the `values` that are not among `others`; yield nothing if there are none.
+
+    `where` is the word for the run that has the `values`.
+    """
     known = set(others)
     if more := [value for value in values if value not in known]:
         rest = f" and {len(more) - 3:,} more" if len(more) > 3 else ""
@@ -106,15 +113,16 @@ _KEPT = {
     "ranks": (np.int64, 2),
     "scores": (np.float64, 1),
 }
-"""Name of an array in tallies -> the type and the number of axes that the array must have."""
+"""A dict from the name of an array in a tally (the results of one test in a shard) to the type and the number of axes
+that the array must have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Results of a range of resamples, from `start` to `done`.
+    """Results of one test on a range of resamples, from `start` to `done`.
 
-    `arrays` has `counts` `[pair]`, which a merge adds up; or `values` `[row, resample]`, which a merge joins; or final
-    results.
+    `arrays` contains one of these: `counts` `[pair]` of extreme resamples, which a merge adds up; or replicates
+    `values` `[row, resample]`, which a merge joins; or final results.
     """
 
     start: int
@@ -125,9 +133,9 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """The tallies of shard `index` of `count` (counted from 1) of a run; `identity` is the fingerprint of the run.
+    """Part `index` of `count` (counted from 1) of a run: the results (tallies) of its resamples.
 
-    `origin` is JSON that the command line needs to make the shard again.
+    `identity` is the fingerprint of the run. `origin` is JSON that the command line needs to make the shard again.
     """
 
     identity: Identity
@@ -138,7 +146,7 @@ class Shard:
     origin: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def of(self, resamples: range) -> range:
-        """This shard's part of a range; the sizes of two parts differ by at most one.
+        """This shard's part of a range of resamples; the sizes of two parts differ by at most one.
 
         >>> [Shard({}, index, 3).of(range(10, 20)) for index in (1, 2, 3)]
         [range(10, 13), range(13, 16), range(16, 20)]
@@ -147,7 +155,7 @@ class Shard:
         return resamples[size * (self.index - 1) // self.count : size * self.index // self.count]
 
     def write(self, file: IO[bytes]) -> None:
-        """Write a file for `read_shard`."""
+        """Write the shard to a file, from which `read_shard` reads it."""
         tallies, arrays = list[dict[str, Any]](), dict[str, np.ndarray]()
         for index, (key, tally) in enumerate(self.tallies.items()):
             tallies.append({"name": key, "start": tally.start, "done": tally.done, "arrays": [*tally.arrays]})
@@ -158,7 +166,7 @@ class Shard:
 
 
 def read_shard(path: str | os.PathLike[str], noun: str = "shard") -> Shard:
-    """Read a shard from a file; messages call the file by this `noun`."""
+    """Read a shard from a file; `noun` is the word for the file in messages."""
     if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
         raise InputError(f"{path}: is a device or a named pipe; expected a file for the {noun}")
     try:
@@ -173,7 +181,7 @@ def read_shard(path: str | os.PathLike[str], noun: str = "shard") -> Shard:
 
 
 def _unpacked(file: IO[bytes]) -> Shard:
-    """The shard in a file. A damaged file, or a file of another schema, may raise any error."""
+    """Return the shard in a file. A damaged file, or a file of another kind, may raise any error."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     arrays = read_arrays(file, size)  # shards are not compressed; a compressed file could grow without limit
@@ -195,12 +203,12 @@ def _unpacked(file: IO[bytes]) -> Shard:
 
 
 def _are_counts(values: Sequence[Any], resamples: int) -> bool:
-    """Whether these are whole numbers from 0 to the number of counted resamples."""
+    """Whether all values are whole numbers from 0 to `resamples`."""
     return all(type(value) is int and 0 <= value <= resamples for value in values)
 
 
 def _check_tally(tally: Tally, resamples: int) -> None:
-    """Raise `ValueError` for a tally that no run with this number of resamples can make."""
+    """Raise `ValueError` if no run with this number of resamples can have such results."""
     if not (_are_counts([tally.start, tally.done], resamples) and tally.start <= tally.done):
         raise ValueError("no range of resamples")
     drawn = tally.done - tally.start
@@ -215,11 +223,11 @@ def _check_tally(tally: Tally, resamples: int) -> None:
 
 
 class ShardFile:
-    """A shard in progress: its tallies so far, including tallies from the file `path` and from `earlier`, if given.
+    """A shard in progress: the results so far (tallies), with results from its file and from an earlier report.
 
-    Messages call the file by its `noun`. It is created if it does not exist; a file of another shard is refused.
-    `earlier` are the tallies of the first resamples, from a report that is extended. Without a file, tallies are kept
-    only if `keeps` is true.
+    The file `path` is created if it does not exist; a file of another shard is refused. `noun` is the word for the file
+    in messages. `earlier` are the tallies of the first resamples, from a report that is extended. Without a file,
+    tallies are kept only if `keeps` is true.
     """
 
     def __init__(
@@ -253,14 +261,14 @@ class ShardFile:
         remove_leftovers(path)
 
     def save(self, key: Key, tally: Tally, *, finished: bool) -> None:
-        """Keep a tally; write the file if the shard is finished or the last write was long enough ago."""
+        """Keep the results `tally` under the `key` if they are `finished` or a write is due, and write the file."""
         if not self.is_kept or not (finished or (self._path is not None and time.monotonic() >= self._due)):
             return
         self.shard.tallies[key] = tally
         self._try_to_write()
 
     def finish(self) -> Shard:
-        """The finished shard."""
+        """Mark the shard as finished, write its file, and return it."""
         self.shard = replace(self.shard, is_finished=True)
         self._try_to_write()
         return self.shard
@@ -286,27 +294,30 @@ class ShardFile:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The tally under one key of a shard in progress, and the tallies under all longer keys."""
+    """Access to the results (tallies) in a `ShardFile` whose keys begin with `key`."""
 
     file: ShardFile
     key: Key = ()
 
     @property
     def is_kept(self) -> bool:
-        """Whether tallies are kept."""
+        """Whether results are kept, in a file or for a merge."""
         return self.file.is_kept
 
     @property
     def is_part(self) -> bool:
-        """Whether this process works on one of several shards, so that it cannot compute final results."""
+        """Whether this process draws only a part (shard) of the resamples, so that it has no final results."""
         return self.file.shard.count > 1
 
     def at(self, name: str) -> Checkpoint:
-        """The checkpoint under this key and a name."""
+        """The checkpoint whose key is this key, followed by `name`."""
         return replace(self, key=(*self.key, name))
 
     def tally(self, **rows: int) -> Tally | None:
-        """The tally under this key, if it has these arrays, with the given numbers of rows."""
+        """The results kept under this key; None if there are none, or if one of the arrays named in `rows` is missing.
+
+        `rows` has the number of rows of each array; other numbers raise `InputError`.
+        """
         tally = self.file.shard.tallies.get(self.key, self.file.earlier.get(self.key))
         if tally is None or not rows.keys() <= tally.arrays.keys():
             return None
@@ -315,8 +326,8 @@ class Checkpoint:
     def _of_this_run(self, tally: Tally, rows: Mapping[str, int], resamples: range | None = None) -> Tally:
         """Return the tally if it is of this run, else raise `InputError`.
 
-        Its arrays must have these numbers of rows. If `resamples` are given, its range must begin with the first of
-        them, and must not end behind the last.
+        Its arrays must have the numbers of rows in `rows`. If `resamples` are given, the range of the tally must begin
+        with the first of these resamples, and must not end after the last.
         """
         fits = {name: array.shape[0] for name, array in tally.arrays.items() if name in rows} == {**rows}
         if resamples is not None:
@@ -328,9 +339,9 @@ class Checkpoint:
         return tally
 
     def begin(self, resamples: range, **empty: np.ndarray) -> tuple[Tally, int]:
-        """Return the tally so far of this shard's part of the resamples, and the index at which the part ends.
+        """Return the results so far for this shard's part of the resamples, and the index at which the part ends.
 
-        A new tally has the `empty` arrays.
+        If there are no results yet, the new tally has the arrays `empty`.
         """
         shard, earlier = self.file.shard, self.file.earlier.get(self.key)
         own = shard.of(resamples if earlier is None else range(earlier.done, resamples.stop))
@@ -343,17 +354,17 @@ class Checkpoint:
         return Tally(own.start, own.start, empty), own.stop
 
     def save(self, start: int, done: int, **arrays: np.ndarray) -> None:
-        """Keep the progress; write it if a write is due."""
+        """Keep the results so far (resamples `start` to `done`), and write the file, if a write is due."""
         self.file.save(self.key, Tally(start, done, arrays), finished=False)
 
     def finish(self, start: int, done: int, **arrays: np.ndarray) -> None:
-        """Keep the result."""
+        """Keep the final results of the resamples from `start` to `done`, and write the file."""
         self.file.save(self.key, Tally(start, done, arrays), finished=True)
 
     def check_scores(self, scores: np.ndarray) -> None:
         """Raise `InputError` if scores `[system]` differ from those of the earlier run.
 
-        Then another metric has the same name.
+        If they differ, the earlier run had another metric with the same name.
         """
         tally = self.tally(scores=len(scores))
         if tally is None:
@@ -366,11 +377,11 @@ class Checkpoint:
 
 
 NO_CHECKPOINT = Checkpoint(ShardFile(Shard({})))
-"""A checkpoint that keeps nothing."""
+"""A checkpoint that keeps no results."""
 
 
 def check_count(settings: Settings, count: int) -> None:
-    """Raise `InputError` if the work cannot be divided into this many shards."""
+    """Raise `InputError` if a run with these settings cannot be divided into `count` shards."""
     if count == 1:
         return
     if settings.resamples == "auto":
@@ -384,7 +395,7 @@ def check_count(settings: Settings, count: int) -> None:
 
 
 def merge_shards(shards: Sequence[tuple[str, Shard]]) -> Shard:
-    """Merge shards into one, in any order. Each shard comes with its name for messages."""
+    """Merge the shards of a run, given in any order, into one. Each shard comes with its name for messages."""
     first_name, first = shards[0]
     named: dict[int, tuple[str, Shard]] = {}
     for name, shard in shards:
@@ -407,7 +418,7 @@ def merge_shards(shards: Sequence[tuple[str, Shard]]) -> Shard:
 
 
 def _comparable_tallies(shard: Shard) -> list[tuple[object, ...]]:
-    """All tallies of a shard, in a form that can be compared: equal shards have equal lists."""
+    """All results of a shard, in a form that can be compared: equal shards have equal lists."""
     return [
         (key, tally.start, tally.done, *(array.tobytes() for array in tally.arrays.values()))
         for key, tally in shard.tallies.items()
@@ -415,7 +426,7 @@ def _comparable_tallies(shard: Shard) -> list[tuple[object, ...]]:
 
 
 def _added(tallies: Sequence[Tally], name: str) -> Tally:
-    """Merge the tallies of consecutive ranges into one; `name` is the file name for messages."""
+    """Merge the results of consecutive ranges of resamples; `name` is the file name for messages."""
     first, last = tallies[0], tallies[-1]
     if any(one.done != other.start for one, other in zip(tallies, tallies[1:], strict=False)):
         raise InputError(f"{name}: the shards do not follow each other; give all of them the same {Hint('extend')}")
@@ -430,7 +441,7 @@ def _added(tallies: Sequence[Tally], name: str) -> Tally:
 
 
 def _again(shard: Shard, name: str, index: int) -> str:
-    """The text with the command that makes shard `index`, derived from another shard of the run and its file name."""
+    """A text with the command that makes shard `index`, derived from another `shard` of the run and its file `name`."""
     if "command" not in shard.origin:
         return f"make shard {index}"
     folder, file = os.path.split(name)
@@ -442,7 +453,7 @@ def _again(shard: Shard, name: str, index: int) -> str:
 
 
 def kept_in(path: str | os.PathLike[str]) -> str:
-    """The number of resamples of each test in a file, as a text; empty if the file is no shard, or has no results."""
+    """A text with the number of resamples of each test in a file; empty if it is not a shard, or has no results."""
     try:
         return _in_words(read_shard(path).tallies)
     except InputError:  # the run itself explains what is wrong with the file
@@ -450,16 +461,17 @@ def kept_in(path: str | os.PathLike[str]) -> str:
 
 
 def _in_words(tallies: Mapping[Key, Tally]) -> str:
-    """The number of resamples of each test, as a text."""
+    """A text with the number of resamples of each test."""
     done = {key: tally.done - tally.start for key, tally in tallies.items() if tally.done > tally.start}
     named = {" ".join(name for name in key if not name.startswith("from ")): count for key, count in done.items()}
     return ", ".join(f"{name} {count:,} resamples" for name, count in named.items())
 
 
 def tallies_of_report(earlier: Any, identity: Identity, pairs: Sequence[tuple[str, str]]) -> dict[Key, Tally]:
-    """The tallies of a run, from an earlier report with the same data and settings but fewer resamples.
+    """The first results of a run, from an earlier report with the same data and settings but fewer resamples.
 
-    `earlier` is a report, or its JSON file; `pairs` are the two system names of each pair, in the order of the run.
+    `earlier` is the report, or the path of its JSON file. `identity` is the fingerprint of the run, and `pairs` are the
+    two system names of each pair, in the order of the run.
     """
     name = "the earlier report"
     if isinstance(earlier, str | os.PathLike):
@@ -497,7 +509,10 @@ def parse_report(name: str, content: str | bytes) -> dict[str, Any]:
 
 
 class Checksum:
-    """The first 16 hexadecimal digits of a SHA-256 hash of JSON values; it does not depend on line breaks."""
+    """Computes a checksum of JSON values, piece by piece: the first 16 hexadecimal digits of a SHA-256 hash.
+
+    The checksum does not depend on line breaks and indentation.
+    """
 
     def __init__(self) -> None:
         self._digest = hashlib.sha256()
@@ -507,7 +522,10 @@ class Checksum:
         self._digest.update(f"\n{visible_json(key)}\n".encode())
 
     def add(self, piece: str) -> None:
-        """Add a piece of JSON, without line breaks and indentation; strings in JSON never contain a line break."""
+        """Add a piece of JSON.
+
+        Line breaks and indentation are left out; strings in JSON never contain a line break.
+        """
         joined = piece.replace(",\n    ", ", ")
         if "\n" in joined:
             joined = joined.replace("\n    ", "").replace("\n  ", "")
@@ -515,12 +533,12 @@ class Checksum:
 
     @property
     def value(self) -> str:
-        """The 16 digits."""
+        """The 16 hexadecimal digits."""
         return self._digest.hexdigest()[:16]
 
 
 def checksum_of(fields: Mapping[str, Any]) -> str:
-    """The checksum of a JSON object, without its own checksum.
+    """The checksum of a JSON object, without the key that holds a checksum.
 
     Raises:
         ValueError: a number that JSON cannot hold.
@@ -535,7 +553,7 @@ def checksum_of(fields: Mapping[str, Any]) -> str:
 
 
 def check_unchanged(report: Mapping[str, Any]) -> None:
-    """Refuse a JSON report that was changed after it was written, if it has a checksum."""
+    """Raise `InputError` if a JSON report with a checksum was changed after it was written."""
     if CHECKSUM not in report:
         return
     try:
@@ -575,7 +593,7 @@ def _tallies(
 
 
 def _counts(name: str, rows: list[dict[str, Any]], pairs: Sequence[tuple[str, str]], resamples: int) -> np.ndarray:
-    """Counts of extreme resamples of the sampled pairs, checked against their p-values."""
+    """The counts of extreme resamples of the sampled pairs, `[pair]`, checked against their p-values."""
     if [(row["a"], row["b"]) for row in rows] != list(pairs):
         raise InputError(f"{name}: the pairs are not those of the run, or not in its order; compare anew")
     sampled = [row for row in rows if row["method"] == "montecarlo" or row["exceed"] is not None]
@@ -593,7 +611,7 @@ def _counts(name: str, rows: list[dict[str, Any]], pairs: Sequence[tuple[str, st
 
 
 def _identity(report: dict[str, Any]) -> Identity:
-    """The fingerprint of the report's run."""
+    """The fingerprint of the run from which a report was made."""
     systems, version = report["systems"], report["signature"].rpartition("|sigjax:")[2]
     settings = {name: value for name, value in report["settings"].items() if name not in ("units", "runs")}
     identity = {"sigjax": version} | settings

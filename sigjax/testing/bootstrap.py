@@ -1,10 +1,10 @@
-"""The paired bootstrap: all systems on the same resamples of the units. If scores are linear, it needs no sampling.
+"""The paired bootstrap: all systems share the same resamples of the units. If scores are linear, it needs no sampling.
 
-`draw_all` draws the replicates of all metrics of a report at once; `sampled_bootstrap` makes tests, standard errors and
-intervals from them. Suppose a score is linear in one statistic, and the other statistics do not vary. Then replicates
-of the score and of delta are linear functions of the resampled sum of this statistic. The distribution of this sum is
-known: see `plan_bootstrap` and the functions after it. Means and accuracies of instances are such scores. Ratios are
-not, and means are not if clusters have unequal sizes.
+`draw_all` draws the replicates (scores on resamples) of all metrics of a report at once; `sampled_bootstrap` makes
+tests, standard errors and intervals from them. Suppose a score is linear in one statistic, and the other statistics do
+not vary. Then replicates of the score and of delta are linear functions of the resampled sum of this statistic. The
+distribution of this sum is known: see `plan_bootstrap` and the functions after it. Means and accuracies of instances
+are such scores. Ratios are not such scores, and neither are means if clusters have unequal sizes.
 
 Reference: Berg-Kirkpatrick, Burkett and Klein (2012), section 2; Efron and Tibshirani (1993).
 """
@@ -55,7 +55,7 @@ from sigjax.testing.uncertainty import Percentile, Pieces, quantile_levels, targ
 
 
 def draw_all(problems: Sequence[SumsProblem], run: Run) -> dict[str, np.ndarray]:
-    """Draw the scores of several metrics on the same resamples; return a dict: metric -> `[system, resample]`.
+    """Draw the scores of several metrics on the same resamples; return a dict from metric to `[system, resample]`.
 
     The dict is empty if the scores do not fit into memory, stay on the device, or are kept in a checkpoint. It is also
     empty if one of the metrics alone would use another type of arithmetic than all metrics together. Then each metric
@@ -75,7 +75,7 @@ def draw_all(problems: Sequence[SumsProblem], run: Run) -> dict[str, np.ndarray]
 
 
 def replicate_pieces(problem: SumsProblem, run: Run) -> Pieces:
-    """Draw the scores of all systems by one metric on the resamples of the run, piece by piece."""
+    """Yield the scores of all systems by one metric, in pieces: the first resample, and scores `[system, resample]`."""
     return ((start, scores) for start, (scores,) in replicates(*_projected([problem], run), run))
 
 
@@ -84,7 +84,7 @@ def _arithmetic(projection: Projection) -> tuple[object, ...]:
 
 
 def _projected(problems: Sequence[SumsProblem], run: Run) -> tuple[Projection, list[ScoreSpec]]:
-    """Return two things: the projection from weights of units to the sums of all metrics, and the score of each metric.
+    """Return the projection from the weights of units to the sums of all metrics, and a record of each metric's score.
 
     If several metrics share a statistic, it is one column of the projection.
     """
@@ -121,9 +121,9 @@ def sampled_bootstrap(
 ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
     """Test pairs on bootstrap resamples, and compute standard errors and intervals of all scores and deltas.
 
-    `pieces` yields the scores of all systems on the same resamples, piece by piece, for a part of the run. The pairs at
-    the positions `tested` are tested. `uncertain` requests standard errors and intervals. Then the intervals of
-    `joint_pairs` deltas, including deltas of other problems, are simultaneous.
+    `pieces(run)` yields the scores of all systems on the same resamples, piece by piece. The pairs at the positions
+    `tested` are tested. `uncertain` requests standard errors and intervals. `joint_pairs` is the number of deltas, over
+    all problems, whose intervals are simultaneous.
 
     Returns:
         Three arrays: the number of extreme resamples of each tested pair, `[pair]`; the standard errors and interval
@@ -143,26 +143,27 @@ def sampled_bootstrap(
 
 
 _BYTES = 100.0
-"""Bytes of memory for each possible value of a sum while its distribution is computed."""
+"""Bytes of memory for each possible value of a sum, while the distribution of the sum is computed."""
 
 
 class BootstrapPlan(NamedTuple):
-    """The exact distributions to compute if the score is linear in the sum of one statistic, with this slope."""
+    """The exact distributions to compute if the score is linear in the sum of `stat`, with this slope."""
 
     stat: int
     slope: float
     systems: tuple[DrawLattice, ...]
     pairs: dict[Pair, DrawLattice]
-    """The first pair of each problem (a group of `EquivalentPairs`) -> the distribution to compute."""
+    """A dict from a pair to the distribution to compute. It has the first pair of each group of pairs that have the
+    same test."""
     which: np.ndarray
-    """`[pair]`: the index of the pair's problem."""
+    """`[pair]`: the index of the pair's group."""
 
 
 def plan_bootstrap(problem: SumsProblem, equivalent: EquivalentPairs, budget: float) -> BootstrapPlan | NotEligible:
-    """Plan the exact distributions of systems and pairs, or return the reason why this is impossible.
+    """Plan the exact bootstrap distributions of scores and deltas, or return the reason why they are impossible.
 
-    The score must be linear, and the work must fit into the memory and take at most `budget` seconds. `equivalent`
-    groups pairs with the same permutation test. Without strata, such pairs also have the same bootstrap test.
+    The score must be linear, and the work must fit into the memory and take at most `budget` seconds. `equivalent` has
+    groups of pairs with the same permutation test. Without strata, such pairs also have the same bootstrap test.
     """
     units = problem.units
     if problem.draws == "outputs":
@@ -202,7 +203,7 @@ def draws_cost(lattice: DrawLattice) -> Cost:
 
 
 def _key(lattice: DrawLattice) -> tuple[bytes | int, ...]:
-    """A key for the distribution of a lattice: lattices with the same distribution have equal keys."""
+    """A key for the distribution of a bootstrap sum: sums with the same distribution have equal keys."""
     return *(column.tobytes() for column in lattice[:3]), lattice.offset, lattice.scale
 
 
@@ -230,7 +231,7 @@ def _linear_score(problem: SumsProblem) -> tuple[int, float] | NotEligible:
 def linear_intervals(problem: SumsProblem, plan: BootstrapPlan) -> np.ndarray:
     """Return the standard error and the interval ends of each score, then of each delta, `[target, 3]`.
 
-    Bootstrap results approach these numbers as the number of resamples grows.
+    Results from bootstrap resamples approach these numbers as the number of resamples grows.
     """
     pairs, none = list(plan.pairs), len(plan.systems)
     lattices = [*plan.systems, *plan.pairs.values()]
@@ -252,10 +253,10 @@ def linear_intervals(problem: SumsProblem, plan: BootstrapPlan) -> np.ndarray:
 def _uncertainty(
     problem: SumsProblem, plan: BootstrapPlan, lattice: DrawLattice, origin: np.ndarray, acceleration: float
 ) -> np.ndarray:
-    """Return the standard error and the interval ends of one score or delta, `[3]`, from the `lattice` of its sum.
+    """Return the standard error and the interval ends of one score or delta, `[3]`, without sampling.
 
-    For a delta, the sum is a difference of sums, and delta is score(sum) - score(`origin`). For a score, `origin` is
-    empty.
+    `lattice` describes the distribution of its bootstrap sum, and `acceleration` is for BCa intervals. For a delta, the
+    sum is a difference of sums, and delta is score(sum) - score(`origin`). For a score, `origin` is empty.
     """
     level, kind = problem.settings.confidence_level, problem.settings.interval
     of_sum = sum_distribution(lattice)
@@ -272,7 +273,7 @@ def _uncertainty(
 def exact_bootstrap_tests(problem: SumsProblem, plan: BootstrapPlan) -> Columns:
     """Return the columns of the bootstrap tests of all pairs, as with infinitely many resamples.
 
-    A pair with p = 0 gets no p-value here, so that it is sampled.
+    If no resample at all is as extreme (p = 0), a pair gets no p-value here, and is sampled later.
     """
     reasons = f"the score is linear in {problem.metric.stat_names[plan.stat]}", "no resample at all is as extreme"
     p_values = list[PValue]()

@@ -1,8 +1,8 @@
-"""Tests for metrics that are not functions of sums: every resample calls the metric's function.
+"""Tests for metrics that are not functions of sums: the metric's function is called on every resample.
 
-The permutation test swaps the columns of two systems, after standardizing them if the metric requests it. The bootstrap
-draws instances for all systems at once. If few units differ, all swaps are listed. The work always runs on the CPU.
-Reference: Efron and Tibshirani (1993), chapters 6 and 15.
+The permutation test swaps, unit by unit, the numbers of two systems, after standardizing each system's columns if the
+metric requests it. The bootstrap draws instances for all systems at once. If few units differ, all swaps are listed.
+The work always runs on the CPU. Reference: Efron and Tibshirani (1993), chapters 6 and 15.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ class SamplePlan:
 
     function: Function
     differing: dict[Pair, np.ndarray]
-    """Pair that is tested without sampling -> the units that differ."""
+    """A dict from each pair that is tested without sampling to the units on which its two systems differ."""
     sampled: dict[Pair, NotEligible]
-    """Any other pair -> the reason why it is sampled."""
+    """A dict from every other pair to the reason why it is sampled."""
     cost: Cost
 
 
@@ -81,7 +81,7 @@ class ColumnsProblem(Problem):
 
     @classmethod
     def of_evaluation(cls, evaluation: EvaluationRecord, settings: Settings, members: np.ndarray) -> ColumnsProblem:
-        """See `tests.problem_of`."""
+        """Make the problem of an evaluation for the pairs `members` `[pair, 2]`, see `tests.problem_of`."""
         metric, given = evaluation.metric, make_sample(evaluation)
         assert isinstance(metric, SampleMetric)
         sample = replace(given, columns=standardized(metric, given.columns))
@@ -115,7 +115,7 @@ class ColumnsProblem(Problem):
 
 
 def planned(problem: ColumnsProblem, *, draws: bool) -> SamplePlan:
-    """Plan the permutation test and the calls of the metric's function; with `draws`, the bootstrap calls it, too."""
+    """Plan the permutation tests and the calls of the metric's function; `draws` adds the bootstrap's calls."""
     settings, permuted = problem.settings, "permutation" in problem.settings.tests
     differing = {pair: _differing(problem, pair) for pair in problem.hypotheses.pairs if permuted}
     sampled = {pair: why for pair, units in differing.items() if (why := _why_sampled(problem, pair, len(units)))}
@@ -132,7 +132,7 @@ def planned(problem: ColumnsProblem, *, draws: bool) -> SamplePlan:
 
 
 def exact_permutation(problem: ColumnsProblem, context: Context) -> Columns:
-    """The columns of the exact tests of all pairs; the reasons name what is exchanged."""
+    """The columns of the exact tests of all pairs; each reason also says what a swap exchanges."""
     exchanged, sampled = what_is_exchanged(problem.metric), problem.plan.sampled
     p_values, reasons = list[PValue](), list[str]()
     with context.progress_bar("exact tests", len(problem.hypotheses.pairs)) as advance:
@@ -146,7 +146,10 @@ def exact_permutation(problem: ColumnsProblem, context: Context) -> Columns:
 
 
 def swap_counter(problem: ColumnsProblem, indices: np.ndarray, run: Run) -> ExceedCounter:
-    """Return a function that counts the swaps at least as extreme as observed, for the pairs at these indices."""
+    """Return a function that counts extreme swaps, for the pairs at these positions in the problem.
+
+    A swap is extreme if its delta is at least as extreme as the observed delta.
+    """
     sampled = [problem.hypotheses.pair(index) for index in indices]
     deltas, tolerances = (
         problem.hypotheses.deltas[indices],
@@ -171,7 +174,7 @@ def swap_counter(problem: ColumnsProblem, indices: np.ndarray, run: Run) -> Exce
 
 
 def replicates(problem: ColumnsProblem, run: Run) -> Pieces:
-    """Draw the bootstrap scores of all systems, piece by piece."""
+    """Yield the bootstrap scores of all systems, piece by piece, as (first resample, scores `[system, resample]`)."""
     function = problem.plan.function if bootstraps(problem) else _function(problem, float(_num_draws(problem)))
     whole, mine = range(problem.settings.fixed_resamples), range(run.start, run.resamples)
     return _advancing(drawn_scores(function, problem.units, run.seed, whole, mine), run)
@@ -196,7 +199,10 @@ def _why_sampled(problem: ColumnsProblem, pair: Pair, num_coins: int) -> NotElig
 
 
 def _exact(problem: ColumnsProblem, pair: Pair) -> tuple[PValue, str]:
-    """Return the p-value of a pair, from all swaps of the few units that differ, and the reason for this method."""
+    """Return the exact p-value of a pair, and the reason why it has an exact test.
+
+    All swaps of the few units on which the systems differ are listed.
+    """
     plan = problem.plan
     differing = plan.differing[pair]
     if not differing.size:
@@ -214,7 +220,7 @@ def _exact(problem: ColumnsProblem, pair: Pair) -> tuple[PValue, str]:
 
 
 def _function(problem: ColumnsProblem, calls: float) -> Function:
-    """The metric's function; it is compiled if this many `calls` are worth the time, and if JAX can trace it."""
+    """The metric's function; compiled if this many `calls` are worth the time, and if JAX can trace it."""
     metric = problem.metric
     hashable = isinstance(cast("object", metric.function), Hashable)
     call: Callable[..., Any] = metric.function if hashable else partial(metric.function)
@@ -235,7 +241,7 @@ def _function(problem: ColumnsProblem, calls: float) -> Function:
 
 
 def _call_cost(problem: ColumnsProblem, *, together: bool) -> Cost:
-    """The cost of the score of one resample, with one call per resample, or with one call for many (`together`)."""
+    """The cost of the score of a resample: one call per resample, or (`together`) one call for many resamples."""
     numbers = math.prod(problem.units.columns.shape[1:])
     return CALLED_NUMBER_TOGETHER * numbers if together else CALL + CALLED_NUMBER * numbers
 
@@ -246,7 +252,7 @@ def _num_draws(problem: ColumnsProblem) -> int:
 
 
 def _advancing(pieces: Pieces, run: Run) -> Pieces:
-    """Yield the same pieces, and report the progress after each piece."""
+    """Yield the same pieces of replicates, and report the progress after each piece."""
     for start, scores in pieces:
         yield start, scores
         run.advance(start + scores.shape[-1])

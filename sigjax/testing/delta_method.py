@@ -1,6 +1,6 @@
 r"""Standard errors by the delta method.
 
-This module has standard errors for new units; `two_way` extends them to new units and new runs. The standard error is
+These are standard errors for new units; `two_way` extends them to new units and new runs. The standard error is
 $\sqrt{\sum_h \sum_{i \in h} (g \cdot (s_i - \bar s_h))^2}$. Here g is the gradient of the score at the sums, $s_i$ are
 the statistics of unit i, and $\bar s_h$ is their mean over the $n_h$ units of stratum h. Gradients are central
 differences in NumPy, so that no number depends on the device. If the score is linear, the bootstrap standard error
@@ -27,13 +27,14 @@ STEP = 2.0**-17
 """Relative step of the differences that give gradients. It makes the truncation error and the rounding error of a
 gradient about equal, 1e-10 of the gradient."""
 NO_VARIANCE = 2.0**-40
-"""A variance below this share of its terms is rounding."""
+"""A variance below this share of the sum of its absolute terms is only rounding."""
 
 
 def slope(score: Callable[[np.ndarray], np.ndarray], at: np.ndarray, stat: int, step: float) -> np.ndarray:
     """The derivative `[row]` of a score with respect to the sum of a statistic, by a central difference.
 
-    `score` computes scores `[row]` from sums `[stat, row]`, and `at` `[stat, row]` are the sums.
+    `score` computes scores `[row]` from sums `[stat, row]`, `at` `[stat, row]` are the sums, `stat` is the index of the
+    statistic, and `step` is half the width of the difference.
 
     >>> slope(lambda sums: sums[0] / sums[1], np.array([[3.0], [4.0]]), 0, 2.0**-17)
     array([0.25])
@@ -69,9 +70,11 @@ def delta_method_errors(
 
 
 def delta_method_influences(values: np.ndarray, strata: np.ndarray, score: Score) -> tuple[np.ndarray, np.ndarray]:
-    """Return the influence of each unit on each score, `[system, unit]`, and a scale `[system]` for rounding errors.
+    """Return each unit's influence on each score, `[system, unit]`, and a scale `[system]` for their rounding errors.
 
-    An influence is a sum of one term per statistic. The scale is the 2-norm over units of the sums of absolute terms.
+    An influence is a sum of one term per statistic: the slope of the score times the statistic's deviation from its
+    stratum mean. The scale is the 2-norm, over units, of the sums of absolute terms. The arguments are as in
+    `delta_method_errors`.
     """
     starts = np.searchsorted(strata, np.arange(int(strata[-1]) + 1))
     # The first unit of each stratum is subtracted, so that values that do not vary are exactly 0.
@@ -92,13 +95,13 @@ def delta_method_influences(values: np.ndarray, strata: np.ndarray, score: Score
 
 
 def _errors(influence: np.ndarray, largest: np.ndarray) -> np.ndarray:
-    """Standard errors: the 2-norm of each row of influences; 0 if it is only rounding beside `largest` `[row]`."""
+    """Standard errors: the 2-norm of each row of influences; 0 if it is only rounding relative to `largest` `[row]`."""
     errors = norms(influence)
     return np.where(errors > math.sqrt(NO_VARIANCE) * largest, errors, 0.0)
 
 
 def sample_factors(strata: np.ndarray) -> np.ndarray:
-    """The factor n / (n - 1) for each unit, with n units in its stratum, `[unit]`.
+    """The factor n / (n - 1) of each unit, `[unit]`, where n is the number of units in its stratum.
 
     The factor of a single unit is 1, because its term is 0.
     """

@@ -1,7 +1,7 @@
 """The distribution of delta for two systems, under the null hypothesis or on bootstrap resamples.
 
-The distribution is exact if that is quick. Else it comes from the first resamples of the seed, as many as NumPy draws
-in about a second.
+The distribution is exact if it can be computed quickly. Else it comes from the first resamples of the seed, as many as
+NumPy draws in about a second.
 """
 
 from __future__ import annotations
@@ -28,28 +28,29 @@ from sigjax.testing.problem import Problem, SumsProblem, draw_cost, scores_at, s
 from sigjax.testing.tests import replicates
 
 _MOST_RESAMPLES, _FEWEST_RESAMPLES, _OF_SAMPLES = 2**13, 2**10, 2**10
-"""A distribution of deltas has at most `_MOST_RESAMPLES` and at least `_FEWEST_RESAMPLES` resamples; for metrics that
-are not sums, it has at most `_OF_SAMPLES` resamples."""
+"""A sampled distribution of deltas has at most `_MOST_RESAMPLES` and at least `_FEWEST_RESAMPLES` resamples (fewer if
+the settings request fewer). If the metric is not a function of sums, it has at most `_OF_SAMPLES` resamples."""
 _SECONDS = 1.0
-"""Limit of the nominal seconds of NumPy for a distribution."""
+"""Sampling a distribution may take at most this many nominal seconds of NumPy."""
 _EXACT_SECONDS = 0.1
-"""Limit of the nominal seconds for listing all deltas; it suffices for a million values."""
+"""Listing all deltas may take at most this many nominal seconds; they suffice for a million values."""
 _FEW_DIFFERING = 13
-"""If the metric is not a sum, all swaps are listed for up to this many differing units."""
+"""If the metric is not a function of sums, all swaps are listed if the systems differ on at most this many units."""
 
 
 _BINS, _MOST_BINS = 48, 192
-"""The middle 99.8% of a distribution have about `_BINS` bins; all bins together are at most about `_MOST_BINS`."""
+"""The middle 99.8% of a histogram of deltas has about `_BINS` bins; the whole histogram has at most about
+`_MOST_BINS`."""
 _MIDDLE = 0.001
 _NEGLIGIBLE = 1e-9
-"""At each end, at most this probability lies outside the bins."""
+"""At each end of a distribution, deltas with at most this probability lie outside the bins."""
 _SAME = 1e-9
 """Deltas that differ by less than this, relative to the largest delta, count as one value."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DeltaDistribution:
-    """The distribution of a pair's delta under the null hypothesis, or on bootstrap resamples."""
+    """The distribution of a pair's delta, under the null hypothesis or on bootstrap resamples."""
 
     deltas: np.ndarray
     """`[value]` deltas."""
@@ -90,7 +91,7 @@ def _of_columns(problem: ColumnsProblem) -> DeltaDistribution:
 
 
 def _listed_deltas(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray] | None:
-    """All deltas and their probabilities; None if there are too many, or they cannot be listed."""
+    """All deltas and their probabilities, each `[value]`; None if there are too many, or if they cannot be listed."""
     if problem.settings.method == "montecarlo":
         return None
     if problem.exchanges != "units":
@@ -104,10 +105,11 @@ def _listed_deltas(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray] | None
 
 
 def bootstrap_deltas(pair: Problem, together: Callable[[], np.ndarray]) -> DeltaDistribution:
-    """The distribution of delta on bootstrap resamples, for a problem with one pair; without sampling if possible.
+    """The distribution of a pair's delta on bootstrap resamples, without sampling if possible.
 
-    `together` returns the scores `[2, resample]` of both systems, drawn together with the scores of other systems. If
-    the metric is not a sum, only the scores of these two systems are drawn, because every score needs a call.
+    `pair` is a problem with one pair. `together` returns the scores `[2, resample]` of both systems, drawn together
+    with the scores of other systems. If the metric is not a function of sums, only the scores of these two systems are
+    drawn, because every score needs a call.
     """
     if not isinstance(pair, SumsProblem):
         of_a, of_b = first_replicates(pair)
@@ -134,7 +136,7 @@ def first_replicates(problem: Problem) -> np.ndarray:
 
 
 def _affordable(problem: SumsProblem, cost: Cost) -> SumsProblem:
-    """Reduce the resamples of a problem so that they fit `_SECONDS`; `cost` is the cost before the reduction."""
+    """Reduce the resamples of a problem until they take at most `_SECONDS`; `cost` is the cost before the reduction."""
     resamples, a_resample = _MOST_RESAMPLES, cost.seconds / problem.settings.fixed_resamples
     while resamples > _FEWEST_RESAMPLES and resamples * a_resample > _SECONDS:
         resamples //= 2
@@ -146,7 +148,11 @@ def _host_run(problem: Problem) -> Run:
 
 
 def binned(pair: Problem, known: DeltaDistribution, test: Test) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return three arrays: edges of bins, the probability of each bin, and the probability of its extreme deltas."""
+    """Return a histogram of the deltas `known` of a pair, as three arrays.
+
+    They are the edges of the bins `[bin + 1]`, the probability of each bin `[bin]`, and the probability of those deltas
+    in each bin that are extreme in the `test`, `[bin]`.
+    """
     settings, (delta, tolerance) = pair.settings, pair.hypotheses.observed([(0, 1)])
     nulls, middle, far = known.deltas, 0.0, abs(float(delta[0]))
     if test == "permutation":
@@ -163,11 +169,11 @@ def binned(pair: Problem, known: DeltaDistribution, test: Test) -> tuple[np.ndar
 
 
 def bin_edges(deltas: np.ndarray, chances: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Return edges `[bin + 1]` for deltas `[value]` with probabilities `chances`.
+    """Return the edges of histogram bins `[bin + 1]` for deltas `[value]` with the probabilities `chances`.
 
-    No bin contains `low` or `high` in its inside, if possible.
+    If possible, no bin has both deltas between `low` and `high` and deltas beyond (or equal to) these limits.
 
-    If deltas are multiples of a step (differences of accuracies), all bins hold equally many values.
+    If deltas are multiples of a step (differences of accuracies), all bins have the same number of possible values.
 
     >>> bin_edges(np.array([-0.5, 0.0, 0.5]), np.array([0.25, 0.5, 0.25]), -0.5, 0.5)
     array([-0.75, -0.25,  0.25,  0.75])
@@ -191,7 +197,10 @@ def bin_edges(deltas: np.ndarray, chances: np.ndarray, low: float, high: float) 
 
 
 def _step(values: np.ndarray, width: float) -> float | None:
-    """The step of which all differences of the ascending `values` are multiples; None without a step of useful size."""
+    """Return the step of which all differences of the ascending `values` are multiples.
+
+    Return None if there is no such step, or if it is far smaller than the `width` of a bin.
+    """
     scale = _SAME * max(abs(values[0]), abs(values[-1]))
     gaps = np.diff(values)
     gaps = gaps[gaps > scale]
@@ -203,6 +212,6 @@ def _step(values: np.ndarray, width: float) -> float | None:
 
 
 def _near_divisor(inside: int, size: int) -> int:
-    """A number near `size` that divides `inside`; `size` if there is none."""
+    """The number near `size` that divides `inside`; `size` if there is none."""
     near = range(-(-2 * size // 3), 3 * size // 2 + 1)
     return min((bins for bins in near if inside % bins == 0), key=lambda bins: abs(bins - size), default=size)

@@ -1,29 +1,34 @@
-r"""The kinds of intervals: each is declared here, once, with the code that makes it; and intervals in closed form.
+r"""The kinds of confidence intervals, each declared once with the code that makes it; and intervals in closed form.
 
-These records also decide which options are refused, and what notes, methods paragraph and help page say on intervals.
+These records also decide which options are refused, and what notes, methods paragraph and help page say about
+intervals.
 
 To add a kind that uses bootstrap replicates, add its name to `records.settings.IntervalKind`, and write a subclass of
 `Percentile` (example: `Basic`) and its record. Add the BibTeX entry that the record cites to `data/references.bib`.
 
-**The rule** for `auto`, and for `simultaneous`, which takes the same intervals at a joint level:
+**The rule** for the kind `auto`, and for the kind `simultaneous`, which uses the same intervals at a joint level:
 
-- Answers that are right or wrong, one per unit, without strata: Wilson's score interval of a score, Tango's of a delta.
-- Other metrics of sums: t of the jackknife with a correction for skewness, which moves ends of deltas only outwards.
-- Metrics that are not sums, and runs drawn within units (design nested): the bootstrap, `percentile` for `auto`.
-- Runs that are trained models (design models): `two-way`, as `compare` has it.
+- Answers that are right or wrong, one per unit, without strata: Wilson's score interval for a score, Tango's score
+  interval for a delta.
+- Other metrics of sums: Student's t with the jackknife's standard error, corrected for skewness. For deltas, the
+  correction moves ends only outwards.
+- Metrics that are not functions of sums, and runs drawn within units (design nested): the bootstrap (percentile
+  intervals for `auto`).
+- Runs that are trained models (design models): `two-way` intervals.
 
-**Simultaneous or not.** A row with "[-0.07, -0.01], adjusted p 1" contradicts itself. So if the correction bounds the
-family-wise error, `auto` and `two-way` give the m deltas that are adjusted together a joint level. In closed form it is
-Bonferroni's level, 1 - alpha / m each; from replicates it follows from the largest deviation (`JointDeltas`). An
-interval at Bonferroni's level excludes 0 if the test that belongs to it gives p < alpha / m, and then Bonferroni, Holm
-and Hochberg all reject. It contradicts adjusted p only if this test differs from the test that was run, or if a sampled
-p cannot be that small; a note names such pairs. Intervals of `simultaneous` are narrower by 3% and need draws. They
-contradict Holm's decisions for several times as many pairs, because the quantile of the maximum is below Bonferroni's.
-With other corrections, and with kinds that the user chose, each interval is for its pair alone. Intervals of scores are
-simultaneous only for `simultaneous`.
+**Simultaneous or not.** A row with "[-0.07, -0.01], adjusted p 1" contradicts itself. So if the correction for multiple
+comparisons bounds the family-wise error, `auto` and `two-way` make the intervals of the m deltas that are adjusted
+together simultaneous, at a joint level. In closed form, each interval has Bonferroni's level, 1 - alpha / m; from
+replicates, the largest deviation gives the level (`JointDeltas`). An interval at Bonferroni's level excludes 0 if the
+test that the interval inverts gives p < alpha / m, and then Bonferroni, Holm and Hochberg all reject. The interval
+contradicts the adjusted p only if the inverted test differs from the test that was run, or if a sampled p cannot be
+that small; a note names such pairs. Intervals of the kind `simultaneous` are narrower by 3%, and need draws. They
+contradict Holm's decisions for several times as many pairs, because the quantile of the maximum is below Bonferroni's
+quantile. With other corrections, and with all other kinds that the user chose, each interval is for its pair alone.
+Intervals of scores are simultaneous only for the kind `simultaneous`.
 
-**Score intervals** are Wilson's interval of a score and Tango's interval of a delta. If 20 of 20 answers are right, the
-bootstrap never draws a wrong answer, so its intervals are [1, 1]. A score test uses the variance under the tested
+**Score intervals** are Wilson's interval for a score and Tango's interval for a delta. If 20 of 20 answers are right,
+the bootstrap never draws a wrong answer, so its intervals are [1, 1]. A score test uses the variance under the tested
 proportion, not the observed variance. Both intervals invert a score test, so they have a positive length. References:
 Wilson (1927), "Probable inference, the law of succession, and statistical inference"; Tango (1998), "Equivalence test
 and confidence interval for the difference in proportions for the paired-sample design"; Fagerland, Lydersen and Laake
@@ -32,10 +37,10 @@ and confidence interval for the difference in proportions for the paired-sample 
 **The joint level** is the level of each single interval that makes all intervals simultaneous. Scores and deltas are
 nearly jointly normal, with covariances $\sum_i u_{ki} u_{li}$ of systems k and l. Draws of such normal variables,
 shared by all pairs, give c, the quantile of the largest $|Z|$ at the requested level. Each interval then has the level
-$P(|Z| \le c)$ of a single Z. It is narrower than Bonferroni's interval by some 3%. Covariances are taken as known. So
-intervals would be too narrow with fewer than ten units, or with fewer units than systems: with 25 systems and ten units
-of normal numbers, 9% of reports missed some delta. Bonferroni's level is used in such cases. Reference: Hothorn, Bretz
-and Westfall (2008), "Simultaneous inference in general parametric models".
+$P(|Z| \le c)$ of a single Z. It is narrower than Bonferroni's interval by about 3%. Covariances are treated as known.
+So intervals would be too narrow with fewer than ten units, or with fewer units than systems: with 25 systems and ten
+units of normal numbers, at least one interval missed the true delta in 9% of reports. Bonferroni's level is used in
+such cases. Reference: Hothorn, Bretz and Westfall (2008), "Simultaneous inference in general parametric models".
 """
 
 from __future__ import annotations
@@ -60,20 +65,22 @@ from sigjax.testing.two_way import two_way_intervals
 from sigjax.testing.uncertainty import Basic, Percentile
 
 _FEW_UNITS = 10
-"""Correlations of deltas are used only if there are at least this many units, and at least as many units as systems."""
+"""Simultaneous intervals use correlations only if there are at least this many units, and at least as many units as
+systems."""
 _ROWS = 2**10
-"""Normal variables are drawn in blocks of this many draws."""
+"""Normal variables are drawn in blocks of at most this many draws."""
 _RIDGE = 1e-12
-"""Each variance grows by this share, so that covariances have a Cholesky root even if a system is a sum of others."""
+"""Each variance is increased by this share, so that the covariance matrix has a Cholesky root even if a system's scores
+are a sum of other systems' scores."""
 
 
 def jackknife_intervals(problem: SumsProblem, joint_pairs: int = 1, *, proportions: bool = True) -> np.ndarray:
     """Return the standard error and the interval ends of each score, then of each delta, `[target, 3]`.
 
-    Ends are NaN if there is no interval. Intervals of `joint_pairs` deltas, including deltas of other problems, are
-    simultaneous by Bonferroni's inequality. For the kind "simultaneous", intervals of all scores are simultaneous, and
-    so are intervals of all deltas. Without `proportions`, numbers that are all 0 or 1 do not count as right-or-wrong
-    answers.
+    Ends are NaN if there is no interval. `joint_pairs` is the number of deltas, over all problems, whose intervals are
+    made simultaneous by Bonferroni's inequality. If the kind of interval in the settings is "simultaneous", the
+    intervals of all scores are simultaneous, and so are the intervals of all deltas. If `proportions` is false, numbers
+    that are all 0 or 1 get the same kind of interval as other numbers.
     """
     hypotheses, settings, proportions = problem.hypotheses, problem.settings, proportions and right_or_wrong(problem)
     influence, errors = np.zeros((0, 0)), errors_of_proportions(problem) if proportions else None
@@ -102,11 +109,12 @@ def jackknife_intervals(problem: SumsProblem, joint_pairs: int = 1, *, proportio
 def _joint_level(
     problem: SumsProblem, influence: np.ndarray, targets: np.ndarray, varies: np.ndarray, *, proportions: bool
 ) -> float:
-    """The level of each interval that makes the intervals of some targets `[target, 2]` simultaneous.
+    """The level of each single interval that makes the intervals of some targets simultaneous.
 
-    `varies` `[target]` is false for a score or delta whose standard error is 0. The score interval of a proportion has
-    a positive length even then, and counts as independent of the other intervals. With few answers, score intervals are
-    long enough, although correlations are uncertain.
+    `targets` `[target, 2]` are scores (a, number of systems) or deltas (a, b), and `influence` `[system, unit]` are the
+    influences on scores. `varies` `[target]` is false for a score or delta whose standard error is 0. If `proportions`
+    is true, its interval is a score interval with a positive length even then, and counts as independent of the other
+    intervals. With few right-or-wrong answers, score intervals are long enough, although correlations are uncertain.
     """
     settings, num_units = problem.settings, len(problem.units.strata)
     if num_units < max(_FEW_UNITS, len(influence)) and not proportions:
@@ -121,10 +129,11 @@ def _joint_level(
 
 
 def normal_maxima(influence: np.ndarray, targets: np.ndarray, draws: int, seed: int) -> np.ndarray:
-    """Return the largest |Z| over all targets on each draw, `[draw]`; Z is a target's error in standard errors.
+    """Return the largest |Z| over all targets (scores and deltas) on each of this many `draws`, `[draw]`.
 
-    `influence` `[system, unit]` is the influence on scores. `targets` `[target, 2]` are (a, b): the delta of two
-    systems, or the score of a if b is the number of systems. All targets vary.
+    Z is the normal error of a score or delta, divided by its standard error. `influence` `[system, unit]` are the
+    influences on scores. A row of `targets` `[target, 2]` is (a, b) for the delta of two systems, and (a, number of
+    systems) for the score of a. No target may have a standard error of 0.
     """
     root = np.concatenate([_root(influence), np.zeros((1, len(influence)))])
     lengths = np.linalg.norm(root[targets[:, 0]] - root[targets[:, 1]], axis=1)
@@ -139,12 +148,15 @@ def normal_maxima(influence: np.ndarray, targets: np.ndarray, draws: int, seed: 
 
 
 def normal_errors(influence: np.ndarray, draws: int, seed: int) -> Iterator[np.ndarray]:
-    """Normal errors of scores `[system, draw]`, in blocks, with the covariances of these influences."""
+    """Yield normal errors of scores `[system, draw]`, in blocks, for this many `draws`.
+
+    Their covariances come from the influences `influence` `[system, unit]` on scores.
+    """
     return (values * _scale(influence) for values in _normal(_root(influence), draws, seed))
 
 
 def _normal(root: np.ndarray, draws: int, seed: int) -> Iterator[np.ndarray]:
-    """Yield products of the matrix `root` `[row, system]` with standard normal numbers, `[row, draw]`, in blocks."""
+    """Yield the products `[row, draw]` of the matrix `root` `[row, system]` and standard normal numbers, in blocks."""
     num_systems = root.shape[1]
     num_words = num_systems + num_systems % 2
     for start in range(0, draws, _ROWS):
@@ -154,7 +166,7 @@ def _normal(root: np.ndarray, draws: int, seed: int) -> Iterator[np.ndarray]:
 
 
 def _root(influence: np.ndarray) -> np.ndarray:
-    """The Cholesky root `[system, system]` of the covariance matrix of scores, divided by `_scale`."""
+    """The Cholesky root `[system, system]` of the covariance matrix of the scores divided by `_scale`."""
     influence = influence / _scale(influence)
     covariance = influence @ influence.T
     variances = np.diag(covariance)
@@ -162,14 +174,15 @@ def _root(influence: np.ndarray) -> np.ndarray:
 
 
 def _scale(influence: np.ndarray) -> float:
-    """A power of two (scaling by it does not round) that keeps squares within the range of a double."""
+    """A power of two. Dividing influences by it does not round, and keeps squares within the range of a double."""
     return math.ldexp(1.0, math.frexp(float(np.abs(influence).max()))[1])
 
 
 def joint_level(maxima: np.ndarray, level: float, others: int = 0) -> float:
-    """The level of each interval that makes the intervals simultaneous at `level`.
+    """The level of each single interval that makes all intervals simultaneous at `level`.
 
-    `maxima` `[draw]` come from `normal_maxima`; `others` is the number of further intervals, independent of these.
+    `maxima` `[draw]` are the largest |Z| of all intervals on each draw (see `normal_maxima`). `others` is the number of
+    further intervals, which are independent of these.
 
     >>> maxima = np.array([0.3, 0.7, 1.1, 1.5])
     >>> round(joint_level(maxima, 0.75), 3), round(joint_level(maxima, 0.75, others=1), 3)
@@ -202,7 +215,10 @@ def right_or_wrong(problem: SumsProblem) -> bool:
 def proportion_intervals(
     problem: SumsProblem, errors: tuple[np.ndarray, np.ndarray], levels: tuple[float, ...]
 ) -> np.ndarray:
-    """Return standard errors and interval ends `[target, 3]`: Wilson's for all scores, then Tango's for all deltas."""
+    """Return standard errors and interval ends `[target, 3]`: Wilson's for each score, then Tango's for each delta.
+
+    `errors` are the standard errors of scores and of deltas, and `levels` the confidence levels of their intervals.
+    """
     num_units, (only_a, only_b, which) = problem.units.values.shape[1], _only(problem)
     pairs = [ends[which] for ends in tango_interval(only_a, only_b, num_units, levels[1])]
     systems = wilson_interval(problem.units.totals[:, 0].astype(np.float64), num_units, levels[0])
@@ -210,7 +226,11 @@ def proportion_intervals(
 
 
 def _only(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the numbers of instances that only a has right, and only b, each `[problem]`; and each pair's problem."""
+    """Return three arrays: two counts of instances `[group]`, and the group of each pair `[pair]`.
+
+    Pairs with the same two counts are a group. The counts are the number of instances on which only system a is right,
+    and the number on which only system b is right.
+    """
     counted = problem.equal_count_pairs
     if counted is None:  # no two systems differ
         return np.zeros(1), np.zeros(1), np.zeros(len(problem.hypotheses.members), np.int64)
@@ -220,7 +240,10 @@ def _only(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def errors_of_proportions(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray]:
-    """Return the standard errors of scores and of deltas, from counts: sums of squares are then exact integers."""
+    """Return the standard errors of scores `[system]` and of deltas `[pair]`, for right-or-wrong answers.
+
+    They are computed from counts, so that sums of squares are exact integers.
+    """
     num_units, (only_a, only_b, which) = float(problem.units.values.shape[1]), _only(problem)
     right = problem.units.totals[:, 0]
     scale = num_units**2 * max(num_units - 1.0, 1.0)
@@ -229,10 +252,11 @@ def errors_of_proportions(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray]
 
 
 def wilson_interval(successes: np.ndarray, trials: float, level: float) -> tuple[np.ndarray, np.ndarray]:
-    r"""Wilson's score interval of a proportion.
+    r"""Wilson's score interval for a proportion.
 
-    The interval holds all $p$ with $|\hat p - p| \le z \sqrt{p (1 - p) / n}$, for $\hat p$ = successes / $n$ and the
-    normal quantile $z$. Successes and both ends are `[...]`; trials are 1 or more, and ends in [0, 1].
+    The interval contains all $p$ with $|\hat p - p| \le z \sqrt{p (1 - p) / n}$, for $\hat p$ = successes / $n$ and the
+    normal quantile $z$. `successes` `[...]` and `trials` (n, at least 1) are counts. Return the low ends and the high
+    ends, each `[...]`, which are between 0 and 1.
 
     >>> low, high = wilson_interval(np.array([10, 20]), 20, 0.95)
     >>> low.round(4), high.round(4)
@@ -249,14 +273,14 @@ def wilson_interval(successes: np.ndarray, trials: float, level: float) -> tuple
 
 
 def tango_interval(only_a: np.ndarray, only_b: np.ndarray, trials: int, level: float) -> tuple[np.ndarray, np.ndarray]:
-    r"""Tango's score interval of the difference of two proportions on the same instances.
+    r"""Tango's score interval for the difference of two proportions on the same instances.
 
-    The interval holds all $\delta$ with $|b - c - n \delta| \le z \sqrt{n (2 q + \delta (1 - \delta))}$. Here $b$ is
-    the number of instances on which only system a is right, and $c$ the number on which only system b is right. $q$ is
-    the maximum-likelihood probability that only system b is right, given $\delta$: the root of $2 n q^2 - (b + c - (2 n
-    - b + c) \delta) q - c \delta (1 - \delta)$ that is a probability. The interval excludes 0 exactly if McNemar's
-    chi-square test, uncorrected, rejects. Counts and both ends are `[...]`; trials n are 1 or more, and ends, of a - b,
-    in [-1, 1].
+    The interval contains all $\delta$ with $|b - c - n \delta| \le z \sqrt{n (2 q + \delta (1 - \delta))}$. Here n is
+    `trials` (at least 1), $b$ is the number of instances on which only system a is right (`only_a` `[...]`), and $c$
+    the number on which only system b is right (`only_b` `[...]`). $q$ is the maximum-likelihood probability that only
+    system b is right, given $\delta$: the root of $2 n q^2 - (b + c - (2 n + c - b) \delta) q - c \delta (1 - \delta)$
+    that is a probability. The interval excludes 0 exactly if McNemar's chi-square test, uncorrected, rejects. Return
+    the low ends and the high ends of the difference a - b, each `[...]`, which are between -1 and 1.
 
     >>> low, high = tango_interval(np.array([0, 1]), np.array([0, 7]), 21, 0.95)
     >>> low.round(4), high.round(4)
@@ -273,10 +297,11 @@ def tango_interval(only_a: np.ndarray, only_b: np.ndarray, trials: int, level: f
 
 
 def _tango_low(b: np.ndarray, c: np.ndarray, n: int, z: float) -> np.ndarray:
-    """The least delta that Tango's test does not reject, from counts b and c, see `tango_interval`.
+    """The least delta that Tango's test does not reject, from the counts b and c of `tango_interval`, in n trials.
 
-    The method is inverse quadratic interpolation if it is safe, else bisection. Reference: Chandrupatla (1997), "A new
-    hybrid quadratic/bisection algorithm for finding the zero of a nonlinear function without using derivatives".
+    z is the normal quantile of the level. The method is inverse quadratic interpolation if it is safe, else bisection.
+    Reference: Chandrupatla (1997), "A new hybrid quadratic/bisection algorithm for finding the zero of a nonlinear
+    function without using derivatives".
     """
 
     def excess(delta: np.ndarray) -> np.ndarray:
@@ -307,7 +332,7 @@ def _tango_low(b: np.ndarray, c: np.ndarray, n: int, z: float) -> np.ndarray:
 
 
 def _tango_deviation(b: np.ndarray | float, c: np.ndarray | float, n: int, delta: np.ndarray | float) -> np.ndarray:
-    """The standard deviation of b - c if the true difference is delta, from -1 to 1."""
+    """The standard deviation of b - c (see `tango_interval`) if the true difference is `delta`, between -1 and 1."""
     linear = b + c - (2 * n - b + c) * delta
     product = delta * (1.0 - delta)
     q = (np.sqrt(np.maximum(linear * linear + 8.0 * n * c * product, 0.0)) + linear) / (4 * n)
@@ -317,8 +342,9 @@ def _tango_deviation(b: np.ndarray | float, c: np.ndarray | float, n: int, delta
 def tango_tail(only_a: int, only_b: int, trials: int, delta: float) -> float:
     r"""The one-sided p-value of Tango's score test of the null hypothesis that the difference is at most delta.
 
-    $1 - \Phi((b - c - n \delta) / \sqrt{n (2 q + \delta (1 - \delta))})$, with the symbols of `tango_interval`. No
-    difference is below -1 or above 1, so p is 0 if delta is below -1, and 1 if delta is above 1.
+    $1 - \Phi((b - c - n \delta) / \sqrt{n (2 q + \delta (1 - \delta))})$, with the symbols of `tango_interval`: b is
+    `only_a`, c is `only_b`, and n is `trials`. A difference of proportions cannot be below -1 or above 1, so p is 0 if
+    delta is below -1, and 1 if delta is above 1.
 
     >>> round(tango_tail(1, 7, 21, -0.5172), 3), tango_tail(0, 0, 21, 0.0)
     (0.025, 1.0)
@@ -334,20 +360,23 @@ def tango_tail(only_a: int, only_b: int, trials: int, delta: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class IntervalMethod:
-    """A kind of intervals.
+    """A kind of confidence interval.
 
     Attributes:
         name: the name of the kind for users; for kinds that only `auto` chooses, the name in reports.
         words: words for the methods paragraph, with citations.
         about: text of the help page; empty if users cannot choose this kind.
-        needs: the source of the intervals. For metrics that are not sums, and in design nested, replicates replace the
-            jackknife.
+        needs: what the intervals are computed from. For metrics that are not functions of sums, and in design nested,
+            replicates replace the jackknife.
         of_replicates: the class that makes the intervals from replicates.
-        closed: a function that needs no resamples: problem and number of simultaneous deltas -> standard error and ends
-            of the interval of each score, then of each delta, `[target, 3]`.
-        fits_correction: whether intervals of deltas are simultaneous if the correction bounds the family-wise error.
-        of_sums: whether the kind is only for metrics of sums.
-        whole: whether the kind needs whole instances, so that runs cannot be drawn within instances (design nested).
+        closed: a function that makes the intervals without resamples. It takes the problem and the number of
+            simultaneous deltas, and returns the standard error and the interval ends of each score, then of each delta,
+            `[target, 3]`.
+        fits_correction: whether intervals of deltas are simultaneous if the correction for multiple comparisons bounds
+            the family-wise error.
+        of_sums: whether the kind is only for metrics that are functions of sums.
+        whole: whether the kind needs whole instances to be drawn, so that it does not fit design nested, which draws
+            runs within instances.
         samples: whether the kind needs resamples even if the distribution of all resamples is known.
         missing: why a score or a delta may have no such interval.
         note: a sentence about the kind for every report.
@@ -367,7 +396,7 @@ class IntervalMethod:
     note: str = ""
 
     def reason_against(self, design: DesignMethod) -> str | None:
-        """Why the kind does not fit a design; None if it fits."""
+        """The reason why this kind of interval does not fit a design; None if it fits."""
         if self.whole and design.draws == "outputs":
             return f"interval {self.name} takes whole instances; use percentile with design {design.name}"
         if design.draws is None and self.needs not in ("runs", "nothing"):
@@ -463,7 +492,7 @@ INTERVALS: dict[str, IntervalMethod] = {
 
 
 class IntervalNames(NamedTuple):
-    """The kinds of the intervals of all scores and of all deltas, as reports name them; None without intervals."""
+    """The names of two kinds of intervals, for all scores and for all deltas; None if there are no intervals."""
 
     systems: IntervalName | None
     pairs: IntervalName | None
@@ -491,9 +520,9 @@ def bootstraps(problem: Problem) -> bool:
 
 
 def closed_intervals(problem: Problem, joint_pairs: int = 1) -> np.ndarray | None:
-    """Standard error and ends of the interval of each score, then of each delta, `[target, 3]`.
+    """Return the standard error and the interval ends of each score, then of each delta, `[target, 3]`.
 
-    None if they need resamples. Intervals of `joint_pairs` deltas, including deltas of other problems, are
+    Return None if they need resamples. `joint_pairs` is the number of deltas, over all problems, whose intervals are
     simultaneous.
     """
     interval = INTERVALS[problem.settings.interval]
@@ -504,9 +533,10 @@ def closed_intervals(problem: Problem, joint_pairs: int = 1) -> np.ndarray | Non
 
 
 def joint_pairs(settings: Settings, num_pairs: int, family_size: int) -> int:
-    """How many deltas have simultaneous intervals at the level; 1 if each interval is for its pair alone.
+    """The number of deltas whose intervals are simultaneous; 1 if each interval is for its pair alone.
 
-    `num_pairs` is the number of pairs of the metric, `family_size` the number of pairs adjusted together.
+    `num_pairs` is the number of pairs of the metric. `family_size` is the number of pairs whose p-values are adjusted
+    together.
     """
     if settings.interval == "simultaneous":
         return num_pairs
@@ -515,7 +545,10 @@ def joint_pairs(settings: Settings, num_pairs: int, family_size: int) -> int:
 
 
 def interval_names(problem: Problem, joint: int = 1) -> IntervalNames:
-    """The kinds of a problem's intervals, by the rule at the top of this file; `joint` deltas are simultaneous."""
+    """Return which kind of interval scores and deltas get, by the rule at the top of this file.
+
+    `joint` is the number of deltas whose intervals are simultaneous.
+    """
     name = problem.settings.interval
     if name == "none":
         return IntervalNames(None, None)

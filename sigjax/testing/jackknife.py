@@ -1,10 +1,11 @@
 r"""Standard errors by the jackknife, and their degrees of freedom.
 
-**Standard error.** Leave unit i of stratum h out, and let the other $n_h - 1$ units of the stratum stand for all $n_h$
-units. Then the score $\hat\theta$ becomes $\hat\theta_{(i)}$, and unit i has the influence $u_i = \sqrt{(n_h - 1) /
-n_h} (\hat\theta - \hat\theta_{(i)})$. The standard error is s, with $s^2 = \sum_i u_i^2$. For surveys this estimate is
-called JKn, and for clusters in a regression CR3. For the mean of n instances, s is their standard deviation (ddof = 1)
-divided by $\sqrt n$. The influence on a delta is the difference of the influences on its two scores.
+**Standard error.** Leave unit i of stratum h out, and weight the other $n_h - 1$ units of the stratum so that they
+stand for all $n_h$ units. Then the score $\hat\theta$ becomes $\hat\theta_{(i)}$, and unit i has the influence $u_i =
+\sqrt{(n_h - 1) / n_h} (\hat\theta - \hat\theta_{(i)})$. The standard error is s, with $s^2 = \sum_i u_i^2$. For surveys
+this estimate is called JKn, and for clusters in a regression CR3. For the mean of n instances, s is their standard
+deviation (ddof = 1) divided by $\sqrt n$. The influence on a delta is the difference of the influences on its two
+scores.
 
 **Degrees of freedom** follow Satterthwaite's rule: $s^2$ is treated as a multiple of a chi-square variable with these
 degrees of freedom, which has the mean and the variance of $s^2$. For this, the sum of a cluster of m instances is
@@ -26,11 +27,14 @@ from sigjax.resample.units import norms, total
 from sigjax.testing.problem import SumsProblem, check_finite
 
 _NUMBERS = 2**18
-"""A block has at most this many numbers, which are influences on deltas, or sums that leave out one unit."""
+"""A block of an array has at most this many numbers (influences on deltas, or sums that leave out one unit)."""
 
 
 def influences(problem: SumsProblem) -> np.ndarray:
-    """The influence of each unit on the score of each system, `[system, unit]`; 0 for the only unit of a stratum.
+    """The influence of each unit on each score, `[system, unit]`; 0 for the only unit of a stratum.
+
+    It is the change of the score if the unit is left out, scaled so that the sum of squares is the squared standard
+    error.
 
     >>> from sigjax import Evaluation
     >>> from sigjax.records import Settings
@@ -56,7 +60,7 @@ def influences(problem: SumsProblem) -> np.ndarray:
 
 
 def system_errors(influence: np.ndarray, rounding: np.ndarray) -> np.ndarray:
-    """Standard errors `[system]` of scores, from influences `[system, unit]`; 0 if no influence is above `rounding`."""
+    """Standard errors of scores `[system]`, from influences `[system, unit]`; 0 if no influence exceeds `rounding`."""
     return np.where(np.abs(influence).max(axis=1) > rounding, norms(influence), 0.0)
 
 
@@ -69,7 +73,8 @@ def of_pairs(
     """Call `function(influences on deltas, known)` for blocks of pairs, and return its joined results `[pair]`.
 
     Influences on deltas `[pair, unit]` are differences of the influences on scores, `influence` `[system, unit]`.
-    `known` `[pair]` are further numbers. Blocks limit the memory.
+    `members` `[pair, 2]` are the pairs, and `known` `[pair]` are further numbers for `function`. Blocks limit the
+    memory.
     """
     step = max(1, _NUMBERS // influence.shape[1])
     parts = [slice(start, start + step) for start in range(0, len(members), step)]
@@ -78,9 +83,9 @@ def of_pairs(
 
 
 def degrees_of_freedom(sizes: np.ndarray, strata: np.ndarray) -> float:
-    """Degrees of freedom of standard errors, from the numbers of instances and the strata of units, `[unit]`.
+    """Degrees of freedom of jackknife standard errors, from the sizes and the strata of units, each `[unit]`.
 
-    They are 0 if no stratum has two units.
+    The size of a unit is its number of instances. The result is 0 if no stratum has two units.
 
     >>> sizes = [[1, 1, 1, 1, 1, 1, 1, 1, 1, 1], [9, 9, 1, 1, 1, 1, 1, 1, 1, 1]]
     >>> [round(degrees_of_freedom(np.array(each), np.zeros(10, int)), 3) for each in sizes]

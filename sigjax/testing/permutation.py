@@ -1,22 +1,22 @@
 """Permutation tests: without sampling, and by Monte Carlo (approximate randomization).
 
 **Paired**: under the null hypothesis, the two outputs of a unit may be swapped. Tests without sampling are planned
-first, within a budget (`exact.plans`). By Monte Carlo, all pairs are tested on the same swaps. Reference: Yeh (2000),
-section 3.
+first, within a budget of time (`exact.plans`). By Monte Carlo, all pairs are tested on the same random swaps.
+Reference: Yeh (2000), section 3.
 
 **Studentized**: the same swaps, with z = delta / s.e. in place of delta (`resample.tally` has the algebra). Any
 statistic keeps the level if results are exchangeable. But systems can be equally good and still differ in other ways
 (for example, high precision and high recall). Then delta can have another variance over swaps than over test sets. In
-contrast, z is about standard normal over both, so p is right if there are many units. For means of units of one size, z
-grows with delta. So p is the same as for delta, and all tests of delta can be used, even without sampling. References:
-Janssen (1997), "Studentized permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher problem";
-Chung and Romano (2013).
+contrast, z is about standard normal over both, so p is right if there are many units. For means over units with equally
+many instances, z grows with delta. So p is the same as for delta, and every test of delta can be used, even without
+sampling. References: Janssen (1997), "Studentized permutation tests for non-i.i.d. hypotheses and the generalized
+Behrens-Fisher problem"; Chung and Romano (2013).
 
-**Repeated runs**: outputs are exchanged within units (crossed), or whole runs are exchanged (models). A run of design
-"models" is a trained model: good or bad on all instances at once. If two training procedures do not differ, any R of
-their 2 R models are equally likely to come from the first procedure. This holds for any instances, and for any
-dependence between the results of a model. So this is a two-sample test with R models per sample. Reference: Pitman
-(1937), "Significance tests which may be applied to samples from any populations".
+**Repeated runs**: outputs are exchanged within units (crossed), or whole runs are exchanged (models). In the design
+"models", a run is a trained model, which is good or bad on all instances at once. If two training procedures do not
+differ, any R of their 2 R models are equally likely to come from the first procedure. This holds for any instances, and
+for any dependence between the results of a model. So this is a two-sample test with R models per sample. Reference:
+Pitman (1937), "Significance tests which may be applied to samples from any populations".
 
 **Unpaired**: the test reassigns the units to the two systems: in all possible ways if that is quick, else at random.
 """
@@ -66,13 +66,13 @@ STUDENTIZED = "a studentized statistic is sampled"
 
 
 _FEW_TRIALS = 50
-"""Up to this many trials, numbers of outcomes are counted in int64."""
+"""The sign test of at most this many differences computes numbers of outcomes exactly, in int64."""
 _AS_ASKED = NotEligible("as asked")
 _TOO_SMALL = "the p-value is too small for sums of probabilities"
 
 
 def exact_permutation(problem: SumsProblem, context: Context) -> Columns:
-    """The columns of the exact tests of all pairs; the reason explains why a pair has no exact test."""
+    """The columns of the exact tests of all pairs; for a pair without an exact test, the reason explains why."""
     if problem.exchanges != "units":
         return exchanged_tests(problem, context)
     if problem.studentizes:
@@ -91,9 +91,10 @@ def _without_test(reason: str, count: int) -> Columns:
 
 
 def exact_table(problem: SumsProblem, pairs: np.ndarray, context: Context) -> Columns:
-    """The columns of the exact tests of some pairs `[pair, 2]`; the reason explains why a pair has no exact test.
+    """The columns of the exact tests of some pairs `[pair, 2]`; a reason explains why a pair has no exact test.
 
-    Pairs on a common grid are tested together, as a board (see `exact.board`). Other pairs are tested one by one.
+    Pairs whose differences take few values are tested together, as a board: they share their distinct differences, so
+    that one matrix product tests all of them (see `exact.board`). Other pairs are tested one by one.
     """
     if problem.settings.method == "montecarlo":
         return _without_test(_AS_ASKED.reason, len(pairs))
@@ -131,7 +132,10 @@ counting all signs: 10 pairs with 18 units then take 7 instead of 27 ms."""
 
 
 def _board_of(problem: SumsProblem, pairs: np.ndarray) -> tuple[Board, np.ndarray] | None:
-    """Return the board of the pairs that are tested together, and their positions; None if there are no such pairs."""
+    """Return the board of all pairs that are tested together, and the positions of these pairs; None if none are.
+
+    A board is a set of pairs that share their distinct differences, so that one matrix product tests all of them.
+    """
     wanted = problem.settings.method in ("auto", "exact") and problem.units.exact
     few = len(pairs) < (_MANY_PAIRS if problem.units.values.shape[1] <= MOST_LISTED_SIGNS else _FEWEST_PAIRS)
     board = None if few or not wanted else make_board(problem.units.values, pairs)
@@ -149,7 +153,10 @@ def _pair_cost(problem: SumsProblem, board: Board) -> Cost:
 
 
 def _on_board(problem: SumsProblem, board: Board, pairs: np.ndarray, context: Context) -> tuple[Columns, np.ndarray]:
-    """Return the columns of the pairs that the board can test, and the positions of the other pairs."""
+    """Return the columns of the pairs whose joint test is accurate enough, and the positions of all other pairs.
+
+    `board` has the pairs that are tested together, which share their distinct differences.
+    """
 
     def scored(some: np.ndarray) -> Delta:
         return pair_deltas(problem, pairs[some], board.basis[None])
@@ -182,7 +189,11 @@ def exact_tests(
     context: Context,
     plans: Mapping[Pair, Plan | NotEligible] | None = None,
 ) -> Columns:
-    """Carry out the exact tests of some pairs. If its error bound is too large, a pair has no p-value, but a reason."""
+    """Carry out the exact tests of some pairs, and return their columns.
+
+    `plans` are the plans of the pairs; without them, they are made here. If the bound on the error of its p-value is
+    too large, a pair has no p-value, but a reason.
+    """
     plans = plan_exact(problem, pairs) if plans is None else plans
 
     def test(pair: Pair) -> tuple[PValue, str]:
@@ -198,7 +209,10 @@ def exact_tests(
 def _one_by_one(
     problem: SumsProblem, pairs: Sequence[Pair], test: Callable[[Pair], tuple[PValue, str]], context: Context
 ) -> Columns:
-    """Call `test` for each pair, which returns a p-value (NaN for none) and a reason; return the columns."""
+    """Call `test` for each pair, and return the columns.
+
+    `test` returns a p-value (NaN if there is no exact test), and the reason why there is an exact test or none.
+    """
     p_values, reasons = list[PValue](), list[str]()
     with context.progress_bar("exact tests", len(pairs)) as advance:
         for pair in pairs:
@@ -219,9 +233,10 @@ def _scoring(problem: SumsProblem, pair: Pair, plan: Plan) -> Scoring:
 
 
 def _are_monotone(problem: SumsProblem, pairs: np.ndarray, reach: np.ndarray, axes: int) -> np.ndarray:
-    """Whether the score of each pair is monotone in every varying sum, over all swaps, `[pair]` bool.
+    """Whether the score of each pair is monotone in every sum that varies over swaps, `[pair]` bool.
 
-    If two sums vary, this needs sums that stay positive. `reach` `[pair, stat]` bounds the sums of differences.
+    `axes` is the number of sums that vary: 1 or 2. If two sums vary, the sums that vary must stay positive. `reach`
+    `[pair, stat]` bounds the absolute difference between the two systems' sums of each statistic, over all swaps.
     """
     if not is_monotone(problem.metric.score):
         return np.zeros(len(pairs), bool)
@@ -232,11 +247,11 @@ def _are_monotone(problem: SumsProblem, pairs: np.ndarray, reach: np.ndarray, ax
 
 
 def sign_tests(problem: SumsProblem, pairs: EquivalentPairs) -> Columns | None:
-    """Return the columns of the exact tests if all differences have the same size: p-values are then binomial tails.
+    """Return the columns of the exact tests if all differences have the same size, so that p-values are binomial tails.
 
-    There are m = b + c differences, of which b favour the first system. Over swaps, b has the binomial distribution of
-    m fair coins, and the score is linear in b. Return None if systems differ in another way, if rounding might make or
-    break ties, or if the method or the budget excludes this test.
+    A pair has m = b + c differences, of which b favour the first system, and c the second system. Over swaps, b has the
+    binomial distribution of m fair coins, and the score is linear in b. Return None if systems differ in another way,
+    if rounding might make or break ties, or if the method or the budget excludes this test.
     """
     settings, hypotheses = problem.settings, problem.hypotheses
     if pairs.counts is None or settings.method not in ("auto", "exact") or not problem.units.exact:
@@ -253,7 +268,10 @@ def sign_tests(problem: SumsProblem, pairs: EquivalentPairs) -> Columns | None:
 def settled_signs(
     ahead: np.ndarray, behind: np.ndarray, alternative: Alternative, *, mid_p: bool = False
 ) -> np.ndarray:
-    """The results of `sign_ps` as one array `[3, pair]`, with correctly rounded p-values."""
+    """Return p-values of sign tests, their base-10 logarithms, and bounds on their errors, `[3, pair]`.
+
+    The arguments are as in `sign_ps`. The p-values are correctly rounded.
+    """
     p_values = np.array(sign_ps(ahead, behind, alternative, mid_p=mid_p))
     some = np.flatnonzero(p_values[2])
     if not len(some):
@@ -276,9 +294,11 @@ def settled_signs(
 def sign_ps(
     ahead: np.ndarray, behind: np.ndarray, alternative: Alternative, *, mid_p: bool = False
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Exact sign tests for counts `[row]` of positive and negative differences; p is 1 without differences.
+    """Exact sign tests: `ahead` and `behind` `[row]` are the numbers of positive and negative differences.
 
-    Return p-values `[row]`, their base-10 logarithms, and bounds on their relative errors (0 up to 50 differences).
+    Return three arrays `[row]`: p-values, their base-10 logarithms, and bounds on the relative errors of p (0 for up to
+    50 differences). If there are no differences, p is 1. If `mid_p` is true, outcomes exactly as extreme as the
+    observed outcome count half.
 
     >>> sign_ps(np.array([3, 2, 3, 0]), np.array([0, 2, 4, 0]), "two-sided")[0]
     array([0.25, 1.  , 1.  , 1.  ])
@@ -328,7 +348,10 @@ def _outcomes() -> np.ndarray:
 
 
 def _require(problem: SumsProblem, results: Mapping[Pair, object]) -> None:
-    """Raise `NotExact` for a pair without an exact test if the user chose an exact method."""
+    """Raise `NotExact` for a pair without an exact test if the user chose an exact method.
+
+    `results` has the plan of each pair's exact test, or the reason why there is none.
+    """
     for pair, result in results.items():
         if isinstance(result, NotEligible) and problem.settings.method not in ("auto", "montecarlo"):
             raise NotExact(pair, result.reason)
@@ -340,7 +363,7 @@ def plan_exact(
     """Return for each pair the plan of its exact test, or the reason why it has none.
 
     `besides` are further pairs whose costs are known. The budget must suffice for these pairs, too. The result contains
-    them only if they exceed the budget.
+    such a pair only if its test exceeds the budget.
     """
     units, settings = problem.units, problem.settings
     if settings.method == "montecarlo":
@@ -358,11 +381,12 @@ def _criterion(problem: SumsProblem, pairs: Sequence[Pair] | np.ndarray) -> Extr
 
 
 def pair_deltas(problem: SumsProblem, pairs: Sequence[Pair] | np.ndarray, bases: np.ndarray) -> Delta:
-    """Return a function that computes the delta of each pair after a swap, from the coordinates S of the swap.
+    """Return a function that computes the delta of each pair after a swap, from the signed sums S of the swap.
 
-    A swap keeps the sum a* + b* of the statistics of both systems. Their difference a* - b* is S times the basis.
-    `bases` are `[pair, axis, stat]`, or a single basis for all pairs. The function raises `NotFinite` if the metric is
-    NaN or infinite.
+    S has one number for each axis (one or two axes). A swap keeps the sum a* + b* of the statistics of both systems.
+    Their difference a* - b* `[stat]` is S times a matrix, the basis. `bases` are `[pair, axis, stat]`, or a single
+    basis `[1, axis, stat]` for all pairs. The function takes one array `[pair, ...]` per axis, and returns deltas
+    `[pair, ...]`. The function raises `NotFinite` if the metric is NaN or infinite.
     """
     systems = np.array(pairs).T
     half = 0.5 * (problem.units.totals[systems[0]] + problem.units.totals[systems[1]])
@@ -397,14 +421,14 @@ class Exchange:
     cost: Cost
     words: str
     deltas: Callable[[], tuple[np.ndarray, np.ndarray, float]] | None
-    """A function that returns all deltas and their probabilities, each `[value]`, and a bound on the relative error of
-    a probability; None if no output varies within a unit."""
+    """A function that returns three things: all deltas `[value]`, their probabilities `[value]`, and a bound on the
+    relative error of a probability. None if no output varies within a unit."""
     least: float = 0.0
-    """p-values below this would be lost by underflow."""
+    """If p is below this, underflow may have changed it, so that there is no exact p-value."""
 
 
 def exchanged_tests(problem: SumsProblem, context: Context) -> Columns:
-    """The columns of the exact tests of all pairs, for the designs crossed and models."""
+    """The columns of the exact tests of all pairs, if single outputs or whole runs are exchanged."""
     pairs = problem.hypotheses.pairs
     plans = {pair: plan_exchange(problem, pair) for pair in pairs}
     _require(problem, plans)
@@ -414,7 +438,7 @@ def exchanged_tests(problem: SumsProblem, context: Context) -> Columns:
 
 
 def exchanged_deltas(problem: SumsProblem, pair: Pair, seconds: float) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return all deltas that exchanges can give, and their probabilities, each `[value]`.
+    """Return all deltas of a pair that exchanges of outputs or runs can give, and their probabilities, each `[value]`.
 
     Return None if there is no exact test, or if listing the deltas takes more than this many `seconds`.
     """
@@ -485,14 +509,14 @@ def _plan_choices(problem: SumsProblem, pair: Pair) -> Exchange | NotEligible:
 
 
 def _outputs(problem: SumsProblem, pair: Pair) -> Outputs:
-    """The outputs of two systems."""
+    """The outputs (results of single runs) of the two systems of a pair."""
     outputs = problem.units.outputs
     assert outputs is not None
     return replace(outputs, values=outputs.values[list(pair)])
 
 
 def _deltas_of(problem: SumsProblem, pair: Pair, of_a: np.ndarray) -> np.ndarray:
-    """Deltas `[value]` if the first system has the sums `of_a` `[value, stat]`."""
+    """The deltas of a pair `[value]` after exchanges that give the first system the sums `of_a` `[value, stat]`."""
     both = problem.units.totals[pair[0]] + problem.units.totals[pair[1]]
     first, second = problem.scores(np.stack([of_a, both - of_a]))
     with np.errstate(all="ignore"):
@@ -505,19 +529,21 @@ _FEW_PAIRS, _SIZE_FACTOR = 16, 8
 """Programs are compiled for a number of pairs. When pairs stop early, a smaller program is compiled only after their
 number has fallen by the factor `_SIZE_FACTOR`, and only if there were more than `_FEW_PAIRS` pairs."""
 _PRODUCTS, _LAST_PRODUCT = 2**24, 2.0**51
-"""A block has at most `_PRODUCTS` products of statistics. Their sums stay below `_LAST_PRODUCT`, so that float64 is
-exact."""
+"""Studentized deltas are computed in blocks of pairs; a block has at most `_PRODUCTS` products of statistics. Their
+sums stay below `_LAST_PRODUCT`, so that float64 is exact."""
 _STEP_OF_SLOPES = 2.0**-11
 """Relative step of the differences that give slopes for a standard error. It changes standard errors by 1e-6, and keeps
 the rounding error of a slope to 1e-12 of the slope."""
 _ROUNDING_OF_Z = 2.0**-26
-"""Values of z that differ by less than this, relatively, are ties: the rounding of slopes changes z by far less."""
+"""Values of the studentized delta z that differ by less than this, relatively, are ties: the rounding of slopes changes
+z by far less."""
 
 
 def swap_counter(problem: SumsProblem, tested: np.ndarray, run: Run) -> ExceedCounter:
-    """Return a function that counts the swaps at least as extreme as observed, for some of the pairs `tested`.
+    """Return a function that counts the swaps whose delta is at least as extreme as the observed delta.
 
-    `tested` are positions of pairs in the problem. The function takes indices into `tested`.
+    `tested` are the positions of pairs in the problem. The function takes indices into `tested`, the first resample and
+    the end of the range of resamples, and returns counts `[pair]`.
     """
     metric, settings = problem.metric, problem.settings
     _, num_units, num_stats = problem.units.values.shape
@@ -553,7 +579,10 @@ def swap_counter(problem: SumsProblem, tested: np.ndarray, run: Run) -> ExceedCo
 def studentized_problem(
     problem: SumsProblem, indices: np.ndarray, run: Run
 ) -> tuple[ScaledProjection, StudentizedPairs]:
-    """Return the arrays that the engine needs to swap the pairs at these positions and to compute standard errors."""
+    """Return the projection from swaps to sums, and the arrays that give the studentized delta of each pair.
+
+    `indices` are the positions of the pairs in the problem.
+    """
     units, hypotheses = problem.units, problem.hypotheses
     (a, b), values = hypotheses.members[indices].T, units.values
     largest = np.abs(values).max(axis=0).astype(np.float64)
@@ -599,7 +628,10 @@ def studentized_problem(
 
 
 def swap_problem(problem: SumsProblem, indices: np.ndarray | slice, run: Run) -> tuple[ScaledProjection, Pairs]:
-    """Return the arrays that the engine needs to swap the pairs at these positions."""
+    """Return the projection from swaps to sums, and the arrays that give the delta of each pair after a swap.
+
+    `indices` are the positions of the pairs in the problem.
+    """
     units, hypotheses = problem.units, problem.hypotheses
     projection, of_first, of_second = _projection(problem, run)
     (a, b), delta = hypotheses.members[indices].T, hypotheses.deltas[indices]
@@ -617,14 +649,15 @@ def swap_problem(problem: SumsProblem, indices: np.ndarray | slice, run: Run) ->
 
 
 def _projection(problem: SumsProblem, run: Run) -> tuple[Projection, np.ndarray, np.ndarray]:
-    """Return three things: the projection from swaps to sums of what systems give away, and two arrays of its columns.
+    """Return the projection from swaps to sums, and two arrays `[system, stat]` with indices of its columns.
 
-    Both arrays are `[system, stat]`. The first has the columns for the first system of a pair, the second the columns
-    for the second system. They are equal if whole units are swapped.
+    The sums are over the units or outputs that a system gives away. The first array is for the first system of a pair,
+    and the second array is for the second system. They are equal if whole units are swapped.
     """
     units, compiled, in_bytes = problem.units, bool(run.backend.devices), most_bytes(run.backend)
     if units.outputs is None or problem.exchanges == "units":
-        # Only differences of systems matter. If the first system is subtracted, statistics that all share become 0.
+        # Only differences of systems matter. If the first system is subtracted, statistics that are equal for all
+        # systems become 0.
         columns, (indices, _) = distinct_columns(units.values - units.values[:1])
         draws = draws_from_strata(units.strata)
         projection = swap_projection(columns, draws, compiled=compiled, most_bytes=in_bytes)
@@ -642,10 +675,10 @@ def _projection(problem: SumsProblem, run: Run) -> tuple[Projection, np.ndarray,
 def add_up(
     pieces: Callable[[Run], Iterator[tuple[int, np.ndarray]]], num_pairs: int, start: int, end: int, run: Run
 ) -> np.ndarray:
-    """Return counts `[pair]` over this shard's part of the resamples from `start` to `end`.
+    """Return how many resamples of this shard between `start` and `end` are extreme, for each pair: counts `[pair]`.
 
-    The counts begin with the counts in the checkpoint. For the rest of the run, `pieces` yields the first resample of
-    each piece, and its counts `[pair]`.
+    The counts begin with the counts in the checkpoint. For the resamples that are not yet counted, `pieces` yields the
+    index of the first resample of each piece, and the counts `[pair]` of the piece.
     """
     checkpoint = run.checkpoint.at(f"from {start}")
     tally, stop = checkpoint.begin(range(start, end), counts=np.zeros(num_pairs, np.int64))
@@ -659,7 +692,10 @@ def add_up(
 
 
 def _few_sizes(indices: np.ndarray, num_pairs: int, run: Run) -> np.ndarray:
-    """Pad positions `[pair]` to one of a few sizes, so that few shapes are compiled."""
+    """Repeat positions of pairs until their number is one of a few numbers, so that few programs are compiled.
+
+    `indices` are the positions. The largest of these numbers is `num_pairs`.
+    """
     size = num_pairs if run.backend.devices else len(indices)
     while size > _FEW_PAIRS and len(indices) <= size // _SIZE_FACTOR:
         size //= _SIZE_FACTOR
@@ -669,7 +705,7 @@ def _few_sizes(indices: np.ndarray, num_pairs: int, run: Run) -> np.ndarray:
 def two_sample_test(problem: SumsProblem, first: int, context: Context) -> Columns:
     """The columns of the permutation test of two systems on different units, exact if possible, else Monte Carlo.
 
-    `problem` has the units of both systems: the first `first` units are those of the first system. The values of a
+    `problem` has the units of both systems: the first system was tested on the first `first` units. The values of a
     system are 0 on the units of the other system.
     """
     units, asked = problem.units.values.sum(axis=0), problem.settings.method == "montecarlo"
@@ -682,9 +718,10 @@ def two_sample_test(problem: SumsProblem, first: int, context: Context) -> Colum
 
 
 def _exact_unpaired(problem: SumsProblem, units: np.ndarray, first: int) -> tuple[PValue, str]:
-    """Return p (NaN if there is no exact test) and the reason, from units `[unit, stat]`.
+    """Return the exact p-value of an unpaired test (NaN if there is none), and the reason.
 
-    p comes from the distribution of the sum if one statistic varies, else from all choices of units.
+    `units` `[unit, stat]` are the statistics of all units, and `first` is the number of units of the first system. p
+    comes from the distribution of the sum if one statistic varies, else from all choices of units.
     """
     varying = np.flatnonzero((units != units[0]).any(axis=0))
     if not varying.size:
@@ -708,10 +745,10 @@ def _exact_unpaired(problem: SumsProblem, units: np.ndarray, first: int) -> tupl
 
 
 def _montecarlo(problem: SumsProblem, units: np.ndarray, first: int, context: Context, reason: str) -> Columns:
-    """The test by random choices of units.
+    """The columns of the unpaired test by random choices of units.
 
-    The smaller sample is chosen, from sorted units, so that the two-sided p depends neither on the order of the systems
-    nor on the order of the units.
+    The units of the smaller sample are chosen, from all units in sorted order, so that the two-sided p depends neither
+    on the order of the systems nor on the order of the units.
     """
     resamples, fewer = problem.settings.fixed_resamples, min(first, len(units) - first)
     criterion = _criterion(problem, [(0, 1)])

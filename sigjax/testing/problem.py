@@ -1,12 +1,13 @@
-"""The problem of a test (systems, units, metric, hypotheses), the budget, and the columns that the test returns.
+"""A problem (the systems, units, metric and hypotheses of a test), the budget, and the columns that tests return.
 
-Problems hold data, and tests take problems. There are two kinds: problems of metrics that are sums, and problems of
-metrics that take whole columns (`columns.ColumnsProblem`). `tests` has the tests of both kinds.
+Problems hold data, and tests take problems. There are two kinds: `SumsProblem`, if the metric is a function of the
+statistics summed over units, and `columns.ColumnsProblem`, if the metric takes whole columns of numbers. `tests` has
+the tests of both kinds.
 
-Suppose systems differ in one statistic of two values, such as right-or-wrong answers. Count the units on which only the
-first system of a pair has the higher value, and the units on which only the second system has the higher value. Pairs
-with the same two counts have the same test, because their differences are the same in another order. A thousand systems
-on 200 units have half a million pairs, but only some thousand different problems.
+Suppose systems differ in one statistic that has only two values, such as right-or-wrong answers. Count the units on
+which only the first system of a pair has the higher value, and the units on which only the second system has the higher
+value. Pairs with the same two counts have the same test, because the same differences occur in another order. A
+thousand systems on 200 units have half a million pairs, but only a few thousand different tests.
 
 **The budget** limits the nominal seconds of tests without sampling. Costs follow from the table in `run.costs`.
 
@@ -57,21 +58,22 @@ from sigjax.run.costs import (
 _LARGEST = 2**24
 """If there are fewer units than this, counts of units are exact in single precision."""
 _BLOCK = 2**20
-"""Number of pairs that are counted in one block."""
+"""The units of at most this many pairs are counted at a time."""
 _NUM_SUMS = 129
-"""Whether a score is linear in a sum is checked at this many values of the sum."""
+"""`slope_in` checks at this many values of a sum that the score is linear in it."""
 _LINEAR = 1e-11
 """A score is linear if it deviates from a line by at most this, relative to the largest score."""
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _FEW_STEPS = 2.0**26
-"""If sums of integers stay below this, the rounding of a score is far smaller than the effect of a step of 1."""
+"""If all sums of integers are below this, a change of a sum by 1 changes the score by far more than rounding does."""
 _STEP = 2.0**-20
-"""Slopes are differences over a step of this size, relative to the sum of absolute values."""
+"""Slopes of a score are differences over steps of this size, relative to the sum of a statistic's absolute values."""
 _CANCELLED = 2.0**-28
-"""If the effects of a unit's statistics on the score cancel, rounding may leave this share of them."""
+"""If the effects of a unit's statistics on the score add up to less than this share of their absolute sum, this sum is
+only rounding."""
 _DIGITS = 2.0**16
-"""The difference of two systems must be this many times larger than its rounding error."""
+"""The difference between two systems must be at least this many times as large as its rounding error."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -113,8 +115,8 @@ class Hypotheses:
     def observed(self, pairs: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the deltas of some pairs `[pair, 2]` and their tolerances, as two arrays `[pair]`.
 
-        Another delta is a tie if it differs from the observed delta by at most the tolerance. If b is the number of
-        systems, the first array has the score of a instead of a delta.
+        The delta of a resample is a tie if it differs from the observed delta by at most the tolerance. If b is the
+        number of systems, there is no second system: the arrays then have the score of a, and its tolerance.
         """
         a, b = np.asarray(pairs).T
         scores, tolerances = (np.array([*numbers, 0.0]) for numbers in (self.scores, self.tolerances))
@@ -206,11 +208,11 @@ class Problem(ABC):
 class ShiftedProblem:
     """Further versions of a problem whose numbers are so large that differences would lose digits.
 
-    In these versions, a number is subtracted from all numbers of a system, another number for each system.
+    In these versions, a constant is subtracted from all numbers of a system; each system has its own constant.
     """
 
     shifts: tuple[float, ...]
-    """`[system]` the numbers that are subtracted in `alone`."""
+    """`[system]` the constants that are subtracted in `alone`."""
     scores: tuple[float, ...]
     """`[system]` scores without any shift."""
     spreads: SumsProblem
@@ -221,17 +223,17 @@ class ShiftedProblem:
 
 @dataclass(frozen=True, eq=False)
 class SumsProblem(Problem):
-    """A problem with a metric of sums."""
+    """A problem whose metric is a function of the statistics summed over units."""
 
     units: Units
     metric: Metric
     hypotheses: Hypotheses
     settings: Settings
     shifted: ShiftedProblem | None = None
-    """Given if numbers are large. Then the numbers of this problem are shifted, too: on each unit, the same number is
-    subtracted for all systems."""
+    """Further versions of the problem, if numbers are large. Then the numbers of this problem are shifted, too: on each
+    unit, the same number is subtracted for all systems. None if no numbers are shifted."""
     is_shifted: bool = False
-    """Whether numbers are shifted, in any of these ways."""
+    """Whether the numbers of this problem are shifted; `ShiftedProblem.spreads` does not set it."""
 
     @classmethod
     def of(
@@ -242,7 +244,7 @@ class SumsProblem(Problem):
 
     @classmethod
     def of_evaluation(cls, evaluation: EvaluationRecord, settings: Settings, members: np.ndarray) -> SumsProblem:
-        """See `tests.problem_of`."""
+        """Make the problem of an evaluation for the pairs `members` `[pair, 2]`, see `tests.problem_of`."""
         metric = evaluation.metric
         assert isinstance(metric, Metric)
         if (shift := shifted(evaluation)) is not None:
@@ -263,7 +265,7 @@ class SumsProblem(Problem):
 
     @classmethod
     def _of_shifted(cls, shift: Shifted, members: np.ndarray, settings: Settings) -> SumsProblem:
-        """The problem of an evaluation with large numbers."""
+        """The problem of an evaluation with large numbers, for the pairs `members` `[pair, 2]`."""
         metric, systems = shift.deltas.metric, shift.deltas.systems
         assert isinstance(metric, Metric)
         untested = np.zeros((1, 2), np.int32), replace(settings, test=(), leaderboard=False)
@@ -296,14 +298,19 @@ class SumsProblem(Problem):
 
     @cached_property
     def equal_count_pairs(self) -> EquivalentPairs | None:
-        """The pairs in groups with the same two counts (see `deduplicate`); None if counts do not decide the test."""
+        """The pairs, in groups that have the same test; None if two counts of units do not decide the test.
+
+        The counts are the number of units on which only the first system has the higher of two values, and the number
+        on which only the second system has it (see `deduplicate`).
+        """
         return deduplicate(self)
 
     @cached_property
     def equivalent_pairs(self) -> EquivalentPairs:
-        """The pairs in groups with the same test.
+        """The pairs, in groups that have the same test.
 
-        If whole units are swapped, pairs with the same two counts are a group. Otherwise every pair is a group.
+        If whole units are swapped, and two counts of units decide the test, pairs with the same counts are a group (see
+        `deduplicate`). Otherwise every pair is a group of its own.
         """
         counted = self.equal_count_pairs if self.exchanges == "units" else None
         return EquivalentPairs.apart(len(self.hypotheses.members)) if counted is None else counted
@@ -312,7 +319,7 @@ class SumsProblem(Problem):
     def studentizes(self) -> bool:
         """Whether the test uses the studentized statistic z = delta / standard error.
 
-        For means of units of one size, z and delta give the same test, so the result is False.
+        For means over units with equally many instances, z and delta give the same test, so the result is False.
         """
         counts = self.units.values[:, :, -1]
         if self.settings.statistic == "delta":
@@ -320,7 +327,10 @@ class SumsProblem(Problem):
         return self.metric.score is not mean_score or bool((counts != counts[0, 0]).any())
 
     def scores(self, sums: np.ndarray) -> np.ndarray:
-        """Return the scores `[...]` of fixed-point sums `[..., stat]`; some may be NaN or infinite."""
+        """Return the scores `[...]` of sums `[..., stat]` of statistics; some may be NaN or infinite.
+
+        Statistics are in fixed point: whole numbers of a small step.
+        """
         with np.errstate(all="ignore"):
             return np.asarray(self.metric.score(self.units.unscaled(sums)), np.float64)
 
@@ -337,9 +347,9 @@ class SumsProblem(Problem):
 
 
 def pairs_of(evaluation: EvaluationRecord, settings: Settings) -> np.ndarray:
-    """All pairs in the order of the data, or each system against the baseline: positions (a, b) `[pair, 2]` int32.
+    """All pairs of systems, or each system and the baseline: positions (a, b) of the systems, `[pair, 2]` int32.
 
-    Pairs without any instance in common are left out.
+    Pairs are in the order of the data. Two systems without any instance in common are not a pair.
     """
     count = len(evaluation.systems)
     if settings.baseline is None:
@@ -376,8 +386,8 @@ class NotFinite(ValueError):
     """Raised if the metric is NaN or infinite on the data or on a resample.
 
     `systems` has the position of the system, or the positions of the two systems of a pair. If several metrics are
-    tested together, `metric` is the position of the metric. All code that computes scores may raise this error;
-    `comparison.checks` writes the message.
+    tested together, `metric` is the position of the metric. Any code that computes scores may raise this error;
+    `comparison.checks` writes the message for the user.
     """
 
     def __init__(self, systems: tuple[int, ...], metric: int = 0) -> None:
@@ -388,8 +398,8 @@ class NotFinite(ValueError):
 def check_finite(scores: np.ndarray, members: Sequence[Pair] | np.ndarray | None = None, metric: int = 0) -> None:
     """Raise `NotFinite` if any of the scores `[row, ...]` is NaN or infinite.
 
-    Instead of the scores, `scores` may be a bool array that is False for such scores. Row k belongs to the systems
-    `members[k]`, by default to system k. `metric` is passed on to `NotFinite`.
+    Instead of the scores, `scores` may be a bool array that is false where a score is NaN or infinite. Row k belongs to
+    the systems `members[k]`, by default to system k. `metric` is passed on to `NotFinite`.
     """
     finite = scores if scores.dtype == bool else np.isfinite(scores)
     wrong = np.flatnonzero(~finite.all(axis=tuple(range(1, finite.ndim))))
@@ -401,7 +411,8 @@ def check_finite(scores: np.ndarray, members: Sequence[Pair] | np.ndarray | None
 def check_digits(problem: SumsProblem, systems: Sequence[str]) -> None:
     """Raise `InputError` if the difference of two systems is lost in rounding.
 
-    This happens if scores agree in too many digits, or if numbers were rounded.
+    The difference is lost if both scores agree in nearly all digits, or if the difference is not far larger than the
+    rounding of the numbers. `systems` `[system]` are the names for the message.
     """
     units, (scores, _) = problem.units, observed_scores(problem.units, problem.metric)
     sizes = np.abs(units.values).sum(axis=1, dtype=np.float64)
@@ -441,30 +452,32 @@ def _slopes(problem: SumsProblem, sizes: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class EquivalentPairs:
-    """Pairs in groups: all pairs of a group have the same problem, and so the same results."""
+    """Pairs in groups. All pairs of a group have the same test, and so the same results."""
 
     first: np.ndarray
-    """`[problem]` the index of the first pair of each problem."""
+    """`[group]` the index of the first pair of each group."""
     which: np.ndarray
-    """`[pair]` the index of the pair's problem."""
+    """`[pair]` the index of the pair's group."""
     counts: np.ndarray | None = None
-    """`[problem, 2]` int64: the number of units on which only the first system has the higher of two values, and the
+    """`[group, 2]` int64: the number of units on which only the first system has the higher of two values, and the
     number of units on which only the second system has it; None if the groups have no such counts."""
     slope: float = 0.0
-    """The slope of the score in the number of units with the higher value, if there are counts."""
+    """If there are counts: the change of a system's score when one more unit has the higher value."""
     stat_name: str = ""
     """The name of the statistic that has the two values."""
 
     @classmethod
     def apart(cls, count: int) -> EquivalentPairs:
-        """The grouping of `count` pairs with different problems."""
+        """The grouping of `count` pairs in which each pair is a group of its own."""
         return cls(np.arange(count), np.arange(count))
 
 
 def deduplicate(problem: SumsProblem) -> EquivalentPairs | None:
-    """Group pairs with the same two counts (see the top of this file); None if counts do not decide the problem.
+    """Group the pairs that have the same two counts of units, and so the same test; None if counts do not decide it.
 
-    They decide it if systems differ in one statistic with two values, and the score is linear in this statistic.
+    The counts are the number of units on which only the first system has the higher of two values, and the number on
+    which only the second system has it. They decide the test if systems differ in one statistic with two values, and
+    the score is linear in the sum of this statistic.
     """
     members, values = problem.hypotheses.members, problem.units.values
     differing = differing_stats(values)
@@ -496,7 +509,9 @@ def differing_stats(values: np.ndarray) -> list[int]:
 
 
 def _first_of_each(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ascending indices at which a key first occurs, and for each row the number of its key among them.
+    """Return two arrays: the indices of the first row of each different key, ascending; and the group of each row.
+
+    Rows with the same key are a group. Groups are numbered from 0, in the order of their first rows.
 
     >>> _first_of_each(np.array([7, 3, 7, 5, 3]))
     (array([0, 1, 3]), array([0, 1, 0, 2, 1], dtype=int32))
@@ -518,7 +533,7 @@ def _first_of_each(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def num_problems(ones: np.ndarray) -> int:
-    """The number of different problems among all pairs of systems; `ones` is the result of `ones_of`.
+    """The number of different tests among all pairs of systems; `ones` is the result of `ones_of`.
 
     Example:
         >>> num_problems(np.array([[1, 1, 0], [1, 0, 0], [0, 1, 0]], np.float32))
@@ -536,7 +551,8 @@ def ones_of(values: np.ndarray, differing: list[int] | None = None) -> np.ndarra
     """Return floats `[system, unit]`: 1 if a system has the higher of two values, else 0.
 
     `values` `[system, unit, stat]` are all statistics, and `differing` are the indices of the statistics in which
-    systems differ. The result is None unless systems differ in one statistic, and it has only two values.
+    systems differ. Return None if systems differ in no statistic, in several statistics, or in a statistic with more
+    than two values.
     """
     differing = differing_stats(values) if differing is None else differing
     if len(differing) != 1:
@@ -552,8 +568,8 @@ def ones_of(values: np.ndarray, differing: list[int] | None = None) -> np.ndarra
 def slope_in(problem: SumsProblem, stat: int) -> float | None:
     """Return the slope of the score in the sum of a statistic; None if the score is not linear in this sum.
 
-    The sum takes all values that it can have if as many units are drawn with replacement as there are. The sums of
-    other statistics are those of the first system.
+    The score is computed over the range of values that the sum can have if n of the n units are drawn with replacement.
+    The sums of the other statistics are the sums of the first system.
     """
     column = problem.units.values[:, :, stat]
     count, is_mean = len(problem.units.strata), problem.metric.score is mean_score and stat == 0
@@ -573,7 +589,7 @@ def slope_in(problem: SumsProblem, stat: int) -> float | None:
 def scores_at(problem: SumsProblem, stat: int, sums: np.ndarray) -> np.ndarray:
     """Return the scores `[value]` if the sum of the statistic `stat` has the values `sums`.
 
-    The sums of other statistics are those of the first system.
+    The sums of the other statistics are the sums of the first system.
     """
     table = np.tile(problem.units.totals[0], (len(sums), 1))
     table[:, stat] = sums
@@ -585,7 +601,7 @@ AUTO_BUDGET = 10.0
 EXACT_BUDGET = 600.0
 """Nominal seconds for an exact method that the user chose."""
 _FEW_COLUMNS = 6
-"""Up to this many columns are added up while swap masks are drawn, which takes less time."""
+"""Up to this many columns (statistics of systems) are added up while swap masks are drawn, which takes less time."""
 
 
 def exact_budget(settings: Settings) -> float:
@@ -596,9 +612,10 @@ def exact_budget(settings: Settings) -> float:
 
 
 def free_seconds(settings: Settings) -> float:
-    """Nominal seconds up to which an exact test does not count against the budget: as long as sampling would take.
+    """An exact test that takes at most this many nominal seconds does not count against the budget.
 
-    0 if the user set a limit, by the method, the budget, or automatic resamples.
+    The limit is the time that sampling would take. It is 0 if the user chose a method, a budget, or automatic
+    resamples.
     """
     limited = settings.method != "auto" or settings.budget is not None or settings.resamples == "auto"
     return 0.0 if limited else (SAMPLED_PAIR * settings.fixed_resamples).seconds
@@ -607,7 +624,8 @@ def free_seconds(settings: Settings) -> float:
 def over_budget(costs: dict[Pair, Cost], settings: Settings) -> dict[Pair, NotEligible]:
     """Return the pairs whose exact tests exceed the budget, each with the reason.
 
-    The budget is spent on the cheapest tests first. Raise `NotExact` if the user chose an exact method.
+    `costs` are the costs of the exact tests. The budget is spent on the cheapest tests first. Raise `NotExact` if the
+    user chose an exact method.
     """
     budget, seconds = exact_budget(settings), {pair: cost.seconds for pair, cost in costs.items()}
     refused: dict[Pair, NotEligible] = {}
@@ -663,9 +681,9 @@ def _num_outputs(problem: SumsProblem) -> int:
 def numpy_cost(*, resamples: int, units: int, columns: int, scored: int, counted: bool) -> Cost:
     """The cost of resampling in NumPy.
 
-    On each resample, this many `columns` of statistics are multiplied by the weights of this many `units`. `scored` is
-    the number of statistics per resample that enter scores. `counted` is true if weights are bootstrap counts, and
-    false if they are swap masks.
+    On each resample, the weights of `units` units are drawn, and multiplied by `columns` columns of statistics.
+    `scored` is the number of statistics per resample from which scores are computed. `counted` is true if weights are
+    bootstrap counts, and false if they are swap masks.
     """
     masked = MASKED_UNIT_OF_FEW_COLUMNS if columns <= _FEW_COLUMNS else MASKED_UNIT
     weights = COUNTED_UNIT if counted else masked
@@ -673,15 +691,16 @@ def numpy_cost(*, resamples: int, units: int, columns: int, scored: int, counted
 
 
 ExceedCounter = Callable[[np.ndarray, int, int], np.ndarray]
-"""A function of the indices of pairs, the first resample, and the end of a range of resamples. It returns how many of
-these resamples are at least as extreme as observed, `[pair]` int64."""
+"""A function (indices of pairs, first resample, end of the range of resamples). It returns for each pair how many
+resamples of this range are at least as extreme as the observed result, `[pair]` int64."""
 
 
 def exact_columns(p_values: Sequence[PValue] | np.ndarray, reasons: Column, methods: Column | None = None) -> Columns:
     """The columns of exact tests; p is NaN if a pair has no exact test.
 
-    `p_values` are a sequence of `PValue`, or an array `[pair, 3]` of p, log10 p and its error bound. `reasons` explain
-    why there is an exact test, or why there is none.
+    `p_values` are a sequence of `PValue`, or an array `[pair, 3]` of p, log10 p, and the bound on the relative error of
+    p. `reasons` explain why there is an exact test, or why there is none. `methods` are the names of the methods, by
+    default all "exact".
 
     >>> exact_columns([(0.5, -0.3, 0.0)], Column.of(["few units differ"])).column("exceed").tolist()
     [None]
@@ -719,8 +738,9 @@ def sampled_columns(
 ) -> Columns:
     """The columns of Monte Carlo tests, all `[pair]`.
 
-    `exceed` is the number of resamples at least as extreme as observed. If a test stopped by itself, `bounds` `[pair,
-    2]` contain the p-values that infinitely many resamples would give.
+    `exceed` is the number of resamples at least as extreme as the observed result, and `reasons` explain why there is
+    no exact test. If a test stopped by itself, `bounds` `[pair, 2]` are the ends of an interval for the p-value that
+    infinitely many resamples would give.
     """
     count = len(exceed)
     none, never = np.full((count, 2), np.nan), np.zeros(count, bool)
@@ -751,10 +771,10 @@ def completed(pairs: Comparisons, sample: Callable[[np.ndarray, Column], Columns
 
 
 def montecarlo_p(exceed: np.ndarray | int, resamples: int) -> np.ndarray | float:
-    r"""Monte Carlo p-value $(exceed + 1) / (K + 1)$: never 0, and valid at every level.
+    r"""Monte Carlo p-value $(exceed + 1) / (K + 1)$ of K resamples: never 0, and valid at every level.
 
-    `exceed` `[...]` counts resamples at least as extreme as observed, ties included. Reference: Davison and Hinkley
-    (1997), section 4.2; Yeh (2000), section 3.1.
+    `exceed` `[...]` is the number of resamples at least as extreme as the observed result, ties included; `resamples`
+    is K. Reference: Davison and Hinkley (1997), section 4.2; Yeh (2000), section 3.1.
 
     >>> montecarlo_p(np.array([0, 9]), 999)
     array([0.001, 0.01 ])

@@ -1,7 +1,8 @@
-r"""Kinds of intervals from bootstrap replicates that need more than quantiles at two levels (see `uncertainty`).
+r"""Kinds of intervals that need more than two quantiles of bootstrap replicates (see `uncertainty` for the others).
 
-`summaries` computes quantiles and standard errors of replicates by NumPy. They are the same on every device, and for
-every grouping of the resamples. This file has what three kinds of intervals need in addition:
+`summaries` computes quantiles and standard errors of replicates (scores or deltas on resamples). The results are the
+same on every device, and for every division of the resamples into pieces. This file has what three kinds of intervals
+need in addition:
 
 - `Simultaneous` intervals need the replicates of all pairs at once.
 - `Bca` intervals are percentile intervals whose levels are corrected for bias, and for a standard error that changes
@@ -45,9 +46,9 @@ _CACHED = 2**16
 
 
 def kept_replicates(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) -> np.ndarray:
-    """Return all replicates `[row, resample]` of this shard of a run.
+    """Return all replicates `[row, resample]` of this shard of a run; `num_rows` is the number of rows.
 
-    Replicates in the checkpoint are not drawn again. `pieces` draws the other replicates, piece by piece.
+    Replicates in the checkpoint are not drawn again. `pieces` yields the other replicates, piece by piece.
     """
     checkpoint = run.checkpoint
     tally, stop = checkpoint.begin(range(run.resamples), values=np.empty((num_rows, 0)))
@@ -67,11 +68,11 @@ def kept_replicates(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) ->
 def map_targets(
     function: Callable[[np.ndarray, slice], np.ndarray], values: np.ndarray, members: np.ndarray
 ) -> np.ndarray:
-    """Call `function(replicates, block)` for blocks of targets, and return its joined results.
+    """Call `function(replicates, block)` for blocks of targets (scores and deltas), and return its joined results.
 
-    `block` is the slice of the block's targets, as many as fit into the cache. `replicates` `[target, resample]` is a
-    new array. A target (a, b) of `members` `[target, 2]` has the replicates `values[a] - values[b]`. If b is the number
-    of rows of `values`, it has the replicates `values[a]`.
+    `values` `[system, resample]` are scores. `block` is the slice of the block's targets, as many as fit into the
+    cache. `replicates` `[target, resample]` is a new array. A target (a, b) of `members` `[target, 2]` has the
+    replicates `values[a] - values[b]`. If b is the number of rows of `values`, it has the replicates `values[a]`.
     """
     num_rows = max(1, _CACHED // values.shape[1])
     blocks = [slice(start, min(start + num_rows, len(members))) for start in range(0, len(members), num_rows)]
@@ -102,13 +103,14 @@ class Simultaneous(Percentile):
     takes_largest = True
 
     def levels(self, below: np.ndarray, block: slice) -> np.ndarray:
-        """Return NaN for all targets, because these intervals need no quantiles of single targets."""
+        """Return NaN instead of quantile levels, because these intervals need no quantiles of single targets."""
         return np.full_like(super().levels(below, block), np.nan)
 
     def with_all(self, found: np.ndarray, largest: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """Return the standard errors and the interval ends of all targets, `[target, 3]`.
+        """Return the standard errors and the interval ends of all targets (scores and deltas), `[target, 3]`.
 
-        `largest` gives the largest deviation on each resample, from which c follows.
+        The standard errors are the first column of `found`. `largest` returns the largest deviation on each resample,
+        whose quantile is c.
         """
         errors = found[:, 0]
         observed, factors = self.targets.observed, np.zeros(len(errors))
@@ -151,7 +153,7 @@ _ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 
 
 class Bca(Percentile):
-    """BCa intervals, corrected for bias and acceleration."""
+    """BCa intervals: percentile intervals at levels that are corrected for bias and acceleration (see `bca_levels`)."""
 
     takes_shares = True
 
@@ -160,14 +162,21 @@ class Bca(Percentile):
         self.accelerations = accelerations(problem, targets.members)
 
     def levels(self, below: np.ndarray, block: slice) -> np.ndarray:
-        """Return corrected levels `[target, 2]`; NaN if all replicates are on one side of the observed value."""
+        """Return the corrected quantile levels `[target, 2]` of a block of targets.
+
+        They are NaN if all replicates of a target are on one side of the observed value.
+        """
         each = zip(below.tolist(), self.accelerations[block], strict=True)
         corrected = (bca_levels(share, acceleration, self.level) for share, acceleration in each)
         return np.array([ends or (math.nan, math.nan) for ends in corrected]).reshape(-1, 2)
 
 
 def accelerations(problem: Problem, members: np.ndarray) -> np.ndarray:
-    """Return the `acceleration` of each target, `[target]`; `members` `[target, 2]` are numbered as in `Targets`."""
+    """Return the `acceleration` of each target (score or delta), `[target]`.
+
+    A row of `members` `[target, 2]` is (a, b) for the delta of two systems, and (a, number of systems) for the score of
+    a.
+    """
     observed, strata = np.abs([*problem.hypotheses.scores, 0.0]), problem.units.strata
     rounding = _ROUNDING * (observed[members[:, 0]] + observed[members[:, 1]])
 
@@ -179,7 +188,7 @@ def accelerations(problem: Problem, members: np.ndarray) -> np.ndarray:
 
 
 def acceleration(jackknife: np.ndarray, strata: np.ndarray, rounding: float = 0.0) -> float:
-    r"""How fast the standard error changes with the score, from scores that leave out one unit at a time.
+    r"""The acceleration of BCa intervals: how fast the standard error changes with the score.
 
     Let stratum h have $n_h$ units, and let $\theta_{(i)}$ be the score without unit i, with the mean $\bar\theta_h$
     over the stratum. With $U_i = (n_h - 1)(\bar\theta_h - \theta_{(i)})$, the acceleration is $a = \frac{1}{6} \sum_i
@@ -187,8 +196,8 @@ def acceleration(jackknife: np.ndarray, strata: np.ndarray, rounding: float = 0.
     `scipy.stats.bootstrap(method="BCa")`, whose samples are strata. Reference: Efron and Tibshirani (1993), equation
     14.15; for strata Davison and Hinkley (1997), section 5.4.
 
-    `jackknife` `[unit]` are the scores $\theta_{(i)}$; differences below `rounding` count as 0. `strata` `[unit]`
-    ascend from 0.
+    `jackknife` `[unit]` are the scores $\theta_{(i)}$; if all $|U_i| / n_h$ are at most `rounding`, the acceleration is
+    0. `strata` `[unit]` ascend from 0.
 
     >>> round(acceleration(np.array([1.0, 1.0, 1.0, 0.0]), np.zeros(4, int)), 6)
     0.096225
@@ -226,9 +235,10 @@ def bca_levels(below: float, acceleration: float, level: float) -> tuple[float, 
 
 
 def _corrected(bias: float, z: float, acceleration: float) -> float:
-    """Return the corrected level, from the bias z_0 and from z_0 + z, see `bca_levels`.
+    """Return the BCa level: `bias` is z_0, and `z` is z_0 plus the normal quantile of the level (see `bca_levels`).
 
-    Beyond the pole of the formula, return its limit at the pole, which is 0 or 1.
+    If the denominator of the formula is not positive, return the limit of the level as the denominator falls to 0,
+    which is 0 or 1.
     """
     shrink = 1.0 - acceleration * z
     return normal_below(bias + z / shrink) if shrink > 0.0 else float(z > 0.0)
@@ -236,29 +246,30 @@ def _corrected(bias: float, z: float, acceleration: float) -> float:
 
 _LARGEST_SUM = 2.0**53
 _INFINITE, _LARGEST = 1e300, 1e200
-"""`_INFINITE`: the size of t if the standard error is 0. `_LARGEST`: an interval is missing if one of its two quantiles
-of t is this large."""
+"""t is (replicate - observed) / standard error. `_INFINITE`: the size of t if the standard error is 0. `_LARGEST`: an
+interval is missing if one of its two quantiles of t is this large."""
 _NUMBERS, _FEWEST_ROWS = 2**24, 64
-"""Resamples are drawn in blocks of at most `_NUMBERS` sums, but of at least `_FEWEST_ROWS` resamples."""
+"""Resamples are drawn in blocks. A block has at most `_NUMBERS` sums, but at least `_FEWEST_ROWS` resamples."""
 
 Variables = list[tuple[int, int, float]]
-"""The statistics on which a target depends. Each is a tuple of the index of a system, the index of a statistic, and the
-sign with which the system's score enters the target (-1 for the second system of a pair)."""
+"""The statistics on which a score or delta depends. For each statistic, there is a tuple: the index of the system, the
+index of the statistic, and the sign of the system's score (-1 for the second system of a delta)."""
 
 
 class Studentized(Percentile):
-    """Studentized intervals. All replicates are kept.
+    """Studentized (bootstrap-t) intervals; all replicates are kept in memory.
 
-    The targets are all scores and deltas (`score_targets`), followed by the t of each score and delta. Scores and
-    standard errors come from the sums of `columns` `[column, unit]` int64. Three attributes hold indices of columns:
+    The targets are all scores and deltas, followed by the t of each score and delta: (replicate - observed) / standard
+    error. Scores and standard errors come from the sums of `columns` `[column, unit]` int64. Three attributes hold
+    indices of columns:
 
     - `totals` `[system, stat]`: the columns of the statistics.
-    - `centred`: (system, statistic) -> for each stratum, the column of the statistic in the stratum, minus about its
-      mean there. It has the statistics that vary.
-    - `products`: two keys of `centred` -> the column of the product of both centred statistics.
+    - `centred`: a dict from (system, statistic), for statistics that vary, to a list of columns. The list has a column
+      for each stratum: the statistic minus about its mean in the stratum, and 0 outside the stratum.
+    - `products`: a dict from two keys of `centred` to the column of the product of both centred statistics.
 
-    `coarse` `[stat]` are the units of the centred statistics, so large that a double holds sums of products exactly.
-    Slopes of scores are differences over `steps` `[system, stat]`.
+    Centred statistics are whole numbers of steps `coarse` `[stat]`, so large that a double holds sums of products
+    exactly. Slopes of scores are differences of scores over `steps` `[system, stat]`.
     """
 
     def __init__(self, problem: Problem, targets: Targets) -> None:
@@ -275,7 +286,7 @@ class Studentized(Percentile):
         self.targets = targets._replace(members=np.concatenate([members, of_t]).astype(np.int32))
 
     def _lay_out(self) -> None:
-        """Make the columns for the scores and deltas; equal columns are kept once."""
+        """Make the columns for the scores and deltas; equal columns are kept only once."""
         units, values = self.problem.units, self.problem.units.values
         self.sizes, kept = np.bincount(units.strata), dict[bytes, tuple[int, np.ndarray]]()
 
@@ -318,9 +329,9 @@ class Studentized(Percentile):
         return self._errors(self.columns.sum(axis=1, dtype=np.float64)[:, None])[:, 0]
 
     def pieces(self, pieces: Callable[[Run], Pieces]) -> Callable[[Run], Pieces]:
-        """Return a function that draws the scores of all systems, followed by t of all scores and deltas.
+        """Return a function that yields the scores of all systems, then t of all scores and deltas, in pieces.
 
-        t is (replicate - observed) / standard error on the resample.
+        t is (replicate - observed) / standard error on the resample. The argument is not used.
         """
         del pieces
         return self._pieces
@@ -348,11 +359,11 @@ class Studentized(Percentile):
         return np.concatenate([found[:-1], t])
 
     def _score(self, sums: np.ndarray) -> np.ndarray:
-        """Scores `[row]` of sums `[stat, row]`."""
+        """Scores of resamples `[row]` from sums `[stat, row]`."""
         return self.problem.scores(np.moveaxis(sums, 0, -1))
 
     def _errors(self, sums: np.ndarray) -> np.ndarray:
-        """Standard errors `[target, row]` of all scores and deltas on resamples with the sums `[column, row]`."""
+        """Standard errors of all scores and deltas on resamples, `[target, row]`, from the sums `[column, row]`."""
         with np.errstate(all="ignore"):
             gradients = self._gradients(sums)
         # Squares of very large or very small numbers leave the range of a double; scaling by a power of two is exact.
@@ -363,9 +374,9 @@ class Studentized(Percentile):
         return np.ldexp(np.sqrt([self._variance(sums, scaled, each) for each in variables]), exponent)
 
     def _gradients(self, sums: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
-        """Return a dict from (system, statistic) to the slope of the system's score, `[row]`, per step of `coarse`.
+        """Return the slopes of scores: a dict from (system, statistic) to the slope on each resample, `[row]`.
 
-        It has the statistics that vary.
+        It has the statistics that vary. A slope is the change of the system's score per step `coarse` of the statistic.
         """
         found: dict[tuple[int, int], np.ndarray] = {}
         for system, stat in self.centred:
@@ -377,9 +388,10 @@ class Studentized(Percentile):
     def _variance(
         self, sums: np.ndarray, gradients: dict[tuple[int, int], np.ndarray], variables: Variables
     ) -> np.ndarray:
-        """Return the variance `[row]` of a score or delta by the delta method; 0 if it is only rounding.
+        """Return the delta-method variance of a score or delta on each resample, `[row]`; 0 if it is only rounding.
 
-        `gradients` come from `_gradients`, and `variables` are the statistics on which the score or delta depends.
+        `sums` `[column, row]` are the sums of columns on each resample, `gradients` come from `_gradients`, and
+        `variables` are the statistics on which the score or delta depends.
         """
         total, size = np.zeros(sums.shape[1]), np.zeros(sums.shape[1])
         weighted = [(each[:2], each[2] * gradients[each[:2]]) for each in variables if each[:2] in gradients]
@@ -404,7 +416,7 @@ def _in_order(first: tuple[int, int], second: tuple[int, int]) -> tuple[tuple[in
 
 
 def _check_memory(problem: SumsProblem, num_rows: int) -> None:
-    """Raise `InputError` if replicates and products of statistics do not fit into memory."""
+    """Raise `InputError` if `num_rows` rows of replicates and all products of statistics do not fit into memory."""
     num_systems, _, num_stats = problem.units.values.shape
     num_strata = int(problem.units.strata[-1]) + 1
     products = len(problem.hypotheses.members) * num_stats**2 + num_systems * num_stats * (num_stats + 1) // 2
@@ -419,9 +431,9 @@ def _check_memory(problem: SumsProblem, num_rows: int) -> None:
 
 
 def _centred(values: np.ndarray, strata: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return two arrays: centred statistics `[system, unit, stat]`, and the coarse steps `[stat]` in which they count.
+    """Return two arrays: centred statistics `[system, unit, stat]` as whole numbers of steps, and these steps `[stat]`.
 
-    The rounded mean of its stratum is subtracted from each statistic.
+    From each statistic, its rounded mean in the stratum is subtracted. `sizes` `[stratum]` are the numbers of units.
     """
     starts = np.searchsorted(strata, np.arange(len(sizes)))
     means = np.rint(np.add.reduceat(values.astype(np.float64), starts, axis=1) / sizes[:, None])

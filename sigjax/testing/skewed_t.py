@@ -1,20 +1,21 @@
-r"""Intervals by Student's t with a correction for skewness, from the errors of the `jackknife`.
+r"""Intervals from Student's t distribution with a correction for skewness, from the standard errors of the `jackknife`.
 
-**Interval.** The interval is Student's t with Hall's transformation. Let s be the jackknife's standard error of the
-score $\hat\theta$, and $u_i$ the influence of unit i. Then $g = \sum_i u_i^3 / s^3$ is the skewness of $\hat\theta$.
-The interval contains all $\theta$ with $|x + g x^2 / 3 + g^2 x^3 / 27 + g / 6| \le t$, where $x = (\hat\theta - \theta)
-/ s$ and t is the quantile of Student's t. On the side of the long tail, the distance of the end from $\hat\theta$ is
-limited to t s to 2 t s. On the side of the short tail, the limits for a score are t s / 2 and t s. Limits are needed
-because the cubic has slope 0 at $x = -3 / g$: its inverse is infinitely steep if |g| t is near 1, and an end for nine
-units could be 4.1 t s away. At 95%, the limits apply if the skewness of the units, $g \sqrt n$, is above 1.2 for 9
-units, 2.4 for 30 and 4.5 for 100. Intervals are cut at the bounds of the metric.
+**Interval.** The interval uses Student's t distribution and Hall's transformation. Let s be the jackknife's standard
+error of the score $\hat\theta$, and $u_i$ the influence of unit i. Then $g = \sum_i u_i^3 / s^3$ is the skewness of
+$\hat\theta$. The interval contains all $\theta$ with $|x + g x^2 / 3 + g^2 x^3 / 27 + g / 6| \le t$, where $x =
+(\hat\theta - \theta) / s$ and t is the quantile of Student's t. On the side of the long tail, the distance between the
+end and $\hat\theta$ is at least t s and at most 2 t s. On the side of the short tail, the limits for a score are t s /
+2 and t s. Limits are needed because the cubic has slope 0 at $x = -3 / g$: its inverse is infinitely steep if |g| t is
+near 1, and an end for nine units could be 4.1 t s away from the score. At 95%, the limits apply if the skewness of the
+units, $g \sqrt n$, is above 1.2 for 9 units, 2.4 for 30 and 4.5 for 100. Intervals are cut at the bounds of the metric.
 
-For a delta, the end on the side of the short tail stays t s away. Differences of two systems are often symmetric with
-heavy tails, or mostly 0. Then g is noise, and follows the same outlier that has moved the observed delta. Suppose the
-end on the short side moved nearer. Then intervals would miss such deltas in 7 to 10% of samples with 10 to 50 units,
-and in 20% of samples with 50 units of which only 3 differ. Intervals by Student's t miss 3 to 5%. If ends move only
-outwards, intervals never miss more often than intervals by t. For lognormal differences they miss 10, 7 and 5% with 10,
-30 and 100 units, instead of 16, 12 and 9%. Reference: Hall (1992), "On the removal of skewness by transformation".
+For a delta, the end on the side of the short tail stays at the distance t s. Differences of two systems are often
+symmetric with heavy tails, or mostly 0. Then g is noise, and follows the same outlier that has moved the observed
+delta. Suppose the end on the short side moved nearer. Then 95% intervals would miss the true delta in 7 to 10% of
+samples with 10 to 50 units, and in 20% of samples with 50 units of which only 3 differ. Intervals from Student's t
+without correction miss it in 3 to 5% of samples. If ends move only outwards, intervals never miss more often than
+intervals without correction. For lognormal differences they miss the true delta in 10, 7 and 5% of samples with 10, 30
+and 100 units, instead of 16, 12 and 9%. Reference: Hall (1992), "On the removal of skewness by transformation".
 """
 
 from __future__ import annotations
@@ -30,15 +31,16 @@ from sigjax.testing.problem import SumsProblem
 from sigjax.testing.special import t_quantile, t_tail
 
 _STRETCH = 2.0
-"""The skewness correction multiplies or divides the distance of an end from the score by at most this factor, compared
-with Student's t. For a delta, it never makes a distance smaller."""
+"""The skewness correction makes the distance between the score and an end of its interval at most this factor larger or
+smaller than without correction. For a delta, it never makes a distance smaller."""
 
 
 def skewed_ends(skewness: np.ndarray, quantile: float, *, nearer: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return how many standard errors the low and the high end lie below the score, as two arrays `[target]`.
+    """Return the distances of both interval ends below the score, in standard errors, as two arrays `[target]`.
 
-    `skewness` `[target]` is g, and `quantile` is t, above 0 (see the top of this file). With `nearer`, the end on the
-    side of the short tail may be nearer than t standard errors.
+    The distance of the high end is negative, because this end is above the score. `skewness` `[target]` is the skewness
+    g of the score, and `quantile` (above 0) is the quantile t of Student's t distribution. If `nearer` is true, the end
+    on the side of the short tail may be nearer than t standard errors.
 
     >>> [each.round(3) for each in skewed_ends(np.array([0.0, 0.3, 0.8]), 2.26, nearer=True)]
     [array([2.26 , 1.848, 1.473]), array([-2.26 , -3.254, -4.52 ])]
@@ -67,7 +69,7 @@ def skewed_tail(
     *,
     nearer: bool,
 ) -> float:
-    """The p-value of the null hypothesis that the true score is `value`, by the test that `skewed_ends` inverts.
+    """The p-value of the null hypothesis that the true score is `value`, from the test that `skewed_ends` inverts.
 
     The observed score has this standard `error`, `skewness` and `degrees` of freedom; `nearer` is as in `skewed_ends`.
 
@@ -87,7 +89,7 @@ def skewed_tail(
 
 
 def skewness(influence: np.ndarray, errors: np.ndarray) -> np.ndarray:
-    r"""$g = \sum_i (u_i / s)^3$ `[...]` of influences `[..., unit]` with standard errors s; 0 if s is 0."""
+    r"""$g = \sum_i (u_i / s)^3$ `[...]` of influences u `[..., unit]` with standard errors s `[...]`; 0 if s is 0."""
     scaled = influence / np.where(errors > 0.0, errors, math.inf)[..., None]
     return total(np.square(scaled) * scaled)
 
@@ -97,8 +99,10 @@ def skewed_t_intervals(
 ) -> np.ndarray:
     """Return the standard error and the interval ends of each score, then of each delta, `[target, 3]`.
 
-    The intervals are by Student's t, corrected for skewness, and cut at the bounds of the metric. Ends are NaN if no
-    stratum has two units. `errors` and `levels` have a part for scores and a part for deltas.
+    The intervals are from Student's t distribution, corrected for skewness, and cut at the bounds of the metric. Ends
+    are NaN if no stratum has two units. `influence` `[system, unit]` are the influences on scores. `errors` are the
+    standard errors of scores `[system]` and of deltas `[pair]`, and `levels` the confidence levels for scores and for
+    deltas.
     """
     hypotheses, degrees = problem.hypotheses, degrees_of_freedom(problem.units.sizes, problem.units.strata)
     if degrees == 0.0:

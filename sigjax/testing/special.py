@@ -12,7 +12,7 @@ versions of Python (3.14) and of glibc.
 $e^v = x / (1 - x)$ be the odds, and $S = P(X \ge k) / P(X = k)$. Then $\log P(X \ge k)$ has the derivative $h = k (1 -
 x) / S$ in v, and the second derivative $h (k - (n + 1) x - h)$. The latter is negative, as the density of v is
 log-concave. Halley's method uses both derivatives. S is a continued fraction of positive terms, so it loses no digits.
-It uses only IEEE 754 operations, so the result is the same everywhere.
+It is computed with IEEE 754 operations only, so the result is the same everywhere.
 """
 
 from __future__ import annotations
@@ -30,13 +30,14 @@ import numpy as np
 from sigjax.records import Alternative
 
 _CLOSE = 1e-9
-"""Newton's method ends after a relative step of at most this size, since the new error is about its square."""
+"""Newton's method ends after a relative step of at most this size, since the new error is about the square of the
+step."""
 _CLOSE_CUBED = 1e-5
-"""Halley's method ends with the step from an error of at most this size (of the log probability), since the new error
-is about its cube."""
+"""Halley's method ends with the step from an error of at most this size (in the log probability), since the new error
+is about the cube of the old error."""
 _MOST_STEPS = 50
-"""Each method ends after at most this many steps. Four or five suffice, but from 1e10 trials on, rounding may keep the
-log probability from converging."""
+"""Newton's and Halley's method end after at most this many steps. Four or five suffice, but from 1e10 trials on,
+rounding may keep the log probability from converging."""
 _NODES = [(math.exp(y - math.exp(-y)), 0.125 * (1.0 + math.exp(-y))) for y in (k / 8.0 for k in range(-28, 31))]
 """Points x at which the function under an integral from 0 to infinity is evaluated, and their weights divided by x."""
 # The last digits of NumPy's functions differ between builds.
@@ -44,11 +45,11 @@ _log1p, _exp = np.vectorize(math.log1p, otypes=[float]), np.vectorize(math.exp, 
 _DIGITS = Context(prec=40)
 _ROOT = _DIGITS.sqrt(Decimal("6.28318530717958647692528676655900576839433879875021"))
 _FARTHEST = 8.0
-"""Up to this |z|, results are correctly rounded. A normal variable is farther out with probability 1e-15."""
+"""Up to this |z|, results are correctly rounded. A normal variable is farther from 0 with probability 1e-15."""
 
 
 def normal_below(z: float) -> float:
-    """Probability that a normal variable is below z, correctly rounded up to |z| = 8. For larger |z| it is 0 or 1.
+    """The probability that a normal variable is below z, correctly rounded if |z| <= 8. For larger |z| it is 0 or 1.
 
     >>> normal_below(0.0), normal_below(-1.0), normal_below(1e9)
     (0.5, 0.15865525393145705, 1.0)
@@ -58,7 +59,7 @@ def normal_below(z: float) -> float:
 
 @lru_cache
 def normal_quantile(p: float) -> float:
-    """The z such that a normal variable is below z with probability p, correctly rounded up to |z| = 8.
+    """The z such that a normal variable is below z with probability p, correctly rounded if |z| <= 8.
 
     `NormalDist.inv_cdf` gives about 15 digits, and a step of Newton's method doubles their number.
 
@@ -95,7 +96,7 @@ def scipy_special() -> Any:
 
 
 def normal_tail(z: float, alternative: Alternative) -> float:
-    """Probability that a normal variable is at least as extreme as z.
+    """The probability that a normal variable is at least as extreme as z.
 
     >>> round(normal_tail(1.96, "two-sided"), 4)
     0.05
@@ -104,7 +105,7 @@ def normal_tail(z: float, alternative: Alternative) -> float:
 
 
 def t_tail(t: float, degrees: float, alternative: Alternative) -> float:
-    """Probability that a Student's t variable is at least as extreme as t; degrees of freedom may be fractions.
+    """The probability that a Student's t variable is at least as extreme as t; `degrees` need not be a whole number.
 
     >>> round(t_tail(2.2622, 9.0, "two-sided"), 4), t_tail(0.0, 2.5, "greater")
     (0.05, 0.5)
@@ -135,9 +136,9 @@ def t_quantile(level: float, degrees: float) -> float:
 
 
 def _t_ratio(slope: float, degrees: float) -> float:
-    """The integral of cosh^-n from u to infinity, divided by cosh^-n at u, for n `degrees`; tanh u is `slope`.
+    """The integral of cosh^-n from u to infinity, divided by cosh^-n at u; n is `degrees`, and tanh u is `slope`.
 
-    The ratio is the integral over s from 0 to infinity of (cosh s + slope sinh s)^-n. It is computed by the
+    The ratio is the integral over s from 0 to infinity of (cosh s + slope sinh s)^-n. It is computed with the
     double-exponential rule (Takahasi and Mori 1974).
     """
     scale = 1.0 / degrees + 1.0 / math.sqrt(degrees)
@@ -148,7 +149,7 @@ def _t_ratio(slope: float, degrees: float) -> float:
 
 
 def chi_square_tail(statistic: float) -> float:
-    """Probability that a chi-square variable with one degree of freedom is at least `statistic`.
+    """The probability that a chi-square variable with one degree of freedom is at least `statistic`.
 
     >>> round(chi_square_tail(3.8415), 4)
     0.05
@@ -157,7 +158,7 @@ def chi_square_tail(statistic: float) -> float:
 
 
 def binomial_upper(successes: int, trials: int) -> float:
-    """P(X >= successes) of a binomial X with probability 1/2.
+    """P(X >= successes) for a binomial X with `trials` trials and the success probability 1/2.
 
     >>> binomial_upper(3, 3), binomial_upper(0, 3), binomial_upper(4, 3)
     (0.125, 1.0, 0.0)
@@ -175,7 +176,7 @@ def _tail(cdf: Callable[[float], float], x: float, alternative: Alternative) -> 
 
 
 def clopper_pearson(successes: np.ndarray, trials: int, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Exact binomial confidence interval of a proportion: return the low ends and the high ends, each `[...]`.
+    """Exact binomial confidence intervals for proportions: return the low ends and the high ends, each `[...]`.
 
     Equivalent to `scipy.stats.binomtest(...).proportion_ci(level, method="exact")`.
 
@@ -193,10 +194,10 @@ def clopper_pearson(successes: np.ndarray, trials: int, level: float) -> tuple[n
 
 
 def lower_odds(successes: np.ndarray, trials: int, tail: float) -> np.ndarray:
-    """The odds of a success at which `successes` or more of the `trials` have the probability `tail`, `[count]`.
+    """The odds of a success at which `successes` or more successes in `trials` have the probability `tail`, `[count]`.
 
-    `successes` `[count]` are integers from 1 to `trials`; elements do not affect each other. The relative error is
-    below 1e-11 up to 1e9 trials.
+    `successes` `[count]` are integers from 1 to `trials`; each result depends only on its own element. The relative
+    error is below 1e-11 up to 1e9 trials.
 
     >>> odds = lower_odds(np.array([5, 10]), 10, 0.025)
     >>> (odds / (1.0 + odds)).round(6)
@@ -209,7 +210,7 @@ def lower_odds(successes: np.ndarray, trials: int, tail: float) -> np.ndarray:
 
 
 def _halley(k: np.ndarray, trials: float, tail: float) -> np.ndarray:
-    """The logarithms of `lower_odds` `[count]`, for k successes with 0 < k < trials."""
+    """The logarithms of `lower_odds` `[count]` by Halley's method, for k successes with 0 < k < trials."""
     highest, v = _log_highest(k, trials), _start(k, trials, tail)
     running = np.arange(len(k))
     for _ in range(_MOST_STEPS):
@@ -227,13 +228,16 @@ def _halley(k: np.ndarray, trials: float, tail: float) -> np.ndarray:
 
 
 def _log_tail(highest: np.ndarray, k: np.ndarray, rest: np.ndarray, odds: np.ndarray, ratio: np.ndarray) -> np.ndarray:
-    """Logarithm of P(X >= k) in k + `rest` trials; `highest` is from `_log_highest`, `ratio` from `_tail_ratio`."""
+    """The logarithm of P(X >= k) for a binomial X with k + `rest` trials and these odds of a success.
+
+    `highest` is the result of `_log_highest`, and `ratio` the result of `_tail_ratio`.
+    """
     log_tail = highest + k * (_log1p(rest / k) - _log1p(1.0 / odds))
     return log_tail + (rest * (_log1p(k / rest) - _log1p(odds)) + _log1p(ratio - 1.0))
 
 
 def log_upper(successes: int, trials: int, odds: float) -> float:
-    """The logarithm of P(X >= successes) of a binomial X with these odds of a success.
+    """The logarithm of P(X >= successes) for a binomial X with `trials` trials and these odds of a success.
 
     >>> [round(math.exp(log_upper(*each)), 12) for each in ((3, 3, 1.0), (1, 2, 3.0), (4, 3, 1.0))]
     [0.125, 0.9375, 0.0]
@@ -249,14 +253,15 @@ def log_upper(successes: int, trials: int, odds: float) -> float:
 
 
 _CELLS = 2**15
-"""A block has at most this many terms of continued fractions, which stay in the cache."""
+"""Continued fractions are computed in blocks of at most this many terms, which stay in the cache."""
 
 
 def _tail_ratio(k: np.ndarray, rest: np.ndarray, odds: np.ndarray) -> np.ndarray:
-    """P(X >= k) / P(X = k) `[count]`, for k not below the mean of X; each element uses as many terms as it needs.
+    """P(X >= k) / P(X = k) `[count]` for a binomial X with k + `rest` trials and these odds of a success.
 
-    An error below 1e-14 needs at most 3 terms per standard deviation of X, and at most 360 / z^2 terms if k is z
-    standard deviations above the mean (measured up to 1e9 trials).
+    k must not be below the mean of X. Each element is a continued fraction with as many terms as it needs. An error
+    below 1e-14 needs at most 3 terms per standard deviation of X, and at most 360 / z^2 terms if k is z standard
+    deviations above the mean (measured up to 1e9 trials).
     """
     above, variance = k - rest * odds, (k + rest) * odds
     with np.errstate(divide="ignore"):
@@ -273,10 +278,10 @@ def _tail_ratio(k: np.ndarray, rest: np.ndarray, odds: np.ndarray) -> np.ndarray
 
 
 def _fraction(k: np.ndarray, rest: np.ndarray, odds: np.ndarray, terms: np.ndarray) -> np.ndarray:
-    r"""The even part of the continued fraction of the incomplete beta function $I_x(k, n - k + 1)$.
+    r"""P(X >= k) / P(X = k) `[count]` as the even part of a continued fraction with this many `terms` `[count]`.
 
-    Reference: Didonato and Morris (1992), "Algorithm 708: Significant digit computation of the incomplete beta function
-    ratios" (BFRAC).
+    It is the continued fraction of the incomplete beta function $I_x(k, n - k + 1)$. Reference: Didonato and Morris
+    (1992), "Algorithm 708: Significant digit computation of the incomplete beta function ratios" (BFRAC).
     """
     m = np.arange(1.0, terms.max() + 1.0)[:, None]
     failure = 1.0 / (1.0 + odds)
@@ -294,7 +299,7 @@ def _fraction(k: np.ndarray, rest: np.ndarray, odds: np.ndarray, terms: np.ndarr
 
 
 def _log_highest(k: np.ndarray, trials: float) -> np.ndarray:
-    """Logarithm of P(X = k) if the probability of a success is k / trials, at which P(X = k) is largest."""
+    """The logarithm of P(X = k) if the probability of a success is k / trials, which makes P(X = k) largest."""
     rest = trials - k
     stirling = _stirling_error(np.full(1, trials)) - (_stirling_error(k) + _stirling_error(rest))
     return stirling + 0.5 * np.array([math.log(each) for each in (trials / (2.0 * math.pi * k * rest)).tolist()])
@@ -311,11 +316,11 @@ _SMALL = np.array(
     [math.nan]
     + [math.log(math.factorial(n)) - 0.5 * math.log(2.0 * math.pi * n) - n * (math.log(n) - 1.0) for n in range(1, 16)]
 )
-"""`[n]` values of `_stirling_error` for small n, for which its series is less accurate."""
+"""`[n]`: the values of `_stirling_error` for small n, for which its series is less accurate."""
 
 
 def log_upper_half(trials: np.ndarray, k: np.ndarray) -> np.ndarray:
-    """Logarithms `[row]` of P(X >= k) for fair coins, with k above half of the trials.
+    """Logarithms `[row]` of P(X >= k) for k of `trials` fair coins; k must be above half of the trials.
 
     It uses the deviance n / 2 (log(1 - d^2) + 2 d atanh d) for n trials and d = 2 k / n - 1, which is 0 if k is n / 2.
     """
@@ -333,7 +338,7 @@ def log_upper_half(trials: np.ndarray, k: np.ndarray) -> np.ndarray:
 
 
 def _start(k: np.ndarray, trials: float, tail: float) -> np.ndarray:
-    """A start for the log odds: Wilson's score interval with a continuity correction."""
+    """The log odds `[count]` at which `_halley` starts: from Wilson's score interval with a continuity correction."""
     z, share = NormalDist().inv_cdf(tail), (k - 0.5) / trials
     middle = share + z * z / (2.0 * trials)
     end = middle + z * np.sqrt(share * (1.0 - share) / trials + (z / (2.0 * trials)) ** 2)

@@ -1,10 +1,12 @@
-"""Counts, standard errors and intervals from bootstrap replicates, computed on the device that has the replicates.
+"""Counts, standard errors and intervals from bootstrap replicates, computed on the device that holds the replicates.
 
-Replicates on the host are kept if they fit into memory, and summarised target by target in the cache. Replicates on a
-GPU stay there: programs count, add up and select (`resample.summaries`), and only results come back. Replicates that do
-not fit are drawn twice, piece by piece. The first draw counts them and adds them up. The second draw adds up squares,
-and keeps replicates near a quantile; the first replicates serve as a sample that locates the quantile. All three ways
-give the same numbers to the last bit: sums use one order (`units.total`), and order statistics do not round.
+A replicate is a score or delta on one resample. A target is a score or delta that needs a standard error and an
+interval. Replicates on the host are kept if they fit into memory, and summarised target by target in the cache.
+Replicates on a GPU stay there: programs count, add up and select (`resample.summaries`), and only results come back.
+Replicates that do not fit into memory are drawn twice, piece by piece. The first draw counts them and adds them up. The
+second draw adds up squares, and keeps replicates near a quantile; the first replicates serve as a sample that locates
+the quantile. All three ways give the same numbers to the last bit: sums use one order (`units.total`), and order
+statistics do not round.
 """
 
 from __future__ import annotations
@@ -30,8 +32,8 @@ from sigjax.testing.replicates import kept_replicates, map_targets
 from sigjax.testing.uncertainty import Percentile, Pieces, between, standard_errors, unsafe
 
 _PIECE = {"cpu": 2**13, "gpu": 2**18}
-"""Platform -> number of resamples per call of a compiled kernel. Few resamples stay in the cache of a CPU; many
-resamples keep the number of calls of a GPU small."""
+"""A dict from the platform to the number of resamples per call of a compiled kernel. Few resamples stay in the cache of
+a CPU; many resamples keep the number of calls of a GPU small."""
 _ALWAYS_KEPT = 2**15
 """If there are fewer resamples than this, all replicates are kept, however little memory there is."""
 _MANY = 32
@@ -39,21 +41,23 @@ _MANY = 32
 _COLUMNS = 2**11
 """Largest deviations are computed for this many resamples at a time, which stay in the cache."""
 _LANES = 64
-"""`tally.count_extreme` adds up this many counts side by side, so replicates on a device come in multiples of it."""
+"""`tally.count_extreme` adds up this many counts side by side, so the number of replicates on a device is a multiple of
+it."""
 _MOST_TARGETS, _MOST_REPLICATES = 32, 2**25
-"""A GPU processes at most `_MOST_TARGETS` targets in one block. A block of several targets has at most
-`_MOST_REPLICATES` replicates."""
+"""A GPU processes targets (scores or deltas) in blocks. A block has at most `_MOST_TARGETS` targets, and if it has
+several, at most `_MOST_REPLICATES` replicates."""
 
 
 def summarize(
     pieces: Callable[[Run], Pieces], tested: Deltas, by: Percentile, run: Run, settings: Settings
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Counts, standard errors and intervals from replicates, continued from the checkpoint.
+    """Compute counts, standard errors and intervals from replicates, continued from the checkpoint.
 
-    A shard only keeps replicates and counts, and computes no results. `pieces` yields replicates `[row, resample]`,
-    piece by piece, for a part of the run. `by` makes the standard errors and intervals of its targets. Return three
-    arrays: the number of extreme resamples for each pair `tested`, `[pair]` int64; standard errors and interval ends of
-    the targets, `[target, 3]`; and the replicates, or None if they were not all kept on the host.
+    `pieces(run)` yields (first resample, replicates `[row, resample]`), piece by piece. `tested` are the pairs to test.
+    `by` makes the standard errors and intervals of its targets (scores and deltas). A shard only keeps replicates and
+    counts, and computes no results. Return three arrays: the number of extreme resamples for each pair `tested`,
+    `[pair]` int64; standard errors and interval ends of the targets, `[target, 3]`; and the replicates, or None if they
+    were not all kept on the host.
     """
     tally = run.checkpoint.tally(exceed=len(tested.delta), spreads=len(by.targets.members))
     if tally is not None:
@@ -96,9 +100,9 @@ def summarize(
 def _on_device(
     pieces: Callable[[Run], Pieces], tested: Deltas, by: Percentile, run: Run, settings: Settings
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return counts `[pair]`, and standard errors with interval ends `[target, 3]`.
+    """Return counts of extreme resamples `[pair]`, and standard errors with interval ends `[target, 3]`.
 
-    They are computed on the device, where the replicates stay.
+    They are computed on the device that holds the replicates. The arguments are as in `summarize`.
     """
     values, count = _kept_on_device(pieces, by.num_rows, run)
     spreads = np.full((len(by.targets.members), 3), np.nan)
@@ -111,7 +115,7 @@ def _on_device(
 
 
 def _kept_on_device(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) -> tuple[Any, np.ndarray]:
-    """Return replicates `[row, column]` on the device, with NaN after the last replicate; and their number per row."""
+    """Return replicates `[row, column]` on the device, padded with NaN at the end of rows; and their number per row."""
     values, finite, count = None, list[Any](), np.array(run.resamples)
     for start, part in pieces(replace(run, stays=True)):
         piece, most = part, max(run.resamples, 2 * _LANES)
@@ -128,7 +132,11 @@ def _kept_on_device(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) ->
 
 
 def _spreads(values: Any, count: np.ndarray, by: Percentile, size: int) -> np.ndarray:
-    """Standard errors and ends of intervals `[target, 3]` of all targets, as `Percentile.uncertainties` has them."""
+    """Standard errors and interval ends of all targets (scores and deltas), `[target, 3]`, from replicates on a device.
+
+    `values` and `count` are from `_kept_on_device`, and `size` is the number of targets per block. The results are the
+    same as from `Percentile.uncertainties`.
+    """
     members, observed, tolerance, _ = by.targets
     found, number, resamples = np.full((len(members), 3), np.nan), len(members), int(count)
     (blocks,) = in_blocks((members,), size)
@@ -191,7 +199,10 @@ def bootstrap_exceed(
 
 
 def _count_against(values: np.ndarray, tested: Deltas, settings: Settings, backend: Backend) -> np.ndarray:
-    """The number of extreme resamples for each tested pair, `[pair]` int64, from replicates `[system, resample]`."""
+    """The number of extreme resamples of each `tested` pair, `[pair]` int64.
+
+    `values` `[system, resample]` are the scores of the resamples.
+    """
     size = _PIECE.get(backend.platform, 0)
     # For few pairs, NumPy finishes before threads have started.
     if not size or len(tested.delta) < _MANY or values.shape[1] < min(_PIECE.values()):
@@ -215,10 +226,11 @@ def _count_against(values: np.ndarray, tested: Deltas, settings: Settings, backe
 
 
 def _largest_deviations(by: Percentile, values: np.ndarray, errors: np.ndarray) -> np.ndarray:
-    r"""Return the largest $|\theta^*_j - \hat\theta_j| / s_j$ of all targets j of a group, `[group, resample]`.
+    r"""Return the largest $|\theta^*_j - \hat\theta_j| / s_j$ of all targets j in each group, `[group, resample]`.
 
-    Here $\theta^*_j$ is a replicate of target j, $\hat\theta_j$ its observed value, and $s_j$ its standard error, from
-    `errors` `[target]`.
+    A target is a score or delta; `by.groups()` has the groups, such as all deltas. $\theta^*_j$ is a replicate of
+    target j, $\hat\theta_j$ its observed value, and $s_j$ its standard error, from `errors` `[target]`. `values`
+    `[system, resample]` are the scores of the resamples.
     """
     return np.concatenate(
         in_threads(
@@ -241,32 +253,39 @@ def _largest_of_piece(by: Percentile, piece: np.ndarray, errors: np.ndarray) -> 
 
 
 def _row(piece: np.ndarray, members: np.ndarray) -> np.ndarray:
-    """Return the replicates `[resample]` of one target, whose `members` are as in `Targets`."""
+    """Return the replicates `[resample]` of one target from the scores `piece` `[row, resample]`.
+
+    `members` is (a, b) for the delta of two systems, and (a, number of rows) for the score of a.
+    """
     a, b = members.tolist()
     return piece[a] - (piece[b] if b < len(piece) else 0.0)
 
 
 _SAMPLE, _FAR = 2**16, 6.0
-"""`_SAMPLE`: the number of first replicates that locate a quantile. `_FAR`: replicates are kept if they are at most
-this many standard deviations (of the quantile in such a sample) away from it. A quantile of all replicates is farther
-away with probability 2e-9."""
+"""`_SAMPLE`: a quantile is first located in a sample, which has this many replicates. `_FAR`: replicates are kept if
+they are at most this many standard deviations (of the sample's quantile) away from the sample's quantile. The quantile
+of all replicates is farther away with probability 2e-9."""
 _BYTES = 0.5
-"""If replicates are drawn twice, each target needs this many bytes of memory per resample. They hold partial sums
-(one for every 32 resamples, in each draw) and the replicates near quantiles, with room to sort them."""
+"""If replicates are drawn twice, each target (score or delta) needs this many bytes of memory per resample: for partial
+sums (one for every 32 resamples, in each draw), and for the replicates near quantiles, with room to sort them."""
 
 
 class _Draw(Protocol):
-    """An object that collects what it needs from a draw, piece by piece."""
+    """An object that collects numbers while replicates are drawn, piece by piece."""
 
     def add(self, start: int, piece: np.ndarray) -> None:
-        """Process the replicates `[row, resample]` of the resamples from `start` on."""
+        """Add the replicates `piece` `[row, resample]` to the collected numbers.
+
+        `start` is the index of the first resample of the piece.
+        """
         ...
 
 
 class _FirstDraw:
-    """What the first draw collects of a target's replicates.
+    """Numbers that the first draw collects from the replicates of one target (score or delta).
 
-    It collects their sum, the largest absolute value, the share below the observed value, and the first replicates.
+    They are the sum of the replicates, the largest absolute value, the share below the observed value, and the first
+    replicates.
     """
 
     def __init__(self, by: Percentile, target: int, resamples: int, exponent: int = 0) -> None:
@@ -306,7 +325,7 @@ class _FirstDraw:
 
 
 class _SquaredDeviations:
-    """The sum of the squared deviations of a target's replicates from their mean, collected in the second draw."""
+    """The sum of squared deviations of one target's replicates from their mean, collected in the second draw."""
 
     def __init__(self, first: _FirstDraw) -> None:
         self._first, self._mean, self._added = first, first.mean, PiecewiseTotal(first.resamples)
@@ -321,7 +340,7 @@ class _SquaredDeviations:
 
 
 class _NearRank:
-    """The replicates of a target near a rank, collected in the second draw.
+    """The replicates of one target (score or delta) whose ranks are near a given rank, collected in the second draw.
 
     It keeps the replicates between two values of the first draw's sample. Replicates equal to one of these two values
     are only counted.
@@ -345,7 +364,7 @@ class _NearRank:
         self._kept.append(row[(self._low < row) & (row < self._high)])
 
     def values(self) -> tuple[float, float]:
-        """The replicates of the rank and of the next rank; NaN for a replicate outside the two values of the sample."""
+        """The replicates at the given rank and the next rank; NaN if outside the two values of the sample."""
         inside = np.sort(np.concatenate(self._kept))
         first = self._below + self._at_low
         last = first + len(inside)
@@ -361,7 +380,10 @@ class _NearRank:
 
 
 class _DrawnAgain:
-    """Standard errors and intervals from replicates that do not fit into memory: two draws per group of targets."""
+    """Standard errors and intervals from replicates that do not fit into memory.
+
+    The replicates are drawn twice for each group of targets (scores and deltas).
+    """
 
     def __init__(self, pieces: Callable[[Run], Pieces], by: Percentile, run: Run, settings: Settings) -> None:
         self._pieces, self._by, self._run, self._settings = pieces, by, run, settings
@@ -381,16 +403,16 @@ class _DrawnAgain:
         return [_FirstDraw(self._by, target, self._run.resamples) for target in group]
 
     def add(self, start: int, piece: np.ndarray) -> None:
-        """Use a piece of the draw that counts extreme resamples also as a piece of the first draw.
+        """Use a piece of replicates, drawn to count extreme resamples, also for the first draw.
 
-        If pieces come from the first resample on, this saves a draw.
+        This saves a draw if all pieces from the first resample on are used.
         """
         if start == self._done:
             _add(self._first, start, piece)
             self._done += piece.shape[1]
 
     def spreads(self) -> np.ndarray:
-        """Return the standard errors and interval ends of all targets, `[target, 3]`, as in `Percentile`."""
+        """Return the standard errors and interval ends of all targets (scores and deltas), `[target, 3]`."""
         found = np.full((len(self._by.targets.members), 3), np.nan)
         for group in self._groups:
             first, is_first = self._of_group(group), group is self._groups[0]

@@ -1,4 +1,4 @@
-"""How a problem is tested, step by step, for both kinds of metrics.
+"""How a problem is tested, step by step, for metrics of sums and for metrics of whole columns.
 
 Pairs are tested without sampling if possible (`exact_permutation`, `exact_bootstrap`). The other pairs are sampled:
 `swap_counter` counts swaps, `replicates` and `drawn_bootstrap` draw bootstrap scores. This module chooses the code for
@@ -52,13 +52,13 @@ Tested = tuple[dict[Test, Comparisons], Columns]
 and the table of systems."""
 FACTS = ("units", "degrees", "draws")
 """Extra columns of the tables of pairs and systems. `units`: the number of units. `degrees`: the degrees of freedom of
-t intervals (infinite for other intervals). `draws`: whether numbers depend on random resamples."""
+t intervals (infinite for other intervals). `draws`: whether any number of the row depends on random resamples."""
 
 
 def problem_of(evaluation: EvaluationRecord, settings: Settings, members: np.ndarray | None = None) -> Problem:
     """Make the problem of an evaluation, from its units and its observed scores.
 
-    The pairs are `members` `[pair, 2]`, by default all pairs that the settings ask for.
+    The pairs are `members` `[pair, 2]` (positions of systems), by default all pairs that the settings ask for.
     """
     members = pairs_of(evaluation, settings) if members is None else members
     kind = ColumnsProblem if isinstance(evaluation.metric, SampleMetric) else SumsProblem
@@ -82,7 +82,10 @@ def _tested(problem: Problem, test: Test, columns: Columns) -> Comparisons:
 
 
 def swap_counter(problem: Problem, rows: np.ndarray, run: Run) -> ExceedCounter:
-    """Return a function that counts the swaps at least as extreme as observed, for the pairs at positions `rows`."""
+    """Return a function that counts extreme swaps for the pairs at the positions `rows` of the table of pairs.
+
+    A swap is extreme if it is at least as extreme as the observed result.
+    """
     if isinstance(problem, ColumnsProblem):
         return columns.swap_counter(problem, rows, run)
     assert isinstance(problem, SumsProblem)
@@ -90,7 +93,7 @@ def swap_counter(problem: Problem, rows: np.ndarray, run: Run) -> ExceedCounter:
 
 
 def replicates(problem: Problem, run: Run) -> Pieces:
-    """Draw the bootstrap scores of all systems, piece by piece."""
+    """Yield the bootstrap scores of all systems, piece by piece, as (first resample, scores `[system, resample]`)."""
     if isinstance(problem, ColumnsProblem):
         return columns.replicates(problem, run)
     assert isinstance(problem, SumsProblem)
@@ -98,9 +101,10 @@ def replicates(problem: Problem, run: Run) -> Pieces:
 
 
 def sized(problem: Problem, context: Context, num_swapped: int = 0, *, draws: bool) -> Context:
-    """Return the context with a backend that suits the work: swaps of `num_swapped` pairs, and bootstrap `draws`.
+    """Return the context with a backend that suits the amount of work.
 
-    Metrics that are not sums are computed on the host.
+    The work is swaps of `num_swapped` pairs and, if `draws` is true, the bootstrap. Metrics that are not sums are
+    computed on the host.
     """
     if isinstance(problem, ColumnsProblem):
         return context.sized(problem.plan.cost, on_host=True)
@@ -119,7 +123,10 @@ def bootstrap_plan(problem: Problem) -> BootstrapPlan | NotEligible:
 
 
 def draws_jointly(problem: Problem, plan: BootstrapPlan | NotEligible | None) -> bool:
-    """Whether the bootstrap must sample, and its scores can be drawn together with the scores of other metrics."""
+    """Whether the bootstrap must draw resamples, and can share them with other metrics in one computation.
+
+    `plan` is the result of `bootstrap_plan`, or None if the bootstrap is not used.
+    """
     of_scores = isinstance(problem, SumsProblem) and not INTERVALS[problem.settings.interval].samples
     return of_scores and isinstance(plan, NotEligible)
 
@@ -127,10 +134,12 @@ def draws_jointly(problem: Problem, plan: BootstrapPlan | NotEligible | None) ->
 def exact_bootstrap(
     problem: Problem, context: Context, plan: BootstrapPlan | NotEligible | None = None
 ) -> tuple[Comparisons | None, np.ndarray | None]:
-    """The bootstrap without sampling. Return the table of its test, and the spreads `[target, 3]`.
+    """The bootstrap without sampling. Return the table of its test, and the spreads (standard errors and intervals).
 
-    The table is None if the test is not requested. A pair that must be sampled has no p-value, and its reason explains
-    why. The spreads are None if they need draws, or if they are not requested.
+    The table is None if the bootstrap test is not requested. A pair that must be sampled has no p-value, and its reason
+    explains why. The spreads `[target, 3]` have a row (standard error, low end, high end) for each score, then for each
+    delta. They are None if they need draws, or if they are not requested. `plan` is the result of `bootstrap_plan`;
+    without it, it is computed here.
     """
     settings, interval = problem.settings, INTERVALS[problem.settings.interval]
     if not bootstraps(problem):
@@ -163,7 +172,10 @@ def open_rows(pairs: Comparisons | None) -> np.ndarray:
 
 
 def needs_draws(problem: Problem, tested: Comparisons | None, spreads: np.ndarray | None) -> bool:
-    """Whether bootstrap resamples must be drawn, to complete the test or the spreads of `exact_bootstrap`."""
+    """Whether bootstrap resamples must be drawn, to complete the results of `exact_bootstrap`.
+
+    `tested` is the table of its test, and `spreads` are its standard errors and intervals.
+    """
     return len(open_rows(tested)) > 0 or _spreads_need_draws(problem, spreads)
 
 
@@ -181,8 +193,10 @@ def drawn_bootstrap(
 ) -> tuple[Comparisons | None, np.ndarray | None, np.ndarray | None]:
     """Complete the results `tested` and `spreads` of `exact_bootstrap` by sampling.
 
-    Pairs without a p-value are tested on resamples, and missing spreads are computed from the replicates. Return the
-    table of the test, the spreads, and the scores `[system, resample]`, which are None unless all were drawn and kept.
+    Pairs without a p-value are tested on resamples. Missing spreads (standard errors and intervals) are computed from
+    the replicates, which `pieces` draws; `joint` is the number of deltas whose intervals are simultaneous. Return the
+    table of the test, the spreads, and the scores `[system, resample]`; the scores are None unless all were drawn and
+    kept.
     """
     if not needs_draws(problem, tested, spreads):
         return tested, spreads, None
@@ -200,9 +214,10 @@ def drawn_bootstrap(
 
 
 def with_closed_intervals(problem: Problem, spreads: np.ndarray | None, context: Context, joint: int = 1) -> np.ndarray:
-    """Return the spreads `[target, 3]` in closed form if the settings ask for such intervals, else `spreads`.
+    """Return standard errors and intervals in closed form if the settings ask for them, else `spreads`.
 
-    Without spreads, all numbers are NaN.
+    The result is `[target, 3]`, with a row (standard error, low end, high end) for each score, then for each delta. If
+    there are no intervals, all numbers are NaN. `joint` is the number of deltas whose intervals are simultaneous.
     """
     if not context.is_part:
         with context.progress_bar("intervals"):
@@ -213,7 +228,10 @@ def with_closed_intervals(problem: Problem, spreads: np.ndarray | None, context:
 
 
 def spreads_of(problem: Problem, context: Context) -> np.ndarray:
-    """Return the spreads `[target, 3]` of a problem whose settings request no test; NaN if there are none."""
+    """Return the standard errors and intervals of a problem whose settings request no test, `[target, 3]`.
+
+    There is a row (standard error, low end, high end) for each score, then for each delta; NaN if there is none.
+    """
     tested, spreads = exact_bootstrap(problem, context)
     context = sized(problem, context, draws=needs_draws(problem, tested, spreads))
     _, spreads, _ = drawn_bootstrap(problem, tested, spreads, partial(replicates, problem), context)
@@ -231,7 +249,10 @@ def result_tables(
 ) -> Tested:
     """Return two things: the table of pairs of each test, and the table of systems.
 
-    The tables of pairs are extended by the columns that all tests share (standard error, interval, `FACTS` ...).
+    The tables `pairs` are extended by the columns that all tests share (standard error, interval, `FACTS` ...).
+    `spreads` `[target, 3]` are standard errors and ends of intervals, `ranks` the ranks of the systems on bootstrap
+    resamples (None if there are none), and `joint` the number of deltas whose intervals are simultaneous. `is_random`
+    is true if any number depends on random resamples.
     """
     kinds, degrees = interval_names(problem, joint), math.inf
     if isinstance(problem, SumsProblem) and kinds.pairs == "conservative-t":

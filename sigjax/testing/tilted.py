@@ -1,21 +1,22 @@
 r"""Tilted swaps: permutation p-values far below 1 / (resamples + 1), for any metric of sums (importance sampling).
 
-**Tilts.** Let $D_i$ be the difference of the statistics of both systems on unit i. A swap e has one sign $e_i$ per unit
-and gives $S = \sum_i e_i D_i$; delta is a function of S. Let g be the slopes of delta at S = 0. Unit i has the effect
-$x_i = g \cdot D_i$; the sign of $D_i$ is chosen so that $x_i \ge 0$. So the effects are the same whichever swap was
-observed, because a swap changes only the sign of $D_i$ and keeps the sum of both systems. Under the tilt $\theta$, unit
-i has the sign + with probability $1 / (1 + e^{-2 \theta x_i})$. The tilts $\pm\theta_1, \dots, \pm\theta_J$ grow until
-nearly all signs are equal; together they are called a path. Let P be the uniform distribution of swaps, Q the equal
-mixture of the tilts, and $L = \sum e_i x_i$. Then the weight of a swap is
+**Tilts.** Let $D_i$ be the difference of the statistics of both systems on unit i. A swap e has one sign $e_i$ per
+unit, and the signed sum $S = \sum_i e_i D_i$; delta is a function of S. Let g be the slopes of delta at S = 0. Unit i
+has the effect $x_i = g \cdot D_i$; the sign of $D_i$ is chosen so that $x_i \ge 0$. So the effects do not depend on
+which swap was observed, because a swap changes only the sign of $D_i$ and keeps the sum of both systems. A tilt is a
+distribution of swaps under which large sums of signed effects are more probable. Under the tilt $\theta$, unit i has
+the sign + with probability $1 / (1 + e^{-2 \theta x_i})$. The tilts $\pm\theta_1, \dots, \pm\theta_J$ grow until nearly
+all signs are equal; together they are called a path. Let P be the uniform distribution of swaps, Q the equal mixture of
+the tilts, and $L = \sum e_i x_i$. Then the weight of a swap is
 
 $$w = dP / dQ = 1 \Big/ \frac1J \sum_j \frac{\cosh(\theta_j L)}{\prod_i \cosh(\theta_j x_i)}.$$
 
 If delta bends (for example BLEU, when outputs get shorter than references), slopes at other points S give more paths.
 Then Q mixes the tilts of all paths.
 
-**Draws.** A vector U of uniform numbers gives a swap e(c, U) for each tilt c: the sign of unit i is + if $U_i$ is below
-the probability of +. The observed swap gets a vector, too: a tilt c and a vector $U_0$ with e(c, U_0) = the observed
-swap are drawn at random. With B other vectors and C tilts
+**Draws.** A vector U of uniform numbers, one per unit, gives a swap e(c, U) for each tilt c: the sign of unit i is + if
+$U_i$ is below the probability of +. The observed swap gets a vector, too: at random, a tilt c and a vector $U_0$ are
+drawn for which e(c, U_0) is the observed swap. With B other vectors and C tilts, the p-value is
 
 $$p = \frac{1}{B + 1} \sum_{b=0}^B \frac{1}{C} \sum_c w(e(c, U_b)) \, 1\{|\delta(e(c, U_b))| \ge |\delta|\}.$$
 
@@ -24,18 +25,21 @@ $$p = \frac{1}{B + 1} \sum_{b=0}^B \frac{1}{C} \sum_c w(e(c, U_b)) \, 1\{|\delta
 tilt c and $U_0, \dots, U_B$ have the density w(e(c, U_0)) relative to the uniform distribution. So P(p <= u) is the
 mean of w(e(c, U_0)) 1{F(|delta(e(c, U_0))|) <= u} over the uniform distribution. F is symmetric in the vectors and does
 not depend on c. So we may average over all c, and over which vector is the first. The average is the mean of M{t: F(t)
-<= u}, which is at most u for every measure M. QED. A one-sided p is half of this, if delta has its sign: with U and 1 -
-U taken together, every swap comes with its opposite. Tilts chosen by the observed delta would break the symmetry.
+<= u}, which is at most u for every measure M. QED. A one-sided p is half of the two-sided p if the observed delta lies
+on the side of the alternative: with U and 1 - U taken together, every swap comes with its opposite. The proof needs
+tilts that do not depend on the observed delta.
 
-*With the floor.* If no plain swap is extreme, the result is min(1 / (K + 1), p), else (exceed + 1) / (K + 1). For u >=
-1 / (K + 1), the result is at most u if (exceed + 1) / (K + 1) is. For smaller u, it is at most u only if p is. Both
-events have probability at most u, however the two numbers depend on each other.
+*With the floor.* sigjax first draws K plain swaps (from P). Their p-value is (exceed + 1) / (K + 1), where exceed is
+the number of extreme swaps. It cannot be below 1 / (K + 1), the floor. If no plain swap is extreme, the result is min(1
+/ (K + 1), p), else (exceed + 1) / (K + 1). For u >= 1 / (K + 1), the result is at most u if (exceed + 1) / (K + 1) is.
+For smaller u, it is at most u only if p is. Both events have probability at most u, however the two numbers depend on
+each other.
 
 *When p stays at the floor 1 / (K + 1).* p keeps its level for every statistic. But its interval is wrong if some
-extreme swaps lie off the paths, as for a sine, or for the larger of two sums. So there are two rules. First, p stays at
-the floor if the results of single vectors have a standard deviation of more than about twice their mean. Second, p
-stays at the floor if swaps off the paths, likely enough to matter, are as extreme as the observed swap and have larger
-weights than all drawn swaps. Both rules only make p larger, so it keeps its level.
+extreme swaps lie off the paths. This happens if delta is a sine of a sum, or the larger of two sums. So there are two
+rules. First, p stays at the floor if the standard deviation of the results of single vectors is more than about twice
+their mean. Second, p stays at the floor if swaps off the paths, likely enough to matter, are as extreme as the observed
+swap and have larger weights than all drawn swaps. Both rules only make p larger, so it keeps its level.
 
 *All tilts for each vector*: if delta is about linear in L, and L about normal, the mean over c is nearly p for any U. A
 few hundred vectors then suffice, while independent draws from Q would need 10^5. Reference: Harrison (2012),
@@ -56,40 +60,47 @@ from sigjax.testing.problem import Pair, Problem, SumsProblem, exact_budget
 from sigjax.testing.special import t_quantile
 
 _MOST_VECTORS, _FEWEST_VECTORS, _MOST_NUMBERS = 512, 64, 2**21
-"""A pair has at most `_MOST_VECTORS` and at least `_FEWEST_VECTORS` vectors. All vectors have at most about
-`_MOST_NUMBERS` random numbers, and the budget may allow fewer vectors."""
+"""Each pair uses at most `_MOST_VECTORS` and at least `_FEWEST_VECTORS` vectors of uniform numbers (one number per
+unit). All vectors together have at most about `_MOST_NUMBERS` numbers, and the budget may allow fewer vectors."""
 _INNERMOST, _STEPS = 3.0, (1.5, 0.075, 0.005)
-"""The reach of a tilt is about the normal deviate of the swaps that it leads to. `_INNERMOST`: the least reach.
-`_STEPS`: from tilt to tilt, -log p grows by the first number, and the reach grows by at least the second number, and by
-at least the third number relative to the reach."""
+"""The reach of a tilt: about how many standard deviations its swaps lie from the mean of all swaps. `_INNERMOST`: the
+least reach. `_STEPS`: from tilt to tilt, -log p grows by the first number, and the reach grows by at least the second
+number, and by at least the third number relative to the reach."""
 _BENDS, _BENT, _MOST_PATHS = (8.0, 14.0, 20.0, 30.0), 0.5, 4
-"""`_BENDS`: the reaches at which slopes are computed for more paths. `_BENT`: such a path is added if its reach, times
-the sine of its angle to every other path, is above this number. `_MOST_PATHS`: there are at most this many paths."""
+"""A path is a set of tilts (distributions of swaps) in one direction. `_BENDS`: the distances from the mean (in
+standard deviations) at which slopes of delta are computed for more paths. `_BENT`: such a path is added if this
+distance, times the sine of the path's angle to every other path, is above this number. `_MOST_PATHS`: there are at most
+this many paths."""
 _CHORD, _FAR = 0.3, 4.0
 """Distances in standard deviations of a sum. `_CHORD`: half the width of the differences that give slopes. `_FAR`:
-slopes are also computed at this distance from a path, because BLEU has a kink that paths do not meet."""
+slopes are also computed at this distance from a path (a set of tilts in one direction), because BLEU has a kink that
+paths do not meet."""
 _WIDER, _NOISIEST = 1.1, 2.2
-"""`_WIDER`: a factor for the standard error, because weights are skewed. `_NOISIEST`: if this standard error, times the
-root of the number of vectors, is above this limit (relative to p), a few swaps decide p; so p stays at the floor."""
+"""`_WIDER`: a factor for the standard error, because weights are skewed. `_NOISIEST`: if this standard error (relative
+to p), times the root of the number of vectors, is above this limit, a few swaps decide p; so p stays at the floor, the
+smallest Monte Carlo p."""
 _LINE_FRACTIONS, _SHARE_BEYOND, _WEIGHT_FACTOR, _ROUNDS = (0.25, 0.5, 0.75, 1.0), 0.05, 10.0, 3
-"""Constants of the search for extreme swaps off the paths, which goes outwards along straight lines. `_LINE_FRACTIONS`:
-the parts of a line at which sums are tried. `_SHARE_BEYOND`: beyond the end of the line is this share of p.
-`_WEIGHT_FACTOR`: swaps matter if their weight exceeds all drawn weights by this factor. `_ROUNDS`: the number of
-rounds, each with new slopes."""
+"""Constants of the search for extreme swaps off the paths (sets of tilts, each in one direction). The search goes
+outwards along straight lines. `_LINE_FRACTIONS`: the fractions of a line at which sums are tried. `_SHARE_BEYOND`:
+beyond the end of a line lies about this share of p. `_WEIGHT_FACTOR`: swaps matter if their weight exceeds all drawn
+weights by this factor. `_ROUNDS`: the number of rounds, each with new slopes."""
 _FAINT = 20.0
 """If the log weight of a swap is smaller than the log weight of the observed swap by this much, the swap counts as
 extreme without a check."""
 _CANCELLED = 1e-9
-"""If the terms of an effect cancel, an effect below this share of the terms is rounding."""
+"""The effect of a unit on delta is a sum of terms. If it is below this share of its largest term, it is only
+rounding."""
 _CHUNK = 2**15
-"""A block has about this many values, which stay in the cache."""
+"""Vectors are processed in blocks of about this many values, which stay in the cache."""
 
 
 def importance_sampled(problem: Problem, sampled: Columns, rows: np.ndarray, context: Context) -> Columns:
-    """Return the columns of the `sampled` pairs at the positions `rows`; tilted swaps replace p-values at the floor.
+    """Return the columns of these pairs; p-values at the floor are estimated again by importance sampling.
 
-    No swaps are tilted if the metric is not a sum, or if the settings require plain swaps. The number of vectors
-    depends on the numbers of units, statistics and sampled pairs, but not on any observed value.
+    The floor is 1/(K + 1), the smallest p of K resamples. `sampled` are the columns of the pairs at the positions
+    `rows`, from plain swaps (drawn uniformly). They are returned unchanged if the metric is not a function of sums, or
+    if the settings require plain swaps. The number of random vectors depends on the numbers of units, statistics and
+    sampled pairs, but not on any observed value.
     """
     plain = problem.settings.method != "auto" or CORRECTIONS[problem.settings.correction].is_resampled
     if plain or not isinstance(problem, SumsProblem) or problem.studentizes or problem.exchanges != "units":
@@ -136,14 +147,14 @@ def importance_sampled(problem: Problem, sampled: Columns, rows: np.ndarray, con
 
 
 def least_cost(num_pairs: int, num_units: int, num_stats: int) -> Cost:
-    """The least cost of importance sampling for `num_pairs` pairs; if the budget is smaller, p stays at the floor."""
+    """The least cost of importance sampling for this many pairs; if the budget is smaller, it is not used."""
     return (TILTED_VECTOR + TILTED_NUMBER * num_units) * (_FEWEST_VECTORS * num_pairs * num_stats)
 
 
 def draw_uniforms(seed: int, num_vectors: int, num_units: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return log U / (1 - U) `[vector, unit]`, and uniform numbers `[unit + 1]` for the vector of the observed swap.
+    """Return log(U / (1 - U)) `[vector, unit]` of uniform U, and uniform numbers `[unit + 1]` for the observed swap.
 
-    All pairs share these numbers. Each number is a random word of 32 bits, as the midpoint of a step of 2^-32.
+    All pairs share these numbers. Each number is made from a random word of 32 bits: the midpoint of a step of 2^-32.
     """
     rows = STREAMS["vectors"].keys(seed, np.arange(num_vectors + 1))
     numbers = (np.asarray(words(rows, num_units + 2 - num_units % 2)) + 0.5) * 2.0**-32
@@ -151,7 +162,7 @@ def draw_uniforms(seed: int, num_vectors: int, num_units: int) -> tuple[np.ndarr
 
 
 class TiltedSwaps:
-    """The swaps of two systems, including the observed swap. It has the units that differ, and the paths of tilts."""
+    """The swaps of two systems, with the units on which they differ and the tilts for importance sampling."""
 
     def __init__(self, problem: SumsProblem, pair: Pair) -> None:
         a, b = problem.units.values[list(pair)]
@@ -175,7 +186,7 @@ class TiltedSwaps:
                     self.paths.append(TiltMixture(self.apart, slope / size, effects / size))
 
     def deltas(self, sums: np.ndarray) -> np.ndarray:
-        """Return delta `[...]` if the difference a* - b* of the sums of both systems is S `[..., stat]`.
+        """Return delta `[...]` if the difference a* - b* of both systems' sums is S `[..., stat]` (`sums`).
 
         It is an odd function of S, because swaps keep a* + b*.
         """
@@ -183,11 +194,13 @@ class TiltedSwaps:
             return self._scores(self._half + 0.5 * sums) - self._scores(self._half - 0.5 * sums)
 
     def _unseen(self, log_p: float, least_delta: float, heaviest: float) -> bool:
-        """Whether swaps that matter for p, as extreme as the observed swap, seem to lie off all paths.
+        """Whether extreme swaps that matter for p seem to lie off all paths, so that importance sampling misses them.
 
-        The search tries likely sums S along each statistic, and then along the slopes g of delta at these sums. With
-        many units, sums are about normal. So among the sums with the same effect g . S, the likeliest sum is a multiple
-        of C g, where C are the covariances of sums. `heaviest` is the largest log weight of the drawn swaps.
+        A path is a set of tilts in one direction. The search tries likely sums S along each statistic, and then along
+        the slopes g of delta at these sums. A swap is extreme if |delta| is at least `least_delta`. With many units,
+        sums are about normal. So among the sums with the same effect g . S, the likeliest sum is a multiple of C g,
+        where C are the covariances of sums. `log_p` is the logarithm of the estimated p, and `heaviest` the largest log
+        weight of the drawn swaps.
         """
         covariance = np.einsum("us,ut->st", self.apart, self.apart)
         spread, reach = np.sqrt(np.diag(covariance)), _normal_reach(log_p + math.log(0.5 * _SHARE_BEYOND))
@@ -204,7 +217,7 @@ class TiltedSwaps:
         return False
 
     def _slopes(self, at: np.ndarray, half: np.ndarray) -> np.ndarray:
-        """Return slopes of delta `[point, stat]` at the sums `at` `[point, stat]`, by central differences.
+        """Return the slopes of delta `[point, stat]` at the sums `at` `[point, stat]`, by central differences.
 
         `half` `[stat]` is half the width of a difference.
         """
@@ -214,15 +227,18 @@ class TiltedSwaps:
         return np.where(np.isfinite(slopes), slopes, 0.0)
 
     def log_weights(self, sums: np.ndarray) -> np.ndarray:
-        """Return the logarithms of the weights dP/dQ `[...]` of swaps with the sums S `[..., stat]`."""
+        """Return the logarithms of the weights dP/dQ `[...]` of swaps with the signed sums `sums` `[..., stat]`.
+
+        P is the uniform distribution of swaps, and Q the mixture of all tilts.
+        """
         ratios = [path.log_ratios(sums @ path.slopes) for path in self.paths]
         return math.log(len(ratios)) - (np.logaddexp.reduce(ratios) if len(ratios) > 1 else ratios[0])
 
     def p(self, logits: np.ndarray, of_observed: np.ndarray, tolerance: float) -> tuple[float, float]:
-        """Return the logarithm of the two-sided p, and its standard error; deltas closer than the tolerance are ties.
+        """Return the logarithm of the two-sided p, and its standard error.
 
-        `logits` and `of_observed` come from `draw_uniforms`. The standard error is infinite if swaps that matter seem
-        to lie off all paths.
+        `logits` and `of_observed` come from `draw_uniforms`. Deltas that differ by at most the tolerance are ties. The
+        standard error is infinite if the tilts seem to miss extreme swaps that matter for p.
         """
         logits = np.concatenate([self._through_observed(of_observed), logits[:, self.units]])
         least_delta = abs(float(self.deltas(self.apart.sum(axis=0)))) - tolerance
@@ -236,10 +252,10 @@ class TiltedSwaps:
         return log_p, _WIDER * float(values.std(ddof=1)) / mean / math.sqrt(len(values))
 
     def _through_observed(self, uniforms: np.ndarray) -> np.ndarray:
-        """Return log U / (1 - U) `[1, unit]` for the vector U of the observed swap.
+        """Return log(U / (1 - U)) `[1, unit]` of a random vector U that gives the observed swap under some tilt.
 
-        U and 1 - U give the same p. So the swap is mirrored if its effects sum to less than 0, and p does not depend on
-        the order of the two systems.
+        `uniforms` `[unit + 1]` are from `draw_uniforms`. U and 1 - U give the same p. So the swap is mirrored if its
+        effects sum to less than 0, and p does not depend on the order of the two systems.
         """
         side = -1.0 if self.paths[0].effects.sum() < 0.0 else 1.0
         tilts: list[tuple[TiltMixture, float]] = [(path, each) for path in self.paths for each in path.thetas.tolist()]
@@ -255,10 +271,12 @@ class TiltedSwaps:
             return (side * path.signs * _logit(numbers))[None]
 
     def _log_sums(self, path: TiltMixture, logits: np.ndarray, least_delta: float) -> tuple[np.ndarray, float]:
-        """Return two things: the log of the path's part of p for each vector, `[vector]`, and the largest log weight.
+        """Return the logarithm of a path's part of p for each vector, `[vector]`, and the largest log weight.
 
-        The part is the mean weight of the swaps under the path's tilts, divided by the number of paths; swaps that are
-        not extreme count 0. A very small weight is replaced by an upper bound that needs only the swap's own tilt.
+        A path is a set of tilts in one direction. The part is the mean weight of the swaps under the path's tilts,
+        divided by the number of paths; swaps with |delta| below `least_delta` are not extreme and count 0. A very small
+        weight is replaced by an upper bound that needs only the swap's own tilt. `logits` `[vector, unit]` are the
+        vectors.
         """
         observed, oriented = self.apart.sum(axis=0), self.apart * path.signs[:, None]
         log_tilts, width = math.log(len(path.thetas) * len(self.paths)), len(path.thetas) + 1
@@ -287,10 +305,14 @@ class TiltedSwaps:
 
 
 class TiltMixture:
-    """The tilts of one path, and the ratio dQ/dP of their mixture Q to the uniform distribution P of swaps."""
+    """The tilts in one direction, and the ratio dQ/dP of their mixture Q to the uniform distribution P of swaps."""
 
     def __init__(self, apart: np.ndarray, slopes: np.ndarray, effects: np.ndarray) -> None:
-        """Choose the tilts. `effects` `[unit]` are the effects in the observed swap, scaled to norm 1."""
+        """Choose the tilts.
+
+        `apart` `[unit, stat]` are the differences of the two systems, and `slopes` `[stat]` give the direction.
+        `effects` `[unit]` are the effects of units on delta in the observed swap, scaled to norm 1.
+        """
         first = apart[np.arange(len(apart)), (apart != 0.0).argmax(axis=1)]
         self.slopes, self.effects, sizes = slopes, effects, np.abs(effects)
         self.signs = np.where((effects < 0.0) | ((effects == 0.0) & (first < 0.0)), -1.0, 1.0)
@@ -320,14 +342,14 @@ class TiltMixture:
         self._rises = np.sum(np.exp(logs) * outwards * np.tanh(outwards * self._nodes[:, None]), axis=1)
 
     def mean(self, reach: float, apart: np.ndarray) -> np.ndarray:
-        """The mean of S `[stat]` over the swaps under the tilt that has this reach."""
+        """The mean of the signed sum S `[stat]` of swaps under the tilt with this reach (in standard deviations)."""
         theta = np.interp(reach, self.reach, self.thetas[len(self.reach) :])
         return np.tanh(theta * self.effects) @ apart
 
     def log_ratios(self, sums: np.ndarray) -> np.ndarray:
-        """Return the logarithms of dQ/dP `[...]` of swaps with L = `sums`.
+        """Return log dQ/dP `[...]` of swaps whose signed effects add up to `sums` `[...]`.
 
-        They come from cubic Hermite interpolation between nodes, with an error of 1e-5.
+        The logarithms come from cubic Hermite interpolation between nodes, with an error of 1e-5.
         """
         size = np.minimum(np.abs(sums), self._nodes[-1])
         k = np.clip(np.searchsorted(self._nodes, size) - 1, 0, len(self._nodes) - 2)
@@ -356,7 +378,7 @@ def _logit(numbers: np.ndarray) -> np.ndarray:
 
 
 def _log_cosh(x: np.ndarray) -> np.ndarray:
-    """Log cosh of numbers that are not negative."""
+    """Log cosh x of numbers x that are not negative."""
     return x + np.log1p(np.exp(-2.0 * x)) - math.log(2.0)
 
 

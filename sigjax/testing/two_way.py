@@ -1,8 +1,9 @@
-r"""Two-way intervals, for new units and new runs, if runs are trained models.
+r"""Two-way intervals: confidence intervals for new units and new runs, if runs are trained models.
 
-Let x[u, r] be the influence of run r of unit u on a score: g . s, with the gradient g of the score and the statistics s
-of this run. The variance of x[u, r] has three parts: a part that all runs of a unit share, a part that all units of a
-run share, and a rest. With U units, R runs, row sums x[u, .], column sums x[., r], and sums of squares about the means,
+Let x[u, r] be the influence that the result of run r on unit u has on a score: g . s, where g is the gradient of the
+score, and s are the statistics of this result. The variance of x[u, r] has three parts: a part that all runs of a unit
+share, a part that all units of a run share, and a rest. Let there be U units and R runs, with the row sums x[u, .] and
+the column sums x[., r]. From sums of squares about the means:
 
     V_units = U / (U - 1) sum_u (x[u, .] - mean)^2       V_rest = UR / ((U - 1) (R - 1)) sum_ur (residual of x[u, r])^2
     V_runs  = R / (R - 1) sum_r (x[., r] - mean)^2       V = max(V_units + V_runs - V_rest, V_units, V_runs)
@@ -13,11 +14,11 @@ units. V_runs and V_rest are sums over both systems, because runs of different s
 is a sum over strata, each with its own mean and number of units.
 
 The interval is score +- t sqrt(V), where t has the degrees of freedom of Satterthwaite (1946), V^2 / sum_k (V_k^2 /
-f_k) over the parts k. A part has f_k = U - 1 for the units, R - 1 for the runs of each system, and (U - 1) (R - 1) for
-each rest. The degrees of freedom are at least the smaller of U - 1 and R - 1, because subtracting V_rest can make them
-too small if there are few units. A two-way bootstrap (Owen 2007) has a variance that is too small by the factor (R - 1)
-/ R, and no t. References: Searle, Casella and McCulloch (1992), "Variance components"; Cameron, Gelbach and Miller
-(2011), "Robust inference with multiway clustering".
+f_k) over the parts k. f_k is U - 1 for the units, R - 1 for the runs of each system, and (U - 1) (R - 1) for the rest
+of each system. The degrees of freedom are at least the smaller of U - 1 and R - 1, because subtracting V_rest can make
+them too small if there are few units. The variance of a two-way bootstrap (Owen 2007) is too small by the factor 1 - 1
+/ R, and its intervals are not based on t. References: Searle, Casella and McCulloch (1992), "Variance components";
+Cameron, Gelbach and Miller (2011), "Robust inference with multiway clustering".
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from sigjax.testing.special import t_quantile
 def two_way_intervals(problem: SumsProblem, joint_pairs: int = 1) -> np.ndarray:
     """Return the standard error and the interval ends of each score, then of each delta, `[target, 3]`.
 
-    Intervals of `joint_pairs` deltas are simultaneous.
+    The intervals of deltas are at a level that makes `joint_pairs` of them simultaneous, by Bonferroni's inequality.
     """
     hypotheses, level = problem.hypotheses, problem.settings.confidence_level
     of_systems, of_pairs = two_way_errors(problem.units, problem.metric.score, hypotheses.pairs)
@@ -57,8 +58,8 @@ def two_way_intervals(problem: SumsProblem, joint_pairs: int = 1) -> np.ndarray:
 def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray]:
     """Return standard errors with their degrees of freedom: `[system, 2]` for scores, and `[pair, 2]` for deltas.
 
-    Every unit must have a result of every run. A standard error is not finite if the slope of the score is not finite.
-    A standard error of 0 has infinitely many degrees of freedom.
+    `score` computes scores from sums `[..., stat]`. Every unit must have a result of every run. A standard error is not
+    finite if the slope of the score is not finite. A standard error of 0 has infinitely many degrees of freedom.
 
     >>> from sigjax import Evaluation
     >>> from sigjax.resample.units import make_units
@@ -94,7 +95,10 @@ def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[n
 
 
 def _of_runs(table: np.ndarray, strata: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return V_runs and V_rest `[system]`, see the top of this file, from influences `[system, unit, run]`."""
+    """Return two parts of the variance of each score, `[system]`: the part V_runs of the runs, and the rest V_rest.
+
+    `table` `[system, unit, run]` are the influences on scores. The formulas are at the top of this file.
+    """
     num_systems, num_units, num_runs = table.shape
     by_run = table.swapaxes(1, 2)
     of_runs = total(by_run)

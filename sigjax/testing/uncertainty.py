@@ -1,4 +1,4 @@
-"""Standard errors and intervals from replicates: percentile and basic intervals, and the base of the other kinds."""
+"""Standard errors and intervals from replicates: percentile and basic intervals, and the base class of all kinds."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from sigjax.run.context import Run
 from sigjax.testing.problem import Hypotheses, Problem
 
 _SAFE = 1e-140
-"""The square of a standard error above this has full precision."""
+"""If a standard error is above this, its square has full precision as a double."""
 
 Pieces = Iterable[tuple[int, np.ndarray]]
-"""Pieces of replicates: the index of a piece's first resample, and its scores `[system, resample]`."""
+"""Pieces of replicates. Each piece is the index of its first resample, and the scores `[system, resample]`."""
 
 
 class Targets(NamedTuple):
-    """The targets, which are the scores and deltas that need intervals: first all scores, then all deltas."""
+    """The targets: the scores and deltas that need intervals, first all scores, then all deltas."""
 
     members: np.ndarray
-    """`[target, 2]` int32: (a, b) for the delta of two systems; (a, number of systems) for the score of a."""
+    """`[target, 2]` int32: (a, b) for the delta of two systems; (a, number of systems) for the score of system a."""
     observed: np.ndarray
-    """`[target]` float64: scores and deltas on all units."""
+    """`[target]` float64: observed scores and deltas, on all units."""
     tolerance: np.ndarray
     """`[target]` float64: replicates that differ from `observed` by at most this are ties, and standard errors up to
     this size are rounding."""
@@ -33,7 +33,7 @@ class Targets(NamedTuple):
 
 
 def targets_of(hypotheses: Hypotheses, *, needed: bool = True) -> Targets:
-    """Return the targets for all systems and pairs; without `needed`, there are no targets."""
+    """Return the targets: the scores of all systems and the deltas of all pairs; none if `needed` is false."""
     num_systems = len(hypotheses.scores)
     scores = np.stack([np.arange(num_systems), np.full(num_systems, num_systems)], axis=1)
     members = np.concatenate([scores, hypotheses.members]).astype(np.int32)[: None if needed else 0]
@@ -41,13 +41,13 @@ def targets_of(hypotheses: Hypotheses, *, needed: bool = True) -> Targets:
 
 
 class Percentile:
-    """Percentile intervals of targets from replicates; other kinds are subclasses that override parts.
+    """Percentile intervals of targets (scores and deltas) from replicates; other kinds are subclasses.
 
-    Standard errors and ends of intervals are arrays `[target, 3]`, with NaN if there is no interval. A subclass
-    overrides `turned` to transform percentile intervals (`Basic`), or `levels` for other quantiles (`Bca`). It
+    Results are arrays `[target, 3]`: the standard error, the low end and the high end; NaN if there is no interval. A
+    subclass overrides `turned` to transform percentile intervals (`Basic`), or `levels` for other quantiles (`Bca`). It
     overrides `with_all` if it needs all pairs at once (`Simultaneous`), and `pieces` and `finished` if it needs more
-    than scores (`Studentized`). The exact bootstrap calls `turned`. A kind with quantiles that the exact bootstrap does
-    not know needs `samples=True` in the registry.
+    than scores (`Studentized`). The exact bootstrap calls only `turned`. If a kind needs quantiles that the exact
+    bootstrap does not compute, it is declared with `samples=True` in `intervals.INTERVALS`.
 
     Quantiles interpolate linearly between order statistics, as `numpy.quantile` and
     `scipy.stats.bootstrap(method="percentile")` do. Reference: Efron and Tibshirani (1993), chapter 13.
@@ -56,23 +56,24 @@ class Percentile:
     takes_shares: ClassVar[bool] = False
     """Whether `levels` uses the shares of replicates below the observed values."""
     takes_largest: ClassVar[bool] = False
-    """Whether `with_all` uses the largest deviations."""
+    """Whether `with_all` uses the largest deviation of all targets on each resample."""
 
     def __init__(self, problem: Problem, targets: Targets) -> None:
         self.targets, self.level, self.num_rows = targets, problem.settings.confidence_level, targets.num_systems
 
     def pieces(self, pieces: Callable[[Run], Pieces]) -> Callable[[Run], Pieces]:
-        """Return a function that draws replicates `[row, resample]`, to which `targets` refer; by default, scores.
+        """Return a function that yields replicates `[row, resample]`, piece by piece.
 
-        The argument is a function that draws the scores of all systems.
+        The argument `pieces` is a function that yields the scores of all systems, piece by piece. The base class
+        returns it unchanged: its replicates are these scores. `targets.members` has the indices of rows.
         """
         return pieces
 
     def levels(self, below: np.ndarray, block: slice) -> np.ndarray:
         """Return the quantile levels `[target, 2]` of a block of targets; NaN for a target without an interval.
 
-        `below` `[target]` is the share of the replicates below the observed value, ties counted half; NaN if the kind
-        of intervals does not use it.
+        `block` is the slice of the block's targets. `below` `[target]` is the share of the replicates below the
+        observed value, where ties count half; NaN if this kind of intervals does not use it.
         """
         del block
         return np.tile(quantile_levels(self.level), (len(below), 1))
@@ -80,7 +81,8 @@ class Percentile:
     def uncertainties(self, rows: np.ndarray, block: slice) -> np.ndarray:
         """Return the standard errors and interval ends of a block of targets, `[target, 3]`.
 
-        `rows` `[target, resample]` are the replicates, which may be reordered.
+        `rows` `[target, resample]` are the replicates, which this method may reorder. `block` is the slice of the
+        block's targets.
         """
         errors, below = standard_errors(rows), np.full(len(rows), np.nan)  # quantiles lose the order
         if self.takes_shares:
@@ -95,25 +97,31 @@ class Percentile:
         return np.stack([errors, *ends], axis=1)
 
     def with_all(self, found: np.ndarray, largest: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """Return the final standard errors and interval ends of all targets, from the results `found` of all blocks.
+        """Return the final standard errors and interval ends `[target, 3]`, from the results `found` of all blocks.
 
-        `largest` takes the standard errors `[target]`, and returns the largest deviation in each of the `groups`, in
-        units of standard errors, `[group, resample]`.
+        `largest` takes the standard errors `[target]`. It returns, for each of the `groups` and each resample, the
+        largest |replicate - observed value| / standard error, `[group, resample]`.
         """
         del largest
         return found
 
     def groups(self) -> tuple[slice, ...]:
-        """Return groups of targets as slices: all systems, and all pairs. The intervals of a group are simultaneous."""
+        """Return groups of targets as slices: all scores, and all deltas.
+
+        A kind of intervals may make the intervals of a group simultaneous.
+        """
         return slice(0, self.targets.num_systems), slice(self.targets.num_systems, len(self.targets.members))
 
     def finished(self, found: np.ndarray) -> np.ndarray:
-        """Return the standard errors and interval ends of scores and deltas, from the results of all targets."""
+        """Return the standard errors and interval ends of scores and deltas, from the results `found` of targets."""
         return np.concatenate([found[:, :1], self.turned(found[:, 1:], self.targets.observed[:, None])], axis=1)
 
     @staticmethod
     def turned(ends: np.ndarray, observed: np.ndarray | float) -> np.ndarray:
-        """The ends `[..., 2]` of intervals of this kind, from the ends of percentile intervals (also exact ones)."""
+        """The ends `[..., 2]` of intervals of this kind, from the ends of percentile intervals (sampled or exact).
+
+        `observed` are the observed scores or deltas.
+        """
         del observed
         return ends
 
@@ -127,7 +135,7 @@ class Basic(Percentile):
 
     @staticmethod
     def turned(ends: np.ndarray, observed: np.ndarray | float) -> np.ndarray:
-        """Percentile intervals mirrored at the observed scores.
+        """Percentile intervals `[..., 2]`, mirrored at the observed scores.
 
         >>> Basic.turned(np.array([0.25, 1.0]), 0.5)
         array([0.  , 0.75])
@@ -136,12 +144,12 @@ class Basic(Percentile):
 
 
 def quantile_levels(level: float) -> tuple[float, float]:
-    """The levels of the ends of a percentile interval."""
+    """The quantile levels of both ends of a percentile interval with this confidence level."""
     return (1.0 - level) / 2.0, (1.0 + level) / 2.0
 
 
 def standard_errors(replicates: np.ndarray) -> np.ndarray:
-    """Bootstrap standard errors `[target]`: standard deviations (ddof = 1) of replicates `[target, resample]`.
+    """Bootstrap standard errors `[target]`: the standard deviations (ddof = 1) of replicates `[target, resample]`.
 
     >>> standard_errors(np.array([[1.0, 2.0, 3.0]]))
     array([1.])
@@ -157,12 +165,12 @@ def standard_errors(replicates: np.ndarray) -> np.ndarray:
 
 
 def unsafe(errors: np.ndarray) -> np.ndarray:
-    """Mask of standard errors whose squares are outside the range of a double, or nearly outside."""
+    """A mask: true for standard errors whose squares are outside the range of a double, or nearly outside."""
     return ~((_SAFE < errors) & (errors < math.inf))
 
 
 def quantiles(values: np.ndarray, levels: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
-    """Two quantiles `[target]`, the lower first, of `values` `[target, resample]`, which are reordered.
+    """Return two quantiles `[target]`, the lower first, of `values` `[target, resample]`, and reorder `values`.
 
     >>> quantiles(np.arange(101.0)[None], quantile_levels(0.5))
     (array([25.]), array([75.]))
@@ -175,8 +183,9 @@ def of_rank(values: np.ndarray, rank: float, start: int) -> np.ndarray:
     """The values `[target]` at a rank, counted from 0, interpolated as in `numpy.quantile`.
 
     Before the call, the columns of `values` `[target, resample]` from `start` on must hold the ranks from `start` on.
-    After the call, the columns from `floor(rank)` on hold the ranks from `floor(rank)` on, for the next call. The two
-    quantiles have separate calls, because NumPy partitions several times faster by a single rank than by two ranks.
+    After the call, the columns from `floor(rank)` on hold the ranks from `floor(rank)` on, for the next call. Each of
+    the two quantiles of an interval has its own call, because NumPy partitions several times faster by a single rank
+    than by two ranks.
     """
     whole = math.floor(rank)
     values[:, start:].partition(whole - start, axis=1)
@@ -191,7 +200,9 @@ def between(low: np.ndarray, high: np.ndarray, part: np.ndarray | float) -> np.n
 
 
 def fraction_below(replicates: np.ndarray, observed: float, tolerance: float) -> float:
-    """Share of the replicates `[resample]` below the observed score, ties counted half (mid-rank).
+    """The share of the replicates `[resample]` below the observed score, where ties count half (mid-rank).
+
+    Replicates that differ from `observed` by at most `tolerance` are ties.
 
     >>> fraction_below(np.array([1.0, 2.0, 2.0, 3.0, 5.0]), 2.0, 1e-12)
     0.4

@@ -2,9 +2,9 @@ r"""The interval of the best score, corrected for choosing the best system by th
 
 Let $x_i$ be m scores with true scores $\theta_i$ and normal errors of known standard deviations $\sigma_i$. The largest
 score is too large on average. Let $\Delta_i = \max_j \theta_j - \theta_i$ be the gap between system i and the truly
-best system, and $g_i = \Delta_i / (\sigma_i + \max_j \sigma_j)$. A test accepts the vector $\theta$ if each error $|x_i
-- \theta_i| / \sigma_i$ is at most the larger of r and $g_i$. So the limit is wider for a system that is far behind. The
-radius r is the least number with
+best system, and $g_i = \Delta_i / (\sigma_i + \max_j \sigma_j)$. A test accepts the vector $\theta$ of true scores if
+each error $|x_i - \theta_i| / \sigma_i$ is at most the larger of a radius r and $g_i$. So the limit is wider for a
+system that is far behind. The radius r is the least number with
 
 $$P(|x_i - \theta_i| \le \max(r, g_i)\, \sigma_i \text{ for all } i) \ge 1 - \alpha.$$
 
@@ -21,12 +21,12 @@ both numbers are at most r. Let r(t) be the radius for these gaps. So t is in th
 The lower end is the limit of $t_{k+1} = x_w - r(t_k)\, \sigma_w$, where $t_0$ is the lower end of the simultaneous
 interval: r falls as t rises, so no t before the limit is in the interval. The upper end is the t with $t - r(t)\,
 \sigma_w = x_w$; there is one such t, because the left side rises with t. Suppose all standard errors are equal. Then
-the lower end is nearer than the end of simultaneous intervals if all other systems are at least some 12 standard errors
-behind. The upper end is nearer if they are at least some 6 standard errors behind.
+the lower end is nearer to the score than the end of a simultaneous interval if all other systems are at least about 12
+standard errors behind. The upper end is nearer if they are at least about 6 standard errors behind.
 
-Errors have the covariances of the scores of systems on the same instances, taken as known. Both radii (for the lower
-and the upper end) are converted to levels of the usual interval of the score (Wilson's, or t). Reference: Zrnic and
-Fithian (2024), "A flexible defense against the winner's curse".
+Errors have the covariances of the systems' scores on the same instances, which are treated as known. Both radii (for
+the lower and the upper end) are converted to levels of the usual interval of the score (Wilson's, or t). Reference:
+Zrnic and Fithian (2024), "A flexible defense against the winner's curse".
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ from sigjax.testing.intervals import normal_errors
 from sigjax.testing.special import clopper_pearson
 
 _FEW_UNITS, _MOST = 10, 2**24
-"""`_FEW_UNITS`: correlations of scores are used only for at least this many units, and at least as many units as
-systems. `_MOST`: at most this many normal numbers are drawn."""
+"""`_FEW_UNITS`: correlations of scores are used only if there are at least this many units, and at least as many units
+as systems. `_MOST`: at most this many normal numbers are drawn."""
 _HALVINGS, _STEPS = 24, 1000
 """`_HALVINGS`: steps of bisection for the upper end. `_STEPS`: most steps for the lower end."""
 _FEW_ANSWERS, SKEWED = 30, 0.2
@@ -62,12 +62,13 @@ def winner_interval(
     draws: int,
     seed: int,
 ) -> Interval | None:
-    """The interval of the best score, which also counts that its system was chosen.
+    """The interval for the best score, corrected for choosing the system by this score.
 
-    `scores` `[system]` have the influences `[system, unit]`; if `sign` is -1, the lowest score is the best.
-    `interval_at` returns the usual interval of the best score at a level. If units are right or wrong answers, `right`
-    is the number of right answers of the best system. Then Clopper and Pearson's interval is used, because Wilson's is
-    too short at such levels if few answers are right.
+    `scores` `[system]` are all scores, and `influence` `[system, unit]` the influences of units on them. If `sign` is
+    -1, the lowest score is the best. `interval_at` returns the usual interval of the best score at a level, and `draws`
+    is the number of normal draws. If units are right or wrong answers, `right` is the number of right answers of the
+    best system. Then Clopper and Pearson's interval is used, because Wilson's is too short at such levels if few
+    answers are right.
     """
     levels, units = winner_levels(sign * scores, sign * influence, level, draws, seed), influence.shape[1]
     if right is not None and min(right, units - right) < _FEW_ANSWERS:
@@ -87,11 +88,12 @@ def winner_interval(
 def winner_levels(
     scores: np.ndarray, influence: np.ndarray, level: float, draws: int, seed: int
 ) -> tuple[float, float]:
-    """Return two levels for the usual interval of the largest score.
+    """Return two confidence levels, at which the usual interval of the largest score has the winner's interval ends.
 
-    At the first level it has the lower end of the winner's interval, and at the second level the upper end. `scores`
-    `[system]` (larger is better) have the influences `[system, unit]`. The levels come from Bonferroni's inequality if
-    there are few units, or if some system does not vary (its true error need not be 0).
+    At the first level, the usual interval has the lower end of the winner's interval, and at the second level its upper
+    end. `draws` is the number of normal draws, `scores` `[system]` (larger is better) are all scores, and `influence`
+    `[system, unit]` the influences of units on them. The levels come from Bonferroni's inequality if there are few
+    units, or if the standard error of some score is 0 (its true error need not be 0).
     """
     (count, units), sizes = influence.shape, np.sqrt((influence**2).sum(axis=1))
     if units < max(_FEW_UNITS, count) or not sizes.all():
@@ -104,7 +106,7 @@ def winner_levels(
 
 
 def winner_radii(scores: np.ndarray, sizes: np.ndarray, errors: np.ndarray, level: float) -> tuple[float, float]:
-    """Return two numbers: how many standard errors the winner's interval reaches below and above the largest score.
+    """Return how many standard errors the winner's interval extends below and above the largest score.
 
     `sizes` `[system]` are the standard errors, and `errors` `[system, draw]` the absolute errors, divided by them.
 
