@@ -70,15 +70,16 @@ def winner_interval(
     best system. Then Clopper and Pearson's interval is used, because Wilson's is too short at such levels if few
     answers are right.
     """
-    levels, units = winner_levels(sign * scores, sign * influence, level, draws, seed), influence.shape[1]
-    if right is not None and min(right, units - right) < _FEW_ANSWERS:
+    if right is not None and min(right, influence.shape[1] - right) < _FEW_ANSWERS:
         levels = (bonferroni_level(level, len(scores)),) * 2
+    else:
+        levels = winner_levels(sign * scores, sign * influence, level, draws, seed)
     ends = list[Interval]()
     for own in levels if sign > 0.0 else levels[::-1]:
         if right is None:
             found = interval_at(own)
         else:
-            found = Interval(*(float(end[0]) for end in clopper_pearson(np.array([right]), units, own)))
+            found = Interval(*(float(end[0]) for end in clopper_pearson(np.array([right]), influence.shape[1], own)))
         if found is None:
             return None
         ends.append(found)

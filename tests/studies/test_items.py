@@ -277,8 +277,9 @@ def test_adjusted_p_keep_their_level_if_all_answers_are_chance():
     rng, wrong = np.random.default_rng(11), dict.fromkeys(("holm", "bh"), 0)
     for _ in range(300):
         values = (rng.random((12, 40)) < rng.uniform(0.2, 0.8, 40)).astype(int)
-        for correction in wrong:
-            wrong[correction] += bool(audit(values, correction=correction).mis_keyed)
+        if audit(values, correction="bh").mis_keyed:  # else Holm, whose adjusted p are not smaller, finds none either
+            wrong["bh"] += 1
+            wrong["holm"] += bool(audit(values, correction="holm").mis_keyed)
     assert max(wrong.values()) <= stats.binom.ppf(0.999, 300, 0.05)
 
 
