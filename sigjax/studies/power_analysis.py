@@ -62,10 +62,10 @@ number of steps of a bisection."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class PowerOptions(trials.StudyOptions):
+class PowerOptions(trials.TrialOptions):
     """The options of `power`."""
 
-    repetitions: int = same(trials.StudyOptions, "repetitions", 500, least=2, more="Each size has this many.")
+    repetitions: int = same(trials.TrialOptions, "repetitions", 500, least=2, more="Each size has this many.")
     instances: Sequence[int] | None = option(
         None,
         "Numbers of instances (or clusters) to draw [default: those that --detect needs].",
