@@ -6,7 +6,7 @@ log|cos(w.v)|` is the logarithm of the modulus of each pair's characteristic fun
 `distributions`) this logarithm is `C @ log|cos(w.v) + i tanh(theta.v) sin(w.v)|`. The angle of the characteristic
 function is `C @ arctan(tanh(theta.v) tan(w.v))` plus a known part of a turn. So logarithms and arctangents are computed
 only once per row and frequency of the board. `Board` holds rows and counts. `characteristic` computes the logarithms
-and angles, `tails` the tail probabilities, and `board_tests` the p-values.
+and angles, `tails` and `grids` the tail probabilities, and `board_tests` the p-values.
 
 **Which pairs.** A board contains pairs that differ in one statistic, or in two statistics with few different values. If
 the score is monotone in each statistic, the extreme sums are the sums beyond an edge. The distribution of delta is
