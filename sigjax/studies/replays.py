@@ -22,7 +22,8 @@ from sigjax.report.sections import Table
 from sigjax.run.context import progress_bar
 from sigjax.studies.best import CAUTION, Goal
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval
-from sigjax.studies.sequential import OF_INVERSE, Monitor, MonitorCorrection, MonitorOptions
+from sigjax.studies.monitored_pairs import OF_INVERSE, MonitorCorrection
+from sigjax.studies.sequential import Monitor, MonitorOptions
 from sigjax.studies.study import PANEL, in_units, plot_panels, study_signature
 from sigjax.studies.trials import mean_scores, signed_data
 
