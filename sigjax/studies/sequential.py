@@ -202,8 +202,9 @@ class Monitor(Result):
     @property
     def pairs(self) -> tuple[MonitoredPair, ...]:
         """The present state of each pair."""
-        state, how = self._state, (self._effects, self.correction, self.alpha)
-        more = more_units(state.settled_at == 0, state.units, self._evidence, *how, binary=self.binary).T.tolist()
+        state, is_open = self._state, self._state.settled_at == 0
+        sums = state.units, self._evidence, self._effects
+        more = more_units(is_open, *sums, self.correction, self.alpha, binary=self.binary).T.tolist()
         adjusted = adjusted_p_values(state.log_e if self.correction == "ebh" else state.peak, self.correction).tolist()
         deltas = np.where(self._balanced(), 0.0, state.total) / np.maximum(state.instances, 1.0)
         finding, signs = self._findings()
