@@ -44,8 +44,8 @@ from sigjax.resample.draws import STREAMS
 from sigjax.resample.units import codes, units_of_instances
 from sigjax.run.context import progress_bar, with_progress
 from sigjax.studies.association import shuffled
-from sigjax.studies.formulas import detectable_effect, instances_needed
-from sigjax.studies.power_analysis import PowerOptions, instances_to_detect
+from sigjax.studies.formulas import detectable_effect, instances_needed, instances_to_detect
+from sigjax.studies.power_analysis import PowerOptions
 from sigjax.studies.study import caption, more_in_json, plot_panels, study_signature
 from sigjax.studies.subsets import FlipsOptions, all_assignments
 from sigjax.studies.trials import LABELS, by_one_metric, instance_ids, refuse_unused, shown_fields, texts_by_id
