@@ -3,7 +3,8 @@
 import json
 import os
 import pathlib
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -26,6 +27,25 @@ settings.load_profile("same")
 def _no_width():
     """Workers of xdist have `COLUMNS`, by which text that is printed is as wide."""
     os.environ.pop("COLUMNS", None)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_marks() -> Iterator[None]:
+    """Messages, notes and all that is written for people hold no mark of a `Hint`, as it is or escaped."""
+    from sigjax.records import Message, Note, display
+
+    marked = re.compile(r"(\ufdd0|\\ufdd0)[a-z]")
+    with pytest.MonkeyPatch.context() as patch:
+        for owner, name in ((Message, "shown"), (Note, "__new__"), (display, "_escaped")):
+            original = getattr(owner, name)
+
+            def checked(*args: Any, original: Callable[..., Any] = original, **keywords: Any) -> Any:
+                made = original(*args, **keywords)
+                assert not marked.search(made), f"marks of a hint: {made!a}"
+                return made
+
+            patch.setattr(owner, name, checked)
+        yield
 
 
 @pytest.fixture(scope="session")

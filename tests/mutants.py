@@ -29,15 +29,17 @@ class Mutant(NamedTuple):
 
 MUTANTS = {
     "a tie does not count": Mutant(
-        "return abs(delta) >= abs(observed) - tolerance",
-        "return abs(delta) > abs(observed) + tolerance",
+        "return abs(values) >= abs(observed) - tolerance",
+        "return abs(values) > abs(observed) + tolerance",
         "test_compare.py",
     ),
     "a Monte Carlo p may be 0": Mutant(
         "return (exceed + 1) / (resamples + 1)", "return exceed / resamples", "test_inference.py"
     ),
     "Holm's multiplier is one too small": Mutant(
-        "np.maximum.accumulate(_falling(p))", "np.maximum.accumulate(_falling(p) - p)", "test_inference.py"
+        "np.maximum.accumulate(p * (last[-1] - first + 1))",
+        "np.maximum.accumulate(p * (last[-1] - first))",
+        "test_inference.py",
     ),
     "a step of maxT may have a smaller p than the one before": Mutant(
         "np.maximum.accumulate(p_values[self.order][::-1])[::-1]", "p_values[self.order]", "test_maxt.py"
@@ -77,7 +79,9 @@ MUTANTS = {
         'if missing == "drop":', 'if missing == "zero":', "test_readers.py"
     ),
     "formulas reach spreadsheets": Mutant(
-        'return f"\'{shown}" if shown.lstrip().startswith(_FORMULA) else shown', "return shown", "test_visible.py"
+        'return f"\'{escaped}" if escaped.lstrip().startswith(_FORMULA) else escaped',
+        "return escaped",
+        "test_visible.py",
     ),
     "other data have the same fingerprint": Mutant(
         "digest.update(stats.data)", "digest.update(stats.data[:0])", "test_checkpoint.py test_extension.py"

@@ -5,6 +5,8 @@ import functools
 import pathlib
 from graphlib import TopologicalSorter
 
+from mutants import MUTANTS
+
 import sigjax
 
 ROOT = pathlib.Path(sigjax.__file__).parent
@@ -119,3 +121,8 @@ def test_a_name_of_a_type_has_one_meaning():
             if name[:1].isupper() and name[1:2].islower():
                 places.setdefault(name, set()).add(path.relative_to(ROOT).as_posix())
     assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
+
+
+def test_every_line_that_a_mutant_changes_stands_once():
+    texts = [path.read_text(encoding="utf-8") for path in ROOT.rglob("*.py")]
+    assert {name: n for name, each in MUTANTS.items() if (n := sum(text.count(each.line) for text in texts)) != 1} == {}

@@ -5,12 +5,15 @@ Pyright reads this file, and finds no needless ignore in it.
 
 # pyright: reportCallIssue=error, reportUnnecessaryTypeIgnoreComment=error
 
+import ast
 import inspect
 import json
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from stubs import COMMAND, MODULES, path_of, same_code, stub_of
@@ -69,6 +72,19 @@ def test_every_function_that_takes_options_is_written_out():
     assert [each.__name__ for each in FUNCTIONS if written.count(f"\ndef {each.__name__}(") != 1] == []
     assert "option(" not in written
     assert "same(" not in written
+
+
+def test_the_text_of_an_option_is_written_once():
+    """Other records refer to it by `same`, or inherit the option."""
+    texts = Counter[str]()
+    for path in Path(sigjax.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("option", "required", "same"):
+                given = [*node.args, *(each.value for each in node.keywords if each.arg in ("doc", "more"))]
+                constants = [each.value for each in given if isinstance(each, ast.Constant)]
+                texts.update(each for each in constants if isinstance(each, str) and " " in each)
+    assert len(texts) > 100
+    assert [text for text, number in texts.items() if number > 1] == []
 
 
 def test_defaults_at_run_time_are_values():

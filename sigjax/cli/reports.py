@@ -11,9 +11,10 @@ from sigjax.records.options import option, values
 from sigjax.report.data import report_fields
 from sigjax.report.report import Report
 from sigjax.report.together import together
-from sigjax.studies.changes import DiffOptions, VerifyOptions, metrics_of
+from sigjax.studies.changes import DiffOptions, metrics_of
 from sigjax.studies.changes import diff as run_diff
 from sigjax.studies.changes import verify as run_verify
+from sigjax.studies.study import StudyOptions
 
 DIFFERENT = 3
 """The exit code of `verify` if something differs."""
@@ -47,11 +48,11 @@ def show(paths: Files, output: Output) -> None:
 
 @flags(
     Inputs,
-    VerifyOptions,
+    StudyOptions,
     QuietOption,
     files="REPORT.json, and then the files that it was made of, as for `sigjax compare`.",
 )
-def verify(paths: Files, inputs: Inputs, options: VerifyOptions, _: QuietOption) -> int:
+def verify(paths: Files, inputs: Inputs, options: StudyOptions, _: QuietOption) -> int:
     """Check that a report was made from these files: compare again, and compare the numbers.
 
     Give the options that say how files are read; metrics and settings are taken from the report. The exit code is 0 if

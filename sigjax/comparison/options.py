@@ -30,12 +30,11 @@ class CompareOptions(Settings):
         of=ReadOptions,
     )
     device: Device = option("auto", "Where to compute; changes the time, never the numbers.", group="Running")
-    progress: bool = option(
-        True,
-        "Draw a progress bar.",
-        'In a terminal (stderr) or a notebook; also log a warning ("sigjax") of what may take more than a minute, with '
-        "time and memory.",
-        group="Running",
+    progress: bool = same(
+        ReadOptions,
+        "progress",
+        more='In a terminal (stderr) or a notebook; also log a warning ("sigjax") of what may take more than a minute, '
+        "with time and memory.",
     )
     checkpoint: StrPath | None = option(
         None,
@@ -71,7 +70,15 @@ class CompareOptions(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PermutationOptions:
+class RunOptions:
+    """How a test or a study runs: these options change no number."""
+
+    device: Device = same(CompareOptions, "device")
+    progress: bool = same(CompareOptions, "progress")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PermutationOptions(RunOptions):
     """The options of `permutation_test`."""
 
     metric: AnyMetric = option(
@@ -87,12 +94,10 @@ class PermutationOptions:
     mid_p: bool = same(CompareOptions, "mid_p")
     budget: float | None = same(CompareOptions, "budget")
     memory: float = same(CompareOptions, "memory")
-    device: Device = same(CompareOptions, "device")
-    progress: bool = same(CompareOptions, "progress")
 
 
 @dataclass(frozen=True, kw_only=True)
-class BootstrapOptions:
+class BootstrapOptions(RunOptions):
     """The options of `bootstrap_test`."""
 
     metric: AnyMetric = same(PermutationOptions, "metric")
@@ -105,5 +110,3 @@ class BootstrapOptions:
     interval: IntervalKind = same(CompareOptions, "interval", "percentile")
     variant: Variant = same(CompareOptions, "variant")
     seed: int = same(CompareOptions, "seed")
-    device: Device = same(CompareOptions, "device")
-    progress: bool = same(CompareOptions, "progress")

@@ -9,8 +9,8 @@ sign vectors. `planes` does the same on two axes. `plans` chooses the algorithm 
 out.
 
 **All pairs of a board.** A board is a set of pairs that are tested together. `board` holds the differences that the
-pairs share. `characteristic` computes the characteristic functions of all pairs, `tails` (with `edges`) the tail
-probabilities, and `board_tests` the p-values, on NumPy or a device.
+pairs share. `characteristic` computes the characteristic functions of all pairs, `tails` (with `edges`) and `grids` the
+tail probabilities, and `board_tests` the p-values, on NumPy or a device.
 
 **Other exact distributions**: `choices` computes the distributions of sums after random exchanges: of runs within
 units, and of units between two samples. `bootstrap` computes the exact distribution of bootstrap sums.

@@ -7,7 +7,7 @@ pair's characteristic function. Under a tilt theta (see `distributions`) this lo
 `C @ log|cos(w.v) + i tanh(theta.v) sin(w.v)|`. The angle of the characteristic function is
 `C @ arctan(tanh(theta.v) tan(w.v))` plus a known angle. So logarithms and arctangents are computed only once per row
 and frequency of the board. `Board` holds rows and counts. `characteristic` computes the logarithms and angles, `tails`
-the tail probabilities, and `board_tests` the p-values.
+and `grids` the tail probabilities, and `board_tests` the p-values.
 
 **Which pairs.** A board contains pairs that differ in one or two statistics with few different values. If the score is
 monotone in each statistic, the extreme sums are the sums on one side of a border (the edge). The distribution of delta

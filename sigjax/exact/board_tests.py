@@ -14,9 +14,10 @@ import numpy as np
 
 from sigjax.exact.board import Board, Tails
 from sigjax.exact.digits import PValue, round_p_values
+from sigjax.exact.grids import grid_tails
 from sigjax.exact.lattice import Lattice
 from sigjax.exact.null import Delta, UncertainP, rounded_p_value
-from sigjax.exact.tails import WIDE, grid_tails, line_tails, plane_tails
+from sigjax.exact.tails import WIDE, line_tails, plane_tails
 from sigjax.resample.extreme import Extreme
 
 TailsOf = Callable[[np.ndarray, np.ndarray, bool], Tails]

@@ -16,16 +16,14 @@ FFT nor a grid is needed.
 weights beyond the edge are again a geometric series. A table contains the sum of the series for each possible place of
 the edge. A DFT along the first axis, as a matrix product, then gives the transform W of the extreme region.
 
-**Any score.** If the score is not monotone, there is no edge. Then the score is evaluated on all points of a grid
-(`grid_tails`). One inverse FFT gives the probabilities (`jnp.fft` on a device).
+**Any score.** If the score is not monotone, there is no edge; see `grids`.
 
 **Errors** are worst cases, with the assumptions in `characteristic`; u is the unit roundoff. Under any tilt, the
 probability outside the window (the sums that are computed) is below $2 e^{-81/2}$ per axis (Hoeffding's inequality).
 The weights of points outside are bounded by `_log_outside`. If these weights are large, a wider window is used
 (`board_tests`). Rounding errors are bounded for each frequency: the relative error of $\varphi(f)$ times $|\varphi(f)
 W(f)|$, and the error of W(f) times $|\varphi(f)|$. The error of a sum of n terms is at most n u times the sum of their
-moduli. The error of an FFT of n numbers is at most 7 u log2(n) times their 2-norm (Higham 2002, section 4.2 and theorem
-24.2).
+moduli (Higham 2002, section 4.2).
 
 If the last digit remains uncertain because of these errors, the pair is computed again (`digits`). If a common grid is
 slower than separate grids (`board.grid_is_faster`), the result for a pair is NaN, and `planes` tests it.
@@ -58,7 +56,6 @@ from sigjax.exact.characteristic import (
 )
 from sigjax.exact.distributions import DEVIATIONS, fft_length, line_tilts
 from sigjax.exact.edges import DeltaOfPairs, Window, find_edges, is_extreme
-from sigjax.exact.lattice import Lattice, hull
 from sigjax.exact.null import Delta
 from sigjax.resample.units import total
 from sigjax.run.backend import compiled
@@ -66,11 +63,12 @@ from sigjax.run.context import ahead, num_cores
 
 _SIZE_RATIO = 1.25
 """Pairs are tested in groups. Standard deviations of the sum S within a group differ by less than this factor."""
-_OUTSIDE = 2.0 * math.exp(-(DEVIATIONS**2) / 2.0)
+OUTSIDE = 2.0 * math.exp(-(DEVIATIONS**2) / 2.0)
+"""Bound on the probability outside the usual window, for each axis."""
 WIDE = 11.0
 """Half-width, in standard deviations, of a wider window of sums. It is used if the border between extreme and other
 sums is so strongly curved that extreme sums outside the usual window have large weights."""
-_TERMS = 2**18
+TERMS = 2**18
 """A batch of pairs has at most this many complex numbers in memory at a time."""
 _LEFT_OUT, _LONG_LEFT_OUT = 30.0, 34.0
 """With one axis (S is one number), the frequencies that are left out change a tilted probability by at most
@@ -79,7 +77,7 @@ _IN_CACHE = 2**14
 """The host computes at most this many angles (rows times frequencies) at a time, so that they stay in the cache."""
 
 
-def _groups_of_equal(*keys: np.ndarray) -> Iterator[np.ndarray]:
+def groups_of_equal(*keys: np.ndarray) -> Iterator[np.ndarray]:
     """Yield groups of positions at which all `keys` `[position]` are equal."""
     order = np.lexsort(keys[::-1])
     stacked = np.stack(keys)[:, order]
@@ -87,7 +85,7 @@ def _groups_of_equal(*keys: np.ndarray) -> Iterator[np.ndarray]:
     yield from np.split(order, ends)
 
 
-def _size_classes(deviation: np.ndarray) -> np.ndarray:
+def size_classes(deviation: np.ndarray) -> np.ndarray:
     """Return a class number for each standard deviation; similar standard deviations have the same class number."""
     return np.floor(np.log(deviation / deviation.min()) / math.log(_SIZE_RATIO)).astype(np.int64)
 
@@ -119,10 +117,10 @@ def line_tails(
     if far.size:
         theta[far] = line_tilts(np.tile(board.rows[:, 0], (far.size, 1)), board.counts[far], edge[far].astype(float))
     theta = np.maximum(theta, 0.0)
-    size = _size_classes(deviation[inside])
+    size = size_classes(deviation[inside])
     step = 1.0 / (deviation[inside].min() * _SIZE_RATIO ** (size + 1.0))
     net = np.floor(theta[inside] / step).astype(np.int64)
-    for group in _groups_of_equal(size, net):
+    for group in groups_of_equal(size, net):
         pairs = inside[group]
         tilt = float(_with_few_bits(net[group[0]] * step[group[0]]))
         log_p, error = _line_group(board, pairs, edge[pairs], reach[pairs], deviation[pairs], tilt, device, real)
@@ -211,14 +209,14 @@ def _line_group(
             few.phase_steps[0].astype(real),
         )
         arrays += series.real, series.imag, sum_error
-        batch = max(1, _TERMS // len(few))
+        batch = max(1, TERMS // len(few))
         for start in range(0, len(pairs), batch):
             part = slice(start, start + batch)
             pair_arrays = counts[part].astype(real), first[part].astype(real)
-            sums = _run_kernel(device, _line_kernel, (("half_turn", few.half_turn),), pair_arrays, arrays, batch)
+            sums = run_kernel(device, _line_kernel, (("half_turn", few.half_turn),), pair_arrays, arrays, batch)
             summed[part] += sums[0]
             spread[part] += sums[1]
-    absolute = spread + total * frequencies.left_out + _OUTSIDE
+    absolute = spread + total * frequencies.left_out + OUTSIDE
     return _untilted(summed, absolute, counts, rows, edge[:, None], theta.astype(real))
 
 
@@ -307,7 +305,7 @@ def _line_kernel(
     return (re * real - im * imaginary).sum(axis=1), (size * (error + sum_error)).sum(axis=1)
 
 
-def _run_kernel(
+def run_kernel(
     device: Any,
     kernel: Callable[..., Any],
     static: tuple[tuple[str, Any], ...],
@@ -354,7 +352,7 @@ def plane_tails(
     deviation = np.sqrt(board.counts @ board.rows.astype(np.float64) ** 2)
     # With long doubles, pairs are tested one by one, on all cores.
     one_by_one = real == np.longdouble
-    groups = np.arange(len(board))[:, None] if one_by_one else list(_groups_of_equal(*map(_size_classes, deviation.T)))
+    groups = np.arange(len(board))[:, None] if one_by_one else list(groups_of_equal(*map(size_classes, deviation.T)))
     workers = 1 if device or one_by_one else num_cores()
     negligible = (LONG_NEGLIGIBLE if one_by_one else NEGLIGIBLE) + 0.5 * (deviations - DEVIATIONS) ** 2
     known = _plane_tilts(board, delta_of, thresholds, deviation) if one_by_one and len(board) > 1 else None
@@ -371,7 +369,7 @@ def plane_tails(
         theta[:, 1] = np.maximum(theta[:, 1], 0.0)
         most = deviation[group].max(axis=0)
         cells = np.rint(theta * most / _CELL).astype(np.int64)
-        tilts[group], parts = _with_few_bits(cells * _CELL / most), list(_groups_of_equal(*cells.T))
+        tilts[group], parts = _with_few_bits(cells * _CELL / most), list(groups_of_equal(*cells.T))
         frequencies = _plane_frequencies(members, tilts[group], most * deviations, negligible)
         if not grid_is_faster(members, deviation[group], len(frequencies), len(parts), real):
             return
@@ -625,7 +623,7 @@ class _Grid:
         tables += self.sign, *self.dft, table, np.abs(series).max(axis=0), self.flat, self.column
         summed, absolute = np.empty((2, len(pairs)), real)
         weights_error = 1.5 * (_SUM_BLOCK + 0.5 * width / _SUM_BLOCK + 2.0) + _TABLE_ERROR
-        batch = max(1, _TERMS // (width * len(self.second)))
+        batch = max(1, TERMS // (width * len(self.second)))
         for begin in range(0, len(pairs), batch):
             part = slice(begin, begin + batch)
             edge = edges[pairs[part]]
@@ -639,7 +637,7 @@ class _Grid:
                 axis=1
             )
             arrays = counts[part], low[part].astype(real), edge, weight, noise
-            parts, spread = _run_kernel(
+            parts, spread = run_kernel(
                 device, _plane_kernel, (("half_turn", frequencies.half_turn),), arrays, tables, batch
             )
             summed[part] = total(parts)
@@ -763,124 +761,3 @@ def _product(xp: Any, roots: Any, held: Any) -> Any:
     roots, held = xp.pad(roots, ((0, 0), (0, rest))), xp.pad(held, ((0, 0), (0, rest), (0, 0)))
     cut = roots.reshape(len(roots), -1, _SUM_BLOCK), held.reshape(len(held), -1, _SUM_BLOCK, held.shape[2])
     return xp.einsum("wik,pikc->ipwc", *cut).sum(axis=0)
-
-
-def grid_tails(
-    board: Board, delta_of: DeltaOfPairs, thresholds: np.ndarray, device: Any, real: Real, *, strict: bool
-) -> Tails:
-    """Return P(delta >= threshold), or P(delta > threshold) if `strict`, for any score, by one inverse FFT per pair.
-
-    The arguments are as in `line_tails`. Probabilities far below 1e-16 are only rounding errors. Their error bounds are
-    larger than these probabilities.
-    """
-    deviation = np.sqrt(board.counts @ board.rows.astype(np.float64) ** 2)
-    reach = board.counts @ np.abs(board.rows)
-    found = Tails(np.full(len(board), -np.inf, real), np.zeros(len(board)))
-    for group in _groups_of_equal(*map(_size_classes, deviation.T)):
-        most = np.minimum(DEVIATIONS * deviation[group].max(axis=0), reach[group].max(axis=0))
-        lengths = tuple(fft_length(int(each) + 2) for each in most)
-        frequencies = find_frequencies(board.rows, board.counts[group].min(axis=0) * 0.25, lengths)
-        angles = find_angles(board.rows, frequencies, np.float64)
-        characteristic = characteristic_tables(board.rows, np.zeros(board.axes), angles)
-        place = np.full((*lengths[:-1], lengths[-1] // 2 + 1), len(frequencies))
-        place[tuple(frequencies.number)] = np.arange(len(frequencies))
-        phase_steps, scale = frequencies.phase_steps.astype(np.float64), frequencies.weights / math.prod(lengths)
-        tables = (
-            characteristic.logs,
-            characteristic.error,
-            characteristic.angles,
-            characteristic.angles_error,
-            angles.half_angles,
-            phase_steps,
-            scale,
-        )
-        tables += (place.reshape(-1),)
-        static = ("half_turn", frequencies.half_turn), ("lengths", lengths)
-        batch = max(1, _TERMS // math.prod(lengths))
-        for pairs in (group[begin : begin + batch] for begin in range(0, len(group), batch)):
-            counts = board.counts[pairs]
-            totals = counts @ board.rows
-            low = (totals - np.array(lengths)) // 2
-            extreme = _extreme_values(
-                board.subset(pairs), delta_of(pairs), 2 * low - totals, lengths, thresholds[pairs], strict=strict
-            )
-            arrays = counts.astype(np.float64), low.astype(np.float64), extreme.astype(np.float64)
-            of_rows, noise = _run_kernel(device, _grid_kernel, static, arrays, tables, batch)
-            summed, points = of_rows.sum(axis=1), extreme.sum(axis=(1, 2))
-            absolute = noise * np.sqrt(points) + frequencies.left_out * points + 2.0 * _OUTSIDE
-            absolute += unit(real) * sum(extreme.shape[1:]) * np.abs(of_rows).sum(axis=1)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                found.log_p[pairs] = np.log(summed)
-                found.error[pairs] = 1.001 * (absolute / np.maximum(summed, 0.0) + 16.0 * unit(real))
-    return found
-
-
-def _extreme_values(
-    board: Board, delta: Delta, start: np.ndarray, lengths: tuple[int, ...], thresholds: np.ndarray, *, strict: bool
-) -> np.ndarray:
-    """Return a mask `[pair, first, second]` of the extreme grid values of the sum S; only possible values are scored.
-
-    `start` `[pair, axis]` is the first value of the grid. `lengths` are the numbers of values on its axes.
-    """
-    first, second = (
-        start[:, axis, None] + 2 * np.arange(length)
-        for axis, length in zip((0, -1), (lengths[0], lengths[-1]), strict=True)
-    )
-    if board.axes == 1:
-        inside = np.abs(first) <= (board.counts @ np.abs(board.rows[:, 0]))[:, None]
-        met = is_extreme(delta(np.where(inside, first, board.observed)), thresholds[:, None], strict=strict)
-        return (met & inside)[:, None]
-    inside = np.empty((len(board), *lengths), bool)
-    for pair, (values, others) in enumerate(zip(first, second, strict=True)):
-        used = board.counts[pair] > 0
-        lattice = Lattice(board.rows[used], board.counts[pair, used], board.observed[pair], board.basis)
-        order = np.abs(values) <= lattice.reach[0]
-        lowest, highest = hull(lattice, values)
-        inside[pair] = order[:, None] & (others >= lowest[:, None]) & (others <= highest[:, None])
-    values = [
-        np.where(inside, each, board.observed[:, axis, None, None])
-        for axis, each in enumerate((first[:, :, None], second[:, None, :]))
-    ]
-    return is_extreme(delta(*values), thresholds[:, None, None], strict=strict) & inside
-
-
-_FFT_ERROR = 7.0
-"""Bound on the relative error of an FFT in the 2-norm for each doubling of its length, in multiples of the unit
-roundoff."""
-
-
-def _grid_kernel(
-    counts: Any,
-    low: Any,
-    extreme: Any,
-    logs: Any,
-    logs_error: Any,
-    angles: Any,
-    angles_error: Any,
-    half_angles: Any,
-    phase_steps: Any,
-    scale: Any,
-    place: Any,
-    *,
-    half_turn: int,
-    lengths: Any,
-) -> tuple[Any, Any]:
-    """Return the probability `[pair, row]` of the extreme points in each row of the grid, and error bounds `[pair]`.
-
-    An error bound is for the 2-norm of the errors of all probabilities of the grid.
-    """
-    xp = counts.__array_namespace__()
-    re, im, modulus, error = characteristic_functions(
-        xp, counts, low @ phase_steps, (logs, logs_error, angles, angles_error, half_angles), half_turn
-    )
-    error = error + unit(counts.dtype) * _FFT_ERROR * math.log2(math.prod(lengths))
-    noise = xp.sqrt((scale * (modulus * error) ** 2).sum(axis=1))
-    # The imaginary part is negated, because inverse FFTs have the opposite sign in the exponent.
-    parts = (xp.concatenate([part, 0.0 * part[:, :1]], axis=1)[:, place] for part in (re, -im))
-    real, imaginary = (xp.asarray(part, dtype=xp.complex128) for part in parts)
-    characteristic = real + 1j * imaginary
-    characteristic = characteristic.reshape(len(counts), *lengths[:-1], -1)
-    probabilities = xp.fft.irfft(
-        characteristic if len(lengths) == 1 else xp.fft.ifft(characteristic, axis=1), lengths[-1]
-    )
-    return (probabilities.reshape(extreme.shape) * extreme).sum(axis=2), noise

@@ -45,8 +45,11 @@ from sigjax.report.words import (
     format_p_interval,
     format_ranks,
     format_raw_p,
+    heading_of_test,
     interval_heading,
     is_significant,
+    lone_sentence,
+    method_line,
     metric_title,
     number_spec,
     p_interval_label,
@@ -353,17 +356,6 @@ def decided(comparisons: Comparisons, settings: Settings) -> list[tuple[str, str
     return [(a, b) if better == a else (b, a) for a, b, better in zip(*columns, strict=True) if better is not None]
 
 
-def lone_sentence(num_units: int, num_instances: int, settings: Settings) -> str | None:
-    """Return a sentence about data with a single unit; None if there are more units, or if runs are exchanged.
-
-    A swap only changes the sign of the difference, so two-sided p is 1 (mid-p 1/2) for every difference.
-    """
-    if num_units > 1 or DESIGNS[settings.design].exchanges != "units":
-        return None
-    unit = "instance" if num_instances == 1 else "unit (all instances are one cluster)"
-    return f"One {unit} is not enough for a test: swapped or not, it has a difference of the same size."
-
-
 def systems_sentence(
     comparisons: Comparisons, systems: Sequence[SystemScore], settings: Settings, *, lower_is_better: bool
 ) -> str:
@@ -526,10 +518,10 @@ def _family(
     resamples, known, needed = pairs.columns("resamples", "decided", "resamples_needed")
     drawn, open_ = resamples.known_values(), known.mapped(partial(is_, False))  # noqa: FBT003
     undecided = pairs.at(np.flatnonzero(open_))
-    heading = _heading(test, size, max(together, size), settings, is_sampled=len(drawn) == size)
+    heading = heading_of_test(test, size, max(together, size), settings, is_sampled=len(drawn) == size)
     is_promised = test == settings.tests[0] and systems[0].in_top_group is not None
     promise = _promise(metric, report, is_settled=not len(undecided)) if is_promised else ""
-    method = _method_line(only, size, drawn, pairs.column("method").distinct())
+    method = method_line(only, size, drawn, pairs.column("method").distinct())
     warning = _unsettled(undecided, size, needed.at(open_).known_values(), settings)
     conclusion = lone_sentence(report.num_units, report.num_instances, settings)
     if only is not None:
@@ -673,49 +665,6 @@ def _key(systems: Sequence[SystemScore], settings: Settings) -> str | None:
         middle = f"the middle {level} of a system's ranks on bootstrap resamples"
         lines.append(f"Boot. ranks: {middle}; narrower than ranks, which hold for the true order.")
     return " ".join(lines) or None
-
-
-def _heading(test: str, num_pairs: int, adjusted_over: int, settings: Settings, *, is_sampled: bool) -> str:
-    """Return a text with the test, its alternative, and the number of pairs over which p was adjusted.
-
-    `num_pairs` is the number of pairs of the metric. `is_sampled`: whether all p-values were sampled.
-    """
-    text = f"{test} test, {ALTERNATIVES[settings.alternative]}{', mid-p' if settings.mid_p else ''}"
-    if settings.statistic == "studentized" and test == "permutation":
-        text += ", studentized"
-    text += DESIGNS[settings.design].beside.get(test, "")
-    if settings.alternative != "two-sided" and settings.baseline is None:
-        text += ": first system minus second, in the order of the data"
-    if adjusted_over == 1:
-        return text
-    pairs = count(adjusted_over, "pair") + (" of all metrics" if adjusted_over > num_pairs else "")
-    if settings.correction == "none":
-        return f"{text}; p not adjusted for {pairs}"
-    text += f"; p adjusted by {CORRECTIONS[settings.correction].title} over {pairs}"
-    if CORRECTIONS[settings.correction].is_resampled and not is_sampled:
-        text += f" on {count(settings.fixed_resamples, 'resample')}"  # the method line names no resamples if p is exact
-    return text
-
-
-def _method_line(only: Comparison | None, num_pairs: int, drawn: np.ndarray, methods: Sequence[str]) -> str:
-    """Return a sentence on how the p-values of a family were computed.
-
-    `drawn` contains the number of resamples of each pair whose p was sampled. `methods` are the methods of all pairs,
-    and `only` is the pair if there is only one pair, else None.
-    """
-    numbers = [count(drawn.max(), "resample")] if drawn.size else []
-    if numbers and drawn.min() < drawn.max():
-        numbers = [f"{drawn.min():,} to {numbers[0]}"]
-    if only is not None:
-        joint = " after " if only.method == "tilted" else ", "
-        return f"method: {joint.join([METHODS[only.method], *numbers])} ({only.reason})"
-    exact, parts = [method for method in methods if method not in ("montecarlo", "tilted")], []
-    if exact:
-        parts.append(f"{METHODS[exact[0]]} ({count(num_pairs - len(drawn), 'pair')})")
-    if len(drawn):
-        tilted = ", importance sampling where none is extreme" if "tilted" in methods else ""
-        parts.append(f"Monte Carlo ({', '.join([count(len(drawn), 'pair'), *numbers])}{tilted})")
-    return "method: " + ", ".join(parts)
 
 
 _MOST_NAMED, _MOST_OPEN = 3, 0.2

@@ -1,4 +1,4 @@
-"""Texts for numbers, options and names, as people see them.
+"""Texts for numbers, options, tests and names, as people see them.
 
 All numbers of a table have the same number of decimals. The text of a p-value lies on the same side of the threshold as
 the p-value itself. Different names stay different when they are cut.
@@ -11,10 +11,12 @@ import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
+import numpy as np
+
 from sigjax.metrics import CLASS_METRICS, known_metric
 from sigjax.multiple.decisions import ERROR
 from sigjax.multiple.discoveries import RealDifferences
-from sigjax.records import Comparison, Interval, Settings
+from sigjax.records import CORRECTIONS, DESIGNS, Comparison, Interval, Settings
 from sigjax.records.display import shared_length
 
 METHODS = {
@@ -126,6 +128,60 @@ def real_sentence(found: RealDifferences, level: float) -> str:
     elif not real and number < 2:
         return said
     return f"{said}, with {percent(level)} confidence (closed testing; see `sigjax help discoveries`)"
+
+
+def heading_of_test(test: str, num_pairs: int, adjusted_over: int, settings: Settings, *, is_sampled: bool) -> str:
+    """Return a text with the test, its alternative, and the number of pairs over which p was adjusted.
+
+    `num_pairs` is the number of pairs of the metric. `is_sampled`: whether all p-values were sampled.
+    """
+    text = f"{test} test, {ALTERNATIVES[settings.alternative]}{', mid-p' if settings.mid_p else ''}"
+    if settings.statistic == "studentized" and test == "permutation":
+        text += ", studentized"
+    text += DESIGNS[settings.design].beside.get(test, "")
+    if settings.alternative != "two-sided" and settings.baseline is None:
+        text += ": first system minus second, in the order of the data"
+    if adjusted_over == 1:
+        return text
+    pairs = count(adjusted_over, "pair") + (" of all metrics" if adjusted_over > num_pairs else "")
+    if settings.correction == "none":
+        return f"{text}; p not adjusted for {pairs}"
+    text += f"; p adjusted by {CORRECTIONS[settings.correction].title} over {pairs}"
+    if CORRECTIONS[settings.correction].is_resampled and not is_sampled:
+        text += f" on {count(settings.fixed_resamples, 'resample')}"  # the method line names no resamples if p is exact
+    return text
+
+
+def method_line(only: Comparison | None, num_pairs: int, drawn: np.ndarray, methods: Sequence[str]) -> str:
+    """Return a sentence on how the p-values of a family were computed.
+
+    `drawn` contains the number of resamples of each pair whose p was sampled. `methods` are the methods of all pairs,
+    and `only` is the pair if there is only one pair, else None.
+    """
+    numbers = [count(drawn.max(), "resample")] if drawn.size else []
+    if numbers and drawn.min() < drawn.max():
+        numbers = [f"{drawn.min():,} to {numbers[0]}"]
+    if only is not None:
+        joint = " after " if only.method == "tilted" else ", "
+        return f"method: {joint.join([METHODS[only.method], *numbers])} ({only.reason})"
+    exact, parts = [method for method in methods if method not in ("montecarlo", "tilted")], []
+    if exact:
+        parts.append(f"{METHODS[exact[0]]} ({count(num_pairs - len(drawn), 'pair')})")
+    if len(drawn):
+        tilted = ", importance sampling where none is extreme" if "tilted" in methods else ""
+        parts.append(f"Monte Carlo ({', '.join([count(len(drawn), 'pair'), *numbers])}{tilted})")
+    return "method: " + ", ".join(parts)
+
+
+def lone_sentence(num_units: int, num_instances: int, settings: Settings) -> str | None:
+    """Return a sentence about data with a single unit; None if there are more units, or if runs are exchanged.
+
+    A swap only changes the sign of the difference, so two-sided p is 1 (mid-p 1/2) for every difference.
+    """
+    if num_units > 1 or DESIGNS[settings.design].exchanges != "units":
+        return None
+    unit = "instance" if num_instances == 1 else "unit (all instances are one cluster)"
+    return f"One {unit} is not enough for a test: swapped or not, it has a difference of the same size."
 
 
 def interval_heading(settings: Settings, joint_pairs: Sequence[int | None]) -> str:

@@ -234,6 +234,7 @@ _ALL = (
         "Check that a report was made from these files: compare again, and compare the numbers.",
         module="changes",
         result="Verification",
+        options="StudyOptions",
         takes="reports",
     ),
     _study(
@@ -258,7 +259,7 @@ _ALL = (
         "The comparison, the differences that are real at least, what the test set resolves, and its audit. "
         "-o board.json is read by `show`, `diff` and `verify`.",
         result="BoardOfRecord",
-        options="BoardOptions",
+        options="RunOptions",
         takes="config",
         files="BOARD.toml: title, source, licence, files, and options of `compare`; see `sigjax help boards`.",
         alone=False,

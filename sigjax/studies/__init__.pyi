@@ -168,8 +168,8 @@ def rank(
     correction: Literal["holm", "hochberg", "bonferroni", "bh", "by", "none"] = "holm",
     read: Mapping[str, Any] | None = None,
     confidence_level: float = 0.95,
-    progress: bool = True,
     device: Literal["auto", "numpy", "cpu", "gpu"] = "auto",
+    progress: bool = True,
 ) -> Ranking: ...
 def stopping(
     data: Any,

@@ -24,6 +24,7 @@ from sigjax.report.words import count, format_interval, number_spec, percent
 from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys
 from sigjax.resample.units import units_of_instances
 from sigjax.studies.study import PANEL, plot_panels, study_signature, table_of
+from sigjax.studies.tost import EquivalenceOptions
 from sigjax.studies.trials import ALL, study_data
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class RLOptions:
     """The options of `rl`."""
 
     read: Mapping[str, Any] | None = same(CompareOptions, "read")
-    resamples: int = same(Settings, "resamples", 20_000, doc="Number of bootstrap resamples.")
+    resamples: int = same(EquivalenceOptions, "resamples", 20_000)
     confidence_level: float = same(Settings, "confidence_level", doc="That of the intervals and bands.")
     seed: int = same(Settings, "seed")
     progress: bool = same(CompareOptions, "progress")

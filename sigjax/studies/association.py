@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sigjax.comparison.options import BootstrapOptions
 from sigjax.exact.choices import sample_distribution
 from sigjax.exact.digits import PValue
 from sigjax.exact.lattice import NotEligible
@@ -242,9 +243,8 @@ class AssociationOptions:
         more='An exact test takes up to a minute; with "auto", a few seconds at most.',
     )
     resamples: int = same(
-        Settings, "resamples", more="Then p = (exceed + 1) / (resamples + 1), two-sided twice that.",
-        doc="Number of Monte Carlo resamples.",
-    )  # fmt: skip
+        BootstrapOptions, "resamples", more="Then p = (exceed + 1) / (resamples + 1), two-sided twice that."
+    )
     seed: int = same(Settings, "seed", doc="The same seed gives the same result everywhere.")
 
 

@@ -142,4 +142,4 @@ def best_words(
         f'p of "{what}"': [words.format_p(each.p_value, threshold=alpha) for each in shown],
         at: [f"{each.dropped_at:,}" if each.dropped_at else "left" for each in shown],
     }
-    return said, lines, [Table.of(columns, names=(0,)), *more_in_json(len(standings) - len(shown), "system")]
+    return said, lines, ["", Table.of(columns, names=(0,)), *more_in_json(len(standings) - len(shown), "system")]

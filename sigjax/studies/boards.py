@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sigjax.comparison.compare import compare
-from sigjax.comparison.options import CompareOptions
+from sigjax.comparison.options import RunOptions
 from sigjax.formats.doctor import shell_command
 from sigjax.multiple.discoveries import RealDifferences, real_differences
 from sigjax.readers.options import ReadOptions, given_name, quote, suggest
-from sigjax.records import Device, EvaluationRecord, Hint, InputError, Note, Settings, SystemScore
+from sigjax.records import EvaluationRecord, Hint, InputError, Note, Settings, SystemScore
 from sigjax.records.options import (
     OTHER_OPTIONS,
     StrPath,
@@ -74,14 +74,6 @@ class BoardFile(Settings, ReadOptions):
     licence: str = required("The licence of the results, such as CC0-1.0.", group="Main options")
     files: Sequence[str] = option((), "The files of results, as for `compare`.", group="Main options")
     input: Any = same(ReadOptions, "input")  # a list or a table, see `_check_texts`
-
-
-@dataclass(frozen=True, kw_only=True)
-class BoardOptions:
-    """The options of `board`."""
-
-    device: Device = same(CompareOptions, "device")
-    progress: bool = same(CompareOptions, "progress")
 
 
 @dataclass(frozen=True, repr=False)
@@ -273,9 +265,9 @@ def detectable(report: Report, metric: str) -> float | None:
     return detectable_effect(middle, report.settings.alpha, power=_POWER, alternative=report.settings.alternative)
 
 
-@takes(BoardOptions)
+@takes(RunOptions)
 @with_progress
-def board(config: Any, options: BoardOptions) -> BoardOfRecord:
+def board(config: Any, options: RunOptions) -> BoardOfRecord:
     """Make a board of record (a documented leaderboard) from a TOML file.
 
     The board has the comparison, a lower bound on the number of real differences (pairs of systems that truly differ),
@@ -284,7 +276,7 @@ def board(config: Any, options: BoardOptions) -> BoardOfRecord:
     Args:
         config: the path of the file, or a mapping with the same keys: `title`, `source`, `licence`, `files`, and
             options of `compare` and `sigjax.read` by their names. Files are relative to the folder of the TOML file.
-        options: the fields of `BoardOptions`, as keyword arguments.
+        options: the fields of `RunOptions`, as keyword arguments.
 
     Raises:
         InputError: the file is not TOML, a key is unknown or missing, a value has a wrong type, a file is missing, or
@@ -330,7 +322,7 @@ def board(config: Any, options: BoardOptions) -> BoardOfRecord:
     )
 
 
-def _of_items(settings: Settings, options: BoardOptions) -> ItemsOptions:
+def _of_items(settings: Settings, options: RunOptions) -> ItemsOptions:
     level, seed = settings.confidence_level, settings.seed
     return ItemsOptions(confidence_level=level, seed=seed, target=_POWER, progress=options.progress)
 

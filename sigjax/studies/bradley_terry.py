@@ -47,7 +47,6 @@ from sigjax.report.sections import Table
 from sigjax.report.words import count, first_of, format_interval, format_p, format_ranks, number_spec, percent
 from sigjax.resample.units import codes
 from sigjax.studies.study import more_in_json, plot_panels, study_signature
-from sigjax.studies.tost import EquivalencePairsOptions
 from sigjax.testing.intervals import joint_level, normal_maxima
 from sigjax.testing.special import t_quantile, t_tail
 
@@ -77,7 +76,7 @@ class BattlesOptions:
     missing: Literal["error", "drop"] = option(
         "error", "What to do with battles without a winner: refuse them, or leave them out.", group="Input"
     )
-    correction: PValueCorrection = same(EquivalencePairsOptions, "correction", doc="How p is adjusted for all pairs.")
+    correction: PValueCorrection = same(Settings, "correction")
     confidence_level: float = same(Settings, "confidence_level")
     resamples: int = same(
         Settings, "resamples", 20_000, doc="Normal draws of all estimates, for joint intervals.", more=""

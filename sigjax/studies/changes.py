@@ -18,12 +18,10 @@ from typing import Any, Literal
 import numpy as np
 
 from sigjax.comparison.compare import compare
-from sigjax.comparison.options import CompareOptions
 from sigjax.metrics import meant_among
 from sigjax.readers.options import ReadOptions, listing, reading
 from sigjax.records import (
     Comparison,
-    Device,
     EvaluationRecord,
     Hint,
     InputError,
@@ -42,6 +40,7 @@ from sigjax.report.words import DASH, count, first_of, format_interval, format_p
 from sigjax.run.backend import host_scope
 from sigjax.run.context import with_progress
 from sigjax.run.shards import difference
+from sigjax.studies.study import StudyOptions
 from sigjax.studies.subsets import Flips, FlipsOptions, flips_of, instance_names
 from sigjax.studies.tost import equivalence
 from sigjax.studies.trials import ALL, study_data
@@ -664,18 +663,9 @@ class Verification(Result):
         return {"same": self.same} | super()._fields()
 
 
-@dataclass(frozen=True, kw_only=True)
-class VerifyOptions:
-    """The options of `verify`."""
-
-    read: Mapping[str, Any] | None = same(CompareOptions, "read")
-    device: Device = same(CompareOptions, "device")
-    progress: bool = same(CompareOptions, "progress")
-
-
-@takes(VerifyOptions)
+@takes(StudyOptions)
 @with_progress
-def verify(report: Any, data: Any, options: VerifyOptions) -> Verification:
+def verify(report: Any, data: Any, options: StudyOptions) -> Verification:
     """Check that a report was made from these data: compare again, and compare the numbers.
 
     Give the same options for reading the data, as `read={...}`. Metrics and settings are taken from the report.
@@ -683,7 +673,7 @@ def verify(report: Any, data: Any, options: VerifyOptions) -> Verification:
     Args:
         report: a `Report`, or the path of its JSON.
         data: the data from which the report was made, in any form that `compare` takes.
-        options: the fields of `VerifyOptions`, as keyword arguments.
+        options: the fields of `StudyOptions`, as keyword arguments.
 
     Raises:
         InputError: the report or the data cannot be read.

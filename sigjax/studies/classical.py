@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -20,7 +20,6 @@ from sigjax.readers.options import metric_of_arrays, reading
 from sigjax.records import (
     Alternative,
     Comparison,
-    Device,
     EvaluationRecord,
     Hint,
     InputError,
@@ -37,7 +36,7 @@ from sigjax.report.report import Result
 from sigjax.resample.units import Units, make_units
 from sigjax.run.context import with_progress
 from sigjax.studies.datasets import FoldTest, RankTests, fold_tests, rank_tests
-from sigjax.studies.study import StudyRows, caption, table_of
+from sigjax.studies.study import StudyOptions, StudyRows, caption, table_of
 from sigjax.studies.tests import (
     BINOMIAL_Z,
     CHI_SQUARE,
@@ -312,10 +311,9 @@ class ClassicalTests(Result):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClassicalOptions:
+class ClassicalOptions(StudyOptions):
     """The options of `classical_tests`."""
 
-    read: Mapping[str, Any] | None = same(CompareOptions, "read")
     alternative: Alternative = same(
         CompareOptions, "alternative", more="For the first system, a. Chi-square tests are two-sided only."
     )
@@ -335,8 +333,6 @@ class ClassicalOptions:
     confidence_level: float = same(CompareOptions, "confidence_level")
     resamples: Resamples = same(CompareOptions, "resamples")
     seed: int = same(CompareOptions, "seed", more="Tests that draw are run again with the next seed, as a check.")
-    device: Device = same(CompareOptions, "device")
-    progress: bool = same(CompareOptions, "progress")
 
 
 @takes(ClassicalOptions)

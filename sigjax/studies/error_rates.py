@@ -35,10 +35,10 @@ _BAND = 1.358
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditOptions(trials.StudyOptions):
+class AuditOptions(trials.TrialOptions):
     """The options of `audit`."""
 
-    test: Test | Sequence[Test] = same(trials.StudyOptions, "test", ("permutation", "bootstrap"))
+    test: Test | Sequence[Test] = same(trials.TrialOptions, "test", ("permutation", "bootstrap"))
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,26 @@
-"""Formulas for studies: power, detectable effects, sample sizes, uniformity of p-values, intervals of proportions."""
+"""Formulas for studies: power, detectable effects, sample sizes, uniformity of p-values, intervals of proportions.
+
+Power is by the normal distribution, and exact for McNemar's test.
+"""
 
 import math
+from collections.abc import Callable
 from itertools import count as count_from
 from statistics import NormalDist
 
 import numpy as np
 
-from sigjax.records import Alternative, InputError, Interval
+from sigjax.records import Alternative, Hint, InputError, Interval
 from sigjax.testing.intervals import wilson_interval
-from sigjax.testing.special import clopper_pearson
+from sigjax.testing.special import clopper_pearson, scipy_special
 
 _NORMAL = NormalDist()
 PROPORTION_LEVEL = 0.95
 """The confidence level of the intervals of error rates and of power."""
+BINOMIAL_TAIL, _HALVINGS = 8.0, 40
+"""`BINOMIAL_TAIL`: sums over a binomial count extend to this many standard deviations on each side of its mean.
+`_HALVINGS`: number of steps of a bisection."""
+_MOST_PLANNED = 10_000_000
 
 
 def proportion_interval(successes: int, trials: int, level: float) -> Interval:
@@ -142,6 +150,77 @@ def simulated_effect(errors: np.ndarray, alpha: float, power: float, alternative
     """
     critical = np.quantile(np.abs(errors) if alternative == "two-sided" else errors, 1.0 - alpha)
     return float(critical - np.quantile(errors, 1.0 - power))
+
+
+def instances_to_detect(detect: float, target: float, disagree: float, ends: tuple[float, float], level: float) -> int:
+    """Find by bisection a number of instances that reaches the target power, while one instance fewer does not.
+
+    `detect` is the true difference. `ends` are the smallest and the largest possible difference of systems that
+    `disagree` on this share of instances. `level` is alpha.
+    """
+    if not ends[0] <= detect <= ends[1]:
+        differ = f"systems that disagree so differ by {ends[0]:.6g} to {ends[1]:.6g}"
+        raise InputError(f"{Hint('detect')}: {differ}, got {detect:g}; give a smaller difference")
+    low, high = 1, 2
+    while mcnemar_power(high, disagree, level)(detect) < target:
+        low, high = high, 2 * high
+        if high > _MOST_PLANNED:
+            raise InputError(f"{Hint('detect')}: {detect:g} needs more than {_MOST_PLANNED // 2:,} instances")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if mcnemar_power(middle, disagree, level)(detect) >= target else (middle, high)
+    return high
+
+
+def mcnemar_power(instances: int, disagree: float, level: float) -> Callable[[float], float]:
+    """Return the power of the exact two-sided McNemar test as a function of the true difference (see `planned_power`).
+
+    `disagree` is the share of instances on which exactly one system is right, and `level` is alpha.
+
+    >>> round(mcnemar_power(6, 1.0, 0.05)(1.0), 6)  # six wins of six
+    1.0
+    """
+    scipy = scipy_special()
+    spread = BINOMIAL_TAIL * math.sqrt(instances * disagree * (1.0 - disagree)) + BINOMIAL_TAIL**2
+    low, high = (max(0, min(instances, round(instances * disagree + sign * spread))) for sign in (-1.0, 1.0))
+    decided = np.arange(low, high + 1)
+    log_chances = scipy.xlogy(decided, disagree) + scipy.xlog1py(instances - decided, -disagree)
+    for number in (decided, instances - decided):
+        log_chances -= scipy.gammaln(number + 1.0)
+    chances = np.exp(log_chances + scipy.gammaln(instances + 1.0))
+    # The test rejects if w wins have P(Bin(m, 1/2) >= w) <= level / 2; `least` is the smallest such w. bdtrik is
+    # inexact, so its result is corrected.
+    least = np.floor(scipy.bdtrik(1.0 - level / 2.0, np.maximum(decided, 1.0), 0.5)).astype(int)
+    for _ in range(3):
+        least = np.where(_upper(least, decided, 0.5) <= level / 2.0, least, least + 1)
+    for _ in range(3):
+        least = np.where((least > 0) & (_upper(least - 1, decided, 0.5) <= level / 2.0), least - 1, least)
+
+    def power(difference: float) -> float:
+        wins = (1.0 + difference / disagree) / 2.0
+        rejected = _upper(least, decided, wins) + _upper(least, decided, 1.0 - wins)
+        return float(min(1.0, (chances * rejected).sum()))
+
+    return power
+
+
+def _upper(wins: np.ndarray, trials: np.ndarray, share: float) -> np.ndarray:
+    """Return P(Bin(trials, share) >= wins), elementwise; it is 0 for more wins than trials."""
+    inside = scipy_special().betainc(np.maximum(wins, 1), np.maximum(trials - wins + 1, 1), share)
+    return np.where(wins <= 0, 1.0, np.where(wins > trials, 0.0, inside))
+
+
+def detectable_difference(
+    instances: int, disagree: float, ends: tuple[float, float], level: float, target: float
+) -> float | None:
+    """Return the smallest difference within `ends` that is detected with the target power; None if there is none."""
+    power, (low, high) = mcnemar_power(instances, disagree, level), ends
+    if high <= 0.0 or power(high) < target:
+        return None
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if power(middle) >= target else (middle, high)
+    return high
 
 
 def uniformity(p_values: np.ndarray) -> tuple[float, float, float]:

@@ -34,7 +34,7 @@ from sigjax.comparison.options import CompareOptions
 from sigjax.metrics.ratios import mean_score
 from sigjax.readers.options import reading
 from sigjax.records import EvaluationRecord, Hint, InputError, Interval, Settings
-from sigjax.records.options import check, option, same, takes, values
+from sigjax.records.options import check, same, takes, values
 from sigjax.records.settings import CORRECTIONS, PValueCorrection, adjust
 from sigjax.report.document import Block, Document
 from sigjax.report.plots import BLUE, TWO_COLUMNS, VERMILION, label_rows, row_height, set_words
@@ -44,11 +44,10 @@ from sigjax.resample.draws import STREAMS
 from sigjax.resample.units import codes, units_of_instances
 from sigjax.run.context import progress_bar, with_progress
 from sigjax.studies.association import shuffled
-from sigjax.studies.formulas import detectable_effect, instances_needed
-from sigjax.studies.power_analysis import PowerOptions, instances_to_detect
+from sigjax.studies.formulas import detectable_effect, instances_needed, instances_to_detect
+from sigjax.studies.power_analysis import PowerOptions
 from sigjax.studies.study import caption, more_in_json, plot_panels, study_signature
-from sigjax.studies.subsets import all_assignments
-from sigjax.studies.tost import EquivalencePairsOptions
+from sigjax.studies.subsets import FlipsOptions, all_assignments
 from sigjax.studies.trials import LABELS, by_one_metric, instance_ids, refuse_unused, shown_fields, texts_by_id
 
 if TYPE_CHECKING:
@@ -75,12 +74,8 @@ class ItemsOptions:
     """The options of `items`."""
 
     read: Mapping[str, Any] | None = same(CompareOptions, "read")
-    show: Sequence[str] = option(
-        (), "Columns or fields to show beside each instance, such as question target.", group="Main options"
-    )
-    correction: PValueCorrection = same(
-        EquivalencePairsOptions, "correction", "bh", doc="How p is adjusted over instances."
-    )
+    show: Sequence[str] = same(FlipsOptions, "show")
+    correction: PValueCorrection = same(Settings, "correction", "bh", doc="How p is adjusted over instances.")
     target: float = same(PowerOptions, "target")
     resamples: int = same(Settings, "resamples", doc="Orders drawn, if there are more than 65,536.", more="")
     seed: int = same(Settings, "seed")

@@ -26,10 +26,13 @@ from sigjax.report.sections import Table
 from sigjax.report.words import DASH, count, format_interval, format_number, metric_title, number_spec, percent
 from sigjax.run.context import with_progress
 from sigjax.studies.formulas import (
+    BINOMIAL_TAIL,
     PROPORTION_LEVEL,
+    detectable_difference,
     detectable_effect,
     fewest_units,
     instances_needed,
+    instances_to_detect,
     normal_power,
     proportion_interval,
     simulated_effect,
@@ -56,16 +59,13 @@ _STEPS = 200
 _SHOWN_RUNS = (1, 2, 3, 4, 5, 8, 16, 32)
 """The table shows these numbers of runs, and also the cheapest and the largest number."""
 _RUN_COST = 1.0
-_TAIL, _HALVINGS = 8.0, 40
-"""`_TAIL`: sums over a binomial count extend to this many standard deviations on each side of its mean. `_HALVINGS`:
-number of steps of a bisection."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class PowerOptions(trials.StudyOptions):
+class PowerOptions(trials.TrialOptions):
     """The options of `power`."""
 
-    repetitions: int = same(trials.StudyOptions, "repetitions", 500, least=2, more="Each size has this many.")
+    repetitions: int = same(trials.TrialOptions, "repetitions", 500, least=2, more="Each size has this many.")
     instances: Sequence[int] | None = option(
         None,
         "Numbers of instances (or clusters) to draw [default: those that --detect needs].",
@@ -507,7 +507,7 @@ def _units_until_enough_differ(differ: float, alpha: float, options: PowerOption
     differ.
     """
     least = fewest_units(alpha, options.alternative)
-    sizes = range(least, math.ceil((_TAIL + math.sqrt(least)) ** 2 / differ) + least)
+    sizes = range(least, math.ceil((BINOMIAL_TAIL + math.sqrt(least)) ** 2 / differ) + least)
     return bisect_left(sizes, options.target, key=lambda size: scipy_special().bdtrc(least - 1, size, differ)) + least
 
 
@@ -728,7 +728,9 @@ def planned_power(options: PlannedPowerOptions) -> PlannedPower:
         None if options.detect is None else instances_to_detect(options.detect, options.target, disagree, ends, level)
     )
     sizes = sorted(options.instances or ([needed] if needed else _USUAL_SIZES))
-    points = tuple(PlannedAt(size, _detectable(size, disagree, ends, level, options.target)) for size in sizes)
+    points = tuple(
+        PlannedAt(size, detectable_difference(size, disagree, ends, level, options.target)) for size in sizes
+    )
     signature = study_signature(
         "planned-power",
         options,
@@ -741,78 +743,3 @@ def planned_power(options: PlannedPowerOptions) -> PlannedPower:
 
 
 _USUAL_SIZES = [100, 200, 500, 1000, 2000, 5000, 10_000]
-_MOST_PLANNED = 10_000_000
-
-
-def instances_to_detect(detect: float, target: float, disagree: float, ends: tuple[float, float], level: float) -> int:
-    """Find by bisection a number of instances that reaches the target power, while one instance fewer does not.
-
-    `detect` is the true difference. `ends` are the smallest and the largest possible difference of systems that
-    `disagree` on this share of instances. `level` is alpha.
-    """
-    if not ends[0] <= detect <= ends[1]:
-        differ = f"systems that disagree so differ by {ends[0]:.6g} to {ends[1]:.6g}"
-        raise InputError(f"{Hint('detect')}: {differ}, got {detect:g}; give a smaller difference")
-    low, high = 1, 2
-    while mcnemar_power(high, disagree, level)(detect) < target:
-        low, high = high, 2 * high
-        if high > _MOST_PLANNED:
-            raise InputError(f"{Hint('detect')}: {detect:g} needs more than {_MOST_PLANNED // 2:,} instances")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if mcnemar_power(middle, disagree, level)(detect) >= target else (middle, high)
-    return high
-
-
-def mcnemar_power(instances: int, disagree: float, level: float) -> Callable[[float], float]:
-    """Return the power of the exact two-sided McNemar test as a function of the true difference (see `planned_power`).
-
-    `disagree` is the share of instances on which exactly one system is right, and `level` is alpha.
-
-    >>> round(mcnemar_power(6, 1.0, 0.05)(1.0), 6)  # six wins of six
-    1.0
-    """
-    scipy = scipy_special()
-    spread = _TAIL * math.sqrt(instances * disagree * (1.0 - disagree)) + _TAIL**2
-    low, high = (max(0, min(instances, round(instances * disagree + sign * spread))) for sign in (-1.0, 1.0))
-    decided = np.arange(low, high + 1)
-    log_chances = scipy.xlogy(decided, disagree) + scipy.xlog1py(instances - decided, -disagree)
-    for number in (decided, instances - decided):
-        log_chances -= scipy.gammaln(number + 1.0)
-    chances = np.exp(log_chances + scipy.gammaln(instances + 1.0))
-    # The test rejects if w wins have P(Bin(m, 1/2) >= w) <= level / 2; `least` is the smallest such w. bdtrik is
-    # inexact, so its result is corrected.
-    least = np.floor(scipy.bdtrik(1.0 - level / 2.0, np.maximum(decided, 1.0), 0.5)).astype(int)
-    for _ in range(3):
-        least = np.where(_upper(least, decided, 0.5) <= level / 2.0, least, least + 1)
-    for _ in range(3):
-        least = np.where((least > 0) & (_upper(least - 1, decided, 0.5) <= level / 2.0), least - 1, least)
-
-    def power(difference: float) -> float:
-        wins = (1.0 + difference / disagree) / 2.0
-        rejected = _upper(least, decided, wins) + _upper(least, decided, 1.0 - wins)
-        return float(min(1.0, (chances * rejected).sum()))
-
-    return power
-
-
-def _upper(wins: np.ndarray, trials: np.ndarray, share: float) -> np.ndarray:
-    """Return P(Bin(trials, share) >= wins), elementwise; it is 0 for more wins than trials."""
-    inside = scipy_special().betainc(np.maximum(wins, 1), np.maximum(trials - wins + 1, 1), share)
-    return np.where(wins <= 0, 1.0, np.where(wins > trials, 0.0, inside))
-
-
-def _detectable(
-    instances: int, disagree: float, ends: tuple[float, float], level: float, target: float
-) -> float | None:
-    """Return the smallest difference within `ends` that is detected with the `target` power; None if there is none.
-
-    `disagree` is the share of instances on which exactly one system is right, and `level` is alpha.
-    """
-    power, (low, high) = mcnemar_power(instances, disagree, level), ends
-    if high <= 0.0 or power(high) < target:
-        return None
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2.0
-        low, high = (low, middle) if power(middle) >= target else (middle, high)
-    return high

@@ -20,12 +20,11 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from sigjax.comparison.options import CompareOptions
 from sigjax.metrics import canonical
 from sigjax.metrics.ratios import mean_score
 from sigjax.multiple.discoveries import RealDifferences, least_true
 from sigjax.readers.options import check_meant, reading
-from sigjax.records import Array, Device, InputError, Interval, Settings
+from sigjax.records import Array, InputError, Interval, Settings
 from sigjax.records.options import check, same, takes
 from sigjax.records.settings import CORRECTIONS, PValueCorrection, adjust
 from sigjax.report.document import Block, Document
@@ -46,8 +45,7 @@ from sigjax.run.backend import Backend, Kernel, choose_backend, compiled, on_all
 from sigjax.run.context import ahead, gib, num_cores
 from sigjax.run.costs import RIGHT_OR_WRONG_PRODUCT
 from sigjax.run.loops import WORDS, differing, look_up, map_items, scan, slice_at
-from sigjax.studies.study import more_in_json, study_signature
-from sigjax.studies.tost import EquivalencePairsOptions
+from sigjax.studies.study import StudyOptions, more_in_json, study_signature
 from sigjax.studies.trials import LABELS, by_one_metric
 from sigjax.testing.intervals import wilson_interval
 from sigjax.testing.permutation import settled_signs, sign_ps
@@ -63,14 +61,11 @@ _SHOWN, _NAMED = 50, 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankOptions:
+class RankOptions(StudyOptions):
     """The options of `rank`."""
 
-    read: Mapping[str, Any] | None = same(CompareOptions, "read")
-    correction: PValueCorrection = same(EquivalencePairsOptions, "correction", doc="How p is adjusted for all pairs.")
+    correction: PValueCorrection = same(Settings, "correction")
     confidence_level: float = same(Settings, "confidence_level")
-    progress: bool = same(CompareOptions, "progress")
-    device: Device = same(CompareOptions, "device")
 
 
 @dataclass(frozen=True, slots=True)

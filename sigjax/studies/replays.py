@@ -22,9 +22,10 @@ from sigjax.report.sections import Table
 from sigjax.run.context import progress_bar
 from sigjax.studies.best import CAUTION, Goal
 from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval
-from sigjax.studies.sequential import OF_INVERSE, Monitor, MonitorCorrection, MonitorOptions
+from sigjax.studies.monitored_pairs import OF_INVERSE, MonitorCorrection
+from sigjax.studies.sequential import Monitor, MonitorOptions
 from sigjax.studies.study import PANEL, in_units, plot_panels, study_signature
-from sigjax.studies.trials import StudyOptions, mean_scores, signed_data
+from sigjax.studies.trials import mean_scores, signed_data
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,8 +48,8 @@ class StoppingOptions:
     cost: float | None = option(
         None, "Cost of one system on one instance, in any currency.", above=0, group="Main options"
     )
-    seed: int = same(StudyOptions, "seed")
-    progress: bool = same(StudyOptions, "progress")
+    seed: int = same(Settings, "seed")
+    progress: bool = same(MonitorOptions, "progress")
 
 
 @dataclass(frozen=True, repr=False)

@@ -14,14 +14,13 @@ from typing import Any, Literal
 import numpy as np
 
 import sigjax.report.words as words
-from sigjax.comparison.options import CompareOptions
+from sigjax.comparison.options import BootstrapOptions
 from sigjax.formats.reading import are_paths, is_array
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.readers.join import select
 from sigjax.readers.options import Options, ReadOptions, metric_of_arrays, name_systems, reading, select_systems
 from sigjax.records import (
     Alternative,
-    Device,
     EvaluationRecord,
     Hint,
     InputError,
@@ -35,10 +34,10 @@ from sigjax.records.settings import PValueCorrection
 from sigjax.report.document import Document
 from sigjax.report.sections import Table
 from sigjax.studies.study import (
+    StudyOptions,
     adjusted_p,
     signature_line,
 )
-from sigjax.studies.tost import EquivalencePairsOptions
 from sigjax.studies.trials import LABELS, by_one_metric, on_instances
 from sigjax.testing.intervals import jackknife_intervals
 from sigjax.testing.problem import SumsProblem
@@ -149,20 +148,17 @@ def spread_of(
 
 
 @dataclass(frozen=True, kw_only=True)
-class SamplesOptions:
+class SamplesOptions(StudyOptions):
     """The options that `one_sample` and `unpaired` share."""
 
-    read: Mapping[str, Any] | None = same(CompareOptions, "read")
     alternative: Alternative = same(Settings, "alternative", doc="Which differences count as extreme.", more="")
     method: Literal["auto", "exact", "montecarlo"] = same(
         Settings, "method", doc="Exact (no sampling), Monte Carlo, or auto: exact if that takes seconds.", more=""
     )
-    resamples: int = same(Settings, "resamples", doc="Number of Monte Carlo resamples.", more="")
+    resamples: int = same(BootstrapOptions, "resamples")
     seed: int = same(Settings, "seed")
-    correction: PValueCorrection = same(EquivalencePairsOptions, "correction")
+    correction: PValueCorrection = same(Settings, "correction")
     confidence_level: float = same(Settings, "confidence_level")
-    device: Device = same(CompareOptions, "device")
-    progress: bool = same(CompareOptions, "progress")
 
 
 SampleResults = Sequence[Any]

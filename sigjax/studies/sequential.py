@@ -1,6 +1,7 @@
 r"""Sequential comparison: users may look after every instance, and stop as soon as the results decide.
 
-`eprocess` defines the evidence E and says what the intervals assume. `best` contains the search for the best systems.
+`eprocess` defines the evidence E and says what the intervals assume. `monitored_pairs` describes the pairs, and `best`
+searches for the best systems.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections import Counter, namedtuple
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, product
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -27,48 +28,25 @@ from sigjax.multiple.discoveries import closed_ebh
 from sigjax.readers.options import listing, reading
 from sigjax.records import Hint, InputError, Interval, Settings
 from sigjax.records.options import check, option, same, takes
-from sigjax.records.settings import PValueCorrection, adjust
-from sigjax.report.document import Block, Document
+from sigjax.report.document import Document
 from sigjax.report.report import Result
-from sigjax.report.sections import Table
 from sigjax.run.files import read_text
 from sigjax.run.shards import CHECKSUM, checksum_of
 from sigjax.studies.best import Goal, SystemStanding, best_words, evidence_against, standings_of
-from sigjax.studies.eprocess import bernstein, log_e_values, mixture, one_sided_log_e, running, sides
-from sigjax.studies.study import (
-    more_in_json,
-    signature_line,
-)
+from sigjax.studies.eprocess import bernstein, log_e_values, one_sided_log_e, running, sides
+from sigjax.studies.monitored_pairs import MonitorCorrection, MonitoredPair, adjusted_p_values, more_units, pairs_words
+from sigjax.studies.study import signature_line
 from sigjax.studies.trials import mean_scores, refuse_zero
 
-MonitorCorrection = Literal["ebh", "holm", "none"]
-OF_INVERSE: dict[MonitorCorrection, tuple[PValueCorrection, str]] = {
-    "ebh": ("bh", "false discovery rate (e-BH)"),
-    "holm": ("holm", "probability of any false finding (Holm)"),
-    "none": ("none", "probability of a false finding, of each pair (not adjusted)"),
-}
-"""Dict from a correction of `monitor` to two values: the p-value correction that is applied to 1 / E, the p-value that
-belongs to the evidence E; and the error rate that is controlled, in words.
-
-The correction of Benjamini and Hochberg, applied to 1 / E, is e-BH (Wang and Ramdas 2022).
-"""
-_ADJUSTED_BY: dict[MonitorCorrection, str] = {
-    "ebh": "by plain e-BH (Benjamini-Hochberg of 1 / E)",
-    "holm": "by Holm, of 1 / the largest E",
-    "none": "not adjusted, 1 / the largest E",
-}
-"""Dict from a correction of `monitor` to words that say what the adjusted p of a pair is."""
 _STEEP, _MANY = 4.0, 10**4
 """The smallest effect $c_k$ of the grid in `eprocess` is `_STEEP` / sqrt(N). N is the largest number of instances, by
 default `_MANY`."""
-_ROUNDING, _IN_MEMORY, _SHOWN = 2.0**-50, 2**21, 50
+_ROUNDING, _IN_MEMORY = 2.0**-50, 2**21
 """`_ROUNDING`: relative rounding error; sums that differ by no more are equal. `_IN_MEMORY`: about this many numbers
-are in memory at a time. `_SHOWN`: the text shows at most this many pairs."""
+are in memory at a time."""
 _LOOK = 32
 """For the goal "best", at most this many units are computed in one step, because a step ends when a system is
 dropped."""
-_LONGEST, _HALVINGS = 20.0, 30
-"""`_more_units` looks ahead to 2^`_LONGEST` times the number of units so far, with a bisection of `_HALVINGS` steps."""
 _MADE = (
     "systems",
     "alpha",
@@ -87,46 +65,6 @@ _State = namedtuple("_State", "units instances total size log_e peak settled_at 
 sum of the differences, and `size` the sum of the absolute scores of both systems. `log_e` is the logarithm of E (it no
 longer changes after the pair is settled), and `peak` its maximum so far. `settled_at` is 0 while the pair is open."""
 _DIGEST = re.compile("[0-9a-f]+:[0-9a-f]{1,8}")
-
-
-@dataclass(frozen=True, slots=True)
-class MonitoredPair:
-    """The state of the comparison of two systems.
-
-    Attributes:
-        instances: number of instances on which both systems have results; each run counts.
-        units: number of units on which both systems have results. A unit is an instance with all its runs, or a
-            cluster.
-        delta: mean score of a - mean score of b on these instances; 0 if they are equal up to rounding.
-        interval: the confidence sequence of delta at this time; None without bounds, and for clusters.
-        log10_e: base-10 logarithm of the evidence E; it no longer changes after the pair is settled.
-        p_value: 1 / the largest E so far, at most 1. For this pair alone, it is valid however often you look.
-        p_adjusted: p_value adjusted for all pairs; for e-BH, computed from the present E.
-        settled_at: number of units after which the pair was settled; None while the pair is open.
-        better: the better system. None if the pair is not a finding. Also None if the direction is unclear, because the
-            difference of the means and the sum from which E is computed had opposite signs.
-        more_units: estimated number of further units that settle the pair, if the differences go on as before. None for
-            a settled pair, and if more than 2^20 times the present units would be needed.
-        more_units_range: (fewest, most) further units: the estimates if the sum from which E is computed is one
-            standard deviation larger, and one smaller. None (or None at one end) as for `more_units`.
-        finding: whether the pair counts as a difference if the evaluation ends now: it is settled, or (for e-BH) closed
-            e-BH finds it. With more results, a finding that is not settled may disappear.
-    """
-
-    a: str
-    b: str
-    instances: int
-    units: int
-    delta: float
-    interval: Interval | None
-    log10_e: float
-    p_value: float
-    p_adjusted: float
-    settled_at: int | None
-    better: str | None
-    more_units: int | None
-    more_units_range: tuple[int | None, int | None] | None
-    finding: bool
 
 
 class Monitor(Result):
@@ -267,8 +205,10 @@ class Monitor(Result):
     @property
     def pairs(self) -> tuple[MonitoredPair, ...]:
         """The present state of each pair."""
-        state, more = self._state, np.transpose(self._more_units()).tolist()
-        adjusted = self._adjusted(state.log_e if self.correction == "ebh" else state.peak).tolist()
+        state, is_open = self._state, self._state.settled_at == 0
+        sums = state.units, self._evidence, self._effects
+        more = more_units(is_open, *sums, self.correction, self.alpha, binary=self.binary).T.tolist()
+        adjusted = adjusted_p_values(state.log_e if self.correction == "ebh" else state.peak, self.correction).tolist()
         deltas = np.where(self._balanced(), 0.0, state.total) / np.maximum(state.instances, 1.0)
         finding, signs = self._findings()
         made = list[MonitoredPair]()
@@ -335,29 +275,6 @@ class Monitor(Result):
     def _balanced(self) -> np.ndarray:
         """Return a mask `[pair]` of the pairs whose differences add up to 0, up to the rounding errors of the sums."""
         return np.abs(self._state.total) <= _ROUNDING * self._state.units * self._state.size
-
-    def _more_units(self) -> np.ndarray:
-        """Return `MonitoredPair.more_units` and both ends of its range, `[3, pair]`; infinite if there is no estimate.
-
-        The estimate supposes that the sums from which E is computed go on as straight lines. Then log E is convex and
-        crosses the threshold only once.
-        """
-        is_open, found = self._state.settled_at == 0, np.full((3, len(self._members)), math.inf)
-        settled = len(is_open) - int(is_open.sum())
-        hardest = {"none": 1.0, "holm": len(is_open) - settled, "ebh": len(is_open) / (settled + 1)}[self.correction]
-        at, needed = np.flatnonzero(is_open & (self._evidence[0] > 0)), math.log(max(hardest, 1.0) / self.alpha)
-        differ, _, scaled, *spread = self._evidence[:, at]
-        for row, moved in zip(found, (0.0, 1.0, -1.0), strict=True):
-            sums = np.maximum(np.abs(scaled) + moved * np.sqrt(differ), 0.0)
-            more = np.maximum(sums / differ, 1.0)  # a scaled sum is at most the number of differing units
-            low, high = np.zeros(len(at)), np.full(len(at), _LONGEST)
-            for _ in range(_HALVINGS):
-                times = (factor := np.exp2(middle := (low + high) / 2.0)) * more
-                log_e = mixture(times * differ, factor * sums, times * spread, self._effects, binary=self.binary)
-                low, high = np.where(log_e < needed, middle, low), np.where(log_e < needed, high, middle)
-            number = np.maximum(np.ceil((np.exp2(high) - 1.0) * self._state.units[at]), 1.0)
-            row[at] = np.where(high < _LONGEST, number, math.inf)
-        return found
 
     def update(
         self, scores: Any, *, ids: Sequence[object] | None = None, clusters: Sequence[object] | None = None
@@ -471,13 +388,12 @@ class Monitor(Result):
         for t in np.flatnonzero((path[:, is_open] >= floor).any(axis=1)).tolist():
             if (path[t, is_open] >= floor).any():
                 evidence[chosen[is_open]] = used[t, is_open]
-                new = is_open & (self._adjusted(evidence)[chosen] <= self.alpha)
+                new = is_open & (adjusted_p_values(evidence, self.correction)[chosen] <= self.alpha)
                 now, is_open = chosen[new], is_open & ~new
                 units = state.units[now] + t + 1
                 state.log_e[now], state.peak[now] = path[t, new], peaks[t, new]
                 scaled = log_e_values(differences[: t + 1, new], self._effects, self._evidence[:, now])[1][2]
-                # E is evidence for the sign of the sum of scaled differences. The sum of differences may have the other
-                # sign.
+                # E is evidence for the sign of the sum of scaled differences. The sum of differences may have another.
                 agree = np.abs(totals[t, new]) > _ROUNDING * units * sizes[t, new]
                 agree &= np.sign(scaled) == np.sign(totals[t, new])
                 state.settled_at[now], state.sign[now] = units, np.where(agree, np.sign(scaled), 0.0)
@@ -567,9 +483,6 @@ class Monitor(Result):
                 have = [present[:, of_units[unit]].min(axis=1).tolist() for unit in units]
         return tuple(waiting)
 
-    def _adjusted(self, log_e: np.ndarray) -> np.ndarray:
-        return adjust(np.exp(-np.maximum(log_e, 0.0)), OF_INVERSE[self.correction][0])
-
     def _intervals(self) -> list[Interval | None]:
         units, (*_, weight, weighted, penalty) = self._state.units, self._bounded
         if self.bounds is None or self._clusters or not units.any():
@@ -587,54 +500,15 @@ class Monitor(Result):
             made = {"goal": "best", "keep": self.keep, "alpha": self.alpha, "largest": self.largest}
             of = (self.keep, self.alpha, self.unit)
             said, lines, table = best_words(self.standings, *of, going_on=not self.stop, binary=self.binary)
-            verdict = f"{'Stop' if self.stop else 'Go on'} after {counted}: {said}."
-            lines += [*self._waiting_units(), "", *table, "", signature_line(study="monitor", **made)]
-            return Document("Monitor", counted, verdict, lines)
-        pairs, needed = self.pairs, self.needed
-        settled = sum(each.settled_at is not None for each in pairs)
-        verb = "is" if 1 in (settled, len(pairs)) else "are"
-        said = f"{settled:,} of {words.count(len(pairs), 'pair')} {verb} settled"
-        if more := sum(each.finding for each in pairs) - settled:
-            said += f", and {more:,} more {'differs' if more == 1 else 'differ'}{' if you stop now' if needed else ''}"
-        rate = f"{OF_INVERSE[self.correction][1]} at most {self.alpha:.3g}, whenever one looks"
-        verdict, lines = f"{'Go on' if needed else 'Stop'} after {counted}: {said}.", list[Block]([rate])
-        lines.append(f"The order of the {self.unit}s must be random: shuffle what is sorted.")
-        lines += [self._estimate(pairs)] if needed else []
-        if needed and (free := [name for name in self.systems if name not in needed]):
-            lines.append(f"{words.count(len(free), 'system')} may stop: {words.first_of(free, 4)}")
-        lines += self._waiting_units()
-        if more:
-            lines.append(
-                "if you stop: found by closed e-BH, at the same rate; if you go on, the pair stays open"
-                if needed
-                else "at the end: found by closed e-BH, at the same rate"
+        else:
+            made = {name: getattr(self, name) for name in _MADE[1:5]} | {"binary": self.binary or None}
+            how = (self.alpha, self.correction, self.unit, self.largest)
+            lacks_intervals = self.bounds is not None and bool(self._clusters)
+            said, lines, table = pairs_words(
+                self.pairs, self.systems, self.needed, *how, lacks_intervals=lacks_intervals
             )
-        shown = sorted(pairs, key=lambda each: (each.settled_at or math.inf, not each.finding))[:_SHOWN]
-        spec, level = words.number_spec([each.delta for each in shown]), words.percent(1.0 - self.alpha)
-        columns = {
-            "pair": [f"{each.a} - {each.b}" for each in shown],
-            "delta": [f"{each.delta:+{spec}}" for each in shown],
-        }
-        if pairs[0].interval is not None:
-            heading = f"{level} interval{' (joint)' * (self.correction == 'holm')}, any time"
-            columns[heading] = [words.format_interval(each.interval, f"+{spec}") for each in shown]
-        at, unclear = f"settled at{' cluster' * (self.unit == 'cluster')}", {True: "unclear", False: ""}
-        columns |= {
-            "adj. p": [words.format_p(each.p_adjusted, threshold=self.alpha) for each in shown],
-            at: [_when(each, going_on=bool(needed)) for each in shown],
-            "better": [each.better or unclear[each.finding] for each in shown],
-        }
-        found = f'; for pairs found "{_found(going_on=bool(needed))}" it may be above {self.alpha:.3g}' if more else ""
-        adjusted_by = f"adj. p: {_ADJUSTED_BY[self.correction]}{found}"
-        lines += ["", Table.of(columns, names=(0, len(columns) - 1)), "", adjusted_by]
-        if self.bounds is not None and self._clusters:
-            what = "clusters" if self.unit == "cluster" else "runs of instances"
-            lines += ["", f"no intervals: there are none for sums over {what}"]
-        if any(each.finding and each.better is None for each in shown):
-            lines += ["", "unclear: they differ; the direction is unclear, as delta rests on few units"]
-        lines += more_in_json(len(pairs) - len(shown), "pair")
-        made = {name: getattr(self, name) for name in _MADE[1:5]} | {"binary": self.binary or None}
-        lines += ["", signature_line(study="monitor", **made)]
+        verdict = f"{'Stop' if self.stop else 'Go on'} after {counted}: {said}."
+        lines += [*self._waiting_units(), *table, "", signature_line(study="monitor", **made)]
         return Document("Monitor", counted, verdict, lines)
 
     def _waiting_units(self) -> list[str]:
@@ -649,23 +523,6 @@ class Monitor(Result):
             must = f": complete {'it' if number == 1 else 'them'}, no other {self.unit}s are left" if ends else ""
             lines.append(f"{waits}, such as {self.waiting[0]!r}{must}")
         return lines
-
-    def _estimate(self, pairs: Sequence[MonitoredPair]) -> str:
-        """Return a sentence that estimates how many more units are needed to settle a pair."""
-        opened = [each for each in pairs if each.settled_at is None and {each.a, each.b} <= {*self.needed}]
-        known = sorted((each for each in opened if each.more_units), key=lambda each: each.more_units or 0)
-        left = math.inf if self.largest is None else self.largest - max(each.units for each in pairs)
-        going_on = "if the differences go on as so far"
-        if not known or (known[0].more_units or 0) > left:
-            may = "they may end without a decision" if math.isfinite(left) else "no number in sight settles a pair"
-            there = f"At most {words.count(int(left), f'more {self.unit}')}: " if math.isfinite(left) else ""
-            return f"{there}{going_on.capitalize() if not there else going_on}, {may}."
-        first = known[0]
-        few, many = first.more_units_range or (None, None)
-        number = words.count(_two_digits(first.more_units), f"more {self.unit}")
-        ends = f"{_two_digits(few):,} to {'any number' if many is None else f'{_two_digits(many):,}'}"
-        what = f"{first.a} - {first.b}" if len(opened) > 1 else "the pair"
-        return f"About {number} ({ends}) would settle {what}, {going_on}."
 
     def _fields(self) -> dict[str, Any]:
         """Return the content of the JSON: results, the state that `from_json` restores, and a checksum of both."""
@@ -706,25 +563,6 @@ class Monitor(Result):
             expected = "expected what `Monitor.to_json` or --checkpoint has written; restore it, or give another file"
             raise InputError(f"{name}: is no monitor, or damaged; {expected}") from None
         return monitor
-
-
-def _when(pair: MonitoredPair, *, going_on: bool) -> str:
-    """Return the cell of a table that says when a pair was settled. `going_on`: whether more results are needed."""
-    return f"{pair.settled_at:,}" if pair.settled_at else _found(going_on=going_on) if pair.finding else "open"
-
-
-def _found(*, going_on: bool) -> str:
-    """Return the words for a pair that only closed e-BH finds. `going_on`: whether more results are needed."""
-    return "if you stop" if going_on else "at the end"
-
-
-def _two_digits(number: int | None) -> int:
-    """Round an estimate to two digits.
-
-    >>> _two_digits(1234), _two_digits(7)
-    (1200, 7)
-    """
-    return int(float(f"{number or 0:.2g}"))
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

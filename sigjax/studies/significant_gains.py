@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
@@ -15,12 +15,11 @@ import numpy as np
 
 from sigjax.comparison.checks import named_errors
 from sigjax.comparison.compare import compare
-from sigjax.comparison.options import CompareOptions
+from sigjax.comparison.options import BootstrapOptions
 from sigjax.readers.join import select
 from sigjax.records import (
     Alternative,
     Design,
-    Device,
     EvaluationRecord,
     InputError,
     Interval,
@@ -40,7 +39,7 @@ from sigjax.resample.units import units_of_instances
 from sigjax.run.context import progress_bar, with_progress
 from sigjax.run.files import naming
 from sigjax.studies.formulas import PROPORTION_LEVEL, paired_proportion
-from sigjax.studies.study import PANEL, grouped, in_units, plot_panels, table_of, unit_of
+from sigjax.studies.study import PANEL, StudyOptions, grouped, in_units, plot_panels, table_of, unit_of
 from sigjax.studies.trials import ALL, checked_settings, on_instances, study_data
 from sigjax.testing.problem import Hypotheses
 from sigjax.testing.tests import problem_of
@@ -60,10 +59,9 @@ _NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, kw_only=True)
-class GainsOptions:
+class GainsOptions(StudyOptions):
     """The options of `gains`."""
 
-    read: Mapping[str, Any] | None = same(CompareOptions, "read")
     sizes: Sequence[int] | None = option(
         None,
         "Also test on the first so many instances (or clusters), and see whether winners win on the others.",
@@ -77,7 +75,7 @@ class GainsOptions:
         group="Main options",
     )
     test: Test | Sequence[Test] = same(Settings, "test", "bootstrap")
-    resamples: int = same(Settings, "resamples", doc="Number of Monte Carlo resamples.", more="")
+    resamples: int = same(BootstrapOptions, "resamples")
     seed: int = same(Settings, "seed")
     p_range: Sequence[float] = option(
         (0.04, 0.06),
@@ -92,8 +90,6 @@ class GainsOptions:
     design: Design = same(Settings, "design")
     budget: float | None = same(Settings, "budget")
     memory: float = same(Settings, "memory")
-    device: Device = same(CompareOptions, "device")
-    progress: bool = same(CompareOptions, "progress")
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,20 @@
-"""Base classes of study results with all their outputs, and helpers for the text of studies."""
+"""What studies share: options, base classes of results with all their outputs, and helpers for texts."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
+from sigjax.comparison.options import CompareOptions, RunOptions
 from sigjax.records import InputError
-from sigjax.records.options import options_of
+from sigjax.records.options import options_of, same
 from sigjax.records.settings import Correction, adjust
 from sigjax.report.document import Document
 from sigjax.report.panels import BLUE, ONE_COLUMN, VERMILION, draw_panels
@@ -32,6 +33,13 @@ PANEL = 2.0
 """The height of the plotting area of a panel, in inches."""
 _SHORT = {"read": "only", "resamples": "n", "alternative": "alt", "confidence_level": "level"}
 Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyOptions(RunOptions):
+    """The options of studies that read data themselves, and run on a device."""
+
+    read: Mapping[str, Any] | None = same(CompareOptions, "read")
 
 
 class StudyRows(tuple[Row, ...], Result):
@@ -124,8 +132,8 @@ def study_signature(study: str, options: object, *, metric: str, **more: object)
 
     Values in `more` replace options of the same name, or are added.
 
-    >>> from sigjax.studies.trials import StudyOptions
-    >>> study_signature("power", StudyOptions(seed=1), metric="mean", only="A,B").rpartition("|")[0]
+    >>> from sigjax.studies.trials import TrialOptions
+    >>> study_signature("power", TrialOptions(seed=1), metric="mean", only="A,B").rpartition("|")[0]
     'study:power|metric:mean|test:permutation|n:1999|seed:1|only:A,B|repetitions:1000|alt:two-sided'
     """
     given = dict[str, object]()

@@ -15,14 +15,13 @@ import numpy as np
 import sigjax.report.words as words
 from sigjax.comparison.checks import named_errors
 from sigjax.comparison.compare import compare
-from sigjax.comparison.options import CompareOptions
+from sigjax.comparison.options import BootstrapOptions
 from sigjax.metrics import shifted
 from sigjax.metrics.ratios import mean_score
 from sigjax.multiple.discoveries import Wins, wins
 from sigjax.readers.options import reading
 from sigjax.records import (
     Comparison,
-    Device,
     EvaluationRecord,
     Hint,
     InputError,
@@ -42,8 +41,7 @@ from sigjax.resample.units import make_units, units_of_instances
 from sigjax.run.backend import host_scope
 from sigjax.run.context import with_progress
 from sigjax.studies.association import shuffled
-from sigjax.studies.study import caption, grouped, plot_panels, study_signature, with_adjusted_p
-from sigjax.studies.tost import EquivalencePairsOptions
+from sigjax.studies.study import StudyOptions, caption, grouped, plot_panels, study_signature, with_adjusted_p
 from sigjax.studies.trials import (
     LABELS,
     by_one_metric,
@@ -66,20 +64,17 @@ shows at most this many instances."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class FlipsOptions:
+class FlipsOptions(StudyOptions):
     """The options of `flips`."""
 
-    read: Mapping[str, Any] | None = same(CompareOptions, "read")
     most: int = option(100, "Leave out at most this many instances.", least=1, most=2**31, group="Main options")
     show: Sequence[str] = option(
         (), "Columns or fields to show beside each instance, such as question target.", group="Main options"
     )
     method: Method = same(Settings, "method")
-    resamples: int = same(Settings, "resamples", doc="Number of Monte Carlo resamples.", more="")
+    resamples: int = same(BootstrapOptions, "resamples")
     seed: int = same(Settings, "seed")
     confidence_level: float = same(Settings, "confidence_level")
-    device: Device = same(CompareOptions, "device")
-    progress: bool = same(CompareOptions, "progress")
 
 
 @dataclass(frozen=True)
@@ -365,23 +360,20 @@ _SHOWN_PAIRS = 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class SlicesOptions:
+class SlicesOptions(StudyOptions):
     """The options of `slices`."""
 
-    read: Mapping[str, Any] | None = same(CompareOptions, "read")
     by: str | None = option(
         None, "The slices: a column or field, or a file of labels; default: the strata.", group="Main options"
     )
     least: int = option(10, "Skip slices with fewer instances (they are listed).", least=1, most=2**53)
     permutations: int = option(9999, "Permutations of labels for the test of interaction.", least=1, most=10**9)
     baseline: str | None = same(Settings, "baseline")
-    correction: PValueCorrection = same(EquivalencePairsOptions, "correction", doc="How p is adjusted over slices.")
+    correction: PValueCorrection = same(Settings, "correction", doc="How p is adjusted over slices.")
     method: Method = same(Settings, "method")
-    resamples: int = same(Settings, "resamples", doc="Number of Monte Carlo resamples.", more="")
+    resamples: int = same(BootstrapOptions, "resamples")
     seed: int = same(Settings, "seed")
     confidence_level: float = same(Settings, "confidence_level")
-    device: Device = same(CompareOptions, "device")
-    progress: bool = same(CompareOptions, "progress")
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 
 from sigjax.comparison.checks import baseline_of, check_evaluations, check_units, named_errors
-from sigjax.comparison.options import BootstrapOptions, CompareOptions
+from sigjax.comparison.options import BootstrapOptions, CompareOptions, RunOptions
 from sigjax.metrics import evaluation_from_arrays
-from sigjax.records import Device, EvaluationRecord, InputError, Interval, Settings
+from sigjax.records import EvaluationRecord, InputError, Interval, Settings
 from sigjax.records.display import SciPyNames, ShortRepr
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, takes, values
@@ -156,7 +156,7 @@ class Equivalence(SciPyNames, ShortRepr):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EquivalenceOptions:
+class EquivalenceOptions(RunOptions):
     """The options that `equivalence` and `equivalence_test` share."""
 
     margin: float = required(
@@ -173,8 +173,6 @@ class EquivalenceOptions:
         Settings, "confidence_level", doc="1 - alpha; intervals have the level 1 - 2 alpha.", above=0.5, group="Test"
     )
     seed: int = same(Settings, "seed")
-    device: Device = same(CompareOptions, "device")
-    progress: bool = same(CompareOptions, "progress")
 
 
 @dataclass(frozen=True, kw_only=True)

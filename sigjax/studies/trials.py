@@ -16,7 +16,6 @@ import numpy as np
 
 from sigjax.comparison.analysis import run_tests
 from sigjax.comparison.checks import check_evaluations, check_together, check_units
-from sigjax.comparison.options import CompareOptions
 from sigjax.exact.plans import Plan
 from sigjax.formats.reading import read_data
 from sigjax.metrics import check_score, shifted
@@ -40,6 +39,7 @@ from sigjax.resample.units import Units, make_units
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, NotTraceable, progress_bar
 from sigjax.studies.formulas import check_resamples
+from sigjax.studies.study import StudyOptions
 from sigjax.testing.permutation import plan_exact
 from sigjax.testing.problem import NotFinite, SumsProblem
 
@@ -208,10 +208,9 @@ sampled. `_NO_LIMIT`: a budget that no exact test exceeds."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudyOptions:
+class TrialOptions(StudyOptions):
     """The options that studies with trials share."""
 
-    read: Mapping[str, Any] | None = same(CompareOptions, "read")
     test: Test | Sequence[Test] = same(
         Settings, "test", more="The permutation test is exact where that takes seconds in all."
     )
@@ -225,8 +224,6 @@ class StudyOptions:
     )
     seed: int = same(Settings, "seed")
     alternative: Alternative = same(Settings, "alternative")
-    device: Device = same(CompareOptions, "device")
-    progress: bool = same(CompareOptions, "progress")
 
 
 def checked_settings(

@@ -10,6 +10,7 @@ import sys
 from typing import Literal, get_args, get_origin
 
 import pytest
+from hints import leaks
 
 import sigjax
 from sigjax import Evaluation, InputError, compare, read
@@ -21,9 +22,11 @@ from sigjax.formats.declarations import named_format
 from sigjax.metrics import CLASS_METRICS, METRICS, canonical, known_metric, unknown_metric
 from sigjax.metrics.registry import ALIASES, PARAMETERS
 from sigjax.readers.options import ReadOptions
-from sigjax.records import Settings
-from sigjax.records.display import OTHER_NAMES, meant
+from sigjax.records import Note, Settings
+from sigjax.records.display import OTHER_NAMES, escape_html, meant, visible, visible_json
 from sigjax.records.options import COMMAND, LISTS, Hint, check, options_of, types_of
+from sigjax.report.markup import escape_markdown, escape_rst
+from sigjax.report.tex import escape_latex
 from sigjax.studies.bradley_terry import BattlesOptions
 from sigjax.studies.classical import ClassicalOptions
 from sigjax.studies.independent_samples import UnpairedOptions
@@ -56,14 +59,17 @@ PYTHON = re.compile(r"\b([a-z_]+)=(\"[^\"]*\"|'[^']*'|\[[^\]]*\]|\{[^}]*\})")
 
 
 @functools.cache
+def trees():
+    """{file: syntax tree} of the package."""
+    paths = sorted(ROOT.rglob("*.py"))
+    return {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+
+
+@functools.cache
 def calls():
     """(place, syntax tree) of all calls in the package."""
-    return [
-        (f"{path.relative_to(ROOT)}:{node.lineno}", node)
-        for path in sorted(ROOT.rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call)
-    ]
+    nodes = ((file, node) for file, tree in trees().items() for node in ast.walk(tree))
+    return [(f"{file}:{node.lineno}", node) for file, node in nodes if isinstance(node, ast.Call)]
 
 
 def hints():
@@ -148,10 +154,64 @@ def test_what_is_said_of_options_has_no_marks():
 
 
 def test_messages_around_others_keep_what_was_written():
-    for path in ROOT.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for file, tree in trees().items():
+        for node in ast.walk(tree):
             if isinstance(node, ast.ExceptHandler) and getattr(node.type, "id", "") == "InputError":
-                assert not re.search(r"\{error\}|str\(error\)", ast.unparse(node)), f"{path}:{node.lineno}"
+                assert not re.search(r"\{error\}|str\(error\)", ast.unparse(node)), f"{file}:{node.lineno}"
+
+
+LEAKS = {
+    "error": "raise ValueError(f'give {Hint(1)}')",
+    "error of ours": "raise NotExact(pair, reason=f'give {Hint(1)}')",
+    "variable": "def f():\n how = f'give {Hint(1)}'\n if how:\n  raise TypeError('x; ' + how.strip())",
+    "warning": "import warnings\nwarnings.warn(f'give {Hint(1)}')",
+    "note": "def f():\n def how() -> str:\n  return f'give {Hint(1)}'\n return Note(how(), code='x')",
+    "constant of another file": "from sigjax.other import HOW\ndef f():\n print(' '.join(['x', HOW]))",
+    "function of another file": "from sigjax.other import how\ndef f():\n return Document('x', verdict=how(1))",
+    "argument": "def refuse(text):\n raise OSError(text)\ndef f():\n refuse(text=f'{Hint(1)}')",
+    "text of arguments": "def both(x) -> str:\n return x\ndef f():\n raise KeyError(both(f'{Hint(1)}'))",
+    "partial": "def refuse(x, text):\n raise OSError(text)\nf = partial(refuse, text=f'{Hint(1)}')",
+    "function within": "def f():\n how = f'{Hint(1)}'\n def g():\n  raise OSError(how)\n return g",
+    "loop": "def f():\n for how in [f'{Hint(1)}']:\n  print(how)",
+    "list": "def f():\n found = []\n found.append(f'{Hint(1)}')\n return Note('; '.join(found))",
+    "long text of an option": "x: int = option(1, 'x', f'see {Hint(1)}')",
+}
+SAFE = {
+    "refusal": "raise InputError(f'give {Hint(1)}')",
+    "variable": "def f():\n how = f'give {Hint(1)}'\n raise InputError(f'no; {how}')",
+    "refusal of ours": "class Mine(InputError): ...\nraise Mine(f'give {Hint(1)}')",
+    "function that returns a refusal": "def f(x) -> InputError:\n return InputError(x)\nraise f(f'{Hint(1)}')",
+    "another function": "def f():\n how = f'give {Hint(1)}'\n raise InputError(how)\ndef g(how):\n raise OSError(how)",
+    "spelled": "print(Hint(1).flag)",
+    "option": "x: int = option(1, f'see {Hint(1)}')",
+}
+OTHER = "HOW = f'give {Hint(1)}'\ndef how(x):\n return HOW"
+
+
+def test_hints_reach_people_in_messages_alone():
+    """No other exception, warning, note or document is made of an f-string that holds one."""
+    assert leaks(trees()) == set()
+
+
+@pytest.mark.parametrize("source", LEAKS.values(), ids=LEAKS)
+def test_a_hint_on_another_way_is_found(source):
+    (place,) = leaks({"one.py": ast.parse(source), "other.py": ast.parse(OTHER)})
+    assert place.startswith("one.py:")
+
+
+@pytest.mark.parametrize("source", SAFE.values(), ids=SAFE)
+def test_hints_in_messages_are_no_leak(source):
+    assert leaks({"one.py": ast.parse(source), "other.py": ast.parse(OTHER)}) == set()
+
+
+@pytest.mark.parametrize("show", [visible, visible_json, escape_html, escape_markdown, escape_latex, escape_rst, Note])
+def test_marks_of_a_hint_in_any_output_fail_a_test(show):
+    """By the fixture of all tests that looks at messages, notes and outputs."""
+    marked = f"give {Hint('missing', 'drop')}"
+    with pytest.raises(AssertionError, match="marks of a hint"):
+        show(marked)
+    with pytest.raises(AssertionError, match="marks of a hint"):
+        InputError(f"give {marked!a}")
 
 
 TABLE = "id,A,B\nx,1,\ny,1,0\nz,0,1\n"

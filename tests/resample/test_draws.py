@@ -28,7 +28,7 @@ from sigjax.resample.draws import (
 from sigjax.resample.projection import choice
 from sigjax.studies.replays import StoppingOptions
 from sigjax.studies.subsets import SlicesOptions
-from sigjax.studies.trials import StudyOptions
+from sigjax.studies.trials import TrialOptions
 
 # Known answers of threefry2x32 with 20 rounds, from the Random123 distribution (kat_vectors).
 KNOWN = [
@@ -44,7 +44,7 @@ def test_streams_of_a_seed_never_meet_and_hold_what_is_asked_for():
         ends = [(each.first, each.first + each.size) for each in (one, other)]
         assert one.flipped_bits != other.flipped_bits or ends[0][1] <= ends[1][0] or ends[1][1] <= ends[0][0]
     assert max(each.first + each.size for each in STREAMS.values()) <= 2**32 * BLOCK, "blocks have 32 bits"
-    named = {"trials": (StudyOptions, "repetitions", 1), "orders": (StoppingOptions, "orders", 2)}
+    named = {"trials": (TrialOptions, "repetitions", 1), "orders": (StoppingOptions, "orders", 2)}
     named |= {"labels": (SlicesOptions, "permutations", 1)}
     for name, (options, option, each) in named.items():
         assert each * options_of(options)[option].metadata["option"].most <= STREAMS[name].size
