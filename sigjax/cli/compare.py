@@ -117,7 +117,7 @@ def merge(paths: Files, output: Output) -> None:
         return
     with _log_to_stderr():
         shard = merge_shards([(str(path), read_shard(path)) for path in paths])
-        files, given, settings = _made_of(str(paths[0]), shard)
+        files, given, settings = _shard_inputs(str(paths[0]), shard)
         inputs = replace(given, progress=not output.quiet)
         inputs.check([*paths, *files], output)
         read = inputs.evaluations(files, tasks=True)
@@ -128,7 +128,7 @@ def merge(paths: Files, output: Output) -> None:
     output.write(report)
 
 
-def _made_of(name: str, shard: Shard) -> tuple[Files, Inputs, dict[str, Any]]:
+def _shard_inputs(name: str, shard: Shard) -> tuple[Files, Inputs, dict[str, Any]]:
     """Return the data files that a shard was made of, the options to read them, and the settings of the comparison.
 
     Raise an error if the shard's file does not contain them.

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from sigjax.report.report import Report, Result
 
 SHORT = {"input": "-i", "metric": "-m", "output": "-o", "quiet": "-q"}
-ONE_EACH = {"output"}
+ONE_FILE_OPTIONS = {"output"}
 """Names of options whose flag takes exactly one file each time, so that input files may follow on the command line."""
 RARE: set[str] = set()
 """The flags that only `--help-all` shows."""
@@ -108,7 +108,7 @@ def _type_of(name: str, annotation: Any, suggests: tuple[str, ...]) -> tuple[Any
     if suggests and str in members:
         return Literal[suggests] | str | None, {"show_choices": False}
     for member in members:
-        if name in ONE_EACH and get_origin(member) is Sequence:
+        if name in ONE_FILE_OPTIONS and get_origin(member) is Sequence:
             return list[Path], {"negative": ""}
         if get_origin(member) is Sequence:
             item = get_args(member)[0]
@@ -158,15 +158,15 @@ class OutputFormat:
 
     `pieces` is a function of a report, the options of `Output.options`, and the file (None for the terminal). It yields
     the text of the report in pieces, because the text may be long if there are many pairs. A markup language has a
-    `dialect` (a name in report/markup.py) instead of `pieces`. `within` names a more general format, whose file endings
-    are allowed, too, if the user chooses this format. Only commands that write reports have the formats with
-    `of_reports`; all commands have the other formats.
+    `dialect` (a name in report/markup.py) instead of `pieces`. `broader` is a more general format, whose endings are
+    allowed, too, if the user chooses this format. Only commands that write reports have the formats with `of_reports`;
+    all commands have the other formats.
     """
 
     endings: tuple[str, ...]
     pieces: Callable[[Report, Mapping[str, Any], Path | None], Iterable[str]] | None = None
     short: str | None = None
-    within: str | None = None
+    broader: str | None = None
     dialect: str | None = None
     of_reports: bool = False
 
@@ -188,16 +188,16 @@ OUTPUTS = {
     ),
     "csv": OutputFormat((".csv",), lambda report, *_: _room("data").csv_pieces(report)),
     "html": OutputFormat((".html", ".htm"), lambda report, *_: [report.to_html()]),
-    "github": OutputFormat((".github.md",), lambda report, *_: [report.to_github()], within="markdown"),
+    "github": OutputFormat((".github.md",), lambda report, *_: [report.to_github()], broader="markdown"),
     "appendix": OutputFormat(
         (".appendix.tex",),
         lambda report, options, path: [_room("latex").to_appendix(report, path, **options)],
-        within="latex",
+        broader="latex",
         of_reports=True,
     ),
     "systems-csv": OutputFormat((".systems.csv",), lambda report, *_: [report.to_csv(of="systems")], of_reports=True),
     "methods": OutputFormat(
-        (".methods.tex",), lambda report, *_: [report.to_methods()], within="latex", of_reports=True
+        (".methods.tex",), lambda report, *_: [report.to_methods()], broader="latex", of_reports=True
     ),
     "bibtex": OutputFormat((".bib",), lambda report, *_: [report.to_bibtex()], short="bib", of_reports=True),
 }
@@ -248,12 +248,12 @@ def _format_of(path: Path, chosen: str | None, known: Collection[str]) -> str:
     endings = {end: format for format, each in OUTPUTS.items() for end in each.endings}
     longest = max((end for end in endings if name.endswith(end)), key=len, default="")
     ending = endings.get(longest)
-    if chosen is not None and ending not in (chosen, OUTPUTS[chosen].within, None):
+    if chosen is not None and ending not in (chosen, OUTPUTS[chosen].broader, None):
         raise InputError(
             f"{path}: its ending says {ending}, but --format says {chosen}; leave --format out, or rename it"
         )
     if ending is None and chosen is None and path.suffix:
-        firsts = ", ".join(OUTPUTS[format].endings[0] for format in known if OUTPUTS[format].within is None)
+        firsts = ", ".join(OUTPUTS[format].endings[0] for format in known if OUTPUTS[format].broader is None)
         raise InputError(f"{path}: its ending names no format; expected one of {firsts}, or give --format")
     named = chosen or ending or "text"
     if named not in known:

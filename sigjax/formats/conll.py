@@ -123,7 +123,7 @@ def count_spans(
     >>> count_spans(gold, guess, start, "partial")["tp"]
     array([1.5])
     """
-    credit, starts = (_same_spans if match in ("strict", "exact") else _overlapping)(gold, predicted, match)
+    credit, starts = (_credit_equal_spans if match in ("strict", "exact") else _credit_overlaps)(gold, predicted, match)
     found = {"tp": (starts, credit), "predicted": (starts, None), "gold": (gold[0], None)}
     return {
         name: np.bincount(np.searchsorted(sentences, of, side="right") - 1, weights, len(sentences)).astype(float)
@@ -131,7 +131,7 @@ def count_spans(
     }
 
 
-def _same_spans(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[np.ndarray, np.ndarray]:
+def _credit_equal_spans(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[np.ndarray, np.ndarray]:
     """Compare spans by the rules strict and exact. Return two arrays `[predicted]`, one value for each predicted span.
 
     They are its credit (1 if it is right, else 0), and its first token.
@@ -142,7 +142,7 @@ def _same_spans(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[
     return (same.all(axis=0) if match == "strict" else same[0]).astype(float), predicted[0]
 
 
-def _overlapping(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[np.ndarray, np.ndarray]:
+def _credit_overlaps(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[np.ndarray, np.ndarray]:
     """Compare spans by the rules partial, fuzzy and type. Return two arrays, one value for each predicted span.
 
     They are the span's credit (from 0 to 1), and the first token of the gold span that it takes; without credit, its
@@ -283,8 +283,8 @@ class Tokens:
     """The positions of the tokens that no span may cross: the first tokens of sentences, or of documents (HIPE)."""
     documents: Sequence[str] | None = None
     """The document of each sentence, `[sentence]`; None if the file marks no documents."""
-    gold: Sequence[str] = ()
-    """The cells of the last column but one, `[token]`. They are gold tags if the file has gold tags and guesses."""
+    next_to_last: Sequence[str] = ()
+    """The cells of the next to last column, `[token]`: gold tags if the file has gold tags and guesses."""
     num_columns: int = 0
 
     def line_of(self, i: int) -> str:
@@ -521,8 +521,8 @@ def read_pairs(sources: Sources, options: Options) -> Reading:
     """Read files with the gold tag and the guess as the last two columns."""
     systems = {name: parse_columns(file, read_text(file)) for name, file in sources.chosen(options).items()}
     # A file with only two columns has no words: its first column has the gold tags.
-    words = [own.words if own.num_columns > 2 else [""] * len(own.gold) for own in systems.values()]
-    truths = [replace(own, words=its, tags=own.gold) for own, its in zip(systems.values(), words, strict=True)]
+    words = [own.words if own.num_columns > 2 else [""] * len(own.next_to_last) for own in systems.values()]
+    truths = [replace(own, words=its, tags=own.next_to_last) for own, its in zip(systems.values(), words, strict=True)]
     gold = truths[0]
     for truth in truths:
         _check_words(gold, truth)
@@ -562,7 +562,7 @@ def _check_guesses(gold: Tokens, systems: Iterable[Tokens]) -> None:
 def looks_pairs(_: str, head: bytes) -> bool:
     """Whether the last two columns look like tags of spans (a gold tag and a guess)."""
     tokens = head_tokens(head)
-    return tokens is not None and _mark_spans({*tokens.gold, *tokens.tags})
+    return tokens is not None and _mark_spans({*tokens.next_to_last, *tokens.tags})
 
 
 def looks_gold(name: str, head: bytes) -> bool:

@@ -164,7 +164,7 @@ class Format:
         found = set[str]()
         for pattern in filter(None, self.folder.split("|")):
             files = files_inside(folder, pattern)
-            found.update(each for each in files if pattern not in _SHARED or self.fits(*read_head(each)))
+            found.update(each for each in files if pattern not in _AMBIGUOUS_PATTERNS or self.fits(*read_head(each)))
         return sorted(found)
 
     def confirmed(self, files: Sequence[str], outputs: Sequence[str]) -> bool:
@@ -238,11 +238,11 @@ def _looks_csv(name: str, head: bytes) -> bool:
         return True
     if _is_packed_or_json(head) or b"\t" in first:
         return False
-    even = partial(_is_even, _row_lines(head))
-    return b"," in first or first.startswith(b"sep=") or any(map(even, (b";", b"|", b",")))
+    is_regular = partial(_same_mark_count, _row_lines(head))
+    return b"," in first or first.startswith(b"sep=") or any(map(is_regular, (b";", b"|", b",")))
 
 
-def _is_even(lines: Sequence[bytes], mark: bytes) -> bool:
+def _same_mark_count(lines: Sequence[bytes], mark: bytes) -> bool:
     """Whether all lines have the same number (above 0) of `mark`.
 
     If there are three or more lines, the first may be a title.
@@ -254,7 +254,7 @@ def _is_even(lines: Sequence[bytes], mark: bytes) -> bool:
 def _has_tabs(head: bytes) -> bool:
     """Whether the first line has tabs, or no comma while all other lines have the same number of tabs."""
     lines = _row_lines(head)
-    return b"\t" in _first_row(head) or (b"," not in _first_row(head) and _is_even(lines, b"\t"))
+    return b"\t" in _first_row(head) or (b"," not in _first_row(head) and _same_mark_count(lines, b"\t"))
 
 
 def _looks_spaced(_: str, head: bytes) -> bool:
@@ -297,7 +297,7 @@ def _looks_labels(name: str, head: bytes) -> bool:
     return all(len(line.split()) == 1 for line in lines) and _looks_texts(name, head)
 
 
-def _looks_paired(_: str, head: bytes) -> bool:
+def _looks_id_labels(_: str, head: bytes) -> bool:
     """Whether the first line may have labels by id.
 
     It begins with a bracket or #, or has marks between columns, or has at most two words.
@@ -331,7 +331,7 @@ def _looks_mqm(_: str, head: bytes) -> bool:
     return {"system", "rater", "category", "severity"} <= {name.strip().lower() for name in header.split("\t")}
 
 
-_SHARED = ("*.json", "results.json", "*/results.json")
+_AMBIGUOUS_PATTERNS = ("*.json", "results.json", "*/results.json")
 """File name patterns that several programs use, so that files are also checked by content."""
 DOCUMENTS = (".md", ".rst", ".log", ".html", ".yaml", ".yml", ".py", ".ipynb", ".pdf", ".png")
 """Endings of files that hold no results, gold labels or texts."""
@@ -393,7 +393,7 @@ _LOOKS: dict[str, Looks] = {
     "stm": either(looks_like(ending=".stm"), lines_like(rb"\s*;;.*|\s*(?:\S+\s+){3}[\d.]+\s.*")),
     "kaldi": lines_like(rb"\s*[^\s0-9\x80-\xff]*[0-9\x80-\xff].*"),
     "trn": either(looks_like(ending=".trn"), lines_like(rb"[^)]*\).*")),
-    "id-labels": _looks_paired,
+    "id-labels": _looks_id_labels,
     "labels": _looks_labels,
     "texts": _looks_texts,
     "excel": is_spreadsheet,

@@ -132,7 +132,7 @@ def looks_like_timbl(_: str, head: bytes) -> bool:
     tokens = head_tokens(head.replace(b",", b" ") if b" " not in head.partition(b"\n")[0] else head)
     if tokens is None or len(tokens.sentences) > 1 or tokens.num_columns < 3:
         return False
-    gold, predicted = tokens.gold, tokens.tags
+    gold, predicted = tokens.next_to_last, tokens.tags
     if any(map(_NUMBER.fullmatch, (*gold, *predicted))) or len(gold) < 2:
         return False
     return any(map(str.__eq__, gold, predicted))

@@ -31,7 +31,7 @@ _Value = TypeVar("_Value")
 _Key = TypeVar("_Key", bound=Hashable)
 
 UNKNOWN = "unknown"
-_SUCCESS = "success"
+_SUCCESS_SCORE = "success"
 """Name of the score that says whether a run passes, if there are several scores."""
 TOLERANCE = 1e-9
 """A mean may differ from the mean that the program published by this fraction."""
@@ -167,7 +167,7 @@ class Log:
         scores, readings, joined = dict[str, Collection[str]](), dict[str, Reading](), dict[str, list[Sheet]]()
         for (name, logs), own in zip(tasks.items(), of_tasks, strict=True):
             seen = joined[name] = []
-            scores[name], readings[name] = self._task(logs, notes, replace(own, seen=seen), alone=len(tasks) == 1)
+            scores[name], readings[name] = self._read_task(logs, notes, replace(own, seen=seen), alone=len(tasks) == 1)
         if options.seen is not None:
             options.seen[:] = chain.from_iterable(joined.values())
         if len(readings) == 1:
@@ -184,7 +184,7 @@ class Log:
 
         return evaluate
 
-    def _task(
+    def _read_task(
         self, results: Sequence[SystemLog], notes: tuple[str, ...], options: Options, *, alone: bool
     ) -> tuple[Collection[str], Reading]:
         """Return the names of a task's scores, and a function that evaluates the task by a score or a metric.
@@ -211,7 +211,7 @@ class Log:
             if options.metric == "mean" and options.counts is None and self.main in sheets[0].numbers:
                 options = replace(options, metric=self.main)
             if options.counts is None and isinstance(options.metric, str) and trial_metric(options.metric):
-                passed = next((name for name in (_SUCCESS, self.main) if name in sheets[0].numbers), None)
+                passed = next((name for name in (_SUCCESS_SCORE, self.main) if name in sheets[0].numbers), None)
                 options = replace(options, counts=passed and {"value": passed})
             options = self.adapt(options, list(sheets[0].numbers))
             for score in (options.metric, *(options.counts or {}).values()):

@@ -28,7 +28,7 @@ _SEGMENTS = ("doc_id", "docsegid", "doc_seg_id", "seg_id", "globalsegid", "segme
 """Possible names of the column with the number of a segment (in its document, if the file has documents)."""
 _TENTHS = {"major": 50, "minor": 10, "neutral": 0, "no-error": 0, "no error": 0}
 """Dict from the severity of an error to ten times its weight."""
-_PARTICULAR = {("major", "non-translation"): 250, ("minor", "fluency/punctuation"): 1}
+_CATEGORY_TENTHS = {("major", "non-translation"): 250, ("minor", "fluency/punctuation"): 1}
 """Dict from (severity, category) to ten times the weight, for errors of special categories and their subcategories."""
 _ATTENTION = "hotw"
 """Errors whose severity begins like this were planted to check the attention of raters."""
@@ -66,7 +66,7 @@ def _weight(where: str, category: str, severity: str) -> int:
             f"{where}: no weight for the severity {quote(severity)}; the weights are for major, minor, neutral and "
             "no-error (give other scores as a table)"
         )
-    found = (tenths for (own, part), tenths in _PARTICULAR.items() if own == kind and about.startswith(f"{part}/"))
+    found = (tenths for (own, part), tenths in _CATEGORY_TENTHS.items() if own == kind and about.startswith(f"{part}/"))
     return next(found, _TENTHS[kind])
 
 

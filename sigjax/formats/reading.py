@@ -317,15 +317,15 @@ def read_data(
         check(own)
         by = listed_metrics(options.metric) if metrics is None else list(metrics)
         if are_paths(data):
-            return _of_files(data, options, own, by, tasks=tasks)
+            return _evaluate_files(data, options, own, by, tasks=tasks)
         if isinstance(data, Mapping):
             if given := _tasks(data):
-                return suite_of({name: _chosen(own, options) for name, own in given.items()})
-            check_meant(options, "arrays, which Evaluation.from_arrays takes with ids and clusters", _OF_ARRAYS)
+                return suite_of({name: _with_only(own, options) for name, own in given.items()})
+            check_meant(options, "arrays, which Evaluation.from_arrays takes with ids and clusters", _ARRAY_OPTIONS)
             own = replace(own, missing=options.missing)  # the caller's default is only for files and frames
-            return [_of_arrays(data, replace(own, metric="mean" if each is None else each)) for each in by]
+            return [_evaluate_arrays(data, replace(own, metric="mean" if each is None else each)) for each in by]
         if isinstance(data, EvaluationRecord | Sequence):
-            return _chosen(list_evaluations(data), options)
+            return _with_only(list_evaluations(data), options)
         if not hasattr(type(data), "columns"):  # data frames have columns
             raise InputError(
                 "data must be an Evaluation, a dict of one array per system, a data frame, or the path of a table, "
@@ -336,7 +336,7 @@ def read_data(
         return [read_frame(data, each, options, **more) for each in by]
 
 
-def _of_files(
+def _evaluate_files(
     data: Any, given: ReadOptions, options: Options, by: Sequence[AnyMetric | None], *, tasks: bool
 ) -> list[EvaluationRecord]:
     """Return the evaluations of files by each metric in `by`.
@@ -361,11 +361,11 @@ def _of_files(
     return evaluations
 
 
-_OF_ARRAYS = frozenset(("metric", "missing", "only", "lower_is_better", "higher_is_better"))
+_ARRAY_OPTIONS = frozenset(("metric", "missing", "only", "lower_is_better", "higher_is_better"))
 """Options of `read` that have a meaning for arrays."""
 
 
-def _of_arrays(arrays: Mapping[Any, Any], options: Options) -> EvaluationRecord:
+def _evaluate_arrays(arrays: Mapping[Any, Any], options: Options) -> EvaluationRecord:
     """Make the evaluation of one array per system."""
     check_directions(options)
     if options.only is not None:
@@ -374,7 +374,7 @@ def _of_arrays(arrays: Mapping[Any, Any], options: Options) -> EvaluationRecord:
     return directed(Evaluation.from_arrays(arrays, metric=options.metric, missing=options.missing), options)
 
 
-def _chosen(evaluations: Sequence[EvaluationRecord], options: ReadOptions) -> list[EvaluationRecord]:
+def _with_only(evaluations: Sequence[EvaluationRecord], options: ReadOptions) -> list[EvaluationRecord]:
     """Select the systems that the option `only` names from evaluations."""
     check_meant(options, "an Evaluation, which is read already", ("only",))
     return [each if options.only is None else select(each, options.only) for each in evaluations]
@@ -534,7 +534,7 @@ def reader_for(sources: Sources, reader: str | None, records: str | None) -> str
 
 def read_as(format: table.Format, sources: Sources, options: Options) -> table.ByTask:
     """Read the files as this format. Return the function from options with a metric to evaluations by task."""
-    _check_particular(format, options)
+    _check_format_options(format, options)
     if format.takes == "systems" or format.folder or (format.parts and (sources.systems or len(sources.files) > 1)):
         if not sources.systems:
             sources = Sources((), *name_systems(sources.files))
@@ -555,21 +555,21 @@ def read_as(format: table.Format, sources: Sources, options: Options) -> table.B
     return evaluate
 
 
-_PARTICULAR = frozenset(
+_FORMAT_OPTIONS = frozenset(
     (
         *("filter", "runs", "system_column", "score_column", "gold", "prediction"),
         *("where", "transpose", "melt", "records", "systems"),
     )
 )
 """Options of `read` that only some formats use."""
-_OF_TABLES = frozenset(("counts", "decimal", "id_column", "ignore", "lexicon", "thousands"))
+_COLUMN_OPTIONS = frozenset(("counts", "decimal", "id_column", "ignore", "lexicon", "thousands"))
 """Options of `read` that formats with gold files do not use, because their instances have no columns."""
 
 
-def _check_particular(format: table.Format, options: Options) -> None:
+def _check_format_options(format: table.Format, options: Options) -> None:
     """Raise an error for options that this format does not use."""
-    particular = (_PARTICULAR | _OF_TABLES if format.takes == "gold" else _PARTICULAR) - format.options
-    check_meant(options, f"the format {format.name}", options_of(ReadOptions).keys() - particular)
+    unused = (_FORMAT_OPTIONS | _COLUMN_OPTIONS if format.takes == "gold" else _FORMAT_OPTIONS) - format.options
+    check_meant(options, f"the format {format.name}", options_of(ReadOptions).keys() - unused)
     if options.unit == "response" and "unit" not in format.options:
         takers = ", ".join(name for name, each in table.all_formats().items() if "unit" in each.options)
         raise InputError(

@@ -276,7 +276,9 @@ _ALTERNATIVES = re.compile(r"\{[^{}/]*/[^{}]*\}")
 _SPEAKER = re.compile(r"[^_-]+(?=[_-])")
 _ID = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
 _PART = re.compile(r"[A-Za-z]+|[0-9]+|[^A-Za-z0-9]+")
-_NO_ID = re.compile(r"[A-Za-z]?\d+(?:[.-]\d+)?[A-Za-z]{0,2}|\d{1,4}[-.]\d\d?[-.]\d{1,4}(?:T.*)?|v?\d+(?:\.\d+)+")
+_NUMBER_OR_DATE = re.compile(
+    r"[A-Za-z]?\d+(?:[.-]\d+)?[A-Za-z]{0,2}|\d{1,4}[-.]\d\d?[-.]\d{1,4}(?:T.*)?|v?\d+(?:\.\d+)+"
+)
 """Pattern of numbers, dates and versions in texts, which are no ids: 3, Q3, 3rd, 1990s, 2-1, 2026-01-31, v1.2.3."""
 _LEAST_ID, _LEAST_PARTS, _LEAST_NUMBERS = 8, 3, 10
 """Limits for ids. A text with `_LEAST_ID` characters and `_LEAST_PARTS` runs (of letters, digits or marks) is no
@@ -387,7 +389,7 @@ def _pattern(id: str) -> str:
 def _may_be(ids: Sequence[str]) -> bool:
     """Whether words may be ids: all have digits, and none is a number, a date or a version."""
     with_digits = all(_ID.fullmatch(id) and re.search("[0-9]", id) for id in ids)
-    return bool(ids) and with_digits and not any(_NO_ID.fullmatch(id) for id in ids)
+    return bool(ids) and with_digits and not any(_NUMBER_OR_DATE.fullmatch(id) for id in ids)
 
 
 def _must_be(ids: Sequence[str]) -> bool:
@@ -415,7 +417,7 @@ def looks_like_trn(name: str, head: bytes) -> bool:
     return name.endswith(".trn") or _may_be(_ids(_split_trn, _head(head)))
 
 
-def _confirmed(reader: str, split: Split, files: Sequence[str], outputs: Sequence[str]) -> bool:
+def _are_transcripts(reader: str, split: Split, files: Sequence[str], outputs: Sequence[str]) -> bool:
     """Whether files are transcripts with ids, by the rules under "Recognition" at the top of this module.
 
     Raise an error if the files satisfy these rules almost, but not quite.
@@ -444,7 +446,7 @@ def _confirmed(reader: str, split: Split, files: Sequence[str], outputs: Sequenc
     return False
 
 
-are_kaldi, are_trn = partial(_confirmed, "kaldi", _split_kaldi), partial(_confirmed, "trn", _split_trn)
+are_kaldi, are_trn = partial(_are_transcripts, "kaldi", _split_kaldi), partial(_are_transcripts, "trn", _split_trn)
 
 
 def _ids_of(split: Split, file: str) -> list[str]:

@@ -28,11 +28,11 @@ from sigjax.records import Array, InputError, SampleMetric
 from sigjax.records.metric import Standard
 
 _EPSILON = float(np.finfo(np.float64).eps)
-_LOOKS = 8
+_NUM_RESAMPLES = 8
 """Number of random resamples on which rounding errors are measured."""
 _MARGIN = 64.0
 """Safety factor: the bound on rounding errors is the measured error multiplied by this number."""
-_DROWNED = 2.0**-20
+_MOST_ROUNDING = 2.0**-20
 """A metric raises an error if the rounding error of its score exceeds this fraction of the score.
 
 Otherwise rounding could hide differences. If the score is 0 except for rounding, the limit is the square of this
@@ -62,7 +62,7 @@ def system_roundings(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
     if metric.rounding is not None:
         return np.array([metric.rounding(*of_system) for of_system in columns])
     rng, number = np.random.default_rng(0), columns.shape[2]
-    draws: list[np.ndarray] = [np.arange(number), *rng.integers(number, size=(_LOOKS, number))]
+    draws: list[np.ndarray] = [np.arange(number), *rng.integers(number, size=(_NUM_RESAMPLES, number))]
     return np.array([_measured(metric, [of_system[:, draw] for draw in draws]) for of_system in columns])
 
 
@@ -73,7 +73,7 @@ def pair_rounding(metric: SampleMetric, a: np.ndarray, b: np.ndarray) -> float:
     """
     if metric.rounding is not None:
         return metric.rounding(*np.concatenate([a, b], axis=1))
-    masks = np.random.default_rng(0).integers(2, size=(_LOOKS, a.shape[1])) == 1
+    masks = np.random.default_rng(0).integers(2, size=(_NUM_RESAMPLES, a.shape[1])) == 1
     return _measured(metric, [np.where(mask, *pair) for mask in masks for pair in ((a, b), (b, a))])
 
 
@@ -95,7 +95,7 @@ def _measured(metric: SampleMetric, tables: Sequence[np.ndarray]) -> float:
             continue
         if np.isfinite(score) and np.isfinite(again):
             largest, moved = max(largest, abs(score)), max(moved, abs(score - again))
-    if moved > _DROWNED * max(largest, _DROWNED * min(1.0, size, size * size)):
+    if moved > _MOST_ROUNDING * max(largest, _MOST_ROUNDING * min(1.0, size, size * size)):
         raise InputError(
             f"metric {metric.name!r} differs by {moved:.3g} between two orders of the same instances; it must not "
             "depend on their order, nor lose its digits in rounding"
@@ -421,7 +421,7 @@ def kendall(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> np
     squares = whole.sum(axis=-1) ** 2
     # Twice the number of pairs with different predictions (`by_p`), with different gold values (`by_g`), and with
     # different predictions or different gold values (`by_both`).
-    by_p, by_g, by_both = (squares - (_of_groups(codes, whole) ** 2).sum(axis=-1) for codes in (p, g, both))
+    by_p, by_g, by_both = (squares - (_counts_by_code(codes, whole) ** 2).sum(axis=-1) for codes in (p, g, both))
     order = np.argsort(both)
     difference = by_p + by_g - by_both - 4 * _inversions(g[order], np.take(whole, order, axis=-1))
     return difference / np.sqrt(by_p * 1.0 * by_g)
@@ -454,11 +454,11 @@ def _doubled_ranks(column: np.ndarray, weights: np.ndarray) -> np.ndarray:
     These are whole numbers.
     """
     codes = np.unique(column, return_inverse=True)[1]
-    up_to = sums_before(_of_groups(codes, weights))
+    up_to = sums_before(_counts_by_code(codes, weights))
     return np.take(up_to[..., :-1] + up_to[..., 1:] - up_to[..., -1:], codes, axis=-1)
 
 
-def _of_groups(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _counts_by_code(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """For each distinct code, in ascending order, the number of drawn instances with it, `[..., distinct code]`."""
     order = np.argsort(codes)
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))

@@ -412,9 +412,9 @@ MATCHES = (
 )
 
 
-_SMALL, _TIES = 2.0**22, 2.0**42
-"""Limits on the sums of whole numbers. Below `_SMALL`, rounding errors are far below 1, so the numbers do not count as
-large. From `_TIES` on, rounding errors may hide ties, so the numbers count as large."""
+_SMALL_SUM, _SUM_HIDING_TIES = 2.0**22, 2.0**42
+"""Limits on the sums of whole numbers. Below `_SMALL_SUM`, rounding errors are far below 1, so the numbers do not count
+as large. From `_SUM_HIDING_TIES` on, rounding errors may hide ties, so the numbers count as large."""
 _LARGE = 2.0**16
 """Numbers count as large if they are at least this many times the differences between systems or instances."""
 _ROUNDING = 2.0**-51
@@ -456,7 +456,7 @@ def shifted(evaluation: EvaluationRecord) -> Shifted | None:
     if metric.score is None or metric.score not in (mean_score, ratio_score) or metric.bounds != _ANY:
         return None
     stats = evaluation.stats
-    if stats.dtype.kind == "i" and float(np.abs(stats[..., 0]).max()) * stats.shape[1] < _SMALL:
+    if stats.dtype.kind == "i" and float(np.abs(stats[..., 0]).max()) * stats.shape[1] < _SMALL_SUM:
         return None
     if (stats[..., 1] <= 0).any():
         return None
@@ -464,21 +464,21 @@ def shifted(evaluation: EvaluationRecord) -> Shifted | None:
     if not _are_large(numbers):
         return None
     values, counts, _ = numbers
-    own = _middles(values, counts)
-    shared = _shared(evaluation, values, counts)
-    shared = own[:1] * counts if shared is None else shared
-    shifts, scores = own[:, 0] / numbers.scale, _subtracted(evaluation, numbers, own * counts)
+    centres = _centres(values, counts)
+    shared = _instance_shifts(evaluation, values, counts)
+    shared = centres[:1] * counts if shared is None else shared
+    shifts, scores = centres[:, 0] / numbers.scale, _subtracted(evaluation, numbers, centres * counts)
     if values.dtype.kind == "i" == counts.dtype.kind:
         sums = ((sum(top.tolist()), sum(bottom.tolist())) for top, bottom in zip(values, counts, strict=True))
         means = np.array([float(Fraction(top, bottom * numbers.scale)) for top, bottom in sums])
     else:
         means = shifts + metric.score(scores.stats.sum(axis=1))
     left = values - shared
-    spreads = _subtracted(evaluation, numbers, shared + _middles(left, counts) * counts)
+    spreads = _subtracted(evaluation, numbers, shared + _centres(left, counts) * counts)
     return Shifted(_subtracted(evaluation, numbers, shared), spreads, scores, shifts, means)
 
 
-def _shared(evaluation: EvaluationRecord, values: np.ndarray, counts: np.ndarray) -> np.ndarray | None:
+def _instance_shifts(evaluation: EvaluationRecord, values: np.ndarray, counts: np.ndarray) -> np.ndarray | None:
     """Return a shift `[instance]` that all systems share, equal for all runs of an instance.
 
     Return None if the systems differ in their counts, or if runs have other counts than 1.
@@ -541,7 +541,7 @@ def _numbers_of(evaluation: EvaluationRecord) -> _Numbers:
     return _Numbers(values, counts, 1)
 
 
-def _middles(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
+def _centres(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Return a number near the mean of each system, `[system, 1]`; 0 if its product with a count might be rounded."""
     if counts.dtype.kind != "i":
         return np.zeros((len(values), 1))
@@ -567,16 +567,16 @@ def _are_large(numbers: _Numbers) -> bool:
     values, counts, scale = numbers
     if whole := values.dtype.kind == "i":
         sums = np.abs(values).sum(axis=1, dtype=np.float64).max()
-        if sums < _SMALL or (scale == 1 and sums >= _TIES):
-            return bool(sums >= _SMALL)
+        if sums < _SMALL_SUM or (scale == 1 and sums >= _SUM_HIDING_TIES):
+            return bool(sums >= _SMALL_SUM)
     else:  # scaled, so that squares stay within the range of a double
         values = np.ldexp(values, -math.frexp(float(np.abs(values).max()))[1])
     least, sizes = 0.0 if whole else _ROUNDING, _norms(values)
-    apart = _norms(values - _middles(values, counts) * counts)
-    return bool(_is_small(apart, sizes, least).any()) or _differ_little(values, least)
+    apart = _norms(values - _centres(values, counts) * counts)
+    return bool(_is_small(apart, sizes, least).any()) or _any_close_pair(values, least)
 
 
-def _differ_little(values: np.ndarray, least: float) -> bool:
+def _any_close_pair(values: np.ndarray, least: float) -> bool:
     """Whether some two systems differ by numbers that are small, or vary little, compared with their `values`.
 
     Values are `[system, instance]`.

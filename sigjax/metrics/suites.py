@@ -16,7 +16,7 @@ from sigjax.metrics.ratios import MEAN, mean_score, shifted
 from sigjax.records import Array, EvaluationRecord, InputError, Note, Score
 
 SUITE = "suite"
-_LARGEST = 2**40
+_LARGEST_WEIGHTED = 2**40
 """Weights are whole numbers if no weighted score exceeds this limit, since exact tests need whole numbers. Otherwise
 weights are fractions."""
 
@@ -107,8 +107,8 @@ def _pooled(name: str, tasks: Sequence[str], evaluations: Sequence[EvaluationRec
     sizes = np.concatenate([np.full(each.num_instances, each.num_instances) for each in evaluations])
     task = np.repeat(np.arange(len(evaluations)), [each.num_instances for each in evaluations])
     scores = np.concatenate([values for each in evaluations if (values := instance_scores(each)) is not None], axis=1)
-    is_even = all(_is_even(each) for each in evaluations)
-    stats, score, stat_names = (_weighted if is_even else _task_statistics)(scores, sizes, task)
+    are_equal = all(_has_equal_units(each) for each in evaluations)
+    stats, score, stat_names = (_weighted if are_equal else _task_statistics)(scores, sizes, task)
     higher = evaluations[0].metric.higher_is_better
     portable = score is mean_score
     metric = replace(MEAN, name=name, score=score, stat_names=stat_names, higher_is_better=higher, portable=portable)
@@ -138,7 +138,7 @@ def _labels(label: str, tasks: Sequence[str], evaluations: Sequence[EvaluationRe
     return tuple(labels)
 
 
-def _is_even(evaluation: EvaluationRecord) -> bool:
+def _has_equal_units(evaluation: EvaluationRecord) -> bool:
     """Whether all units (clusters or instances) have equally many instances, so that every draw has the same number."""
     units = evaluation.unit_labels
     return units is None or len(set(Counter(units).values())) == 1
@@ -152,7 +152,9 @@ def _weighted(scores: np.ndarray, sizes: np.ndarray, task: np.ndarray) -> tuple[
     resample. So only the weighted score varies, and exact tests are possible.
     """
     multiple = lcm(*np.unique(sizes).tolist())
-    whole = bool((scores == np.rint(scores)).all()) and multiple * max(1.0, float(np.abs(scores).max())) < _LARGEST
+    whole = (
+        bool((scores == np.rint(scores)).all()) and multiple * max(1.0, float(np.abs(scores).max())) < _LARGEST_WEIGHTED
+    )
     weights = multiple // sizes if whole else len(sizes) / (len(np.unique(task)) * sizes)
     stats = np.stack(np.broadcast_arrays(scores * weights, weights * 1.0), axis=-1)
     return stats.astype(np.int64) if whole else stats, mean_score, ("value", "count")

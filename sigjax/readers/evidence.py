@@ -59,21 +59,21 @@ class Role:
     Attributes:
         columns: the names of the columns; empty if no column has the role.
         evidence: "told" (by an option), "named" (by the lexicon) or "shaped" (by the values of the columns).
-        said: what a note says about the role. If it is empty, the note lists the columns.
+        phrase: what a note says about the role. If it is empty, the note lists the columns.
     """
 
     columns: tuple[str, ...] = ()
     evidence: Evidence = "shaped"
-    said: str = ""
+    phrase: str = ""
 
     def __str__(self) -> str:
         """Return what a note says about the role, such as "from column 'id'"."""
-        return self.said or f"from {'column ' * (len(self.columns) == 1)}{listing(self.columns, SHOWN)}"
+        return self.phrase or f"from {'column ' * (len(self.columns) == 1)}{listing(self.columns, SHOWN)}"
 
 
-def role(names: Sequence[str], told: object = None, *, named: bool = False, said: str = "") -> Role:
+def role(names: Sequence[str], told: object = None, *, named: bool = False, phrase: str = "") -> Role:
     """Make a role; the evidence is "told" if `told` is true, else "named" if `named` is true, else "shaped"."""
-    return Role(tuple(names), "told" if told else "named" if named else "shaped", said)
+    return Role(tuple(names), "told" if told else "named" if named else "shaped", phrase)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,13 +115,13 @@ class TableReading:
         """Yield the name and the `Role` of each role that has columns, or words for a note."""
         named = {"systems": self.system, "ids": self.id, "scores": self.score, "runs": self.run, "folds": self.fold}
         for name, own in (*self.others, *named.items(), ("clusters", self.cluster), ("tasks", self.task)):
-            if own.columns or own.said:
+            if own.columns or own.phrase:
                 yield name, own
 
     def note(self) -> str:
         """Return a note that says which columns were used for which roles."""
         about = [*self.others, ("systems", self.system), ("instance ids", self.id), ("scores", self.score)]
-        parts = [f"{what} {own}" for what, own in about if own.columns or own.said]
+        parts = [f"{what} {own}" for what, own in about if own.columns or own.phrase]
         parts += [self.direction] * bool(self.direction)
         parts += [f"not used {listing(self.ignored, SHOWN)}"] if self.ignored else []
         return f"read from the table: {'; '.join(parts)} (options: {self.options})"
@@ -215,7 +215,7 @@ def answered(question: Question, attempt: Callable[[Options], EvaluationRecord],
     if not given and further:
         given = [(way, _typed(way)) for way in further[:MOST_WAYS]]
         given[-1] = (given[-1][0], f"{given[-1][1]} (more is asked then)")
-    *first, last = [said for _, said in given] or [""]
+    *first, last = [phrase for _, phrase in given] or [""]
     either = f"{', '.join(first)} or {last}" if first else last
     parts = [question.text, f"give {either}" if last else "", question.otherwise]
     asked = Asked("; ".join(filter(None, parts)).replace("?; ", "? "))
@@ -240,7 +240,7 @@ def compared(evaluation: EvaluationRecord, sheets: Sequence[Any]) -> str:
     return f"{count} system{'s' * (count != 1)}: {some}; {rows:,} row{'s' * (rows != 1)} joined by {by}"
 
 
-FEWEST = 3
+FEWEST_ROWS = 3
 """A column of consecutive integers is taken for row numbers only if the table has at least this many rows."""
 
 
@@ -277,31 +277,31 @@ def find_ids(
         system: the column of systems in a long table, else None.
     """
     if options.runs is not None and (fixed := options.strata) in table.columns:
-        if tells_apart(table, fixed or "", options, system):
+        if distinguishes_rows(table, fixed or "", options, system):
             return fixed  # `strata` names tasks, and `runs` the runs within each task
     named = [name for name in named if is_id_name(name) or name in table.index]
     must = [*first, *(name for name in named if name.strip().lower() == "id")]
     sure = [name for name in named if name in table.index or is_sure_id(name)]
     plain = [name for name in dict.fromkeys([*must, *sure, *named]) if not is_numbering(name)]
     must = [name for name in must if name in plain]
-    good = [name for name in (*plain, *filter(is_numbering, named)) if tells_apart(table, name, options, system)]
+    good = [name for name in (*plain, *filter(is_numbering, named)) if distinguishes_rows(table, name, options, system)]
     return next(iter([*(name for name in good if name in plain), *must, *good, *first]), None)
 
 
-def tells_apart(table: DataTable, name: str, options: Options, system: str | None = None) -> bool:
+def distinguishes_rows(table: DataTable, name: str, options: Options, system: str | None = None) -> bool:
     """Whether the rows of the same system and run all have different values in the column `name`."""
     keys = [table.columns[key] for key in (name, options.runs, system) if key is not None and key in table.columns]
     return len(set(zip(*keys, strict=True))) == len(table.lines)
 
 
-def numbers_rows(table: DataTable, name: str, system: str | None = None) -> bool:
+def holds_row_numbers(table: DataTable, name: str, system: str | None = None) -> bool:
     """Whether a column counts the rows of the table, or of each system, from 0 or 1.
 
     If the column is named like an order (rank, step), its integers may be in any order.
 
     >>> from sigjax.readers.table import DataColumn
     >>> table = DataTable("t.csv", {"a": DataColumn(["0", "1", "2"]), "rank": DataColumn(["2", "1", "3"])}, [2, 3, 4])
-    >>> numbers_rows(table, "a"), numbers_rows(table, "rank")
+    >>> holds_row_numbers(table, "a"), holds_row_numbers(table, "rank")
     (True, True)
     """
     values = table.columns[name].parsed
@@ -313,7 +313,7 @@ def numbers_rows(table: DataTable, name: str, system: str | None = None) -> bool
 
     def counts(own: np.ndarray) -> bool:
         own = np.sort(own) if any_order else own
-        return bool(len(own) >= FEWEST and own[0] in (0, 1) and np.all(np.diff(own) == 1))
+        return bool(len(own) >= FEWEST_ROWS and own[0] in (0, 1) and np.all(np.diff(own) == 1))
 
     if counts(values):
         return True
@@ -347,7 +347,7 @@ def common_words(tables: Sequence[DataTable], free: Sequence[str], options: Opti
             or any(table.columns[name].nested for table in tables)
         ):
             continue
-        if not all(tells_apart(table, name, options, system) for table in tables):
+        if not all(distinguishes_rows(table, name, options, system) for table in tables):
             continue
         cells = [table.columns[name] for table in tables]
         if not all(cell.strip() for own in cells for cell in own):
@@ -364,7 +364,7 @@ def common_words(tables: Sequence[DataTable], free: Sequence[str], options: Opti
     return CommonWords(shared, next(iter(shares), None) if shared is None else None)
 
 
-def same_pairs(tables: Sequence[DataTable], ids: Sequence[str], name: str, system: str | None) -> bool:
+def has_one_word_per_id(tables: Sequence[DataTable], ids: Sequence[str], name: str, system: str | None) -> bool:
     """Whether an id has the same word in the column `name` wherever it occurs. `ids` names the ids of each table."""
     known: dict[str, str] = {}
     return all(
@@ -400,8 +400,8 @@ def chosen_ids(
         named.append(find_ids(table, options, first, names, system))
     weak = [
         own is None
-        or numbers_rows(table, own, system)
-        or not tells_apart(table, own, options, system)
+        or holds_row_numbers(table, own, system)
+        or not distinguishes_rows(table, own, options, system)
         or not (lexicon.is_id_name(own) or own in table.index)
         for table, own in zip(tables, named, strict=True)
     ]
@@ -414,10 +414,10 @@ def chosen_ids(
         sure = len(keys) == len(tables) and all(
             lexicon.is_sure_id(own) and not lexicon.is_numbering(own) for own in keys
         )
-        unique = all(tells_apart(t, own, options, system) for t, own in zip(tables, keys, strict=False))
-        if not (sure and unique and same_pairs(tables, keys, common.shared, system)):
+        unique = all(distinguishes_rows(t, own, options, system) for t, own in zip(tables, keys, strict=False))
+        if not (sure and unique and has_one_word_per_id(tables, keys, common.shared, system)):
             return [common.shared] * len(tables), "named" if lexicon.is_id_name(common.shared) else "shaped"
-    if common.other is not None and (system is not None or len(tables) > 1) and not _named_so(named):
+    if common.other is not None and (system is not None or len(tables) > 1) and not _are_all_id_names(named):
         raise InputError(
             f"{tables[0].file}: column {quote(common.other)} tells the rows of each system apart, but systems have no "
             f"value of it in common, and rows are not joined by their numbers then; expected results on the same "
@@ -443,10 +443,10 @@ def _may_name_rows(table: DataTable, name: str) -> bool:
     differ.
     """
     words = table.columns[name]
-    return words.is_words() and not may_be_system(name) and (len(table.lines) < FEWEST or len({*words}) > 1)
+    return words.is_words() and not may_be_system(name) and (len(table.lines) < FEWEST_ROWS or len({*words}) > 1)
 
 
-def _named_so(named: Sequence[str | None]) -> bool:
+def _are_all_id_names(named: Sequence[str | None]) -> bool:
     """Whether all names are names of id columns, and none is a name for row numbers.
 
     If a name is None, this is false.
@@ -467,7 +467,7 @@ def _repeated_ids(tables: Sequence[DataTable], free: Sequence[str], options: Opt
         if all(name in table.columns and not table.columns[name].nested for table in tables) and not is_text_name(name):
             for trial in trials:
                 asked = replace(options, runs=trial)
-                if all(trial in t.columns and tells_apart(t, name, asked, system) for t in tables):
+                if all(trial in t.columns and distinguishes_rows(t, name, asked, system) for t in tables):
                     found[name] = is_id_name(name)
     return max(found, key=lambda name: found[name], default=None)
 
@@ -487,7 +487,7 @@ def _unnamed_ids(tables: Sequence[DataTable], free: Sequence[str], system: str |
         for name in free
         if len(tables) == 1 or is_fold(name) or is_trial(name) or not is_property(name, beside_ids=True)
         if all(name in table.columns for table in tables)
-        and all(tells_apart(table, name, options, system) for table in tables)
+        and all(distinguishes_rows(table, name, options, system) for table in tables)
     }
     fewest = min(distinct, key=distinct.__getitem__, default=None)
     if system is not None:
@@ -498,7 +498,7 @@ def _unnamed_ids(tables: Sequence[DataTable], free: Sequence[str], system: str |
 
 def _refuse_steps(table: DataTable, ids: str | None, free: Sequence[str], system: str | None) -> None:
     """Refuse the steps of a run as instances. This is not called if the user named them as ids."""
-    by_row = ids is None or numbers_rows(table, ids, system)
+    by_row = ids is None or holds_row_numbers(table, ids, system)
     steps = [ids] if ids is not None and is_step(ids) else [name for name in free if by_row and is_step(name)]
     for ids in (name for name in steps if not table.columns[name].is_words() and len({*table.columns[name]}) > 1):
         raise InputError(
@@ -517,22 +517,21 @@ system."""
 _SURE_ACCIDENT = 0.6
 """The same limit as `_ACCIDENT`, for two columns that have the same sum in all rows. It is larger, because two systems
 are hardly ever complements: systems agree on easy instances."""
-_FEWEST = 3
+_FEWEST_RELATED = 3
 """Relations between columns are sought only if there are at least this many rows. In a single row, every column is a
 multiple of every other column."""
 _FEWEST_ALIKE = 5
 """With fewer rows than this, it may be an accident that two columns have the same sum in all rows, that ranks have
 ties, or that ranges do not overlap."""
-_MOST, _ROWS = 24, 1000
-"""`_MOST`: at most this many columns are compared in triples. `_ROWS`: about this many of their rows are used at
-most."""
+_MOST_COLUMNS, _MOST_ROWS = 24, 1000
+"""At most `_MOST_COLUMNS` columns are compared in triples, and about `_MOST_ROWS` of their rows."""
 _DECIMALS = range(1, 7)
 
 
 class DerivedColumn(NamedTuple):
     """How a column is related to other columns."""
 
-    said: str
+    relation: str
     """The relation as the end of a sentence that begins with the column's name: "is the mean of 'A' and 'B'"."""
     sure: bool
     """Whether this column is certainly the derived one. In a sum or a difference, any of the three columns may be
@@ -548,19 +547,20 @@ def made_of_others(columns: Mapping[str, np.ndarray]) -> dict[str, DerivedColumn
 
     >>> import numpy as np
     >>> a, b = np.array([0.4, 0.5, 0.9, 0.3]), np.array([0.2, 0.6, 0.7, 0.9])
-    >>> {name: made.said for name, made in made_of_others({"A": a, "B": b, "C": (a + b) / 2, "D": 1 - a}).items()}
+    >>> {name: made.relation for name, made in made_of_others({"A": a, "B": b, "C": (a + b) / 2, "D": 1 - a}).items()}
     {'D': "and 'A' have the same sum in all rows", 'C': "is the mean of 'A' and 'B'"}
     """
     found: dict[str, DerivedColumn] = {}
-    columns = {name: own[:: len(own) // _ROWS + 1] for name, own in columns.items()}
-    full = {name: own for name, own in columns.items() if len(own) >= _FEWEST and not np.isnan(own).any()}
-    if ranks := _ranks({name: own for name, own in columns.items() if len(own) >= _FEWEST}):
+    columns = {name: own[:: len(own) // _MOST_ROWS + 1] for name, own in columns.items()}
+    full = {name: own for name, own in columns.items() if len(own) >= _FEWEST_RELATED and not np.isnan(own).any()}
+    if ranks := _ranks({name: own for name, own in columns.items() if len(own) >= _FEWEST_RELATED}):
         return {
-            name: DerivedColumn(f"holds ranks, as {_named(ranks, name)} do", sure=True, ranks=True) for name in ranks
+            name: DerivedColumn(f"holds ranks, as {_listing_without(ranks, name)} do", sure=True, ranks=True)
+            for name in ranks
         }
-    names = list(full)[:_MOST]
-    for name, said, sure in _relations({name: columns[name] for name in names}):
-        found.setdefault(name, DerivedColumn(said, sure))
+    names = list(full)[:_MOST_COLUMNS]
+    for name, relation, sure in _relations({name: columns[name] for name in names}):
+        found.setdefault(name, DerivedColumn(relation, sure))
     return found
 
 
@@ -575,7 +575,7 @@ def _ranks(columns: Mapping[str, np.ndarray]) -> list[str]:
     ['A', 'B', 'C']
     """
     whole = {name: own for name, own in columns.items() if np.all(np.isnan(own) | ((own >= 1) & (2 * own % 1 == 0)))}
-    whole = {name: own for name, own in whole.items() if np.isfinite(own).sum() >= _FEWEST}
+    whole = {name: own for name, own in whole.items() if np.isfinite(own).sum() >= _FEWEST_RELATED}
     if len(whole) < 2 or not 2 <= max(float(np.nanmax(own)) for own in whole.values()) <= len(whole):
         return []
     every = np.stack(list(whole.values()))
@@ -630,7 +630,7 @@ def _relations(columns: Mapping[str, np.ndarray]) -> Iterator[tuple[str, str, bo
                 # If each of three columns follows from the other two, the last column is taken for the derived column.
                 if known is None or known[0] < k:
                     made[frozenset((i, j, k))] = k, f"is the {what} of {a} and {b}", what == "mean"
-    yield from ((names[k], said, sure) for k, said, sure in made.values())
+    yield from ((names[k], relation, sure) for k, relation, sure in made.values())
     for name, of in _SUMMARIES.items():
         for k in range(len(names)) if len(names) > (3 if name in ("mean", "sum") else 2) else ():
             others = [each for each in range(len(names)) if each != k]
@@ -669,7 +669,7 @@ def _agreement(numbers: np.ndarray) -> float:
     return max(alike, step / (step + float(np.ptp(numbers))))
 
 
-def _named(names: Sequence[str], but: str) -> str:
+def _listing_without(names: Sequence[str], but: str) -> str:
     return listing([name for name in names if name != but], 4)
 
 

@@ -33,11 +33,11 @@ from sigjax.metrics import (
 from sigjax.metrics.registry import as_numbers
 from sigjax.readers.evidence import Question, TableReading
 from sigjax.readers.lexicon import (
-    describes,
     is_fold,
     is_id_name,
     is_order,
     is_property,
+    is_statistic_name,
     is_summary,
     is_text_name,
     is_trial,
@@ -374,11 +374,11 @@ def join_sheets(
         order: the keys of all instances, in order. By default, this is the order of the sheets, including sheets of
             systems that are not compared. Resamples depend on the order, so that the option `only` must not change it.
     """
-    given, sheets = sheets, _chosen(sheets, options)
+    given, sheets = sheets, _compared_sheets(sheets, options)
     if options.seen is not None:
         options.seen[:] = sheets
     file, systems = sheets[0].file, tuple(sheet.system for sheet in sheets)
-    keys, rows = _match(sheets, _named(given, sheets) if order is None else order)
+    keys, rows = _match(sheets, _ordered_keys(given, sheets) if order is None else order)
     check_filled(file, filled=sum(map(len, rows)), rows=len(sheets), columns=len(keys), what="systems by instances")
     used = np.flatnonzero(np.bincount(np.concatenate(rows), minlength=len(keys)))
     labels = option_labels(options, partial(_instance_labels, sheets, keys, rows, used))
@@ -432,7 +432,7 @@ def join_sheets(
     return evaluate
 
 
-def _named(given: Sequence[Sheet], chosen: Sequence[Sheet]) -> Iterable[RowKey]:
+def _ordered_keys(given: Sequence[Sheet], chosen: Sequence[Sheet]) -> Iterable[RowKey]:
     """Return the keys of the chosen sheets, in the order of all given sheets. A key may occur several times."""
     every, own = (chain.from_iterable(_distinct_keys(sheets).values()) for sheets in (given, chosen))
     named = dict.fromkeys(own)
@@ -441,11 +441,11 @@ def _named(given: Sequence[Sheet], chosen: Sequence[Sheet]) -> Iterable[RowKey]:
 
 def labels_of(sheets: Sequence[Sheet], name: str) -> Sequence[str]:
     """Return the labels `[instance]` from the column `name` of the sheets; an instance without a label is refused."""
-    keys, rows = _match(sheets, _named(sheets, sheets))
+    keys, rows = _match(sheets, _ordered_keys(sheets, sheets))
     return _instance_labels(sheets, keys, rows, np.arange(len(keys)), name, Hint("cluster"))
 
 
-def _chosen(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
+def _compared_sheets(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
     """Return the sheets of the systems to compare, in the requested order."""
     by_system = {sheet.system: sheet for sheet in sheets}
     if len(by_system) < len(sheets):
@@ -505,10 +505,10 @@ def _check_once(sheet: Sheet, keys: Sequence[RowKey], rows: np.ndarray, systems:
             f"{sheet.line(second)}: instance {quote_key(sheet, keys[repeated[0]])} of system {quote(sheet.system)} is "
             f"also on {sheet.line(first).short}; ids must be unique in each run"
         )
-        raise _repeated(said, sheet, systems, equal=len({*np.bincount(rows).tolist()} - {0}) == 1)
+        raise _repeated_id_error(said, sheet, systems, equal=len({*np.bincount(rows).tolist()} - {0}) == 1)
 
 
-def _repeated(said: str, sheet: Sheet, systems: Collection[str], *, equal: bool) -> InputError:
+def _repeated_id_error(said: str, sheet: Sheet, systems: Collection[str], *, equal: bool) -> InputError:
     """Return the error for repeated ids.
 
     It advises a second column if that column distinguishes the rows with the same id. `said` is the beginning of the
@@ -670,11 +670,11 @@ def _with_zeros(values: np.ndarray, absent: np.ndarray, name: Name, metric: Metr
         if input in metric.optional_inputs:
             filled[:, :, j] = values[:, :, j]
         if input in metric.shared_inputs:
-            filled[:, :, j] = np.where(absent, _shared(values[:, :, j], absent, name, input), filled[:, :, j])
+            filled[:, :, j] = np.where(absent, _shared_values(values[:, :, j], absent, name, input), filled[:, :, j])
     return filled
 
 
-def _shared(values: np.ndarray, absent: np.ndarray, name: Name, input: str) -> np.ndarray:
+def _shared_values(values: np.ndarray, absent: np.ndarray, name: Name, input: str) -> np.ndarray:
     """Return the values `[instance]` of an input that all systems share, such as gold counts.
 
     If a system lacks an instance, all systems that have the instance must agree on its value.
@@ -712,7 +712,7 @@ def _summary_rows(ids: Sequence[Any]) -> list[int]:
     """Return the indices of the instances that are named like means or sums of others; none if all are named so."""
     found = [i for i, id in enumerate(ids) if is_summary(str(id))]
     if found:  # rows such as "std" count only beside a row such as "mean"
-        found = [i for i, id in enumerate(ids) if i in found or describes(str(id))]
+        found = [i for i, id in enumerate(ids) if i in found or is_statistic_name(str(id))]
     return found if len(found) < len(ids) else []
 
 

@@ -55,6 +55,7 @@ from sigjax.readers.predictions import OF_NUMBERS, label_columns, read_labelled,
 from sigjax.readers.rows import (
     NO_HEADER,
     direction_of,
+    join_tables,
     named_column,
     named_measure,
     numbered,
@@ -64,7 +65,6 @@ from sigjax.readers.rows import (
     score_columns,
     shaped,
     sheet_of,
-    together,
 )
 from sigjax.readers.table import DataTable, LazyColumns, is_missing, is_text, locate, number_column
 from sigjax.records import EvaluationRecord, Hint, InputError, Line
@@ -88,10 +88,10 @@ def read_tables(parse: Callable[..., DataTable], sources: Sources, options: Opti
         table = parse(sources.files[0], options, alone=True)
         (table,), options = _with_gold(parse, [table], options)
         return read_table(table, options)
-    return _asking(partial(_read_files, parse, sources), options)
+    return _read_or_ask(partial(_read_files, parse, sources), options)
 
 
-def _asking(read: Callable[[Options], Reading], options: Options) -> Reading:
+def _read_or_ask(read: Callable[[Options], Reading], options: Options) -> Reading:
     """Read a table by `read`. If its layout is unclear, raise an error that proposes options.
 
     sigjax tries the options first, so that the error can say what each of them compares.
@@ -126,7 +126,7 @@ def _read_files(parse: Callable[..., DataTable], sources: Sources, options: Opti
     tables = {name: parse(file, options, alone=False) for name, file in chosen.items()}
     labelled, options = _with_gold(parse, [*tables.values()], options)
     tables = dict(zip(tables, labelled, strict=True))
-    if found := together(tables, options):
+    if found := join_tables(tables, options):
         table, own, notes = found
         return _with_options(read_table(table, own), own, notes)
     made = [shaped(table, options) for table in tables.values()]
@@ -166,7 +166,7 @@ def read_table(table: DataTable, options: Options) -> Reading:
 
     It holds gold labels and predictions, or battles, or it is long (if a column holds the systems), else wide.
     """
-    return _asking(partial(_read_table, table), options)
+    return _read_or_ask(partial(_read_table, table), options)
 
 
 def _read_table(table: DataTable, options: Options) -> Reading:
@@ -308,12 +308,12 @@ def _wide_columns(table: DataTable, options: Options) -> TableReading:
         roles.check_runs(table, systems)
     reading = TableReading(
         layout="wide",
-        system=role(systems, told, said=listing(systems, roles.SHOWN)),
+        system=role(systems, told, phrase=listing(systems, roles.SHOWN)),
         id=role(
             [] if id_column is None else [id_column],
             options.id_column,
             named=lexicon.is_id_name(id_column),
-            said=ids_from(id_column),
+            phrase=ids_from(id_column),
         ),
         run=role([options.runs] if options.runs else [], told=True),
         cluster=role([options.cluster] if options.cluster else [], told=True),
@@ -553,8 +553,8 @@ def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> 
     winners = Role(tuple(columns[2:]), "named", f"from {listing(columns[2:])}")
     how = TableReading(
         layout="battles",
-        system=Role(said=listing(systems, roles.SHOWN)),
-        id=role([options.id_column] if options.id_column else [], told=True, said=ids_from(options.id_column)),
+        system=Role(phrase=listing(systems, roles.SHOWN)),
+        id=role([options.id_column] if options.id_column else [], told=True, phrase=ids_from(options.id_column)),
         metric=WIN_RATE,
         others=(("battles of", sides), ("winners", winners)),
         options="id_column, only",

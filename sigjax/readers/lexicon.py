@@ -373,7 +373,7 @@ def is_summary(name: str) -> bool:
     return lexicon().holds("summary", name)
 
 
-def describes(name: str) -> bool:
+def is_statistic_name(name: str) -> bool:
     """Whether a row is named like a statistic of columns that is not their mean: a deviation, a median or a count."""
     return lexicon().holds("describes", name)
 
@@ -393,10 +393,10 @@ def is_mean(word: str) -> bool:
     return lexicon().holds("mean", word)
 
 
-def is_made(name: str) -> bool:
+def is_other_aggregate(name: str) -> bool:
     """Whether a column is named like a statistic of other columns, but not like their mean.
 
-    >>> [name for name in ("accuracy_mean", "accuracy_standard_deviation", "acc_std", "f1") if is_made(name)]
+    >>> [name for name in ("accuracy_mean", "accuracy_standard_deviation", "acc_std", "f1") if is_other_aggregate(name)]
     ['accuracy_standard_deviation', 'acc_std']
     """
     return any(is_aggregate(word) and not is_mean(word) for word in words_of(name))

@@ -36,10 +36,10 @@ from sigjax.readers.evidence import (
     Role,
     TableReading,
     chosen_ids,
+    distinguishes_rows,
     find_ids,
     ids_from,
     role,
-    tells_apart,
     unused,
 )
 from sigjax.readers.join import Reading, Sheet, join_sheets
@@ -317,7 +317,9 @@ def with_gold(tables: Sequence[DataTable], gold: DataTable, options: Options) ->
     ]
     known, _ = chosen_ids(every, free, replace(options, runs=None), None)
     for table, ids in zip(every, known, strict=True):
-        sure = ids is not None and (options.id_column or lexicon.is_id_name(ids) or tells_apart(table, ids, options))
+        sure = ids is not None and (
+            options.id_column or lexicon.is_id_name(ids) or distinguishes_rows(table, ids, options)
+        )
         if not sure:
             raise unclear(table.file, "instance ids", "id_column", table.columns)
         check_named(table.file, "id_column", [ids], table.columns)
@@ -515,7 +517,7 @@ def read_labelled(tables: Mapping[str, tuple[DataTable, LabelColumns]], options:
     reading = TableReading(
         layout="predictions",
         system=role([columns.system], options.system_column, named=True) if columns.system else Role(),
-        id=role(named, options.id_column, named=lexicon.is_id_name(columns.ids), said=ids_from(columns.ids)),
+        id=role(named, options.id_column, named=lexicon.is_id_name(columns.ids), phrase=ids_from(columns.ids)),
         others=(("gold labels", gold), ("predictions", given)),
         ignored=tuple(unused(first, options, taken)),
         options="gold, prediction, id_column, ignore",
@@ -673,8 +675,10 @@ def evaluation_from_predictions(gold: Any, predictions: Any, *, metric: str, **l
     if len({own.dtype.kind == "b" for own in (truth, *predicted.values())}) > 1:  # True is 1
         truth, *others = (own.astype(int) if own.dtype.kind == "b" else own for own in (truth, *predicted.values()))
         predicted = dict(zip(predicted, others, strict=True))
-    right = _spelled("gold", truth)
-    systems = [Predicted(Sheet(name, "predictions", {}), right, _spelled(name, own)) for name, own in predicted.items()]
+    right = _label_texts("gold", truth)
+    systems = [
+        Predicted(Sheet(name, "predictions", {}), right, _label_texts(name, own)) for name, own in predicted.items()
+    ]
     made, columns, notes = _scored(systems, Options(metric=metric))
     mean = replace(METRICS["mean"], name=made, inputs=(made,))
     found = mean if made in ANSWERS else chosen_metric(Options(metric=made))
@@ -685,7 +689,7 @@ def evaluation_from_predictions(gold: Any, predictions: Any, *, metric: str, **l
     return evaluation_from_arrays(arrays, metric=found, notes=notes, **labels)
 
 
-def _spelled(name: str, labels: np.ndarray) -> list[str]:
+def _label_texts(name: str, labels: np.ndarray) -> list[str]:
     """Return labels `[instance]` as text; missing labels are refused."""
     for i, label in enumerate(given := labels.tolist()):
         if label is None or label != label:

@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sigjax.readers.evidence import (
-    FEWEST,
+    FEWEST_ROWS,
     Question,
     common_words,
+    distinguishes_rows,
     find_ids,
+    holds_row_numbers,
     made_of_others,
-    numbers_rows,
     other_scales,
-    tells_apart,
     unused,
 )
 from sigjax.readers.lexicon import (
@@ -105,7 +105,7 @@ class NumberProfile:
 
         Numbers up to 1 are small.
         """
-        if self.whole < 1 or self.values.size < FEWEST or self.size <= 1:
+        if self.whole < 1 or self.values.size < FEWEST_ROWS or self.size <= 1:
             return False
         unlike = [other for other in others if other is not self and not self.is_like(other)]
         few = sum(other.size <= 1 or other.whole < 0.5 for other in unlike)
@@ -261,7 +261,7 @@ def check_scores(tables: Sequence[DataTable], name: str) -> None:
 def check_common(evaluation: EvaluationRecord, file: str, name: str) -> None:
     """Refuse numbers that are equal in all systems, unless the user named their column or it is named like scores."""
     stats = evaluation.stats
-    alike = len(stats) > 1 and len(stats[0]) >= FEWEST and evaluation.present is None and (stats == stats[0]).all()
+    alike = len(stats) > 1 and len(stats[0]) >= FEWEST_ROWS and evaluation.present is None and (stats == stats[0]).all()
     if alike and not is_score(name):
         raise InputError(
             f"{file}: column {quote(name)} is the same for all systems, as gold labels are, and scores are not; "
@@ -272,7 +272,7 @@ def check_common(evaluation: EvaluationRecord, file: str, name: str) -> None:
 def _is_yes_or_no(table: DataTable, name: str) -> bool:
     """Whether a column holds only 0 and 1, and has at least a few rows."""
     values = table.columns[name].readable()
-    return not table.columns[name].verdicts and len(values) >= FEWEST and {*values.tolist()} <= {0.0, 1.0}
+    return not table.columns[name].verdicts and len(values) >= FEWEST_ROWS and {*values.tolist()} <= {0.0, 1.0}
 
 
 def check_turned(table: DataTable, systems: Sequence[str]) -> None:
@@ -319,7 +319,9 @@ def wide_roles(table: DataTable, options: Options) -> "WideRoles":
         ids = options.id_column or _wide_ids(table, options, [name for name in about if name not in told], told)
         return WideRoles(ids, tuple(told), [name for name in free if name not in (ids, *told)])
     roles = _roles(table, profiles := _profiles(table, free))
-    counted = [name for name in free if is_order(name) and profiles[name] is not None and numbers_rows(table, name)]
+    counted = [
+        name for name in free if is_order(name) and profiles[name] is not None and holds_row_numbers(table, name)
+    ]
     roles |= {name: ("about", _NUMBERS_ROWS) for name in counted if len(free) > len(counted) + 1}
     ids = options.id_column or _wide_ids(table, options, [name for name in free if roles[name][0] == "about"])
     columns = [name for name in free if name != ids]
@@ -407,7 +409,8 @@ def check_alike(
     against = [f"{listing(own, SHOWN)} named like {_KINDS[kind][len(own) > 1]}" for kind, own in kinds.items()]
     if ranked:
         against, made = ["they hold the ranks of each other, the best of which is 1"], {}
-    against += [f"{quote(name)} {own.said}" for name, own in list(made.items())[:SHOWN]] + ([scales] if scales else [])
+    against += [f"{quote(name)} {own.relation}" for name, own in list(made.items())[:SHOWN]]
+    against += [scales] if scales else []
     free = [] if ranked else [n for n in systems if n not in named and n not in made and n not in unclear]
     alone = {name: numbers[name] for name in free if name in numbers}
     sure = (
@@ -529,7 +532,7 @@ def _role(name: str, numbers: NumberProfile | None, scores: Sequence[NumberProfi
 def _is_numbered(table: DataTable, name: str) -> bool:
     """Whether a column counts the rows in order, from 0 or 1."""
     values = table.columns[name].readable()
-    return len(values) == len(table.lines) >= FEWEST and values[0] in (0, 1) and bool(np.all(np.diff(values) == 1))
+    return len(values) == len(table.lines) >= FEWEST_ROWS and values[0] in (0, 1) and bool(np.all(np.diff(values) == 1))
 
 
 def _goes_in_steps(table: DataTable, name: str) -> bool:
@@ -541,7 +544,7 @@ def _goes_in_steps(table: DataTable, name: str) -> bool:
     [True, False]
     """
     values = table.columns[name].readable()
-    if len(values) != len(table.lines) or len(values) <= FEWEST or not np.isfinite(values).all():
+    if len(values) != len(table.lines) or len(values) <= FEWEST_ROWS or not np.isfinite(values).all():
         return False
     steps = np.diff(values)
     if np.ptp(steps) <= 1e-9 * np.abs(values).max() and steps[0] != 0:
@@ -561,8 +564,8 @@ def _wide_ids(table: DataTable, options: Options, believed: Sequence[str], told:
     if first and first[0] in table.index and is_numbering(first[0]):
         first = []  # if frames were concatenated, row numbers repeat
     own = find_ids(table, options, first, believed)
-    counts = own is not None and numbers_rows(table, own) and not (is_sure_id(own) and not is_numbering(own))
-    if own is None or counts or not tells_apart(table, own, options):
+    counts = own is not None and holds_row_numbers(table, own) and not (is_sure_id(own) and not is_numbering(own))
+    if own is None or counts or not distinguishes_rows(table, own, options):
         words = [name for name in unused(table, options, told) if not table.columns[name].nested]
         return common_words([table], words, options, None).shared or own
     return own

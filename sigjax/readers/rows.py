@@ -32,13 +32,13 @@ from sigjax.readers.evidence import (
     Role,
     TableReading,
     chosen_ids,
+    distinguishes_rows,
     find_ids,
+    holds_row_numbers,
     ids_from,
     note_reading,
-    numbers_rows,
     role,
     step_notes,
-    tells_apart,
     unused,
     with_parts,
 )
@@ -302,7 +302,7 @@ def _cells_that_satisfy(cells: DataColumn, how: ast.cmpop, value: Any) -> np.nda
     raise ValueError  # texts and numbers have no common order
 
 
-def together(tables: Mapping[str, DataTable], options: Options) -> tuple[DataTable, Options, tuple[str, ...]] | None:
+def join_tables(tables: Mapping[str, DataTable], options: Options) -> tuple[DataTable, Options, tuple[str, ...]] | None:
     """Join several tables with the same column of systems to one table; None if each table holds one system.
 
     Returns the table, the changed options, and notes. If ids repeat in several files, the file becomes a part of the
@@ -328,7 +328,7 @@ def together(tables: Mapping[str, DataTable], options: Options) -> tuple[DataTab
     if options.id_column is None:
         free = [name for name in unused(first, options, [system]) if not first.columns[name].nested]
         own = find_ids(table, options, [], free, system)
-        unique = own is not None and tells_apart(table, own, options, system)
+        unique = own is not None and distinguishes_rows(table, own, options, system)
         options = replace(options, id_column=own if unique else ",".join(filter(None, (FILE, own))))
         table = _joined(table, "id_column", options.id_column)
     return table, options, (f"{len(tables)} files are one table: systems are from column {quote(system)}",)
@@ -446,10 +446,10 @@ def read_rows(
         reading = TableReading(
             layout="files" if system is None else "long",
             system=role(
-                [system] if system else [], options.system_column, named=True, said=_FILES if not system else ""
+                [system] if system else [], options.system_column, named=True, phrase=_FILES if not system else ""
             ),
-            id=Role((first.ids,) if first.ids else (), first.evidence, _ids_said(tables[0], first, system)),
-            score=role(held, told or counts, named=all(map(lexicon.is_score, held)), said=_score_source(held)),
+            id=Role((first.ids,) if first.ids else (), first.evidence, _ids_phrase(tables[0], first, system)),
+            score=role(held, told or counts, named=all(map(lexicon.is_score, held)), phrase=_score_source(held)),
             metric=metric.name,
             direction=direction,
             run=role([options.runs] if options.runs else [], told=True),
@@ -486,22 +486,26 @@ def _ask_for_scores(
     free = [name for name in unused(tables[0], options, taken) if not tables[0].columns[name].nested]
     named = [name for name in score_columns(tables[0], free) if lexicon.is_score(name) or lexicon.metrics_in(name)]
     kinds = {name: lexicon.speaks_against(name) for name in named}
-    ways = [{"score_column": name} for name, kind in kinds.items() if kind != "cost" and not lexicon.is_made(name)]
+    ways = [
+        {"score_column": name}
+        for name, kind in kinds.items()
+        if kind != "cost" and not lexicon.is_other_aggregate(name)
+    ]
     if ways:
         (lacking,) = metric.inputs
         which = f"{tables[0].file}: metric {metric.name!r} needs {lacking}: which of {listing(free)}?"
         raise Question(which, ways, f"say so with {Hint('score_column', 'NAME')}", needed=True)
 
 
-def _ids_said(table: DataTable, own: "RowRoles", system: str | None) -> str:
+def _ids_phrase(table: DataTable, own: "RowRoles", system: str | None) -> str:
     """Say in a note where the instance ids come from."""
-    by_row = own.ids is not None and own.evidence != "told" and numbers_rows(table, own.ids, system)
+    by_row = own.ids is not None and own.evidence != "told" and holds_row_numbers(table, own.ids, system)
     return f"{ids_from(own.ids)}{', which numbers the rows' * by_row}"
 
 
 def _joined_by_row(own: "RowRoles", tables: Sequence[DataTable]) -> tuple[str, ...]:
     """Return a warning if files are joined by row number, although they have columns besides the scores."""
-    if own.evidence == "told" or not (own.ids is None or numbers_rows(tables[0], own.ids, None)):
+    if own.evidence == "told" or not (own.ids is None or holds_row_numbers(tables[0], own.ids, None)):
         return ()
     others = [name for name in tables[0].columns if name not in (own.ids, own.score)]
     if not others:
@@ -721,7 +725,7 @@ def score_columns(table: DataTable, free: Sequence[str]) -> list[str]:
     property of instances. If neither rule decides, all columns of numbers are returned.
     """
     numeric = [name for name in free if table.columns[name].is_numeric()]
-    numeric = [name for name in numeric if not (lexicon.is_order(name) and numbers_rows(table, name))] or numeric
+    numeric = [name for name in numeric if not (lexicon.is_order(name) and holds_row_numbers(table, name))] or numeric
     for chosen in (
         [n for n in numeric if lexicon.is_plain_score(n)],
         [n for n in numeric if not lexicon.is_property(n)],

@@ -393,13 +393,13 @@ def with_numbers(
             return column
         if options.decimal or options.thousands:
             decimal = options.decimal or ("," if options.thousands == "." else ".")
-            return _as_told(table, name, decimal, options.thousands)
-        return _as_found(table, name, commas=commas, points=points, texts=texts)
+            return _rewrite_by_options(table, name, decimal, options.thousands)
+        return _rewrite_by_cells(table, name, commas=commas, points=points, texts=texts)
 
     return replace(table, columns=LazyColumns(table.columns, settled))
 
 
-def _as_told(table: DataTable, name: str, decimal: str, thousands: str | None) -> DataColumn:
+def _rewrite_by_options(table: DataTable, name: str, decimal: str, thousands: str | None) -> DataColumn:
     """Rewrite a column of numbers, the spelling of which is given by options."""
     if decimal == thousands:
         raise InputError(f"{Hint('decimal')} and {Hint('thousands')} are both {quote(decimal)}; give different ones")
@@ -416,7 +416,7 @@ def _as_told(table: DataTable, name: str, decimal: str, thousands: str | None) -
     return DataColumn(made)
 
 
-def _as_found(
+def _rewrite_by_cells(
     table: DataTable, name: str, *, commas: bool, points: Callable[[], bool], texts: Collection[str] | None
 ) -> DataColumn:
     """Rewrite the decimal commas of a column. If points or commas may separate thousands, the user is asked.

@@ -31,9 +31,9 @@ the pairs with each p-value. It returns adjusted p-values `[p]`; results above 1
 the number of pairs."""
 _SMALLEST = 1e-300
 """Doubles below about this number lose digits."""
-_MOVED, _SPAN = -20.0, 250.0
-"""Used for tiny p-values, in log10. `_MOVED`: the largest p-value of a group is scaled to this value. `_SPAN`: the
-range of p-values in a group."""
+_SCALED_LARGEST, _GROUP_SPAN = -20.0, 250.0
+"""Constants for tiny p-values, in log10. `_SCALED_LARGEST`: the largest p-value of a group is scaled to this value.
+`_GROUP_SPAN`: the range of p-values in a group."""
 
 
 @dataclass(frozen=True)
@@ -195,9 +195,9 @@ def log10_adjusted(p_adjusted: np.ndarray, log10_p: np.ndarray, correction: Corr
     ascending, tiny = log10_p[order], (found == -math.inf)[order] & (log10_p[order] > -math.inf)
     while tiny.any():
         largest = ascending[tiny].max()
-        here = tiny & (ascending > largest - _SPAN)
-        moved = 10.0 ** np.minimum(ascending + (_MOVED - largest), 0.0)
-        found[order[here]] = ascending[here] + np.log10(_adjusted(moved, correction)[here] / moved[here])
+        here = tiny & (ascending > largest - _GROUP_SPAN)
+        scaled = 10.0 ** np.minimum(ascending + (_SCALED_LARGEST - largest), 0.0)
+        found[order[here]] = ascending[here] + np.log10(_adjusted(scaled, correction)[here] / scaled[here])
         tiny &= ~here
     return found
 

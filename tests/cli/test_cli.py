@@ -90,7 +90,7 @@ def test_the_ending_of_each_output_is_its_format(capsys, wide, tmp_path):
     assert json.loads(plain.read_text())["schema"] == "sigjax/1"
 
 
-_FIRSTS = [OUTPUTS[name].endings[0] for name in REPORTS if OUTPUTS[name].within is None]
+_FIRSTS = [OUTPUTS[name].endings[0] for name in REPORTS if OUTPUTS[name].broader is None]
 ENDINGS = {
     "compare -o a.json --format tex": "a.json: its ending says json, but --format says latex; leave --format out",
     "compare -o a.json -o a.xyz": f"a.xyz: its ending names no format; expected one of {', '.join(_FIRSTS)}",

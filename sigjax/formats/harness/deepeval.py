@@ -16,7 +16,7 @@ FORMAT = harness(
     "test runs of DeepEval",
     looks_like(rb'"(testCases|conversationalTestCases)"\s*:\s*\[\s*\{', rb'"metricsData"\s*:'),
 )
-_SUCCESS = "success"
+_SUCCESS_SCORE = "success"
 """Name of the score from which DeepEval computes pass rates. The other scores are kept, too."""
 
 
@@ -33,7 +33,7 @@ def _scores(case: JsonObject) -> dict[str, float]:
     """Return the scores of the metrics that ran without an error, and whether the test case passed."""
     metrics = [metric for metric in case.items("metricsData", "metric", []) if metric.get("score") is not None]
     scores = {metric.text("name"): metric.number("score") for metric in metrics}
-    return scores if case.get("success") is None else scores | {_SUCCESS: case.number("success")}
+    return scores if case.get("success") is None else scores | {_SUCCESS_SCORE: case.number("success")}
 
 
 LOG = Log(
@@ -43,7 +43,7 @@ LOG = Log(
     labels="metadata",
     same=("input", "scenario"),
     content="input",
-    main=_SUCCESS,
+    main=_SUCCESS_SCORE,
 )
 
 

@@ -28,18 +28,18 @@ _USUAL_SPLIT = "test"
 
 def _results(file: str, options: Options) -> list[SystemLog]:
     if not _is_meta(file):
-        return [SystemLog(file, [_task(file, options)])]  # the file of one task
+        return [SystemLog(file, [_task_log(file, options)])]  # the file of one task
     tasks = [each for each in files_inside(os.path.dirname(file) or ".", "*.json") if not _is_meta(each)]
     if not tasks:
         raise InputError(f"{file}: no results of tasks (TASK.json) stand beside it")
-    return [SystemLog(file, [_task(each, options) for each in tasks], load_item(file).name("name?"))]
+    return [SystemLog(file, [_task_log(each, options) for each in tasks], load_item(file).name("name?"))]
 
 
 def _is_meta(file: str) -> bool:
     return PurePath(file).name.removesuffix(".gz") == _META
 
 
-def _task(file: str, options: Options) -> InstanceLog:
+def _task_log(file: str, options: Options) -> InstanceLog:
     """Return the result on a task: the mean of the main score over the subsets (languages), as in MTEB."""
     found = load_item(file)
     scores = found.item("scores")

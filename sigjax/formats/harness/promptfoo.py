@@ -17,7 +17,7 @@ from sigjax.records import InputError
 
 FORMAT = harness(__name__, "JSON of promptfoo eval -o", looks_like(rb'"results"\s*:\s*\{\s*"version"\s*:\s*\d'))
 
-_SUCCESS = "success"
+_SUCCESS_SCORE = "success"
 """Name of the score from which promptfoo computes pass rates. The other scores are kept, too."""
 _ERROR = 2
 """The `failureReason` of a row whose provider gave no answer."""
@@ -62,7 +62,7 @@ def _label(test: JsonObject, field: str, other: str) -> str:
 
 def _scores(test: JsonObject) -> dict[str, float]:
     score = {} if test.get("score") is None else {"score": test.number("score")}
-    return test.item("namedScores", {}).numbers() | {_SUCCESS: test.number("success")} | score
+    return test.item("namedScores", {}).numbers() | {_SUCCESS_SCORE: test.number("success")} | score
 
 
 LOG = Log(
@@ -77,7 +77,7 @@ LOG = Log(
         lambda test: test.get("failureReason") == _ERROR,
         "results are errors of the provider; they count as failed, as in promptfoo",
     ),
-    main=_SUCCESS,
+    main=_SUCCESS_SCORE,
 )
 
 
