@@ -207,9 +207,10 @@ def refuse_texts(
     columns: Collection[str],
     what: str = "this is a table of numbers",
 ) -> None:
-    """Refuse a metric of texts, such as BLEU, if the data are numbers, except if they are the inputs of the metric.
+    """Refuse a metric of texts, such as BLEU, if the data are numbers.
 
-    `columns` are the columns of the data, `counts` is the option, and `what` describes the data for the message.
+    It is not refused if the numbers are the inputs of the metric: the option `counts` names them, or `columns` (the
+    columns of the data) do. `what` describes the data for the message.
     """
     name, inputs = metric.name.partition("(")[0], metric.inputs
     named = inputs != MEAN.inputs and all(each in columns for each in inputs)
@@ -221,8 +222,8 @@ def refuse_texts(
 def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[str, str], *, scores: bool) -> list[str]:
     """Return the column for each input of the metric.
 
-    It is given by `--counts`, or is named like the input, or is the only column of numbers. `scores` says whether
-    `--metric` may name a column.
+    The column is given by `--counts`, or is named like the input, or is the only column of numbers. `scores` says
+    whether `--metric` may name a column.
     """
     for name, column in counts.items():
         if name not in metric.inputs:
@@ -262,7 +263,7 @@ def _instance_labels(
 
     Args:
         sheets: the sheets of the systems.
-        keys: the keys of all instances.
+        keys: the keys of all instances: the id, or the pair of id and run.
         rows: for each sheet, the index of the instance of each row.
         used: the indices of the instances for which some system has a result.
         name: the name of the column or file.
@@ -371,8 +372,9 @@ def join_sheets(
         options: all options except the metric; the returned function takes the options with the metric.
         scores: whether `metric` may name a column of numbers; the metric is then the mean of the column.
         notes: the first notes of the evaluation.
-        order: the keys of all instances, in order. By default, this is the order of the sheets, including sheets of
-            systems that are not compared. Resamples depend on the order, so that the option `only` must not change it.
+        order: the keys of all instances (the id, or the pair of id and run), in order. By default, this is the order of
+            the sheets, including sheets of systems that are not compared. Resamples depend on the order, so that the
+            option `only` must not change it.
     """
     given, sheets = sheets, _compared_sheets(sheets, options)
     if options.seen is not None:
@@ -433,7 +435,10 @@ def join_sheets(
 
 
 def _ordered_keys(given: Sequence[Sheet], chosen: Sequence[Sheet]) -> Iterable[RowKey]:
-    """Return the keys of the chosen sheets, in the order of all given sheets. A key may occur several times."""
+    """Return the keys of the chosen sheets, in the order of all given sheets. A key may occur several times.
+
+    A key is the id of an instance, or the pair of id and run.
+    """
     every, own = (chain.from_iterable(_distinct_keys(sheets).values()) for sheets in (given, chosen))
     named = dict.fromkeys(own)
     return [*filter(named.__contains__, every), *named]
@@ -458,7 +463,8 @@ def _compared_sheets(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
 def _match(sheets: Sequence[Sheet], order: Iterable[RowKey]) -> tuple[list[RowKey], list[np.ndarray]]:
     """Match the rows of all sheets; return the keys of all instances, and for each sheet the instance of each row.
 
-    The instances of a sheet are indices `[row]` into the keys.
+    A key is the id of an instance, or the pair of id and run. The instances of a sheet are indices `[row]` into the
+    keys.
     """
     for sheet in sheets[1:]:
         if (sheet.ids is None) != (sheets[0].ids is None):
@@ -482,7 +488,7 @@ def _match(sheets: Sequence[Sheet], order: Iterable[RowKey]) -> tuple[list[RowKe
 
 
 def _distinct_keys(sheets: Sequence[Sheet]) -> dict[int, Sequence[RowKey] | np.ndarray]:
-    """Return `id(sheet.ids)` -> keys `[row]`.
+    """Return the keys `[row]` of the sheets, as a dict from `id(sheet.ids)`. A key is an id, or the pair of id and run.
 
     Sheets that share their ids, like the systems of a wide table, have one entry.
     """
@@ -709,7 +715,7 @@ deviations of the column. The difference is allowed because means are rounded.""
 
 
 def _summary_rows(ids: Sequence[Any]) -> list[int]:
-    """Return the indices of the instances that are named like means or sums of others; none if all are named so."""
+    """Return the indices of the ids that are named like the mean or the sum of other rows; none if all are named so."""
     found = [i for i, id in enumerate(ids) if is_summary(str(id))]
     if found:  # rows such as "std" count only beside a row such as "mean"
         found = [i for i, id in enumerate(ids) if i in found or is_statistic_name(str(id))]
@@ -722,9 +728,9 @@ rounding error."""
 
 
 def _mean_row(values: np.ndarray) -> list[int]:
-    """Return the index of the last instance if it is the mean of the others in all systems; else an empty list.
+    """Return the index of the last instance, in a list, if it is the mean of the other instances in all systems.
 
-    `values` is `[system, instance, input]`.
+    Otherwise, the list is empty. `values` is `[system, instance, input]`.
     """
     if values.shape[0] < 2 or values.shape[1] <= _FEWEST_ROWS or values.shape[2] != 1 or np.isnan(values).any():
         return []
@@ -740,13 +746,13 @@ _FEWEST_ROWS = 5
 def _check_totals(
     values: np.ndarray, totals: Sequence[int], ids: Sequence[Any], sheets: Sequence[Sheet], rows: Sequence[np.ndarray]
 ) -> None:
-    """Refuse rows that are the means or sums of the other rows, and last rows that are only named like means or sums.
+    """Raise an error if a row is the mean or the sum of the other rows, or if it is at the end and only named so.
 
     Args:
         values: `[system, instance, input]`, NaN if a number is missing.
         totals: the indices of the instances that may be means or sums.
         ids: the ids of all instances.
-        sheets: the sheets of the systems.
+        sheets: the sheet of each system; the message names the file and the line of the row.
         rows: for each sheet, the index of the instance of each row.
     """
     others = np.delete(values, totals, axis=1)

@@ -59,7 +59,7 @@ from sigjax.readers.table import DataTable, as_float, is_text, locate
 from sigjax.records import EvaluationRecord, Hint, InputError
 
 _FEWEST_SURE = 8
-"""With fewer rows than this, it may be an accident that numbers are consecutive, distinct, or without fractions."""
+"""With fewer rows than this, it may be a coincidence that numbers are consecutive, distinct, or without fractions."""
 _SCALE = 10
 """The scores of a system are rarely this many times as large as the scores of all other systems by the same metric."""
 
@@ -89,7 +89,7 @@ class NumberProfile:
         return bool(np.all(np.diff(self.values) == 1))
 
     def is_like(self, other: "NumberProfile") -> bool:
-        """Whether these integers and the numbers of the other column may be scores of the same metric."""
+        """Whether this column of integers and the other column of numbers may hold scores of the same metric."""
         outside = self.low < other.low or self.high > other.high
         constant = self.distinct == 1 and self.low > 1 >= other.size
         if self.median > _SCALE * max(1, other.size) or constant or (outside and self.counts_up):
@@ -101,9 +101,10 @@ class NumberProfile:
         return not (self.counts_up or above or rarer or other.whole < 0.5)
 
     def is_unlike(self, others: Sequence["NumberProfile"]) -> bool:
-        """Whether these integers are unlike all other columns, or unlike two columns of fractions or small numbers.
+        """Whether this column of integers is unlike all other columns, or unlike two columns of small numbers.
 
-        Numbers up to 1 are small.
+        Two columns are unlike if they cannot hold scores of the same metric. Small numbers are numbers up to 1, or
+        numbers most of which have fractions.
         """
         if self.whole < 1 or self.values.size < FEWEST_ROWS or self.size <= 1:
             return False
@@ -123,8 +124,8 @@ _NUMBERED = re.compile(r"(.*?)(\d{1,18})")
 _INSTANCES = frozenset(
     "doc document ex example id instance item q query question seg segment sent sentence topic".split()
 )
-"""Words that are numbered if they name instances, but not if they name systems. So the columns q1, q2 are instances,
-however many rows there are."""
+"""With a number, these words name instances, but not systems. So columns such as q1 and q2 are instances, however many
+rows there are."""
 
 
 def check_measures(table: DataTable, id_column: str | None, options: Options) -> None:
@@ -198,10 +199,10 @@ def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = ""
 
 
 def _has_all_classes(name: str, columns: Mapping[str, NumberProfile | None]) -> bool:
-    """Whether a column is named like labels, has at least three classes, and contains all numbers of the other columns.
+    """Whether a column has a name and values of labels, and contains all numbers of the other columns.
 
-    If the name is that of gold labels beside predictions, such as y, two classes are enough. If other columns are
-    single letters, too, y is not such a name.
+    Its values must be integers with at least three classes. If its name suits gold labels only beside predictions, such
+    as y, two classes are enough. If other columns are also named by single letters, y needs three classes, too.
     """
     own, others = columns[name], [each for other, each in columns.items() if other != name and each is not None]
     is_letter = len(name) == 1 and any(other != name and len(other) == 1 and other.islower() for other in columns)
@@ -231,7 +232,10 @@ def has_classes(table: DataTable, name: str) -> bool:
 
 
 def _is_no_system(name: str, numbers: NumberProfile | None) -> bool:
-    """Whether numbers named like gold labels cannot be scores, because of their name, or because they are classes."""
+    """Whether a column named like gold labels cannot hold scores.
+
+    This is decided by its name, or because its numbers are classes.
+    """
     if numbers is None or is_only_gold(name):
         return numbers is not None
     if is_paired_gold(name) or numbers.whole < 1 or numbers.distinct < 2:
@@ -259,7 +263,10 @@ def check_scores(tables: Sequence[DataTable], name: str) -> None:
 
 
 def check_common(evaluation: EvaluationRecord, file: str, name: str) -> None:
-    """Refuse numbers that are equal in all systems, unless the user named their column or it is named like scores."""
+    """Refuse numbers that are the same for all systems, as gold labels are, unless their column is named like scores.
+
+    This is not called if the user chose the column. `name` is the name of the column.
+    """
     stats = evaluation.stats
     alike = len(stats) > 1 and len(stats[0]) >= FEWEST_ROWS and evaluation.present is None and (stats == stats[0]).all()
     if alike and not is_score(name):
@@ -366,7 +373,7 @@ def wide_roles(table: DataTable, options: Options) -> "WideRoles":
 
 
 def _may_be_called(name: str) -> bool:
-    """Whether a system may have this name, which is the name of a property of instances.
+    """Whether a system may have this name, although it is the name of a property of instances.
 
     A system may be called "Batch". It may not have a name for ids, orders, folds or trials, such as "fold".
     """
@@ -388,9 +395,10 @@ def check_alike(
     systems: Sequence[str],
     unclear: Collection[str] = (),
 ) -> None:
-    """Ask which columns are systems, if the names or the numbers of some columns speak against it.
+    """Ask which columns are systems, if the name or the numbers of a column in `systems` suggest that it is none.
 
-    The columns `unclear` are not proposed as systems.
+    `profiles` maps each of these columns to its numbers, or to None for words. The columns `unclear` are not proposed
+    as systems.
     """
     known = {name: own for name, own in profiles.items() if own is not None}
     numbers = {name: table.columns[name].numbers(lambda _, cell: as_float(cell)) for name in known}
@@ -490,7 +498,7 @@ def _profiles(table: DataTable, names: Sequence[str]) -> dict[str, NumberProfile
 
 
 def _roles(table: DataTable, profiles: Mapping[str, NumberProfile | None]) -> dict[str, tuple[str, str]]:
-    """Return name -> role and reason, for each column of a wide table."""
+    """Return name -> (role, reason) for each column of a wide table; the roles are those of `_role`."""
     numbers = [(name, own) for name, own in profiles.items() if own is not None and own.values.size]
     scores = [own for name, own in numbers if not (is_property(name) or name in table.index)]
     return {
@@ -507,7 +515,8 @@ def _role(name: str, numbers: NumberProfile | None, scores: Sequence[NumberProfi
     """Return the role of a column, and the reason as the end of a message ("it holds words").
 
     The role is "about" (an id or a property of instances), "text" (words), "system", or "unclear" (the user is asked).
-    The first rule that applies decides.
+    The first rule that applies decides. `numbers` is None for a column of words. `scores` are the columns of numbers
+    that may hold scores.
     """
     if numbers is None:
         return ("about", "holds words and is named like ids") if is_id_name(name) else ("text", "holds words")

@@ -81,7 +81,7 @@ _JOINED_BY = ("metrics", "systems, or these in another order,", "units", "kinds 
 
 
 def _described(part: Sequence[EvaluationRecord]) -> tuple[object, ...]:
-    """Return what must be equal in files that are joined: the values for the words of `_JOINED_BY`."""
+    """Return the properties that must be equal in files that are joined, in the order of the words in `_JOINED_BY`."""
     metrics = [(each.metric.name, each.metric.stat_names, each.title) for each in part]
     return metrics, part[0].systems, part[0].unit, [getattr(part[0], name) is None for name in _FRAME]
 
@@ -183,9 +183,10 @@ def _restored(saved: dict[str, Any]) -> Metric | SampleMetric:
 
 
 def _saved_metric(header: dict[str, Any], options: Options) -> tuple[int, Metric | SampleMetric, Metric | SampleMetric]:
-    """Find statistics for the requested metric; return their index, their metric in the file, and the requested metric.
+    """Find the saved statistics from which the requested metric can be computed.
 
-    The two metrics differ if the requested metric takes the statistics of another metric.
+    Returns three things: the index of these statistics in the file, the metric for which they were saved, and the
+    requested metric. The two metrics differ if the requested metric takes the statistics of another metric.
     """
     names = [saved["name"] for saved in header["metrics"]]
     asked = options.metric if isinstance(options.metric, str) else getattr(options.metric, "name", None)
