@@ -80,9 +80,9 @@ def read_alignment(sources: Sources, options: Options) -> Reading:
 
 
 def _count(keys: np.ndarray, instances: np.ndarray | None, num_sentences: int) -> np.ndarray:
-    """Return how many of the links `keys` are in each sentence.
+    """Return how many of the links `keys` are in each sentence. Links are packed into one number each.
 
-    If `instances` are given (links), return 1 for each instance that is among `keys`, and 0 for each other instance.
+    If `instances` (links) are given, return for each instance 1 if it is among `keys`, else 0.
     """
     rows = keys >> 2 * _BITS if instances is None else np.searchsorted(instances, keys)
     return np.bincount(rows, minlength=num_sentences if instances is None else len(instances)).astype(np.float64)
@@ -210,7 +210,7 @@ def _keys(file: str, line: np.ndarray, sentence: np.ndarray, source: np.ndarray,
 def _check_numbering(file: str, gold: _Links) -> list[str]:
     """Return a note on sentences without links, for a gold file with sentence numbers.
 
-    Raise an error if there are so many of them that a sentence number must be wrong.
+    If too many sentences have no links, raise an error, because a sentence number must then be wrong.
     """
     if gold.num_sentences is not None or not gold.keys.size:
         return []

@@ -134,7 +134,7 @@ def count_spans(
 def _credit_equal_spans(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[np.ndarray, np.ndarray]:
     """Compare spans by the rules strict and exact. Return two arrays `[predicted]`, one value for each predicted span.
 
-    They are its credit (1 if it is right, else 0), and its first token.
+    The first array is the credit of the span: 1 if the span is right, else 0. The second array is its first token.
     """
     known = np.zeros((2, max(gold[0].max(initial=0), predicted[0].max(initial=0)) + 1), np.int64)
     known[:, gold[0]] = gold[1:]
@@ -145,8 +145,8 @@ def _credit_equal_spans(gold: np.ndarray, predicted: np.ndarray, match: Match) -
 def _credit_overlaps(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[np.ndarray, np.ndarray]:
     """Compare spans by the rules partial, fuzzy and type. Return two arrays, one value for each predicted span.
 
-    They are the span's credit (from 0 to 1), and the first token of the gold span that it takes; without credit, its
-    own first token.
+    The first array is the credit of the span, from 0 to 1. The second array is the first token of the gold span that it
+    takes; for a span without credit, its own first token.
     """
     first = np.searchsorted(gold[1], predicted[0], side="right")
     last = np.searchsorted(gold[0], predicted[1])
@@ -387,7 +387,7 @@ def encode(labels: Sequence[str], codes: dict[str, int]) -> np.ndarray:
 
 
 def _table(codes: Mapping[str, int], encoded: Mapping[Tokens, np.ndarray]) -> np.ndarray:
-    """Return the `tag_table` of all tags; raise an error if some tag is no tag of spans, with its line."""
+    """Return the `tag_table` of all tags. If a tag cannot mark a span, raise an error that names the line."""
     wrong = [code for tag, code in codes.items() if not is_span_tag(tag)]
     for tokens, found in encoded.items() if wrong else ():
         places = np.flatnonzero(np.isin(found, wrong))
@@ -544,9 +544,9 @@ def _check_sentences(gold: Tokens, other: Tokens) -> None:
 
 
 def _check_guesses(gold: Tokens, systems: Iterable[Tokens]) -> None:
-    """Raise an error if the last column has no type of the gold tags.
+    """Raise an error if no tag in the last column has a type of the gold tags.
 
-    Then it is other annotation, such as entities after chunks.
+    In this case, the last column holds other annotation, such as entities after chunks.
     """
     # For a tag without a type, the tag itself counts as its type.
     truth, *guessed = ({tag.partition("-")[2] or tag for tag in set(own.tags) - OUTSIDE} for own in (gold, *systems))

@@ -1,8 +1,8 @@
-"""The table of all formats: which files a format takes, how it is recognized, its metrics, and its reader.
+"""The table of all formats: the files of each format, how they are recognized, its metrics, and its reader.
 
-A reader (named as "module:function") is imported only when it is used. So a file is recognized by its name and first
-bytes, and only the module of its format is loaded. Logs of harnesses are declared in `formats.harness`; a module there
-is imported only if the data may be its logs. Other packages can add formats (`Format`).
+A format is recognized by the name and the first bytes of a file. Only then, the module of its reader (named as
+"module:function") is imported. Logs of harnesses are declared in `formats.harness`; a module there is imported only if
+the data may be its logs. Other packages can add formats (`Format`).
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ Looks = Callable[[str, bytes], bool]
 
 
 def looks_like(*patterns: bytes, ending: str | tuple[str, ...] = ()) -> Looks:
-    r"""Make a test for files: the name has this ending, or the first bytes match all patterns, one after another.
+    r"""Make a function that recognizes files, by the ending of the name or by the first bytes.
 
-    Several patterns are searched in linear time; one pattern with `.*` between its parts would take quadratic time.
+    The first bytes must match all patterns, one after another. Several patterns are searched in linear time; one
+    pattern with `.*` between its parts would take quadratic time.
 
     >>> looks = looks_like(rb"^\s*\(", ending=".mrg")
     >>> looks("a.mrg", b""), looks("a.txt", b"(TOP (X a))"), looks("a.txt", b"a (X a)")
@@ -69,7 +70,7 @@ def head_lines(head: bytes, *, most: int = 20) -> list[bytes]:
 
 
 def lines_like(*patterns: bytes) -> Looks:
-    """Make a test for files: one of the patterns matches each of the first lines."""
+    """Make a function that recognizes files in which each of the first lines matches one of the patterns."""
 
     def looks(name: str, head: bytes) -> bool:
         lines = head_lines(head)
@@ -79,7 +80,7 @@ def lines_like(*patterns: bytes) -> Looks:
 
 
 def either(*looks: Looks) -> Looks:
-    """Make a test for files that holds if any of several tests holds."""
+    """Make a function that recognizes files if any of the given functions recognizes them."""
     return lambda name, head: any(each(name, head) for each in looks)
 
 
@@ -100,7 +101,7 @@ class Format:
             data it raises an `InputError` that names file and line. It is imported when the format is chosen.
         looks: function: (file name in lower case without .gz, first bytes unpacked) -> whether the file looks like this
             format. It is called for the first file of a comparison, if `names` and `begins` allow the file.
-        recognizes: "module:function": a second test of a file that passes `looks`, with the same arguments.
+        recognizes: "module:function": a second check of a file that passes `looks`, with the same arguments.
         confirms: "module:function" of (gold files, files of systems): whether all files together have this format, if
             the first file alone cannot tell. It raises an error for files that fit the format almost, but not quite.
         metrics: names of the metrics for which files of this format have statistics, the default first; empty if the
@@ -194,7 +195,7 @@ class Format:
 
     @property
     def parser(self) -> Callable[..., DataTable] | None:
-        """The function that parses a file to a table; None if files of this format are no tables."""
+        """The function that parses a file to a table; None if the files of this format are not tables."""
         reader = self._function(self.reader)
         return reader.args[0] if getattr(getattr(reader, "func", None), "__name__", "") == "read_tables" else None
 
@@ -252,7 +253,10 @@ def _same_mark_count(lines: Sequence[bytes], mark: bytes) -> bool:
 
 
 def _has_tabs(head: bytes) -> bool:
-    """Whether the first line has tabs, or no comma while all other lines have the same number of tabs."""
+    """Whether the first lines of a file look like rows with tabs between columns.
+
+    The first row has tabs; or it has no comma, and all other rows have the same number of tabs.
+    """
     lines = _row_lines(head)
     return b"\t" in _first_row(head) or (b"," not in _first_row(head) and _same_mark_count(lines, b"\t"))
 
@@ -307,7 +311,7 @@ def _looks_id_labels(_: str, head: bytes) -> bool:
 
 
 def _looks_texts(name: str, head: bytes) -> bool:
-    """Whether this may be plain text: it is no table, JSON or document.
+    """Whether this may be plain text, because it is not a table, JSON or a document.
 
     Other faults are found when the file is read.
     """
@@ -419,7 +423,7 @@ _LOOKS: dict[str, Looks] = {
     "timbl": lambda _, head: not all(_NUMBER_WORD.fullmatch(line.split()[-1]) for line in head_lines(head)),
     "spaces": _looks_spaced,
 }
-"""Dict from the name of a format to the test that recognizes its files."""
+"""Dict from the name of a format to the function that recognizes its files."""
 CURVES: Mapping[str, Looks] = {
     "events": lambda name, _: PurePath(name).name.startswith("events.out.tfevents."),
     "scalar": looks_like(rb'\A"?Wall time"?,"?Step"?,"?Value"?\s'),
@@ -433,7 +437,7 @@ CURVES: Mapping[str, Looks] = {
         head.startswith(ZIP_MAGIC) and head[30:].startswith(b"timesteps.npy") and b"results.npy" in head
     ),
 }
-"""Dict from a kind of file of one training run to the test that recognizes it. Such files have no instances (see
+"""Dict from a kind of file of one training run to the function that recognizes it. Such files have no instances (see
 `formats.curves`)."""
 
 
@@ -611,7 +615,7 @@ LOGS_BEGIN = (b"{", b"[", ZIP_MAGIC, b"PAR1")
 
 @cache
 def logs_hold(name: str) -> tuple[bytes, ...]:
-    """Return texts of which one occurs in each log of a harness, or in the log's name.
+    """Return texts, at least one of which occurs in each log of a harness, or in the name of the log.
 
     They are read from the first line of the harness's module, without importing it.
 
@@ -695,7 +699,7 @@ def added_formats() -> dict[str, Format]:
 
 
 def _loaded(point: EntryPoint) -> Format:
-    """Load the format that an entry point names; raise an error if it is no `Format` with the same name."""
+    """Load the format that an entry point names; raise an error if it is not a `Format` with the same name."""
     found = point.load()
     if not isinstance(found, Format):
         raise InputError(f"{point.value} is {type(found).__name__}; expected a sigjax.formats.Format")

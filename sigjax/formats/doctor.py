@@ -305,7 +305,10 @@ def _missing(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[
 
 
 def _cluster(fields: Mapping[str, int], instances: int) -> str | None:
-    """Return the field that most likely names clusters, if any; fields of runs or folds never do."""
+    """Return the field that most likely names clusters; None if there is none.
+
+    Fields of runs or folds are never taken. `fields` maps each field to its number of labels.
+    """
     usable = {name: labels for name, labels in fields.items() if not (is_trial(name) or is_fold(name))}
     # Clusters should be small, but hold several instances: a field that is nearly an id would change nothing.
     small = [name for name, labels in usable.items() if 2 * labels <= instances]
@@ -561,7 +564,7 @@ def _possible(parsed: _Parsed, usual: str) -> tuple[str, ...]:
 
 
 _OF_REALS = ("variance", "median", "iqm", "optimality-gap")
-"""Names of metrics of numbers that are useless if all numbers are 0 or 1."""
+"""Names of metrics of real numbers. These metrics are useless if all numbers are 0 or 1."""
 
 
 def _fills_some(sheets: Sequence[Sheet], name: str) -> bool:

@@ -190,7 +190,7 @@ _HAS_NONE = "is_impossible"
 
 
 def _string(at: JsonObject, name: str) -> str:
-    """Return the text of a field, which may be empty; raise an error if it is no text."""
+    """Return the value of a field that must be a string (perhaps empty); raise an error for other values."""
     value = at.value(name)
     if not isinstance(value, str):
         raise InputError(f"{at.field(name)}: expected a text, got {type_of(value)}")
@@ -279,9 +279,9 @@ _PART = re.compile(r"[A-Za-z]+|[0-9]+|[^A-Za-z0-9]+")
 _NUMBER_OR_DATE = re.compile(
     r"[A-Za-z]?\d+(?:[.-]\d+)?[A-Za-z]{0,2}|\d{1,4}[-.]\d\d?[-.]\d{1,4}(?:T.*)?|v?\d+(?:\.\d+)+"
 )
-"""Pattern of numbers, dates and versions in texts, which are no ids: 3, Q3, 3rd, 1990s, 2-1, 2026-01-31, v1.2.3."""
+"""Pattern of numbers, dates and versions in texts, which cannot be ids: 3, Q3, 3rd, 1990s, 2-1, 2026-01-31, v1.2.3."""
 _LEAST_ID, _LEAST_PARTS, _LEAST_NUMBERS = 8, 3, 10
-"""Limits for ids. A text with `_LEAST_ID` characters and `_LEAST_PARTS` runs (of letters, digits or marks) is no
+"""Limits for ids. A text with `_LEAST_ID` characters and `_LEAST_PARTS` runs (of letters, digits or marks) is not an
 ordinary word. If at least `_LEAST_NUMBERS` lines begin with numbers, the same in all files, the numbers may be ids
 instead of a numbered list."""
 
@@ -413,7 +413,7 @@ def looks_like_kaldi(_: str, head: bytes) -> bool:
 
 
 def looks_like_trn(name: str, head: bytes) -> bool:
-    """Whether the file is named .trn, or its lines end with (ID)."""
+    """Whether the name of the file ends in .trn, or its lines end with (ID)."""
     return name.endswith(".trn") or _may_be(_ids(_split_trn, _head(head)))
 
 
@@ -579,7 +579,7 @@ def looks_timed(name: str, head: bytes) -> bool:
 
 
 def are_timed(files: Sequence[str], outputs: Sequence[str]) -> bool:
-    """Whether the gold file is named .stm, or every line of the systems' files is a word with its time."""
+    """Whether the name of the gold file ends in .stm, or every line of the systems' files is a word with its time."""
     if files[0].lower().removesuffix(".gz").endswith(".stm"):
         return True
     heads = [head_lines(read_head(file)[1]) for file in outputs]

@@ -2,8 +2,8 @@
 
 **CoNLL-U.** Each line has ten columns separated by tabs: ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC. An empty
 line follows each sentence; comments begin with #. An ID such as 3-4 is a multiword token, whose words follow. An ID
-such as 8.1 is an empty node, which is no part of the tree and is left out. As in the CoNLL 2018 shared task, every tree
-must have one root and no cycle. Systems may split words and sentences differently from the gold file.
+such as 8.1 is an empty node, which is not part of the tree and is left out. As in the CoNLL 2018 shared task, every
+tree must have one root and no cycle. Systems may split words and sentences differently from the gold file.
 
 An instance is a gold sentence. A word of a system belongs to the sentence of the gold word that it matches; without a
 match, to the sentence that contains its first character. As in the shared task, two words match if they cover the same
@@ -13,10 +13,10 @@ do not match.
 
 **Phrase structure trees** are in brackets, one per line. An instance is a line. A bracket is the label, the first word
 and the last word of a constituent. Both sides are compared as multisets: if a label occurs twice over the same words,
-it counts twice; with `unit` "response" it is one response that counts twice. As in evalb, part-of-speech tags are no
-brackets, function tags (`NP-SBJ`) are cut off, and empty elements (`-NONE-`) are no words. Roots (`TOP`, `ROOT`, `S1`,
-no label) are no brackets. Unlike with evalb's COLLINS.prm, punctuation is kept. Reference: Black et al. (1991), "A
-procedure for quantitatively comparing the syntactic coverage of English grammars".
+it counts twice; with `unit` "response" it is one response that counts twice. As in evalb, part-of-speech tags do not
+count as brackets, function tags (`NP-SBJ`) are cut off, and empty elements (`-NONE-`) do not count as words. Roots
+(`TOP`, `ROOT`, `S1`, no label) do not count as brackets. Unlike with evalb's COLLINS.prm, punctuation is kept.
+Reference: Black et al. (1991), "A procedure for quantitatively comparing the syntactic coverage of English grammars".
 
 **evalb** writes a table of sentences with the numbers of matched, gold and system ("test") brackets. As in its summary,
 sentences with a Stat. other than 0 (errors, empty parses) are left out.
@@ -193,7 +193,11 @@ def _first_words(rows: _Rows, words: np.ndarray) -> np.ndarray:
 
 
 def _covered_words(rows: _Rows, words: np.ndarray, first: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-    """Return a mask `[word]` of the words that are part of a multiword token."""
+    """Return a mask `[word]` of the words that are part of a multiword token.
+
+    `words` and `ranges` are the rows of words and of multiword tokens. `first` `[word]` is the index of the first word
+    of the word's sentence.
+    """
     covered = np.zeros(len(words), bool)
     sentences = rows.sentences[words]
     for row in ranges:
@@ -220,7 +224,7 @@ def _clean_forms(rows: _Rows, tokens: np.ndarray) -> list[str]:
 
 
 def _heads(rows: _Rows, words: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Return the index of each word's head (or `ROOT`), `[word]`; raise an error for sentences that are no trees."""
+    """Return the index of each word's head (or `ROOT`), `[word]`; raise an error for sentences that are not trees."""
     heads = _whole_numbers(rows, words, _column(rows, 6, words).tolist(), "HEAD")
     sentences = rows.sentences[words]
     sizes = np.bincount(sentences)[sentences]
@@ -320,7 +324,10 @@ def match_words(gold: Treebank, system: Treebank) -> np.ndarray:
 
 
 def _stretches(gold: Treebank, system: Treebank) -> np.ndarray:
-    """Return start and end `[stretch, 2]` of the multiword tokens of both sides; overlapping tokens are joined."""
+    """Return the stretches of text that the multiword tokens of both sides cover: start and end, `[stretch, 2]`.
+
+    Overlapping tokens are joined to one stretch.
+    """
     sides = [np.stack([side.starts, side.ends], axis=-1)[side.multiword] for side in (gold, system)]
     spans = np.unique(np.concatenate(sides), axis=0)
     if not len(spans):

@@ -67,7 +67,7 @@ def system_roundings(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
 
 
 def pair_rounding(metric: SampleMetric, a: np.ndarray, b: np.ndarray) -> float:
-    """Return a bound on the rounding error of a score, after any exchange of instances between two systems.
+    """Return a bound on the rounding error of a score, after any swap of instances' outputs between two systems.
 
     `a` and `b` are the columns `[input, instance]` of the two systems.
     """
@@ -500,8 +500,8 @@ def _variance_rounding(value: np.ndarray) -> float:
 def _bounded_rounding(*columns: np.ndarray) -> float:
     """Bound on the rounding error of correlations and areas, in whatever order the instances are added.
 
-    These scores take sums over the instances and a few further operations. Their sums must be sums of whole numbers,
-    which are exact, or have a size of about 1.
+    These scores use sums over the instances and a few further operations. The sums are either exact (sums of whole
+    numbers) or about 1 in size.
     """
     return (len(columns[0]) + 1024) * _EPSILON
 
@@ -516,7 +516,7 @@ def _median_rounding(value: np.ndarray) -> float:
 
 
 def _iqm_rounding(value: np.ndarray) -> float:
-    """Bound on the rounding error of `iqm`: the mean of at most all instances, added in the order of their values."""
+    """Bound on the rounding error of `iqm`, which is a mean of some of the values, added in ascending order."""
     return (len(value) + 8.0) * _EPSILON * float(np.abs(value).max())
 
 

@@ -278,7 +278,7 @@ def _start_counting(split: Callable[[str], Any], errors: Errors, recipe: Recipe)
         )
 
     def least(output: Any, references: Sequence[Any]) -> tuple[int, int]:
-        """Return (errors, length) for the first of the references with the lowest error rate."""
+        """Return (errors, length) for the reference with the lowest error rate, the first in case of ties."""
         counts = [errors(reference, output) for reference in references]
         return min(counts, key=lambda count: count[0] / count[1] if count[1] else np.inf if count[0] else 0.0)
 

@@ -54,8 +54,9 @@ _MONOTONE: set[Callable[..., Array]] = set()
 def monotone(score: Callable[..., Array]) -> Callable[..., Array]:
     """Declare that a score is a ratio of two weighted sums of statistics, or a mean; exact tests rely on it.
 
-    If no statistic is negative, the score is monotone in each statistic while the other statistics are fixed. For fixed
-    totals of both systems, the sums whose difference of scores is below some t >= 0 form a convex set.
+    If no statistic is negative, the score is monotone in each statistic while the other statistics are fixed. Also,
+    swaps do not change the total of both systems. Then, for any t >= 0, the sums of a system for which the difference
+    of scores is below t form a convex set.
     """
     _MONOTONE.add(score)
     return score
@@ -444,7 +445,7 @@ class Shifted(NamedTuple):
 
 
 def shifted(evaluation: EvaluationRecord) -> Shifted | None:
-    """Shift large numbers of an evaluation to near 0. Return None if they are not large, or if its score is no mean.
+    """Shift large numbers of an evaluation to near 0. Return None if they are not large, or if its score is not a mean.
 
     >>> from sigjax.metrics import evaluation_from_arrays
     >>> evaluation = evaluation_from_arrays({"A": [10**15 + 3, 10**15 + 1], "B": [10**15, 10**15]}, metric="mean")
@@ -577,7 +578,7 @@ def _are_large(numbers: _Numbers) -> bool:
 
 
 def _any_close_pair(values: np.ndarray, least: float) -> bool:
-    """Whether some two systems differ by numbers that are small, or vary little, compared with their `values`.
+    """Whether two systems differ by numbers that are small, or vary little, compared with their `values`.
 
     Values are `[system, instance]`.
     """

@@ -411,7 +411,7 @@ def refuse_mean(name: object, values: object) -> None:
 
 
 def check_enough(systems: Any) -> None:
-    """Raise an error if there are fewer than two systems. Data that are no mapping raise an error elsewhere."""
+    """Raise an error if there are fewer than two systems. Data that are not a mapping raise an error elsewhere."""
     if issubclass(type(systems), Mapping) and len(systems) < 2:
         raise InputError(f"a comparison needs at least two systems, got {len(systems)}")
 

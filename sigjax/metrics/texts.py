@@ -170,7 +170,10 @@ def _slices(texts: Texts, segments: range) -> list[slice]:
 def _from_workers(
     recipe: Recipe, references: Texts, systems: Texts, shards: list[np.ndarray]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield (segments, counts) from one process per shard; if a process fails, its remaining segments are missing."""
+    """Yield (segments, counts) from several processes, each of which counts the segments of one entry of `shards`.
+
+    If a process fails, its remaining segments are missing.
+    """
     counted = TEXT_METRICS[recipe.metric]
     with ExitStack() as stack:
         try:
@@ -285,7 +288,7 @@ def _references(references: Sequence[str] | Sequence[Sequence[str]]) -> list[lis
 
 
 def _texts(what: str, given: Any) -> list[str]:
-    """Return the texts `[segment]` of `given` as a list; raise an error if it is no list of texts."""
+    """Return the texts `[segment]` of `given` as a list; raise an error if it is not a list of texts."""
     if isinstance(given, str | bytes | Mapping) or not hasattr(given, "__iter__"):
         got = type(cast("object", given)).__name__
         raise InputError(f"{what}: expected a list of texts, one per segment, got {got}")

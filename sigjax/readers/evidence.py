@@ -10,8 +10,8 @@ ids, or a column of words that are unique in each system and common to the syste
 only if there is no other column. The steps of a run are refused as instances.
 
 **Derived columns** follow from other columns: they are the mean, sum or difference of other columns, their ranks, 1
-minus a column, or a column in another unit. A derived column is no system. As a system, it would be compared with the
-columns from which it was computed. Columns whose ranges do not overlap may belong to different metrics.
+minus a column, or a column in another unit. A derived column is not a system. As a system, it would be compared with
+the columns from which it was computed. Columns whose ranges do not overlap may belong to different metrics.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -120,7 +120,7 @@ class Sheet:
     id_column: str | None = None
     """The name of the column that holds the ids, for messages."""
     reading: TableReading | None = None
-    """The roles of the table's columns; None if the file is no table."""
+    """The roles of the table's columns; None if the file is not a table."""
     rows: int | None = None
     """The number of rows; None if it is the number of ids, or of numbers per input."""
 
@@ -698,7 +698,7 @@ def _shared_values(values: np.ndarray, absent: np.ndarray, name: Name, input: st
 
 
 def _missing_counts(absent: np.ndarray, systems: Sequence[str], name: Name) -> str:
-    """Say for each system how many instances it lacks, and name the first of them."""
+    """Say for each system how many instances it lacks, and name the first missing instance."""
     lacking = np.flatnonzero(absent.any(axis=1)).tolist()
     parts = [
         f"{quote(systems[k])} lacks {np.count_nonzero(absent[k])} of {absent.shape[1]} "

@@ -3,9 +3,9 @@
 A name is evidence for ids, properties of instances, gold labels, predictions, metrics, systems, folds or totals. Names
 that suit only ids (`id`, `doc_id`, `__index_level_0__`) are always trusted. Names that also suit systems (`topic`,
 `length`) are trusted if the column's numbers are unlike the numbers of other columns. If a column of integers is unlike
-the others (consecutive, distinct, of another size), the user is asked, so that it does not become a system by accident.
-Columns that would wrongly pass for systems are refused (an `InputError` is raised): metrics, gold labels, predictions,
-and instances (if rows and columns are exchanged).
+the other columns (consecutive, distinct, of another size), the user is asked, so that it does not become a system by
+mistake. Columns that would wrongly pass for systems are refused (an `InputError` is raised): metrics, gold labels,
+predictions, and instances (if rows and columns are exchanged).
 """
 
 import re
@@ -395,7 +395,7 @@ def check_alike(
     systems: Sequence[str],
     unclear: Collection[str] = (),
 ) -> None:
-    """Ask which columns are systems, if the name or the numbers of a column in `systems` suggest that it is none.
+    """Ask which columns are systems, if the name or the numbers of a column in `systems` suggest another role.
 
     `profiles` maps each of these columns to its numbers, or to None for words. The columns `unclear` are not proposed
     as systems.
