@@ -362,7 +362,10 @@ def _match_of(options: Options) -> Match:
 def _span_sheets(
     gold: Tokens, systems: Mapping[str, Tokens], encoded: Mapping[Tokens, np.ndarray], codes: Mapping[str, int]
 ) -> list[Sheet]:
-    """Make one sheet per system; its rows are all spans that any system or `gold` has."""
+    """Make one sheet per system; its rows are all spans that any system or `gold` has.
+
+    `encoded` are the tags of each file as codes `[token]`, and `codes` maps each tag to its code.
+    """
     table = _table(codes, encoded)
     types = dict(zip(table[0].tolist(), (tag[2:] for tag in codes), strict=True))
     spans = dict[Tokens, Counter[tuple[int, int, str]]]()
@@ -387,7 +390,10 @@ def encode(labels: Sequence[str], codes: dict[str, int]) -> np.ndarray:
 
 
 def _table(codes: Mapping[str, int], encoded: Mapping[Tokens, np.ndarray]) -> np.ndarray:
-    """Return the `tag_table` of all tags. If a tag cannot mark a span, raise an error that names the line."""
+    """Return the `tag_table` of all tags. If a tag cannot mark a span, raise an error that names the line.
+
+    `codes` maps each tag to its code, and `encoded` are the tags of each file as codes `[token]`.
+    """
     wrong = [code for tag, code in codes.items() if not is_span_tag(tag)]
     for tokens, found in encoded.items() if wrong else ():
         places = np.flatnonzero(np.isin(found, wrong))

@@ -101,13 +101,15 @@ class Format:
             data it raises an `InputError` that names file and line. It is imported when the format is chosen.
         looks: function: (file name in lower case without .gz, first bytes unpacked) -> whether the file looks like this
             format. It is called for the first file of a comparison, if `names` and `begins` allow the file.
-        recognizes: "module:function": a second check of a file that passes `looks`, with the same arguments.
-        confirms: "module:function" of (gold files, files of systems): whether all files together have this format, if
-            the first file alone cannot tell. It raises an error for files that fit the format almost, but not quite.
+        recognizes: "module:function". The function checks a file that passes `looks` once more, with the same
+            arguments.
+        confirms: "module:function". The function takes (gold files, files of systems), and returns whether all files
+            together have this format, if the first file alone cannot tell. It raises an error for files that fit the
+            format almost, but not quite.
         metrics: names of the metrics for which files of this format have statistics, the default first; empty if the
             files have numbers for any metric.
-        offers: "module:function" of a metric's name: whether the format has this metric, although it is not in
-            `metrics`, or unknown to sigjax.
+        offers: "module:function". The function takes a metric's name, and returns whether the format has this metric,
+            although it is not in `metrics`, or unknown to sigjax.
         options: names of options of `read`, and of parameters of metrics, that this format uses and other formats may
             not use.
         parameters: the parameters after the format's name, as in alignment(one_based=true), each with its possible
@@ -212,7 +214,7 @@ class Format:
 
 
 def looks_tabular(name: str, head: bytes) -> bool:
-    r"""Whether the first lines of a file are rows of a table, or JSON objects, and so not plain texts or labels.
+    r"""Whether the first lines of a file are rows of a table or JSON objects, and not plain texts or labels.
 
     Rows of a table have the same number of tabs, or the same number of commas. For commas, the file must be named .csv,
     or no line may have blanks, because texts have blanks.
@@ -725,7 +727,7 @@ def named_format(reader: str) -> tuple[Format, dict[str, list[str]]]:
 def all_formats(file: tuple[str, bytes] | None = None) -> dict[str, Format]:
     """Return all formats by name, in the order in which they are tried, including formats of other packages.
 
-    If `file` (its name and first bytes) is given, leave out harnesses whose log the file cannot be.
+    If `file` (its name and first bytes) is given, leave out the formats of logs that this file cannot have.
     """
     without = [] if file is None else [name for name in HARNESSES if not _may_be_log(name, *file)]
     particular = {name: FORMATS[name] for name in FORMATS if name not in _GENERAL and name not in without}

@@ -181,7 +181,10 @@ def diagnose(*data: Any, options: ReadOptions) -> Diagnosis:
 
 
 def _with_commands(diagnosis: Diagnosis, spelled: Callable[[str, Mapping[str, Any]], str]) -> Diagnosis:
-    """Add the commands that suit the data; add none if the data cannot be compared."""
+    """Add the commands that suit the data; add none if the data cannot be compared.
+
+    `spelled` writes a command from the name of the analysis and its options.
+    """
     if diagnosis.refusal is not None:
         return diagnosis
     others = {about: spelled(command, more) for about, command, more in diagnosis.proposals}
@@ -192,7 +195,10 @@ _CALLS = {"compare": "sigjax.compare", "rl": "sigjax.studies.rl", "classical": "
 
 
 def _python_call(given: Mapping[str, Any], command: str, more: Mapping[str, Any]) -> str:
-    """Write the analysis as a Python call; options that are None in `more` are left out."""
+    """Write the analysis `command` as a Python call with the options `given`, changed by `more`.
+
+    Options that are None in `more` are left out.
+    """
     chosen = {name: f"{name}={value!r}" for name, value in {**given, **more}.items() if value is not None}
     of_read = [said for name, said in chosen.items() if name in options_of(ReadOptions)]
     data = f"sigjax.read({', '.join(['data', *of_read])})" if of_read else "data"
@@ -201,7 +207,10 @@ def _python_call(given: Mapping[str, Any], command: str, more: Mapping[str, Any]
 
 
 def _typed(files: Sequence[Any], given: Mapping[str, Any], command: str, more: Mapping[str, Any]) -> str:
-    """Write the analysis as a shell command; options that are None in `more` are left out."""
+    """Write the analysis `command` as a shell command with the options `given`, changed by `more`.
+
+    Options that are None in `more` are left out.
+    """
     chosen = sorted({**given, **more}.items(), key=lambda item: _ORDER.get(item[0], 1))
     return shell_command([command, *map(os.fsdecode, files)], dict(chosen))
 
@@ -318,8 +327,8 @@ def _cluster(fields: Mapping[str, int], instances: int) -> str | None:
 _MOST_TASKS = 100
 """A benchmark of agents has at most this many tasks. If there are more, they count as instances of a test set."""
 _Proposals = tuple[tuple[str, str, Mapping[str, Any]], ...]
-"""For each analysis: (purpose, command, options that differ from the options for `compare`). An option with the value
-None is removed."""
+"""For each analysis: (purpose, command, options that differ from the options for `compare`). If the value of an option
+is None, the analysis does without this option."""
 
 
 def _proposals(
@@ -329,7 +338,11 @@ def _proposals(
     runs: str | None,
     given: str | None,
 ) -> _Proposals:
-    """Return other analyses that suit the data: with clusters, for runs of agents on tasks, or for folds."""
+    """Return other analyses that suit the data: with clusters, for runs of agents on tasks, or for folds.
+
+    `fields` maps each field that may name clusters to its number of labels. `given` is the field or file of clusters
+    that the user gave.
+    """
     made, count = list[tuple[str, str, Mapping[str, Any]]](), len({*(evaluation.ids or ())})
     if given is None and (cluster := _cluster(fields, count or evaluation.num_instances)) is not None:
         about = f"if instances with one {cluster!r} depend on each other"
@@ -448,7 +461,8 @@ def _read_as(
 ) -> Diagnosis:
     """Try to read the data, and make the diagnosis.
 
-    If the requested metric cannot be used, try the format's usual metric.
+    If the requested metric cannot be used (`unserved` is the error), try the format's usual metric. `in_table` says
+    whether the data are a table, whose rows have numbers.
     """
     usual = (metric if unserved is None else None) or (metrics[0] if metrics else "mean")
     parsed, evaluation, refusal = _tolerant(reading, usual, options)
@@ -505,7 +519,7 @@ _SHAPES = ("transpose", "melt", "runs", "id_column", "records", "filter")
 
 
 def _proposed(refusal: InputError, options: Options) -> Iterator[dict[str, Any]]:
-    """Yield options on the shape of a table that the message of an error proposes, with their values.
+    """Yield the options, with values, that the message of an error proposes about the layout of a table.
 
     Options that the user gave are left out. If the error is an `Asked`, yield each combination of options that it
     proposes; else yield each option alone.
@@ -575,7 +589,7 @@ def _fills_some(sheets: Sequence[Sheet], name: str) -> bool:
 
 
 def _metrics_of_tasks(reading: ByTask, options: Options, metrics: Sequence[str]) -> list[str]:
-    """Return the first metric, and a further metric for each task that has no score by the metrics before."""
+    """Return the first metric, and further metrics for tasks that do not have it."""
     chosen, without = list(metrics[:1]), None
     for name in metrics:
         with suppress(InputError):
@@ -590,7 +604,10 @@ def _metrics_of_tasks(reading: ByTask, options: Options, metrics: Sequence[str])
 
 
 def _ids(sheets: Sequence[Sheet], evaluation: EvaluationRecord | None, *, in_table: bool) -> str:
-    """Say in words how instances are joined; a table whose ids are its row numbers counts as having no ids."""
+    """Say in words how instances are joined.
+
+    If the data are a table (`in_table`), and the ids are its row numbers, it counts as having no ids.
+    """
     if not sheets and evaluation is None:
         return ""
     if sheets and sheets[0].id_column is not None:

@@ -244,7 +244,10 @@ def _has_names(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _roles(file: str, names: Sequence[str], *, gold: bool) -> tuple[int, int]:
-    """Return two positions: of the column with the id, and of the column with the label."""
+    """Return two positions: of the column with the id, and of the column with the label.
+
+    `gold` says whether the file holds gold labels, and not predictions.
+    """
     id = next((j for j, name in enumerate(names) if is_id_name(name)), 0)
     if len(names) == 2:
         return id, 1 - id
@@ -270,7 +273,10 @@ def _read_labels(file: str, *, gold: bool) -> ById:
 
 
 def _parse(file: str, content: str, *, gold: bool) -> tuple[ById, str | None]:
-    """Return the labels by id, and the name of the label column (None if the file does not name its columns)."""
+    """Return the labels by id, and the name of the label column (None if the file does not name its columns).
+
+    `gold` says whether the file holds gold labels, and not predictions.
+    """
     lines, rows = zip(*_split(file, content), strict=True)
     width, named = len(rows[0]), _has_names(rows)
     if width != 2 and not named:
@@ -293,7 +299,7 @@ def _parse(file: str, content: str, *, gold: bool) -> tuple[ById, str | None]:
 
 
 def _of_object(file: str, content: str, *, gold: bool) -> ById:
-    """Return the labels in a JSON object; null in a system's file means that the label is missing."""
+    """Return the labels in a JSON object; null in a system's file (not `gold`) means that the label is missing."""
     found, labels = item_at(file, parse_json(file, content)), dict[str, str]()
     for id, value in found.fields.items():
         with naming(file):

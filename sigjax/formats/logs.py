@@ -228,6 +228,8 @@ class Log:
 def _options_of_tasks(options: Options, logs: Mapping[str, Sequence[SystemLog]]) -> list[Options]:
     """Return the options for each task; TASK=FIELD in `cluster` and `strata` gives the field for one task.
 
+    `logs` maps each task to its logs.
+
     >>> [own.cluster for own in _options_of_tasks(Options(cluster="x=topic"), {"x": [], "y": []})]
     ['topic', None]
     """
@@ -418,9 +420,10 @@ def _mean_of_runs(sheet: Sheet) -> Sheet:
 
 
 def _columns(result: SystemLog, options: Options) -> tuple[Sheet, list[object], dict[str, InputError]]:
-    """Return three things: the sheet of a log, the contents `[row]`, and the errors of scores that cannot be used.
+    """Return three things: a sheet of the log, contents `[row]`, and the errors of scores that cannot be used.
 
-    A missing score is NaN. The errors are a dict from the name of the score to its error.
+    A content is a value that must be equal for all systems, such as a hash of the question. A missing score is NaN. The
+    errors are a dict from the name of the score to its error.
     """
     scores: dict[str, list[float | InputError]] = {}
     ids, runs, objects, contents = [], [], [], []

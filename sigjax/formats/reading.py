@@ -343,7 +343,8 @@ def _evaluate_files(
 ) -> list[EvaluationRecord]:
     """Return the evaluations of files by each metric in `by`.
 
-    If `by` is empty, and the file has saved statistics, return the evaluations by all metrics in it.
+    If `by` is empty, and the file has saved statistics, return the evaluations by all metrics in it. `tasks` says
+    whether several tasks are allowed.
     """
     files: Any = [data] if isinstance(data, _PATH) else data
     input = given.input

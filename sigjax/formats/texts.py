@@ -354,7 +354,8 @@ def _evaluate(
 ) -> EvaluationRecord:
     """Count errors as for plain texts, in the order of the gold file.
 
-    With --missing zero, missing texts count as empty. If `alternatives`, check the alternatives in the texts.
+    `systems` maps each system to its texts by id. With --missing zero, missing texts count as empty. If `alternatives`,
+    check the alternatives in the texts.
     """
     metric, ids = _metric_name(options), list(gold.values)
     for own in (gold, *systems.values()) if alternatives else ():
@@ -527,7 +528,7 @@ def _utterances(file: str, segments: Mapping[Channel, Sequence[_Segment]]) -> By
 
 
 def _read_ctm(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment]]) -> ById:
-    """Return the words of a system in each segment of the reference."""
+    """Return the words of a system in each segment of the reference; `segments` are the segments of each channel."""
     found = dict[str, str]()
     for channel, words in _channels(file, gold, segments).items():
         words.sort(key=itemgetter(0))
@@ -541,7 +542,10 @@ def _read_ctm(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment
 
 
 def _channels(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment]]) -> dict[Channel, list[_Word]]:
-    """Return the words of each channel; lines from <ALT_BEGIN> to <ALT_END> are alternatives, separated by <ALT>."""
+    """Return the words of each channel; lines from <ALT_BEGIN> to <ALT_END> are alternatives, separated by <ALT>.
+
+    A word of a channel that is not in `segments` raises an error.
+    """
     channels = dict[Channel, list[_Word]]()
     alternatives: list[list[_Word]] | None = None
     where = file

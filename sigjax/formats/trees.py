@@ -100,7 +100,10 @@ class _Rows:
         return InputError(f"{Line(self.file, self.lines[row])}: {reason}")
 
     def check(self, words: np.ndarray, wrong: np.ndarray, reason: Callable[[int], str]) -> None:
-        """Raise an error for the first word that is marked in `wrong` `[word]`, if any."""
+        """Raise an error for the first word that is marked in `wrong` `[word]`, if any.
+
+        `words` `[word]` are the rows of the words. `reason` returns the reason for a word.
+        """
         if wrong.any():
             i = int(wrong.argmax())
             raise self.refuse(words[i], reason(i))
@@ -157,7 +160,7 @@ def _split_rows(file: str, lines: list[str]) -> _Rows:
 
 
 def _column(rows: _Rows, number: int, words: np.ndarray) -> np.ndarray:
-    """Return the cells `[word]` of the column with this number, from 0."""
+    """Return the cells `[word]` of the column with this number, from 0. `words` `[word]` are the rows of the words."""
     return np.array(rows.cells[number::_COLUMNS], dtype=object)[words]
 
 
@@ -171,7 +174,10 @@ def _universal(cells: np.ndarray) -> np.ndarray:
 
 
 def _whole_numbers(rows: _Rows, words: np.ndarray, cells: Sequence[str], name: str) -> np.ndarray:
-    """Convert cells `[word]` to integers; raise an error for anything else, with the column's `name`."""
+    """Convert cells `[word]` to integers; raise an error for anything else, with the column's `name`.
+
+    `words` `[word]` are the rows of the words.
+    """
     if not _WHOLE_NUMBERS.fullmatch("\t".join([*cells, ""])):
         wrong = next(i for i, cell in enumerate(cells) if not _WHOLE_NUMBERS.fullmatch(cell + "\t"))
         raise rows.refuse(words[wrong], f"expected a whole number as {name}, got {quote(cells[wrong])}")
@@ -181,7 +187,7 @@ def _whole_numbers(rows: _Rows, words: np.ndarray, cells: Sequence[str], name: s
 def _first_words(rows: _Rows, words: np.ndarray) -> np.ndarray:
     """Return the index of the first word of each word's sentence, `[word]`.
 
-    Raise an error if the IDs do not count from 1 in each sentence.
+    Raise an error if the IDs do not count from 1 in each sentence. `words` `[word]` are the rows of the words.
     """
     numbers = _whole_numbers(rows, words, [rows.ids[row] for row in words], "ID")
     sentences = rows.sentences[words]
@@ -224,7 +230,10 @@ def _clean_forms(rows: _Rows, tokens: np.ndarray) -> list[str]:
 
 
 def _heads(rows: _Rows, words: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Return the index of each word's head (or `ROOT`), `[word]`; raise an error for sentences that are not trees."""
+    """Return the index of each word's head (or `ROOT`), `[word]`; raise an error for sentences that are not trees.
+
+    `words` `[word]` are the rows of the words, and `first` `[word]` is the index of the first word of the sentence.
+    """
     heads = _whole_numbers(rows, words, _column(rows, 6, words).tolist(), "HEAD")
     sentences = rows.sentences[words]
     sizes = np.bincount(sentences)[sentences]
@@ -339,7 +348,10 @@ def _stretches(gold: Treebank, system: Treebank) -> np.ndarray:
 
 
 def _overlapping_words(side: Treebank, stretches: np.ndarray) -> np.ndarray:
-    """Return a mask `[word]` of the words that share a character with a stretch."""
+    """Return a mask `[word]` of the words that share a character with a stretch of text.
+
+    `stretches` `[stretch, 2]` are the starts and ends.
+    """
     before = np.searchsorted(stretches[:, 0], side.ends)
     return np.append(0, stretches[:, 1])[before] > side.starts
 
@@ -527,7 +539,8 @@ _ROW = re.compile(
     re.ASCII,
 )
 _MESSAGE = re.compile(r"\s*\d+\s*:\s")
-"""Pattern of the error messages of evalb, such as `12 : Length unmatch (4|5)`, which may be in the same file."""
+"""Pattern of the error messages of evalb, such as `12 : Length unmatch (4|5)`, which may stand between the rows of its
+table."""
 
 
 def _evalb(file: str, _: Options) -> list[SystemLog]:

@@ -167,7 +167,7 @@ def _predecessors(
 ) -> tuple[_Move, _Move, _Move]:
     """Return three steps that may lead to the words `a` and `b`.
 
-    They align both words, delete word `a` of the reference, or insert word `b` of the output.
+    The steps align both words, delete word `a` of the reference, or insert word `b` of the output.
     """
 
     def best(rows: list[int], columns: list[int], cost: int) -> _Move:

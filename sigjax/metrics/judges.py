@@ -29,8 +29,8 @@ def ppi_lambda(sums: Array) -> Array:
     r"""The weight of the judge, $\mathrm{cov}_l(y, f) / (\mathrm{var}(f) (1 + n / N))$; 0 if the judge never varies.
 
     y are human labels and f the judge's scores; n instances are labelled, and N are not. $\mathrm{cov}_l$ is the
-    covariance on the labelled instances. Sums `[..., stat]` give weights `[...]`. stat = (n, N, and the sums of y, of f
-    if labelled, of f if not labelled, of y f, and of f^2).
+    covariance on the labelled instances, and $\mathrm{var}$ the variance on all instances. Sums `[..., stat]` give
+    weights `[...]`. stat = (n, N, and the sums of y, of f if labelled, of f if not labelled, of y f, and of f^2).
 
     >>> stats = PPI.extract(np.array([1.0, 0.0, np.nan, np.nan]), np.array([1.0, 0.0, 1.0, 0.0]))
     >>> float(ppi_lambda(stats.sum(axis=0)))  # 1/4 divided by (1/3 multiplied by 2)

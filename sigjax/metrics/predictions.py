@@ -143,7 +143,8 @@ def class_metric(name: str, classes: Sequence[str]) -> Metric:
 def class_numbers(name: str, truth: np.ndarray, predicted: np.ndarray, classes: Mapping[str, int]) -> np.ndarray | None:
     """Return the value of the statistic `name` for each instance, `[instance]`; None for an unknown name.
 
-    For the names "value", "tp" and "correct", the value is 1 if the predicted label is right, else 0.
+    `truth` and `predicted` are class numbers `[instance]`, and `classes` maps each label to its number. For the names
+    "value", "tp" and "correct", the value is 1 if the predicted label is right, else 0.
     """
     kind, _, label = name.partition(":")
     if not label:
@@ -173,7 +174,10 @@ def _thirds(sums: Array) -> tuple[Array, Array, Array]:
 
 
 def _mean_of_classes(values: Array, occurrences: Array) -> Array:
-    """The mean `[...]` of `values` `[..., class]` over the classes that occur; values of other classes must be 0."""
+    """The mean `[...]` of `values` `[..., class]` over the classes that occur; values of other classes must be 0.
+
+    `occurrences` `[..., class]` is 0 for a class that does not occur.
+    """
     occurs = divide(occurrences, occurrences)  # 1 or 0, of the type of the sums
     return divide(values.sum(-1), occurs.sum(-1))
 

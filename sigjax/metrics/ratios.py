@@ -85,7 +85,10 @@ def ratio_score(sums: Array) -> Array:
 
 @monotone
 def mean_score(sums: Array) -> Array:
-    r"""Mean, $\sum_i x_i / n$; equal to `ratio_score`. Intervals of proportions recognize a mean by this function."""
+    r"""Mean, $\sum_i x_i / n$ of n instances; equal to `ratio_score`.
+
+    Intervals of proportions are computed only for metrics with this score function.
+    """
     return ratio_score(sums)
 
 
@@ -482,7 +485,8 @@ def shifted(evaluation: EvaluationRecord) -> Shifted | None:
 def _instance_shifts(evaluation: EvaluationRecord, values: np.ndarray, counts: np.ndarray) -> np.ndarray | None:
     """Return a shift `[instance]` that all systems share, equal for all runs of an instance.
 
-    Return None if the systems differ in their counts, or if runs have other counts than 1.
+    Return None if the systems differ in their counts, or if runs have other counts than 1. `values` and `counts` are
+    `[system, instance]`.
     """
     if (counts != (counts[:1] if evaluation.runs is None else 1)).any():
         return None
@@ -543,7 +547,10 @@ def _numbers_of(evaluation: EvaluationRecord) -> _Numbers:
 
 
 def _centres(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return a number near the mean of each system, `[system, 1]`; 0 if its product with a count might be rounded."""
+    """Return a number near the mean of each system, `[system, 1]`; 0 if its product with a count might be rounded.
+
+    `values` and `counts` are `[system, instance]`.
+    """
     if counts.dtype.kind != "i":
         return np.zeros((len(values), 1))
     if values.dtype.kind == "i":

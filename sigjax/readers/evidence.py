@@ -116,7 +116,7 @@ class TableReading:
     options: str = ""
 
     def roles(self) -> Iterator[tuple[str, Role]]:
-        """Yield the name and the `Role` of each role that has columns, or words for a note."""
+        """Yield the name and the `Role` of each role that has columns, or a phrase for a note."""
         named = {"systems": self.system, "ids": self.id, "scores": self.score, "runs": self.run, "folds": self.fold}
         for name, own in (*self.others, *named.items(), ("clusters", self.cluster), ("tasks", self.task)):
             if own.columns or own.phrase:

@@ -647,7 +647,8 @@ def _settle_missing(
 def _dropped(absent: np.ndarray, systems: Sequence[str], *, once: bool = True) -> Note:
     """Make a note on the number of dropped instances or runs. If many were dropped, it is a warning.
 
-    The warning names the systems that lack most instances.
+    The warning names the systems that lack most instances. `absent` `[system, instance]` marks the missing results.
+    `once` says whether each instance occurs once; else the note counts runs.
 
     >>> print(_dropped(np.array([[1, 1, 0, 0], [0, 1, 0, 0]], bool), ["A", "B"]))
     warning: dropped 2 of 4 instances that some system lacks:
@@ -669,7 +670,8 @@ def _dropped(absent: np.ndarray, systems: Sequence[str], *, once: bool = True) -
 def _with_zeros(values: np.ndarray, absent: np.ndarray, name: Name, metric: Metric | SampleMetric) -> np.ndarray:
     """Fill missing results: a system's own inputs become 0.
 
-    Inputs that all systems share are copied from another system.
+    Inputs that all systems share are copied from another system. Optional inputs stay as they are. `values` is
+    `[system, instance, input]`, and `absent` `[system, instance]` marks the missing results.
     """
     filled = np.where(absent[:, :, None], 0.0, values)
     for j, input in enumerate(metric.inputs):
@@ -683,7 +685,8 @@ def _with_zeros(values: np.ndarray, absent: np.ndarray, name: Name, metric: Metr
 def _shared_values(values: np.ndarray, absent: np.ndarray, name: Name, input: str) -> np.ndarray:
     """Return the values `[instance]` of an input that all systems share, such as gold counts.
 
-    If a system lacks an instance, all systems that have the instance must agree on its value.
+    If a system lacks an instance, all systems that have the instance must agree on its value. `values` is
+    `[system, instance]`, and `absent` `[system, instance]` marks the missing results.
     """
     low = np.where(absent, np.inf, values).min(axis=0)
     high = np.where(absent, -np.inf, values).max(axis=0)
@@ -698,7 +701,10 @@ def _shared_values(values: np.ndarray, absent: np.ndarray, name: Name, input: st
 
 
 def _missing_counts(absent: np.ndarray, systems: Sequence[str], name: Name) -> str:
-    """Say for each system how many instances it lacks, and name the first missing instance."""
+    """Say for each system how many instances it lacks, and name the first missing instance.
+
+    `absent` `[system, instance]` marks the missing results.
+    """
     lacking = np.flatnonzero(absent.any(axis=1)).tolist()
     parts = [
         f"{quote(systems[k])} lacks {np.count_nonzero(absent[k])} of {absent.shape[1]} "
@@ -785,7 +791,10 @@ def _leaving_out(sheet: Sheet, id: str) -> str:
 
 
 def _is_aggregate_row(what: str, row: np.ndarray, others: np.ndarray) -> bool:
-    """Whether the numbers `[system, input]` of a row are the means (or sums, if `what` is "sum") of the other rows."""
+    """Whether the numbers `[system, input]` of a row are the means (or sums, if `what` is "sum") of the other rows.
+
+    `others` are the numbers of the other rows, `[system, row, input]`.
+    """
     given = ~np.isnan(row) & (~np.isnan(others)).any(axis=1)
     if not given.any():
         return False
@@ -806,7 +815,9 @@ def evaluation_from_mappings(
     strata: object = None,
     missing: Missing = "error",
 ) -> EvaluationRecord:
-    """Join numbers by id, for `Evaluation.from_arrays`; `clusters` and `strata` map ids to labels.
+    """Join numbers by id, for `Evaluation.from_arrays`; `systems` maps each system to id -> number (or numbers).
+
+    `clusters` and `strata` map ids to labels.
 
     >>> numbers = {"A": {"x": 1, "y": 0}, "B": {"y": 1}}
     >>> evaluation = evaluation_from_mappings(numbers, metric="mean", missing="drop")

@@ -92,7 +92,7 @@ def read_tables(parse: Callable[..., DataTable], sources: Sources, options: Opti
 
 
 def _read_or_ask(read: Callable[[Options], Reading], options: Options) -> Reading:
-    """Read a table by `read`. If its layout is unclear, raise an error that proposes options.
+    """Read a table with the function `read`. If its layout is unclear, raise an error that proposes options.
 
     sigjax tries the options first, so that the error can say what each of them compares.
     """

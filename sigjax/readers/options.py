@@ -439,7 +439,10 @@ def why_zero_is_best(metric: Metric | SampleMetric, options: Options, *, negativ
 
 
 def ways_of_missing(count: int, *, zero_is_best: bool) -> str:
-    """Advise what to do about missing results of `count` systems. Only the user knows why they are missing."""
+    """Advise what to do about missing results of `count` systems. Only the user knows why they are missing.
+
+    `zero_is_best` says that the number 0 would be the best score, so that it cannot stand for a failure.
+    """
     drop, zero = Hint("missing", "drop"), Hint("missing", "zero")
     if zero_is_best:
         ways = drop if count == 2 else f"{drop} or pairwise"

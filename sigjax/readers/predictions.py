@@ -77,7 +77,10 @@ class Predicted:
 def evaluate_predictions(
     systems: Sequence[Predicted], options: Options, *, notes: Sequence[str] = ()
 ) -> EvaluationRecord:
-    """Evaluate predictions by a metric of classes, numbers or texts."""
+    """Evaluate the predictions of each system by a metric of classes, numbers or texts.
+
+    `notes` are the first notes of the evaluation.
+    """
     made, columns, more = _scored(systems, options)
     sheets: list[Sheet] = []
     for own, numbers in zip(systems, columns, strict=True):
@@ -200,7 +203,8 @@ def _counts(
 ) -> dict[str, np.ndarray]:
     """Return input of the metric -> its numbers `[row]`; inputs that are unknown are left out.
 
-    `truth` and `predicted` are class numbers `[row]`. `found` is the label of class 1, or None.
+    `truth` and `predicted` are class numbers `[row]`, and `classes` maps each label to its number. If the label of
+    class 1 is given (`found`), only this class counts.
     """
     if found is not None:
         is_gold_one, is_found = truth == classes[found], predicted == classes[found]

@@ -141,7 +141,10 @@ def check_measures(table: DataTable, id_column: str | None, options: Options) ->
 
 
 def check_systems(evaluation: EvaluationRecord, *, predicted: bool = False) -> None:
-    """Refuse systems named like gold labels, predictions or metrics, and instances named like metrics."""
+    """Refuse systems named like gold labels, predictions or metrics, and instances named like metrics.
+
+    If the data are predictions (`predicted`), systems may have names such as pred_bert.
+    """
     if evaluation.ids and are_measures(evaluation.ids):
         raise InputError(
             f"instances are named like metrics, {listing(evaluation.ids)}: a score of each metric is no result on an "
@@ -498,7 +501,11 @@ def _profiles(table: DataTable, names: Sequence[str]) -> dict[str, NumberProfile
 
 
 def _roles(table: DataTable, profiles: Mapping[str, NumberProfile | None]) -> dict[str, tuple[str, str]]:
-    """Return name -> (role, reason) for each column of a wide table; the roles are those of `_role`."""
+    """Return name -> (role, reason) for each column of a wide table.
+
+    The role is "about" (an id or a property of instances), "text" (words), "system", or "unclear" (the user is asked).
+    `profiles` maps a column to its numbers, or to None for words.
+    """
     numbers = [(name, own) for name, own in profiles.items() if own is not None and own.values.size]
     scores = [own for name, own in numbers if not (is_property(name) or name in table.index)]
     return {

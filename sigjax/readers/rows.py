@@ -382,7 +382,7 @@ def read_long(table: DataTable, options: Options, system: str) -> Reading:
 
 
 def read_several(tables: Mapping[str, DataTable], options: Options) -> Reading:
-    """Read one table per system."""
+    """Read one table per system: `tables` maps the name of each system to its table."""
     asked = (options.score_column, *(options.counts or {}).values())
     labelled = {name: (table, label_columns(table, options, alone=False)) for name, table in tables.items()}
     known = {name: (table, labels) for name, (table, labels) in labelled.items() if labels is not None}

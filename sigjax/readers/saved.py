@@ -92,7 +92,10 @@ def _is_saved(arrays: Mapping[str, np.ndarray]) -> bool:
 
 
 def read_saved(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> EvaluationRecord:
-    """Return the evaluation for the requested metric, by default for the first metric in the file."""
+    """Return the evaluation for the requested metric, by default for the first metric in the file.
+
+    `arrays` are the arrays of the archive, as `load_npz` loads them.
+    """
     with naming(file):
         header = _header(arrays)
         place, saved, metric = _saved_metric(header, options)
@@ -186,7 +189,8 @@ def _saved_metric(header: dict[str, Any], options: Options) -> tuple[int, Metric
     """Find the saved statistics from which the requested metric can be computed.
 
     Returns three things: the index of these statistics in the file, the metric for which they were saved, and the
-    requested metric. The two metrics differ if the requested metric takes the statistics of another metric.
+    requested metric. The two metrics differ if the requested metric takes the statistics of another metric. `header` is
+    the JSON header of the file.
     """
     names = [saved["name"] for saved in header["metrics"]]
     asked = options.metric if isinstance(options.metric, str) else getattr(options.metric, "name", None)

@@ -468,7 +468,11 @@ def _has_points(table: DataTable) -> bool:
 def check_filled(
     file: str, *, filled: int, rows: int, columns: int, what: str, remedy: str = "check the columns"
 ) -> None:
-    """Refuse a large table that is almost empty, because it could exhaust the memory."""
+    """Refuse a large table that is almost empty, because it could exhaust the memory.
+
+    `filled` is the number of cells that are not empty. `what` describes the table for the message, and `remedy` is
+    advice.
+    """
     if rows * columns > LARGEST_SPARSE and filled * 100 < rows * columns:
         raise InputError(f"{file}: {what}: {rows} by {columns}, of which only {filled} are given; {remedy}")
 
