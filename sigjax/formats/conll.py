@@ -112,9 +112,10 @@ def count_spans(
 ) -> dict[str, np.ndarray]:
     """Return the counts tp, predicted and gold `[sentence]`; a span belongs to the sentence of its first token.
 
-    A right span of a system belongs to the sentence of its gold span, so that no sentence has more right spans than
-    gold spans. `sentences` `[sentence]` has the position (from 0) of the first token of each sentence; no sentence is
-    empty.
+    `gold` and `predicted` `[3, span]` are spans, as `find_spans` returns them, and `match` is the rule that says which
+    spans are right. A right span of a system belongs to the sentence of its gold span, so that no sentence has more
+    right spans than gold spans. `sentences` `[sentence]` has the position (from 0) of the first token of each sentence;
+    no sentence is empty.
 
     >>> table, start = tag_table(["O", "B-PER", "I-PER"]), np.array([0])
     >>> gold, guess = (find_spans(np.array(codes), table, start) for codes in ([1, 2, 0, 1], [1, 0, 0, 1]))
@@ -134,7 +135,8 @@ def count_spans(
 def _credit_equal_spans(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[np.ndarray, np.ndarray]:
     """Compare spans by the rules strict and exact. Return two arrays `[predicted]`, one value for each predicted span.
 
-    The first array is the credit of the span: 1 if the span is right, else 0. The second array is its first token.
+    `gold` and `predicted` `[3, span]` are spans, as `find_spans` returns them. The first returned array is the credit
+    of the span: 1 if the span is right, else 0. The second array is its first token.
     """
     known = np.zeros((2, max(gold[0].max(initial=0), predicted[0].max(initial=0)) + 1), np.int64)
     known[:, gold[0]] = gold[1:]
@@ -145,8 +147,9 @@ def _credit_equal_spans(gold: np.ndarray, predicted: np.ndarray, match: Match) -
 def _credit_overlaps(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[np.ndarray, np.ndarray]:
     """Compare spans by the rules partial, fuzzy and type. Return two arrays, one value for each predicted span.
 
-    The first array is the credit of the span, from 0 to 1. The second array is the first token of the gold span that it
-    takes; for a span without credit, its own first token.
+    `gold` and `predicted` `[3, span]` are spans, as `find_spans` returns them. The first returned array is the credit
+    of the span, from 0 to 1. The second array is the first token of the gold span that it takes; for a span without
+    credit, its own first token.
     """
     first = np.searchsorted(gold[1], predicted[0], side="right")
     last = np.searchsorted(gold[0], predicted[1])
@@ -176,7 +179,7 @@ _LARGEST_TABLE = 2**22
 
 
 def common_subsequence(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
-    """Return index pairs of a longest common subsequence.
+    """Return index pairs of a longest common subsequence of `left` and `right`.
 
     If there are several, take the one that skips early items of `left`.
 
@@ -241,9 +244,10 @@ def _segmentation_columns(file: str, lines: list[str]) -> list[list[str]]:
 
 
 def _check_segmented_words(file: str, system: list[str], reference: str, words: list[str]) -> str:
-    """Raise an error if the words differ from the words of the gold file.
+    """Raise an error if the words of a file (`system`) differ from the words of the gold file.
 
-    If few words differ, return a note instead, because spreadsheets turn '-st' into '#NAME?'.
+    If few words differ, return a note instead, because spreadsheets turn '-st' into '#NAME?'. `reference` is the gold
+    file, and `words` are its words.
     """
     wrong = [i for i, (word, expected) in enumerate(zip(system, words, strict=True)) if word != expected]
     if not wrong:

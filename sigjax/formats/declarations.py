@@ -421,7 +421,7 @@ _LOOKS: dict[str, Looks] = {
     "paired-perm": looks_like(),  # never recognized: a table that lost its header looks the same
     "tsv": lambda name, head: name.endswith(".tsv") or (not _is_packed_or_json(head) and _has_tabs(head)),
     "csv": _looks_csv,
-    # The file has labels: on some line, the last word is no number.
+    # The file has labels: on some line, the last word is not a number.
     "timbl": lambda _, head: not all(_NUMBER_WORD.fullmatch(line.split()[-1]) for line in head_lines(head)),
     "spaces": _looks_spaced,
 }

@@ -619,7 +619,10 @@ def _ids(sheets: Sequence[Sheet], evaluation: EvaluationRecord | None, *, in_tab
 
 
 def _fields(sheets: Sequence[Sheet], others: Sequence[str | None]) -> dict[str, int]:
-    """Return the number of labels of each field that can name clusters or strata."""
+    """Return the number of labels of each field that can name clusters or strata.
+
+    The fields in `others` have another role and are left out.
+    """
     fields: dict[str, int] = {}
     left_out = {*others, *(sheet.system for sheet in sheets), *(sheet.id_column for sheet in sheets)}
     for name in dict.fromkeys(name for sheet in sheets for name in sheet.labels if name not in left_out):

@@ -371,7 +371,7 @@ def _evaluate(
         if options.missing == "zero" and absent.any():
             notes.append(f"{name}: {np.count_nonzero(absent)} of {len(ids)} utterances are missing, and count as empty")
             absent[:] = False
-        columns = zip(counted.metric.inputs, stats.T.astype(float), strict=False)  # ones may follow the inputs
+        columns = zip(counted.metric.inputs, stats.T.astype(float), strict=False)  # a column of ones may follow
         numbers = {each: np.where(absent, np.nan, own) for each, own in columns}
         sheets.append(Sheet(name, own.file, numbers, gold.fields, ids))
     return join_sheets(sheets, options, notes=tuple(notes))(options)
@@ -421,7 +421,8 @@ def looks_like_trn(name: str, head: bytes) -> bool:
 def _are_transcripts(reader: str, split: Split, files: Sequence[str], outputs: Sequence[str]) -> bool:
     """Whether files are transcripts with ids, by the rules under "Recognition" at the top of this module.
 
-    Raise an error if the files satisfy these rules almost, but not quite.
+    `split` divides a line into id and words, as in the format `reader`. Raise an error if the files satisfy these rules
+    almost, but not quite.
     """
     first, *others = files
     name = first.lower().removesuffix(".gz")

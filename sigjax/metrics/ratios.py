@@ -87,7 +87,7 @@ def ratio_score(sums: Array) -> Array:
 def mean_score(sums: Array) -> Array:
     r"""Mean, $\sum_i x_i / n$ of n instances; equal to `ratio_score`.
 
-    Intervals of proportions are computed only for metrics with this score function.
+    If a metric has this score function, other modules treat it as a mean, for example for intervals of proportions.
     """
     return ratio_score(sums)
 
@@ -587,7 +587,8 @@ def _are_large(numbers: _Numbers) -> bool:
 def _any_close_pair(values: np.ndarray, least: float) -> bool:
     """Whether two systems differ by numbers that are small, or vary little, compared with their `values`.
 
-    Values are `[system, instance]`.
+    Values are `[system, instance]`. Variation up to `least` times the size of the values is ignored, because it may be
+    rounding.
     """
     values = np.stack(list({row.tobytes(): row for row in values}.values()))
     sizes = _norms(values)

@@ -246,7 +246,7 @@ def check_score(metric: Metric, sums: np.ndarray) -> None:
     """
     if metric.score in _OWN_SCORES:
         return
-    count = next(count for count in (2, 3, 4) if count not in sums.shape)  # no two axes have one size
+    count = next(count for count in (2, 3, 4) if count not in sums.shape)  # all axes have different sizes
     together = np.repeat(sums[:, None], count, axis=1)
     together.flags.writeable = False
     try:

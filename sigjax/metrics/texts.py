@@ -46,7 +46,11 @@ def inputs_of_texts(
     cache: bool,
     progress: bool,
 ) -> list[np.ndarray]:
-    """Return the inputs of the metric `[segment, input]` for each system, from the cache or newly counted."""
+    """Return the inputs of the metric `[segment, input]` for each system, from the cache or newly counted.
+
+    `references` are `[reference][segment]`, and `systems` are `[system][segment]`. `signature` describes the options
+    and versions on which the counts depend.
+    """
     counted = TEXT_METRICS[recipe.metric]
     common = _hash([_SCHEMA, recipe.metric, recipe.tokenize or "", recipe.case, signature, *references])
     keys = [_hash([common, *texts]) for texts in systems]  # everything that the counts of a system depend on

@@ -291,7 +291,7 @@ def _table(file: str, objects: Iterable[JsonObject], lines: Sequence[int] | None
     """Turn objects into a table with one column per field; a missing field is an empty cell.
 
     A field that holds lists or objects can be used neither as numbers nor as names. Fields in the option `ignore` may
-    hold any values.
+    hold any values. `lines` are the line numbers of the objects; None if messages count rows instead.
     """
     nested: dict[str, JsonObject] = {}
     rows: list[dict[str, str]] = []

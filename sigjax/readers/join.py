@@ -463,8 +463,8 @@ def _compared_sheets(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
 def _match(sheets: Sequence[Sheet], order: Iterable[RowKey]) -> tuple[list[RowKey], list[np.ndarray]]:
     """Match the rows of all sheets; return the keys of all instances, and for each sheet the instance of each row.
 
-    A key is the id of an instance, or the pair of id and run. The instances of a sheet are indices `[row]` into the
-    keys.
+    A key is the id of an instance, or the pair of id and run. `order` lists the keys of all instances in order, perhaps
+    repeatedly. The instances of a sheet are indices `[row]` into the returned keys.
     """
     for sheet in sheets[1:]:
         if (sheet.ids is None) != (sheets[0].ids is None):
@@ -541,10 +541,10 @@ def _repeated_id_error(said: str, sheet: Sheet, systems: Collection[str], *, equ
 
 
 def _other_id(sheet: Sheet, systems: Collection[str]) -> str | None:
-    """Find a column that distinguishes the rows with the same id; None if there is none.
+    """Find a column of a sheet that distinguishes the rows with the same id; None if there is none.
 
     A column that is named like ids, runs or folds is preferred. Else it is a column with repeated values and without
-    fractions.
+    fractions. The columns of `systems` are no candidates.
     """
     keys, found = _keys(sheet), None
     for name in sheet.labels:

@@ -121,7 +121,10 @@ def _read_or_ask(read: Callable[[Options], Reading], options: Options) -> Readin
 
 
 def _read_files(parse: Callable[..., DataTable], sources: Sources, options: Options) -> Reading:
-    """Read one file per system; if each file holds the same systems, read the files as one table."""
+    """Read one file per system; if each file holds the same systems, read the files as one table.
+
+    `parse` reads a file as a table.
+    """
     chosen = sources.systems if options.system_column else sources.chosen(options)
     tables = {name: parse(file, options, alone=False) for name, file in chosen.items()}
     labelled, options = _with_gold(parse, [*tables.values()], options)
@@ -146,7 +149,7 @@ def _with_options(reading: Reading, own: Options, notes: Sequence[str]) -> Readi
 
     def evaluate(options: Options) -> EvaluationRecord:
         evaluation = reading(replace(own, metric=options.metric))
-        if own.direction != options.direction:  # told by the names of rows, now columns
+        if own.direction != options.direction:  # known from the names of rows, which are now columns
             evaluation = directed(evaluation, own)
         return replace(evaluation, notes=(*notes, *evaluation.notes))
 
@@ -156,7 +159,10 @@ def _with_options(reading: Reading, own: Options, notes: Sequence[str]) -> Readi
 def _with_gold(
     parse: Callable[..., DataTable], tables: Sequence[DataTable], options: Options
 ) -> tuple[Sequence[DataTable], Options]:
-    """If `--gold` is a file and not a column, add its gold labels to the tables; return the tables and the options."""
+    """If `--gold` is a file and not a column, add its gold labels to the tables; return the tables and the options.
+
+    `parse` reads a file as a table.
+    """
     if options.gold is None or any(options.gold in table.columns for table in tables) or not is_file(options.gold):
         return tables, options
     gold = parse(options.gold, options, alone=True)
@@ -407,7 +413,10 @@ def _is_mean(name: str) -> bool:
 
 
 def _which_scores(table: DataTable, system: str, scores: Sequence[str]) -> Question:
-    """Make the question about a long table with several columns of numbers: which of them holds the scores?"""
+    """Make the question about a long table with several columns of numbers: which of them holds the scores?
+
+    The column `system` holds the systems, and `scores` are the columns of numbers.
+    """
     named = [name for name in scores if lexicon.is_score(name) and not lexicon.lexicon().is_cost(name)]
     return Question(
         f"{table.file}: column {quote(system)} seems to hold the systems; which column holds the scores, "
@@ -428,7 +437,10 @@ def _without_other_names(table: DataTable, names: Sequence[str]) -> list[str]:
 
 
 def _likely_system(table: DataTable, options: Options, free: Sequence[str]) -> str | None:
-    """Find a column of systems by a name that may also mean a property of instances; None if the table may be wide."""
+    """Find a column of systems by a name that may also mean a property of instances; None if the table may be wide.
+
+    `free` lists the columns that have no role yet.
+    """
     if {*table.columns} & {*(options.only or ())}:
         return None  # systems are columns
     found = _without_other_names(table, _repeated_labels(table, free))
@@ -457,7 +469,7 @@ def _repeated_labels(table: DataTable, free: Sequence[str]) -> list[str]:
 
 
 def _one_row_each(table: DataTable, free: Sequence[str]) -> str | None:
-    """Find the only column that is named like systems and has a different word in each row.
+    """Find the only column among `free` that is named like systems and has a different word in each row.
 
     None if there is no such column, if another column is named like ids, or if there are fewer than two columns of
     numbers.
@@ -593,7 +605,10 @@ def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> 
 
 
 def _results(table: DataTable, columns: Sequence[str]) -> np.ndarray:
-    """Return the score `[row]` of the first system in each battle: 1, 1/2 or 0; NaN if no winner is given."""
+    """Return the score `[row]` of the first system in each battle: 1, 1/2 or 0; NaN if no winner is given.
+
+    `columns` are the columns of the two systems, then the columns of the winners.
+    """
     first, second, *winner = columns
     if len(winner) > 1:
         return _split_results(table, winner)

@@ -129,7 +129,7 @@ rows there are."""
 
 
 def check_measures(table: DataTable, id_column: str | None, options: Options) -> None:
-    """Refuse a table with one row per metric instead of one row per instance."""
+    """Refuse a table with one row per metric instead of one row per instance: its column of ids holds metrics."""
     if id_column is None or options.id_column is not None:
         return
     if names_measures(id_column) or are_measures(table.names[id_column]):
@@ -163,7 +163,10 @@ def check_systems(evaluation: EvaluationRecord, *, predicted: bool = False) -> N
 
 
 def check_names(systems: Iterable[str], *, where: str = "", noun: str = "column") -> None:
-    """Refuse the systems if all of them are named like metrics."""
+    """Refuse the systems if all of them are named like metrics.
+
+    In the message, `where` stands first, and `noun` says what the names are.
+    """
     if are_measures(systems):
         give = Hint("score_column", "NAME")
         files = f"one column per system, of one metric: give one such file per system and {give}"
@@ -495,7 +498,7 @@ def _profiles(table: DataTable, names: Sequence[str]) -> dict[str, NumberProfile
     """Return the numbers of each column; None for a column of words."""
     columns = {name: table.columns[name] for name in names}
     numeric = {name for name, own in columns.items() if not own.is_words()}
-    if all(is_property(name) or _is_numbered(table, name) for name in numeric):  # else words are no scores
+    if all(is_property(name) or _is_numbered(table, name) for name in numeric):  # otherwise, words are not scores
         numeric |= {name for name, own in columns.items() if own.verdicts}
     return {name: NumberProfile(own.readable()) if name in numeric else None for name, own in columns.items()}
 
@@ -603,8 +606,8 @@ def _is_text(table: DataTable, first: str) -> bool:
 def table_notes(table: DataTable, scores: Iterable[str], unit: str | None) -> tuple[str, ...]:
     """Make notes on words that are read as 0 and 1, and a warning if folds of a cross-validation are resampled.
 
-    `unit` names the column whose values are resampled whole: the clusters, or the ids if there are runs. There is no
-    warning if several units (such as data sets) contain several folds each.
+    `scores` are the columns of scores. `unit` names the column whose values are resampled whole: the clusters, or the
+    ids if there are runs. There is no warning if several units (such as data sets) contain several folds each.
     """
     verdicts = dict.fromkeys(table.columns[name].verdicts for name in scores if name in table.columns)
     read = [f"{yes!r} is read as 1 and {no!r} as 0" for yes, _, no in (pair.partition("/") for pair in verdicts) if yes]

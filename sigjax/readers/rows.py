@@ -197,7 +197,7 @@ def _transposed(table: DataTable, options: Options) -> tuple[DataTable, Options,
     metrics = {metric for name in instances for metric in metrics_in(name)} if all(map(metrics_in, instances)) else ()
     if options.systems is None and (options.system_column or named in usual):
         chosen = [name for name in systems if name not in options.ignore]
-        options = replace(options, systems=chosen)  # under any names
+        options = replace(options, systems=chosen)  # these systems may have any names
     if len(metrics) == 1 and options.direction is None and lexicon.lexicon().direction(*metrics) == "lower":
         options = replace(options, lower_is_better=True)
     options = replace(options, ignore=[name for name in options.ignore if name not in left_out], system_column=None)
@@ -205,7 +205,7 @@ def _transposed(table: DataTable, options: Options) -> tuple[DataTable, Options,
 
 
 def _repeated_names_advice(table: DataTable, named: str) -> str:
-    """Advise what to do about rows with the same name: perhaps another column distinguishes them."""
+    """Advise what to do about rows with the same name in the column `named`; another column may tell them apart."""
     others = [name for name in table.columns if name != named and not table.columns[name].nested]
     for name in sorted(others, key=lambda name: not table.columns[name].is_words()):
         column = table.columns[name]
@@ -656,7 +656,8 @@ def _check_one_system(tables: Sequence[DataTable], options: Options) -> None:
 def named_column(tables: Sequence[DataTable], known: Sequence[str], options: Options) -> str | None:
     """Find the column of numbers that is named like the metric; None if there is no such column.
 
-    Also None if the metric has one input, or if columns for all inputs of the metric exist.
+    Also None if the metric has one input, or if columns for all inputs of the metric exist. `known` are the columns
+    that all tables have.
     """
     if not isinstance(options.metric, str):
         return None
@@ -730,7 +731,7 @@ def _roles(
 
 
 def score_columns(table: DataTable, free: Sequence[str]) -> list[str]:
-    """Find the columns that may hold scores, among the columns of numbers.
+    """Find the columns that may hold scores, among the columns of numbers in `free` (without a role).
 
     It is the only column that is named "score", "value" or "result", or the only column that is not named like a
     property of instances. If neither rule decides, all columns of numbers are returned.

@@ -260,7 +260,7 @@ def _array_labels(file: str, arrays: Mapping[str, np.ndarray], name: str) -> tup
             raise InputError("expected labels [instance] of text or whole numbers")
         if array.dtype.kind == "U":
             codes = np.frombuffer(array.tobytes(), f"{array.dtype.byteorder}u4")
-            if np.any((codes > 0x10FFFF) | (codes >> 11 == 0xD800 >> 11)):  # surrogates are no characters
+            if np.any((codes > 0x10FFFF) | (codes >> 11 == 0xD800 >> 11)):  # surrogates are not characters
                 raise InputError("a label holds what is no character; repair it")
         labels = tuple(map(str, array.tolist()))
         if empty := [i for i, label in enumerate(labels, start=1) if not label.strip()]:

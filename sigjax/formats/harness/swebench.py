@@ -136,7 +136,10 @@ def _instances(file: str) -> list[str]:
 
 
 def _system_of_results(all_file: str, ids: Sequence[str], file: str, _: Options) -> list[SystemLog]:
-    """Return the log of a system from its results.json; an instance that the file does not list is not resolved."""
+    """Return the log of a system from its results.json; an instance that this file does not list is not resolved.
+
+    `ids` are the ids of all instances, from the file `all_file`.
+    """
     found = load_item(file)
     resolved, without = found.texts(_RESOLVED), [found.texts(name, []) for name in _WITHOUT]
     stray = set(chain(resolved, *without)).difference(ids)
