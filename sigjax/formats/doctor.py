@@ -216,7 +216,7 @@ def _typed(files: Sequence[Any], given: Mapping[str, Any], command: str, more: M
 
 
 def shell_command(words: Sequence[str], options: Mapping[str, Any]) -> str:
-    """Write the command `sigjax WORDS` with these options by their Python names; options that are None are left out.
+    """Write the command `sigjax WORDS` with options, which have their Python names; options that are None are left out.
 
     >>> shell_command(["compare", "-a.csv"], {"only": ["-a", "b c"], "transpose": True, "lower_is_better": False})
     "sigjax compare ./-a.csv --only=-a '--only=b c' --transpose --lower-is-better=false"
@@ -462,7 +462,7 @@ def _read_as(
     """Try to read the data, and make the diagnosis.
 
     If the requested metric cannot be used (`unserved` is the error), try the format's usual metric. `in_table` says
-    whether the data are a table, whose rows have numbers.
+    whether the data are a table, so that ids may be row numbers.
     """
     usual = (metric if unserved is None else None) or (metrics[0] if metrics else "mean")
     parsed, evaluation, refusal = _tolerant(reading, usual, options)
@@ -582,7 +582,7 @@ _OF_REALS = ("variance", "median", "iqm", "optimality-gap")
 
 
 def _fills_some(sheets: Sequence[Sheet], name: str) -> bool:
-    """Whether a metric has optional inputs, all systems have these columns, and some cells are missing."""
+    """Whether the metric `name` has optional inputs, all systems have these columns, and some cells are missing."""
     optional = getattr(METRICS[name], "optional_inputs", ())
     columns = [sheet.numbers[each] for sheet in sheets for each in optional if each in sheet.numbers]
     return bool(optional) and len(columns) == len(sheets) * len(optional) and any(np.isnan(c).any() for c in columns)

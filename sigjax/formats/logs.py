@@ -251,8 +251,8 @@ def _options_of_tasks(options: Options, logs: Mapping[str, Sequence[SystemLog]])
 def _having_fields(options: Options, file: str, fields: Mapping[str, Collection[str]]) -> tuple[list[str], list[str]]:
     """Return the tasks that have the fields of `cluster` and `strata`, and the tasks that are left out.
 
-    Raise an error if some tasks lack such a field. Only for slices, tasks without the field of `strata` are left out
-    instead. `fields` are the fields of each task.
+    `fields` are the fields of each task. Raise an error if some tasks lack such a field. If `options.sliced`, tasks
+    without the field of `strata` are left out instead.
     """
     for option in ("cluster", "strata"):
         name = getattr(options, option)
@@ -271,7 +271,7 @@ def _having_fields(options: Options, file: str, fields: Mapping[str, Collection[
 
 
 def _of_one_task(evaluation: EvaluationRecord, left_out: Sequence[str]) -> EvaluationRecord:
-    """Prepare one task for slices: name its metric after the task, and add a note on the tasks that are left out."""
+    """Name the metric of an evaluation after its task, and add a note on the tasks that are left out."""
     metric = replace(evaluation.metric, name=evaluation.title or evaluation.metric.name)
     note = f"left out task{'s' * (len(left_out) > 1)} {', '.join(left_out)}: no such field"
     return replace(evaluation, metric=metric, notes=(*evaluation.notes, note), title=None)
@@ -529,7 +529,7 @@ def _compare_published(
 
 
 def _score(metric: Metric | SampleMetric, sheet: Sheet) -> str | None:
-    """Return the log's name of the score that the metric averages; None if it is not the mean of one score."""
+    """Return the log's name of the score that a metric averages; None if the metric is not the mean of one score."""
     score, *others = metric.inputs
     if others or metric.stat_names != MEAN.stat_names:
         return None

@@ -469,7 +469,7 @@ Channel = tuple[str, str]
 
 class _Segment(NamedTuple):
     id: str
-    """File, channel, speaker and begin of the segment, as they are written in the file."""
+    """File, channel, speaker and start of the segment, as they are written in the file."""
     channel: Channel
     speaker: str
     begin: float
@@ -480,7 +480,7 @@ class _Segment(NamedTuple):
 
 
 _Word = tuple[float, float, str]
-"""(begin, middle, text) of a word or of a group of alternatives."""
+"""(start, middle, text) of a word or of a group of alternatives; the times are in seconds."""
 
 
 def read_timed(sources: Sources, options: Options) -> Reading:
@@ -516,7 +516,10 @@ def _times(where: str, line: str, expected: str, written: tuple[str, str]) -> tu
 
 
 def _utterances(file: str, segments: Mapping[Channel, Sequence[_Segment]]) -> ById:
-    """Return the segments that are scored, in the order of the file; segments marked as ignored are left out."""
+    """Return the words of the segments that are scored, in the order of the file; ignored segments are left out.
+
+    A segment is ignored if it is marked IGNORE_TIME_SEGMENT_IN_SCORING.
+    """
     every = sorted((own for each in segments.values() for own in each), key=lambda segment: segment.line)
     scored = [each for each in every if _IGNORED not in each.words.lower()]
     fields = {
@@ -578,7 +581,7 @@ def _channels(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment
 
 
 def looks_timed(name: str, head: bytes) -> bool:
-    """Whether the name ends in .stm, or all lines are segments with an end that is not before their begin."""
+    """Whether the name ends in .stm, or all lines are segments with an end that is not before their start."""
     lines = [_STM.fullmatch(line.strip()) for line in head_lines(head) if not line.startswith(b";;")]
     return name.endswith(".stm") or (bool(lines) and all(each and float(each[1]) <= float(each[2]) for each in lines))
 

@@ -201,7 +201,9 @@ class TrialShares:
         return _with_ones(value)
 
     def share(self, right: int, runs: int) -> Fraction:
-        """Return the share for an instance with `runs` runs, `right` of them right.
+        """Return the share of an instance of which `right` of `runs` runs are right.
+
+        This is the share of its subsets of k runs in which any run passes, all runs pass, or runs differ (see `kind`).
 
         >>> [str(trial_metric(name).extract.share(3, 5)) for name in ("pass@2", "pass^2", "flip-rate")]
         ['9/10', '3/10', '3/5']

@@ -1,6 +1,6 @@
 """The metrics by name; and the checks of a user's input: a function becomes a metric, arrays become an `Evaluation`.
 
-Functions and arrays are checked only here; later modules rely on these checks. A failed check raises an `InputError`.
+Functions and arrays are checked only here; other modules rely on these checks. A failed check raises an `InputError`.
 """
 
 import sys

@@ -161,7 +161,7 @@ def note_reading(options: Options, reading: TableReading) -> None:
 class Asked(InputError):
     """Error that asks the user to choose an option.
 
-    `ways` holds the options that its message proposes, the likeliest first. sigjax has tried them. Each makes a
+    `ways` holds the options that its message proposes, the likeliest first. sigjax has tried them. Each option makes a
     comparison possible, or at least leads to a further question.
     """
 

@@ -544,7 +544,7 @@ def _other_id(sheet: Sheet, systems: Collection[str]) -> str | None:
     """Find a column of a sheet that distinguishes the rows with the same id; None if there is none.
 
     A column that is named like ids, runs or folds is preferred. Else it is a column with repeated values and without
-    fractions. The columns of `systems` are no candidates.
+    fractions. The columns of `systems` are not candidates.
     """
     keys, found = _keys(sheet), None
     for name in sheet.labels:

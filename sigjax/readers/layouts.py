@@ -142,9 +142,9 @@ def _read_files(parse: Callable[..., DataTable], sources: Sources, options: Opti
 
 
 def _with_options(reading: Reading, own: Options, notes: Sequence[str]) -> Reading:
-    """Fix the options of a reading: of the options that the returned function gets later, it uses only the metric.
+    """Return a reading with the fixed options `own`: of the options that it gets later, it uses only the metric.
 
-    `own` are the fixed options. `notes` are put before the notes of the evaluation.
+    `notes` are put before the notes of the evaluation.
     """
 
     def evaluate(options: Options) -> EvaluationRecord:

@@ -101,7 +101,7 @@ class Lexicon:
         return self._is(role, name)
 
     def ending(self, role: str, name: str) -> str | None:
-        """Return the word of a role with which the name ends; None if there is no such word."""
+        """Return the ending of a name that is a word of the role; None if there is no such word."""
         return next((word for word in self.sections[role]["words"].split() if name.endswith(word)), None)
 
     @property
@@ -376,7 +376,7 @@ def system_of_run(name: str) -> str:
 
 
 def is_summary(name: str) -> bool:
-    """Whether a name is that of a row (or column) with means or sums of other rows: "MEAN", "macro avg", "Total:"."""
+    """Whether a name means a row or column of means or sums: "MEAN", "macro avg", "Total:"."""
     return lexicon().holds("summary", name)
 
 

@@ -103,8 +103,8 @@ class NumberProfile:
     def is_unlike(self, others: Sequence["NumberProfile"]) -> bool:
         """Whether this column of integers is unlike all other columns, or unlike two columns of small numbers.
 
-        Two columns are unlike if they cannot hold scores of the same metric. Small numbers are numbers up to 1, or
-        numbers most of which have fractions.
+        Two columns are unlike if they cannot hold scores of the same metric. A column of small numbers has numbers up
+        to 1, or mostly numbers with fractions.
         """
         if self.whole < 1 or self.values.size < FEWEST_ROWS or self.size <= 1:
             return False
@@ -240,7 +240,7 @@ def has_classes(table: DataTable, name: str) -> bool:
 def _is_no_system(name: str, numbers: NumberProfile | None) -> bool:
     """Whether a column named like gold labels cannot hold scores.
 
-    This is decided by its name, or because its numbers are classes.
+    The reason is its name (used only for gold labels), or that its numbers are classes.
     """
     if numbers is None or is_only_gold(name):
         return numbers is not None

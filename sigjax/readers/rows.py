@@ -161,7 +161,7 @@ def _crosses(repeats: np.ndarray, folds: np.ndarray) -> bool:
 
 
 def _joined(table: DataTable, option: str, given: str | None) -> DataTable:
-    """If the option names several columns (A,B), add a column "A,B" with their joined values."""
+    """If the value `given` of an option names several columns (A,B), add a column "A,B" with their joined values."""
     names = (given or "").split(",")
     if given is None or len(names) < 2 or given in table.columns:
         return table
@@ -695,7 +695,7 @@ def _rows_of(systems: np.ndarray) -> dict[str, np.ndarray]:
 
 
 class RowRoles(NamedTuple):
-    """The roles of columns in a table each of whose rows is a result of one system."""
+    """The roles of columns in a table in which each row is a result of one system."""
 
     ids: str | None
     """The column of instance ids; None if rows are joined by row number."""
