@@ -258,6 +258,7 @@ def read(*data: Any, options: ReadOptions) -> Evaluation:
     Raises:
         InputError: a file or an option cannot be used; the message names the place and what to do.
 
+    Example:
         >>> import pathlib, tempfile
         >>> folder = tempfile.TemporaryDirectory()
         >>> table = pathlib.Path(folder.name, "table.csv")
