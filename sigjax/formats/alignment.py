@@ -82,7 +82,8 @@ def read_alignment(sources: Sources, options: Options) -> Reading:
 def _count(keys: np.ndarray, instances: np.ndarray | None, num_sentences: int) -> np.ndarray:
     """Return how many of the links `keys` are in each sentence.
 
-    If `instances` are given (links), return 1 for each instance that is among `keys`, and 0 for each other instance.
+    If `instances` (links) are given, return for each instance 1 if it is among `keys`, else 0. A link is packed into
+    one number.
     """
     rows = keys >> 2 * _BITS if instances is None else np.searchsorted(instances, keys)
     return np.bincount(rows, minlength=num_sentences if instances is None else len(instances)).astype(np.float64)
@@ -112,7 +113,7 @@ def _check_length(file: str, system: _Links, gold_file: str, num_sentences: int)
 
 
 def _transposed_links(keys: np.ndarray) -> np.ndarray:
-    """Exchange source and target in each link."""
+    """Exchange source and target in each of the links `keys`, which are packed into one number each."""
     return (keys >> 2 * _BITS << 2 * _BITS) | ((keys & _WORD) << _BITS) | (keys >> _BITS & _WORD)
 
 
@@ -124,7 +125,8 @@ def _common_links(keys: np.ndarray, known: np.ndarray) -> np.ndarray:
 def _reading_notes(name: str, keys: np.ndarray, possible: np.ndarray, options: Options) -> list[str]:
     """Return notes if a system's links agree better with the gold standard when they are read in another way.
 
-    Other ways are to exchange source and target, and to count words from 1.
+    Other ways are to exchange source and target, and to count words from 1. `keys` are the links of the system, and
+    `possible` the possible links of the gold standard, each packed into one number.
     """
     readings = {f"swap={name}": _transposed_links(keys)}
     if not options.has("one_based"):
@@ -194,7 +196,10 @@ def _parse_naacl(file: str, lines: Sequence[str]) -> _Links:
 
 
 def _keys(file: str, line: np.ndarray, sentence: np.ndarray, source: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Pack sentence, source and target `[link]` into one number per link; raise an error for too large positions."""
+    """Pack sentence, source and target `[link]` into one number per link; raise an error for too large positions.
+
+    `line` `[link]` is the line number of each link, for the message.
+    """
     wrong = np.flatnonzero((np.minimum(source, target) < 0) | (np.maximum(source, target) > _WORD))
     if wrong.size:
         i = wrong[0]
@@ -210,7 +215,7 @@ def _keys(file: str, line: np.ndarray, sentence: np.ndarray, source: np.ndarray,
 def _check_numbering(file: str, gold: _Links) -> list[str]:
     """Return a note on sentences without links, for a gold file with sentence numbers.
 
-    Raise an error if there are so many of them that a sentence number must be wrong.
+    If too many sentences have no links, raise an error, because a sentence number must then be wrong.
     """
     if gold.num_sentences is not None or not gold.keys.size:
         return []

@@ -112,9 +112,10 @@ def count_spans(
 ) -> dict[str, np.ndarray]:
     """Return the counts tp, predicted and gold `[sentence]`; a span belongs to the sentence of its first token.
 
-    A right span of a system belongs to the sentence of its gold span, so that no sentence has more right spans than
-    gold spans. `sentences` `[sentence]` has the position (from 0) of the first token of each sentence; no sentence is
-    empty.
+    `gold` and `predicted` `[3, span]` are spans, as `find_spans` returns them, and `match` is the rule that says which
+    spans are right. A right span of a system belongs to the sentence of its gold span, so that no sentence has more
+    right spans than gold spans. `sentences` `[sentence]` has the position (from 0) of the first token of each sentence;
+    no sentence is empty.
 
     >>> table, start = tag_table(["O", "B-PER", "I-PER"]), np.array([0])
     >>> gold, guess = (find_spans(np.array(codes), table, start) for codes in ([1, 2, 0, 1], [1, 0, 0, 1]))
@@ -134,7 +135,8 @@ def count_spans(
 def _credit_equal_spans(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[np.ndarray, np.ndarray]:
     """Compare spans by the rules strict and exact. Return two arrays `[predicted]`, one value for each predicted span.
 
-    They are its credit (1 if it is right, else 0), and its first token.
+    `gold` and `predicted` `[3, span]` are spans, as `find_spans` returns them. The first returned array is the credit
+    of the span: 1 if the span is right, else 0. The second array is its first token.
     """
     known = np.zeros((2, max(gold[0].max(initial=0), predicted[0].max(initial=0)) + 1), np.int64)
     known[:, gold[0]] = gold[1:]
@@ -145,8 +147,9 @@ def _credit_equal_spans(gold: np.ndarray, predicted: np.ndarray, match: Match) -
 def _credit_overlaps(gold: np.ndarray, predicted: np.ndarray, match: Match) -> tuple[np.ndarray, np.ndarray]:
     """Compare spans by the rules partial, fuzzy and type. Return two arrays, one value for each predicted span.
 
-    They are the span's credit (from 0 to 1), and the first token of the gold span that it takes; without credit, its
-    own first token.
+    `gold` and `predicted` `[3, span]` are spans, as `find_spans` returns them. The first returned array is the credit
+    of the span, from 0 to 1. The second array is the first token of the gold span that it takes; for a span without
+    credit, its own first token.
     """
     first = np.searchsorted(gold[1], predicted[0], side="right")
     last = np.searchsorted(gold[0], predicted[1])
@@ -176,7 +179,7 @@ _LARGEST_TABLE = 2**22
 
 
 def common_subsequence(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
-    """Return index pairs of a longest common subsequence.
+    """Return index pairs of a longest common subsequence of `left` and `right`.
 
     If there are several, take the one that skips early items of `left`.
 
@@ -241,9 +244,10 @@ def _segmentation_columns(file: str, lines: list[str]) -> list[list[str]]:
 
 
 def _check_segmented_words(file: str, system: list[str], reference: str, words: list[str]) -> str:
-    """Raise an error if the words differ from the words of the gold file.
+    """Raise an error if the words of a file (`system`) differ from the words of the gold file.
 
-    If few words differ, return a note instead, because spreadsheets turn '-st' into '#NAME?'.
+    If few words differ, return a note instead, because spreadsheets turn '-st' into '#NAME?'. `reference` is the gold
+    file, and `words` are its words.
     """
     wrong = [i for i, (word, expected) in enumerate(zip(system, words, strict=True)) if word != expected]
     if not wrong:
@@ -362,7 +366,10 @@ def _match_of(options: Options) -> Match:
 def _span_sheets(
     gold: Tokens, systems: Mapping[str, Tokens], encoded: Mapping[Tokens, np.ndarray], codes: Mapping[str, int]
 ) -> list[Sheet]:
-    """Make one sheet per system; its rows are all spans that any system or `gold` has."""
+    """Make one sheet per system; its rows are all spans that any system or `gold` has.
+
+    `encoded` are the tags of each file as codes `[token]`, and `codes` maps each tag to its code.
+    """
     table = _table(codes, encoded)
     types = dict(zip(table[0].tolist(), (tag[2:] for tag in codes), strict=True))
     spans = dict[Tokens, Counter[tuple[int, int, str]]]()
@@ -387,7 +394,10 @@ def encode(labels: Sequence[str], codes: dict[str, int]) -> np.ndarray:
 
 
 def _table(codes: Mapping[str, int], encoded: Mapping[Tokens, np.ndarray]) -> np.ndarray:
-    """Return the `tag_table` of all tags; raise an error if some tag is no tag of spans, with its line."""
+    """Return the `tag_table` of all tags. If a tag cannot mark a span, raise an error that names the line.
+
+    `codes` maps each tag to its code, and `encoded` are the tags of each file as codes `[token]`.
+    """
     wrong = [code for tag, code in codes.items() if not is_span_tag(tag)]
     for tokens, found in encoded.items() if wrong else ():
         places = np.flatnonzero(np.isin(found, wrong))
@@ -544,9 +554,9 @@ def _check_sentences(gold: Tokens, other: Tokens) -> None:
 
 
 def _check_guesses(gold: Tokens, systems: Iterable[Tokens]) -> None:
-    """Raise an error if the last column has no type of the gold tags.
+    """Raise an error if no tag in the last column has a type of the gold tags.
 
-    Then it is other annotation, such as entities after chunks.
+    In this case, the last column holds other annotation, such as entities after chunks.
     """
     # For a tag without a type, the tag itself counts as its type.
     truth, *guessed = ({tag.partition("-")[2] or tag for tag in set(own.tags) - OUTSIDE} for own in (gold, *systems))

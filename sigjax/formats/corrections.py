@@ -1,10 +1,10 @@
 """Grammatical error correction: edits in the M2 format, compared as by `errant_compare` (correction of spans).
 
 An edit is right if the gold standard has an edit with the same span and correction. If there are several annotators,
-ERRANT chooses the best annotator for each sentence, given the sentences before. This choice is no function of sums over
-sentences. So you must choose one annotator, unless all agree. Or give the output of errant_compare -v, which contains
-its choices. Reference: Bryant, Felice and Briscoe (2017), "Automatic annotation and evaluation of error types for
-grammatical error correction".
+ERRANT chooses the best annotator for each sentence, given the sentences before. This choice is not a function of sums
+over sentences. So you must choose one annotator, unless all agree. Or give the output of errant_compare -v, which
+contains its choices. Reference: Bryant, Felice and Briscoe (2017), "Automatic annotation and evaluation of error types
+for grammatical error correction".
 """
 
 import re

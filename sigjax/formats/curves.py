@@ -1,4 +1,4 @@
-"""Raise an error for files of one training run (a learning curve, or episodes), because its steps are no instances.
+"""Raise an error for files of one training run (a learning curve, or episodes), because its steps are not instances.
 
 The steps of a run depend on each other, and two runs share no steps. So a test on steps would only show the luck of one
 seed. Compare one number per run instead. `CURVES` of `formats.declarations` recognizes such files: TensorBoard scalars
@@ -51,9 +51,10 @@ def _such_as(what: str, values: Sequence[float]) -> str:
 
 
 def _of_evaluations(file: str) -> tuple[str, str]:
-    """Return two parts of the message for a file of `EvalCallback`: its size, and a proposed number per run.
+    """Return two parts of the message for a file of `EvalCallback`: the size of the file, and a score to compare.
 
-    The array `results` in this file is [evaluation, episode].
+    The size is the numbers of evaluations and of episodes. The score is one number for the whole run, such as the mean
+    of the last evaluation. The array `results` in this file is [evaluation, episode].
     """
     results = load_npz(file, read_bytes(file)).get("results", np.empty(0))
     if results.ndim != 2 or not results.size or results.dtype.kind not in "fiu":

@@ -1,8 +1,8 @@
-"""The table of all formats: which files a format takes, how it is recognized, its metrics, and its reader.
+"""The table of all formats: the files of each format, how they are recognized, its metrics, and its reader.
 
-A reader (named as "module:function") is imported only when it is used. So a file is recognized by its name and first
-bytes, and only the module of its format is loaded. Logs of harnesses are declared in `formats.harness`; a module there
-is imported only if the data may be its logs. Other packages can add formats (`Format`).
+A format is recognized by the name and the first bytes of a file. Only then, the module of its reader (named as
+"module:function") is imported. Logs of harnesses are declared in `formats.harness`; a module there is imported only if
+the data may be its logs. Other packages can add formats (`Format`).
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ Looks = Callable[[str, bytes], bool]
 
 
 def looks_like(*patterns: bytes, ending: str | tuple[str, ...] = ()) -> Looks:
-    r"""Make a test for files: the name has this ending, or the first bytes match all patterns, one after another.
+    r"""Make a function that recognizes files, by the ending of the name or by the first bytes.
 
-    Several patterns are searched in linear time; one pattern with `.*` between its parts would take quadratic time.
+    The first bytes must match all patterns, one after another. Several patterns are searched in linear time; one
+    pattern with `.*` between its parts would take quadratic time.
 
     >>> looks = looks_like(rb"^\s*\(", ending=".mrg")
     >>> looks("a.mrg", b""), looks("a.txt", b"(TOP (X a))"), looks("a.txt", b"a (X a)")
@@ -69,7 +70,7 @@ def head_lines(head: bytes, *, most: int = 20) -> list[bytes]:
 
 
 def lines_like(*patterns: bytes) -> Looks:
-    """Make a test for files: one of the patterns matches each of the first lines."""
+    """Make a function that recognizes files in which each of the first lines matches one of the patterns."""
 
     def looks(name: str, head: bytes) -> bool:
         lines = head_lines(head)
@@ -79,7 +80,7 @@ def lines_like(*patterns: bytes) -> Looks:
 
 
 def either(*looks: Looks) -> Looks:
-    """Make a test for files that holds if any of several tests holds."""
+    """Make a function that recognizes files if any of the given functions recognizes them."""
     return lambda name, head: any(each(name, head) for each in looks)
 
 
@@ -100,13 +101,15 @@ class Format:
             data it raises an `InputError` that names file and line. It is imported when the format is chosen.
         looks: function: (file name in lower case without .gz, first bytes unpacked) -> whether the file looks like this
             format. It is called for the first file of a comparison, if `names` and `begins` allow the file.
-        recognizes: "module:function": a second test of a file that passes `looks`, with the same arguments.
-        confirms: "module:function" of (gold files, files of systems): whether all files together have this format, if
-            the first file alone cannot tell. It raises an error for files that fit the format almost, but not quite.
+        recognizes: "module:function". The function checks a file that passes `looks` once more, with the same
+            arguments.
+        confirms: "module:function". The function takes (gold files, files of systems), and returns whether all files
+            together have this format, if the first file alone cannot tell. It raises an error for files that fit the
+            format almost, but not quite.
         metrics: names of the metrics for which files of this format have statistics, the default first; empty if the
             files have numbers for any metric.
-        offers: "module:function" of a metric's name: whether the format has this metric, although it is not in
-            `metrics`, or unknown to sigjax.
+        offers: "module:function". The function takes a metric's name, and returns whether the format has this metric,
+            although it is not in `metrics`, or unknown to sigjax.
         options: names of options of `read`, and of parameters of metrics, that this format uses and other formats may
             not use.
         parameters: the parameters after the format's name, as in alignment(one_based=true), each with its possible
@@ -194,7 +197,7 @@ class Format:
 
     @property
     def parser(self) -> Callable[..., DataTable] | None:
-        """The function that parses a file to a table; None if files of this format are no tables."""
+        """The function that parses a file to a table; None if the files of this format are not tables."""
         reader = self._function(self.reader)
         return reader.args[0] if getattr(getattr(reader, "func", None), "__name__", "") == "read_tables" else None
 
@@ -211,7 +214,7 @@ class Format:
 
 
 def looks_tabular(name: str, head: bytes) -> bool:
-    r"""Whether the first lines of a file are rows of a table, or JSON objects, and so not plain texts or labels.
+    r"""Whether the first lines of a file are rows of a table or JSON objects, and not plain texts or labels.
 
     Rows of a table have the same number of tabs, or the same number of commas. For commas, the file must be named .csv,
     or no line may have blanks, because texts have blanks.
@@ -252,7 +255,10 @@ def _same_mark_count(lines: Sequence[bytes], mark: bytes) -> bool:
 
 
 def _has_tabs(head: bytes) -> bool:
-    """Whether the first line has tabs, or no comma while all other lines have the same number of tabs."""
+    """Whether the first lines of a file look like rows with tabs between columns.
+
+    The first row has tabs; or it has no comma, and all other rows have the same number of tabs.
+    """
     lines = _row_lines(head)
     return b"\t" in _first_row(head) or (b"," not in _first_row(head) and _same_mark_count(lines, b"\t"))
 
@@ -307,7 +313,7 @@ def _looks_id_labels(_: str, head: bytes) -> bool:
 
 
 def _looks_texts(name: str, head: bytes) -> bool:
-    """Whether this may be plain text: it is no table, JSON or document.
+    """Whether this may be plain text, because it is not a table, JSON or a document.
 
     Other faults are found when the file is read.
     """
@@ -415,11 +421,11 @@ _LOOKS: dict[str, Looks] = {
     "paired-perm": looks_like(),  # never recognized: a table that lost its header looks the same
     "tsv": lambda name, head: name.endswith(".tsv") or (not _is_packed_or_json(head) and _has_tabs(head)),
     "csv": _looks_csv,
-    # The file has labels: on some line, the last word is no number.
+    # The file has labels: on some line, the last word is not a number.
     "timbl": lambda _, head: not all(_NUMBER_WORD.fullmatch(line.split()[-1]) for line in head_lines(head)),
     "spaces": _looks_spaced,
 }
-"""Dict from the name of a format to the test that recognizes its files."""
+"""Dict from the name of a format to the function that recognizes its files."""
 CURVES: Mapping[str, Looks] = {
     "events": lambda name, _: PurePath(name).name.startswith("events.out.tfevents."),
     "scalar": looks_like(rb'\A"?Wall time"?,"?Step"?,"?Value"?\s'),
@@ -433,7 +439,7 @@ CURVES: Mapping[str, Looks] = {
         head.startswith(ZIP_MAGIC) and head[30:].startswith(b"timesteps.npy") and b"results.npy" in head
     ),
 }
-"""Dict from a kind of file of one training run to the test that recognizes it. Such files have no instances (see
+"""Dict from a kind of file of one training run to the function that recognizes it. Such files have no instances (see
 `formats.curves`)."""
 
 
@@ -611,7 +617,7 @@ LOGS_BEGIN = (b"{", b"[", ZIP_MAGIC, b"PAR1")
 
 @cache
 def logs_hold(name: str) -> tuple[bytes, ...]:
-    """Return texts of which one occurs in each log of a harness, or in the log's name.
+    """Return texts, at least one of which occurs in each log of a harness, or in the name of the log.
 
     They are read from the first line of the harness's module, without importing it.
 
@@ -695,7 +701,7 @@ def added_formats() -> dict[str, Format]:
 
 
 def _loaded(point: EntryPoint) -> Format:
-    """Load the format that an entry point names; raise an error if it is no `Format` with the same name."""
+    """Load the format that an entry point names; raise an error if it is not a `Format` with the same name."""
     found = point.load()
     if not isinstance(found, Format):
         raise InputError(f"{point.value} is {type(found).__name__}; expected a sigjax.formats.Format")
@@ -721,7 +727,7 @@ def named_format(reader: str) -> tuple[Format, dict[str, list[str]]]:
 def all_formats(file: tuple[str, bytes] | None = None) -> dict[str, Format]:
     """Return all formats by name, in the order in which they are tried, including formats of other packages.
 
-    If `file` (its name and first bytes) is given, leave out harnesses whose log the file cannot be.
+    If `file` (its name and first bytes) is given, leave out the formats of logs that this file cannot have.
     """
     without = [] if file is None else [name for name in HARNESSES if not _may_be_log(name, *file)]
     particular = {name: FORMATS[name] for name in FORMATS if name not in _GENERAL and name not in without}

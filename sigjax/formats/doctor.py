@@ -181,7 +181,10 @@ def diagnose(*data: Any, options: ReadOptions) -> Diagnosis:
 
 
 def _with_commands(diagnosis: Diagnosis, spelled: Callable[[str, Mapping[str, Any]], str]) -> Diagnosis:
-    """Add the commands that suit the data; add none if the data cannot be compared."""
+    """Add the commands that suit the data; add none if the data cannot be compared.
+
+    `spelled` writes a command from the name of the analysis and its options.
+    """
     if diagnosis.refusal is not None:
         return diagnosis
     others = {about: spelled(command, more) for about, command, more in diagnosis.proposals}
@@ -192,7 +195,10 @@ _CALLS = {"compare": "sigjax.compare", "rl": "sigjax.studies.rl", "classical": "
 
 
 def _python_call(given: Mapping[str, Any], command: str, more: Mapping[str, Any]) -> str:
-    """Write the analysis as a Python call; options that are None in `more` are left out."""
+    """Write the analysis `command` as a Python call with the options `given`, changed by `more`.
+
+    Options that are None in `more` are left out.
+    """
     chosen = {name: f"{name}={value!r}" for name, value in {**given, **more}.items() if value is not None}
     of_read = [said for name, said in chosen.items() if name in options_of(ReadOptions)]
     data = f"sigjax.read({', '.join(['data', *of_read])})" if of_read else "data"
@@ -201,13 +207,16 @@ def _python_call(given: Mapping[str, Any], command: str, more: Mapping[str, Any]
 
 
 def _typed(files: Sequence[Any], given: Mapping[str, Any], command: str, more: Mapping[str, Any]) -> str:
-    """Write the analysis as a shell command; options that are None in `more` are left out."""
+    """Write the analysis `command` as a shell command with the options `given`, changed by `more`.
+
+    Options that are None in `more` are left out.
+    """
     chosen = sorted({**given, **more}.items(), key=lambda item: _ORDER.get(item[0], 1))
     return shell_command([command, *map(os.fsdecode, files)], dict(chosen))
 
 
 def shell_command(words: Sequence[str], options: Mapping[str, Any]) -> str:
-    """Write the command `sigjax WORDS` with these options by their Python names; options that are None are left out.
+    """Write the command `sigjax WORDS` with options, which have their Python names; options that are None are left out.
 
     >>> shell_command(["compare", "-a.csv"], {"only": ["-a", "b c"], "transpose": True, "lower_is_better": False})
     "sigjax compare ./-a.csv --only=-a '--only=b c' --transpose --lower-is-better=false"
@@ -305,7 +314,10 @@ def _missing(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[
 
 
 def _cluster(fields: Mapping[str, int], instances: int) -> str | None:
-    """Return the field that most likely names clusters, if any; fields of runs or folds never do."""
+    """Return the field that most likely names clusters; None if there is none.
+
+    Fields of runs or folds are never taken. `fields` maps each field to its number of labels.
+    """
     usable = {name: labels for name, labels in fields.items() if not (is_trial(name) or is_fold(name))}
     # Clusters should be small, but hold several instances: a field that is nearly an id would change nothing.
     small = [name for name, labels in usable.items() if 2 * labels <= instances]
@@ -315,8 +327,8 @@ def _cluster(fields: Mapping[str, int], instances: int) -> str | None:
 _MOST_TASKS = 100
 """A benchmark of agents has at most this many tasks. If there are more, they count as instances of a test set."""
 _Proposals = tuple[tuple[str, str, Mapping[str, Any]], ...]
-"""For each analysis: (purpose, command, options that differ from the options for `compare`). An option with the value
-None is removed."""
+"""For each analysis: (purpose, command, options that differ from the options for `compare`). If the value of an option
+is None, the analysis does without this option."""
 
 
 def _proposals(
@@ -326,7 +338,11 @@ def _proposals(
     runs: str | None,
     given: str | None,
 ) -> _Proposals:
-    """Return other analyses that suit the data: with clusters, for runs of agents on tasks, or for folds."""
+    """Return other analyses that suit the data: with clusters, for runs of agents on tasks, or for folds.
+
+    `fields` maps each field that may name clusters to its number of labels. `given` is the field or file of clusters
+    that the user gave.
+    """
     made, count = list[tuple[str, str, Mapping[str, Any]]](), len({*(evaluation.ids or ())})
     if given is None and (cluster := _cluster(fields, count or evaluation.num_instances)) is not None:
         about = f"if instances with one {cluster!r} depend on each other"
@@ -445,7 +461,8 @@ def _read_as(
 ) -> Diagnosis:
     """Try to read the data, and make the diagnosis.
 
-    If the requested metric cannot be used, try the format's usual metric.
+    If the requested metric cannot be used (`unserved` is the error), try the format's usual metric. `in_table` says
+    whether the data are a table, so that ids may be row numbers.
     """
     usual = (metric if unserved is None else None) or (metrics[0] if metrics else "mean")
     parsed, evaluation, refusal = _tolerant(reading, usual, options)
@@ -502,7 +519,7 @@ _SHAPES = ("transpose", "melt", "runs", "id_column", "records", "filter")
 
 
 def _proposed(refusal: InputError, options: Options) -> Iterator[dict[str, Any]]:
-    """Yield options on the shape of a table that the message of an error proposes, with their values.
+    """Yield the options, with values, that the message of an error proposes about the layout of a table.
 
     Options that the user gave are left out. If the error is an `Asked`, yield each combination of options that it
     proposes; else yield each option alone.
@@ -561,18 +578,18 @@ def _possible(parsed: _Parsed, usual: str) -> tuple[str, ...]:
 
 
 _OF_REALS = ("variance", "median", "iqm", "optimality-gap")
-"""Names of metrics of numbers that are useless if all numbers are 0 or 1."""
+"""Names of metrics of real numbers. These metrics are useless if all numbers are 0 or 1."""
 
 
 def _fills_some(sheets: Sequence[Sheet], name: str) -> bool:
-    """Whether a metric has optional inputs, all systems have these columns, and some cells are missing."""
+    """Whether the metric `name` has optional inputs, all systems have these columns, and some cells are missing."""
     optional = getattr(METRICS[name], "optional_inputs", ())
     columns = [sheet.numbers[each] for sheet in sheets for each in optional if each in sheet.numbers]
     return bool(optional) and len(columns) == len(sheets) * len(optional) and any(np.isnan(c).any() for c in columns)
 
 
 def _metrics_of_tasks(reading: ByTask, options: Options, metrics: Sequence[str]) -> list[str]:
-    """Return the first metric, and a further metric for each task that has no score by the metrics before."""
+    """Return the first metric, and further metrics for tasks that do not have it."""
     chosen, without = list(metrics[:1]), None
     for name in metrics:
         with suppress(InputError):
@@ -587,7 +604,10 @@ def _metrics_of_tasks(reading: ByTask, options: Options, metrics: Sequence[str])
 
 
 def _ids(sheets: Sequence[Sheet], evaluation: EvaluationRecord | None, *, in_table: bool) -> str:
-    """Say in words how instances are joined; a table whose ids are its row numbers counts as having no ids."""
+    """Say in words how instances are joined.
+
+    If the data are a table (`in_table`), and the ids are its row numbers, it counts as having no ids.
+    """
     if not sheets and evaluation is None:
         return ""
     if sheets and sheets[0].id_column is not None:
@@ -599,7 +619,10 @@ def _ids(sheets: Sequence[Sheet], evaluation: EvaluationRecord | None, *, in_tab
 
 
 def _fields(sheets: Sequence[Sheet], others: Sequence[str | None]) -> dict[str, int]:
-    """Return the number of labels of each field that can name clusters or strata."""
+    """Return the number of labels of each field that can name clusters or strata.
+
+    The fields in `others` have another role and are left out.
+    """
     fields: dict[str, int] = {}
     left_out = {*others, *(sheet.system for sheet in sheets), *(sheet.id_column for sheet in sheets)}
     for name in dict.fromkeys(name for sheet in sheets for name in sheet.labels if name not in left_out):

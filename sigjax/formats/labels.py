@@ -6,7 +6,7 @@ and the label are found by their names, and other columns of the gold file can b
 
 **TiMBL** writes one instance per line: features, the gold label and the predicted label. **Term lists** are in the
 format of `art.py -r` of CLiPS, and are compared as sets. An instance is a term of any list; each system has 0 or 1 for
-it. So tests swap terms one by one for any `unit`. With unit="response", the report also says that the terms are no
+it. So tests swap terms one by one for any `unit`. With unit="response", the report also says that the terms are not a
 random sample.
 """
 
@@ -39,7 +39,10 @@ def evaluate_labels(
     ids: Sequence[str] | None = None,
     fields: Mapping[str, Sequence[str]] | None = None,
 ) -> EvaluationRecord:
-    """Evaluate `systems`: dict from a name to (file, labels `[instance]`); a missing label is None."""
+    """Evaluate systems by their labels: `systems` is a dict from a name to (file, labels `[instance]`).
+
+    A missing label is None. `gold` and `ids` are `[instance]`; `fields` are further labels `[instance]`, by name.
+    """
     found = [Predicted(Sheet(name, file, {}, fields or {}, ids), gold, own) for name, (file, own) in systems.items()]
     return evaluate_predictions(found, options)
 
@@ -162,7 +165,7 @@ _GOLD = "gold gold_label gold_labels true_label y_true truth".split()
 _EITHER = "label labels class target category tag sentiment stance answer y".split()
 _LABELS = frozenset((*_PREDICTED, *_GOLD, *_EITHER))
 _SCORES = frozenset("score scores value f1 acc accuracy correct probability confidence".split())
-"""Names of columns whose numbers are no labels."""
+"""Names of columns whose numbers are scores, not labels."""
 _MARK = re.compile(r"[\t,; ]")
 _WHOLE = re.compile(r"[-+]?\d+")
 _DIGIT = re.compile(r"\d")
@@ -217,9 +220,9 @@ def _split(file: str, content: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _column(names: Sequence[str], known: Sequence[str], taken: int) -> int | None:
-    """Return the position of a column: among the names in `known`, the first that any column has.
+    """Return the position of the column whose name comes first in `known`; None if no column has such a name.
 
-    Return None if no column has such a name. The column at position `taken` does not count.
+    The column at position `taken` does not count.
     """
     by_name = {name.lower(): j for j, name in reversed(list(enumerate(names))) if j != taken}
     return next((by_name[name] for name in known if name in by_name), None)
@@ -228,7 +231,7 @@ def _column(names: Sequence[str], known: Sequence[str], taken: int) -> int | Non
 def _has_names(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first row names the columns: it has names for an id and for a label.
 
-    If there are two columns, no other row may have the name as its label.
+    If there are two columns, no other row may have the name of the label column as its label.
     """
     names = rows[0]
     ids = [j for j, name in enumerate(names) if is_id_name(name)]
@@ -241,7 +244,10 @@ def _has_names(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _roles(file: str, names: Sequence[str], *, gold: bool) -> tuple[int, int]:
-    """Return two positions: of the column with the id, and of the column with the label."""
+    """Return two positions: of the column with the id, and of the column with the label.
+
+    `gold` says whether the file holds gold labels, and not predictions.
+    """
     id = next((j for j, name in enumerate(names) if is_id_name(name)), 0)
     if len(names) == 2:
         return id, 1 - id
@@ -267,7 +273,10 @@ def _read_labels(file: str, *, gold: bool) -> ById:
 
 
 def _parse(file: str, content: str, *, gold: bool) -> tuple[ById, str | None]:
-    """Return the labels by id, and the name of the label column (None if the file does not name its columns)."""
+    """Return the labels by id, and the name of the label column (None if the file does not name its columns).
+
+    `gold` says whether the file holds gold labels, and not predictions.
+    """
     lines, rows = zip(*_split(file, content), strict=True)
     width, named = len(rows[0]), _has_names(rows)
     if width != 2 and not named:
@@ -290,7 +299,7 @@ def _parse(file: str, content: str, *, gold: bool) -> tuple[ById, str | None]:
 
 
 def _of_object(file: str, content: str, *, gold: bool) -> ById:
-    """Return the labels in a JSON object; null in a system's file means that the label is missing."""
+    """Return the labels in a JSON object; null in a system's file (not `gold`) means that the label is missing."""
     found, labels = item_at(file, parse_json(file, content)), dict[str, str]()
     for id, value in found.fields.items():
         with naming(file):
@@ -353,8 +362,8 @@ def looks_like_id_labels(name: str, head: bytes) -> bool:
 def are_id_labels(files: Sequence[str], _: Sequence[str]) -> bool:
     """Whether the first file has labels by id, not answers to questions or fields.
 
-    For a JSON object, its keys must be no field names, and its labels must be short, or few and repeated. Raise an
-    error if labels and answers cannot be told apart. Other files pass.
+    For a JSON object, its keys must not be field names, and its labels must be short, or few and repeated. Raise an
+    error if labels cannot be distinguished from answers. Other files pass.
     """
     file = files[0]
     if not read_head(file)[1].lstrip().startswith(b"{"):

@@ -50,8 +50,8 @@ class InstanceLog:
     run: str | None = None
     """The run (trial, epoch, seed), if an instance has several runs."""
     labels: Any = None
-    """An object with labels of the instance. `--cluster` and `--strata` may name a field of it that is no list or
-    object."""
+    """An object with labels of the instance. `--cluster` and `--strata` may name a field of it that is neither a list
+    nor an object."""
     content: object = None
     """A value that must be equal for all systems, such as a hash of the question; None if the log has no such value."""
 
@@ -228,6 +228,8 @@ class Log:
 def _options_of_tasks(options: Options, logs: Mapping[str, Sequence[SystemLog]]) -> list[Options]:
     """Return the options for each task; TASK=FIELD in `cluster` and `strata` gives the field for one task.
 
+    `logs` maps each task to its logs.
+
     >>> [own.cluster for own in _options_of_tasks(Options(cluster="x=topic"), {"x": [], "y": []})]
     ['topic', None]
     """
@@ -249,8 +251,8 @@ def _options_of_tasks(options: Options, logs: Mapping[str, Sequence[SystemLog]])
 def _having_fields(options: Options, file: str, fields: Mapping[str, Collection[str]]) -> tuple[list[str], list[str]]:
     """Return the tasks that have the fields of `cluster` and `strata`, and the tasks that are left out.
 
-    Raise an error if some tasks lack such a field. Only for slices, tasks without the field of `strata` are left out
-    instead. `fields` are the fields of each task.
+    `fields` are the fields of each task. Raise an error if some tasks lack such a field. If `options.sliced`, tasks
+    without the field of `strata` are left out instead.
     """
     for option in ("cluster", "strata"):
         name = getattr(options, option)
@@ -269,7 +271,7 @@ def _having_fields(options: Options, file: str, fields: Mapping[str, Collection[
 
 
 def _of_one_task(evaluation: EvaluationRecord, left_out: Sequence[str]) -> EvaluationRecord:
-    """Prepare one task for slices: its metric is named after the task, and a note names the tasks left out."""
+    """Name the metric of an evaluation after its task, and add a note on the tasks that are left out."""
     metric = replace(evaluation.metric, name=evaluation.title or evaluation.metric.name)
     note = f"left out task{'s' * (len(left_out) > 1)} {', '.join(left_out)}: no such field"
     return replace(evaluation, metric=metric, notes=(*evaluation.notes, note), title=None)
@@ -418,9 +420,10 @@ def _mean_of_runs(sheet: Sheet) -> Sheet:
 
 
 def _columns(result: SystemLog, options: Options) -> tuple[Sheet, list[object], dict[str, InputError]]:
-    """Return three things: the sheet of a log, the contents `[row]`, and the errors of scores that cannot be used.
+    """Return three things: a sheet of the log, contents `[row]`, and the errors of scores that cannot be used.
 
-    A missing score is NaN. The errors are a dict from the name of the score to its error.
+    A content is a value that must be equal for all systems, such as a hash of the question. A missing score is NaN. The
+    errors are a dict from the name of the score to its error.
     """
     scores: dict[str, list[float | InputError]] = {}
     ids, runs, objects, contents = [], [], [], []
@@ -510,9 +513,9 @@ def _check_content(sheets: Sequence[Sheet], contents: Iterable[Sequence[object]]
 def _compare_published(
     evaluation: EvaluationRecord, sheets: Sequence[Sheet], results: Sequence[SystemLog]
 ) -> EvaluationRecord:
-    """Return the evaluation with notes if the program published other means, and with the direction it states.
+    """Return the evaluation, with notes if the program published other means than sigjax computes.
 
-    The direction says whether lower is better.
+    If the program states that lower scores are better, this becomes the direction of the metric.
     """
     metric, notes = evaluation.metric, []
     for sheet, result in zip(sheets, results, strict=True):
@@ -526,7 +529,7 @@ def _compare_published(
 
 
 def _score(metric: Metric | SampleMetric, sheet: Sheet) -> str | None:
-    """Return the name in the log of the score that the metric averages; None if the metric is no mean of one score."""
+    """Return the log's name of the score that a metric averages; None if the metric is not the mean of one score."""
     score, *others = metric.inputs
     if others or metric.stat_names != MEAN.stat_names:
         return None
@@ -534,7 +537,10 @@ def _score(metric: Metric | SampleMetric, sheet: Sheet) -> str | None:
 
 
 def _plain_labels(objects: Sequence[object], used: Sequence[str | None]) -> dict[str, list[str]]:
-    """Return the labels `[row]` of each field that is no list or object in any row; check the fields in `used`."""
+    """Return the labels `[row]` of each field that is neither a list nor an object in any row.
+
+    The fields in `used` (for clusters or strata) are checked.
+    """
     rows = [each if isinstance(each, dict) else {} for each in objects]
     columns = {name: [row.get(name) for row in rows] for name in (rows[0] if rows else ())}
     plain = {name: all(isinstance(value, str | int | float) for value in own) for name, own in columns.items()}

@@ -81,10 +81,11 @@ MQM = Log(results=_mqm)
 
 _APPRAISE_SCORE = "score"
 _WITHOUT_DOCUMENTS = (9,)
-"""Numbers of fields in a row without documents: annotator, system, item, type, two languages, score, start, end."""
+"""Possible number of fields in a row if there are no documents: annotator, system, item, type, two languages, score,
+start, end."""
 _WITH_DOCUMENTS = (11, 12, 13, 14)
-"""Numbers of fields in a row with documents. The name of the document, and a flag (whether the whole document is
-rated), come before start; error spans and two fields on the batch may come at the end."""
+"""Possible numbers of fields in a row if there are documents. The name of the document, and a flag (whether the whole
+document is rated), come before the field "start". Error spans and two fields on the batch may come at the end."""
 _MARKS = {"#incomplete": "a filler", "#dup": "a filler", "#bad": "an attention check"}
 """Dict from a mark in the name of a document to the reason why its ratings do not count."""
 _LONGEST = 18
@@ -195,7 +196,7 @@ def _is_shifted(items: _Items) -> bool:
 def _by_position(ratings: Sequence[_Rating], items: Mapping[str, _Items]) -> tuple[list[_Rating], str]:
     """Replace item numbers by positions in the document; leave out documents that were rated in part.
 
-    Also return a note on this.
+    `items` maps each document to the items of each system and annotator. Also return a note on the change.
     """
     whole = {document for document, own in items.items() if len(set(map(len, own.values()))) == 1}
     placed = [

@@ -53,7 +53,10 @@ _TABLE = (
 def choose_formats(
     files: Sequence[str], outputs: Sequence[str], *, reader: str | None, metrics: Sequence[object]
 ) -> list[table.Format]:
-    """Return the format for each metric. `files` stand before -i, and `outputs` (of systems) after -i."""
+    """Return the format for each metric; `reader` names the format, or is None.
+
+    On the command line, `files` are before -i, and `outputs` (the files of systems) are after -i.
+    """
     if reader is not None:
         return [_named(reader, files, outputs, metric) for metric in metrics]
     first = (*files, *outputs)[0]
@@ -102,9 +105,9 @@ def likely_formats(
 ) -> list[table.Format]:
     """Return the formats that the first file looks like, specific formats before general formats; perhaps none.
 
-    `head_of_first` is what `read_head` found in the first file, if the file has been read.
-
-    If the file can have only one format, return only this format, whatever the metric.
+    `files` are the files before -i, and `outputs` the files of systems after -i. `head_of_first` is what `read_head`
+    found in the first file, if the file has been read. If the file can have only one format, return only this format,
+    whatever the metric.
     """
     first = (*files, *outputs)[0]
     name, head = head_of_first or read_head(first)
@@ -140,7 +143,7 @@ def _is_scored(name: str, head: bytes) -> bool:
 def formats_taking(
     files: Sequence[str], outputs: Sequence[str], first: tuple[str, bytes] | None = None
 ) -> list[table.Format]:
-    """Return the formats that take such files before and after -i, in the order in which they are tried.
+    """Return the formats for files before -i (`files`) and after -i (`outputs`), in the order in which they are tried.
 
     If `first` (name and first bytes of the first file) is given, leave out formats that this file cannot have.
     """
@@ -241,7 +244,7 @@ def read(*data: Any, options: ReadOptions) -> Evaluation:
     instance, one column per system. Or there is one table per system, with ids and scores. A note says what was taken
     from which column. An .npz file holds one array per system, or what `Evaluation.save` wrote, with its metric.
 
-    `compare` and all studies read their data by this function; they pass on the options in `read={...}`.
+    `compare` and all studies read their data with this function; they pass on the options in `read={...}`.
 
     Args:
         data: one table; or one file per system; or, if `input` is given, the gold files (references, annotations).
@@ -341,7 +344,8 @@ def _evaluate_files(
 ) -> list[EvaluationRecord]:
     """Return the evaluations of files by each metric in `by`.
 
-    If `by` is empty, and the file has saved statistics, return the evaluations by all metrics in it.
+    If `by` is empty, and the file has saved statistics, return the evaluations by all metrics in it. `tasks` says
+    whether several tasks are allowed.
     """
     files: Any = [data] if isinstance(data, _PATH) else data
     input = given.input
@@ -442,7 +446,7 @@ def read_rows(path: str | os.PathLike[str], options: Options) -> DataTable:
 
 
 def sources_of(paths: Sequence[StrPath], input: Sequence[StrPath] | Mapping[str, StrPath]) -> Sources:
-    """Collect the given files: `paths` stand before -i, and `input` has the files of systems after -i."""
+    """Collect the given files: `paths` are the files before -i, and `input` the files of systems after -i."""
     if isinstance(input, str | os.PathLike):
         raise InputError(f"input: expected a list of files, got the path {os.fsdecode(input)!r}; write it as a list")
     for path in paths:
@@ -525,7 +529,7 @@ def _evaluations(
 
 
 def reader_for(sources: Sources, reader: str | None, records: str | None) -> str | None:
-    """Return the name of the format that the user chose, or None; the option `records` means a table in JSON."""
+    """Return the name of the format that the user chose, or None. With the option `records`, the format may be JSON."""
     if records is None or reader is not None:
         return reader
     name, head = read_head(next(chain(*files_of(sources))))
@@ -579,7 +583,9 @@ def _check_format_options(format: table.Format, options: Options) -> None:
 
 
 def gold_note(sources: Sources) -> str:
-    """Return a note that names the gold files, because only their place identifies them; a warning if they look wrong.
+    """Return a note that names the gold files, because only their place before -i identifies them.
+
+    If the files look wrong, the note is a warning.
 
     >>> gold_note(Sources(("a.txt",), {"ref": "in/ref.txt", "b": "b.txt"}))
     "warning: gold standard: a.txt, although 'ref.txt' of the systems is named like one: gold files stand before -i"

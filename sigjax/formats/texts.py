@@ -190,7 +190,7 @@ _HAS_NONE = "is_impossible"
 
 
 def _string(at: JsonObject, name: str) -> str:
-    """Return the text of a field, which may be empty; raise an error if it is no text."""
+    """Return the value of a field that must be a string (perhaps empty); raise an error for other values."""
     value = at.value(name)
     if not isinstance(value, str):
         raise InputError(f"{at.field(name)}: expected a text, got {type_of(value)}")
@@ -279,9 +279,9 @@ _PART = re.compile(r"[A-Za-z]+|[0-9]+|[^A-Za-z0-9]+")
 _NUMBER_OR_DATE = re.compile(
     r"[A-Za-z]?\d+(?:[.-]\d+)?[A-Za-z]{0,2}|\d{1,4}[-.]\d\d?[-.]\d{1,4}(?:T.*)?|v?\d+(?:\.\d+)+"
 )
-"""Pattern of numbers, dates and versions in texts, which are no ids: 3, Q3, 3rd, 1990s, 2-1, 2026-01-31, v1.2.3."""
+"""Pattern of numbers, dates and versions in texts, which cannot be ids: 3, Q3, 3rd, 1990s, 2-1, 2026-01-31, v1.2.3."""
 _LEAST_ID, _LEAST_PARTS, _LEAST_NUMBERS = 8, 3, 10
-"""Limits for ids. A text with `_LEAST_ID` characters and `_LEAST_PARTS` runs (of letters, digits or marks) is no
+"""Limits for ids. A text with `_LEAST_ID` characters and `_LEAST_PARTS` runs (of letters, digits or marks) is not an
 ordinary word. If at least `_LEAST_NUMBERS` lines begin with numbers, the same in all files, the numbers may be ids
 instead of a numbered list."""
 
@@ -354,7 +354,8 @@ def _evaluate(
 ) -> EvaluationRecord:
     """Count errors as for plain texts, in the order of the gold file.
 
-    With --missing zero, missing texts count as empty. If `alternatives`, check the alternatives in the texts.
+    `systems` maps each system to its texts by id. With --missing zero, missing texts count as empty. If `alternatives`,
+    check the alternatives in the texts.
     """
     metric, ids = _metric_name(options), list(gold.values)
     for own in (gold, *systems.values()) if alternatives else ():
@@ -370,7 +371,7 @@ def _evaluate(
         if options.missing == "zero" and absent.any():
             notes.append(f"{name}: {np.count_nonzero(absent)} of {len(ids)} utterances are missing, and count as empty")
             absent[:] = False
-        columns = zip(counted.metric.inputs, stats.T.astype(float), strict=False)  # ones may follow the inputs
+        columns = zip(counted.metric.inputs, stats.T.astype(float), strict=False)  # a column of ones may follow
         numbers = {each: np.where(absent, np.nan, own) for each, own in columns}
         sheets.append(Sheet(name, own.file, numbers, gold.fields, ids))
     return join_sheets(sheets, options, notes=tuple(notes))(options)
@@ -413,14 +414,15 @@ def looks_like_kaldi(_: str, head: bytes) -> bool:
 
 
 def looks_like_trn(name: str, head: bytes) -> bool:
-    """Whether the file is named .trn, or its lines end with (ID)."""
+    """Whether the name of the file ends in .trn, or its lines end with (ID)."""
     return name.endswith(".trn") or _may_be(_ids(_split_trn, _head(head)))
 
 
 def _are_transcripts(reader: str, split: Split, files: Sequence[str], outputs: Sequence[str]) -> bool:
     """Whether files are transcripts with ids, by the rules under "Recognition" at the top of this module.
 
-    Raise an error if the files satisfy these rules almost, but not quite.
+    `split` divides a line into id and words, as in the format `reader`. Raise an error if the files satisfy these rules
+    almost, but not quite.
     """
     first, *others = files
     name = first.lower().removesuffix(".gz")
@@ -467,7 +469,7 @@ Channel = tuple[str, str]
 
 class _Segment(NamedTuple):
     id: str
-    """File, channel, speaker and begin of the segment, as they are written in the file."""
+    """File, channel, speaker and start of the segment, as they are written in the file."""
     channel: Channel
     speaker: str
     begin: float
@@ -478,7 +480,7 @@ class _Segment(NamedTuple):
 
 
 _Word = tuple[float, float, str]
-"""(begin, middle, text) of a word or of a group of alternatives."""
+"""(start, middle, text) of a word or of a group of alternatives; the times are in seconds."""
 
 
 def read_timed(sources: Sources, options: Options) -> Reading:
@@ -514,7 +516,10 @@ def _times(where: str, line: str, expected: str, written: tuple[str, str]) -> tu
 
 
 def _utterances(file: str, segments: Mapping[Channel, Sequence[_Segment]]) -> ById:
-    """Return the segments that are scored, in the order of the file; segments marked as ignored are left out."""
+    """Return the words of the segments that are scored, in the order of the file; ignored segments are left out.
+
+    A segment is ignored if it is marked IGNORE_TIME_SEGMENT_IN_SCORING.
+    """
     every = sorted((own for each in segments.values() for own in each), key=lambda segment: segment.line)
     scored = [each for each in every if _IGNORED not in each.words.lower()]
     fields = {
@@ -527,7 +532,7 @@ def _utterances(file: str, segments: Mapping[Channel, Sequence[_Segment]]) -> By
 
 
 def _read_ctm(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment]]) -> ById:
-    """Return the words of a system in each segment of the reference."""
+    """Return the words of a system in each segment of the reference; `segments` are the segments of each channel."""
     found = dict[str, str]()
     for channel, words in _channels(file, gold, segments).items():
         words.sort(key=itemgetter(0))
@@ -541,7 +546,10 @@ def _read_ctm(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment
 
 
 def _channels(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment]]) -> dict[Channel, list[_Word]]:
-    """Return the words of each channel; lines from <ALT_BEGIN> to <ALT_END> are alternatives, separated by <ALT>."""
+    """Return the words of each channel; lines from <ALT_BEGIN> to <ALT_END> are alternatives, separated by <ALT>.
+
+    A word of a channel that is not in `segments` raises an error.
+    """
     channels = dict[Channel, list[_Word]]()
     alternatives: list[list[_Word]] | None = None
     where = file
@@ -573,13 +581,13 @@ def _channels(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment
 
 
 def looks_timed(name: str, head: bytes) -> bool:
-    """Whether the name ends in .stm, or all lines are segments with an end that is not before their begin."""
+    """Whether the name ends in .stm, or all lines are segments with an end that is not before their start."""
     lines = [_STM.fullmatch(line.strip()) for line in head_lines(head) if not line.startswith(b";;")]
     return name.endswith(".stm") or (bool(lines) and all(each and float(each[1]) <= float(each[2]) for each in lines))
 
 
 def are_timed(files: Sequence[str], outputs: Sequence[str]) -> bool:
-    """Whether the gold file is named .stm, or every line of the systems' files is a word with its time."""
+    """Whether the name of the gold file ends in .stm, or every line of the systems' files is a word with its time."""
     if files[0].lower().removesuffix(".gz").endswith(".stm"):
         return True
     heads = [head_lines(read_head(file)[1]) for file in outputs]

@@ -241,7 +241,7 @@ _MEASURED_JSON = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
 _MEASURED_LINE = re.compile(r"\S+\t\S+\t[-+.0-9eE]+\s*")
 _MEASURED_NAME = re.compile(r'[{,]\s*"([^"\\]+)"\s*:\s*[-0-9]')
 _NOT_MEANS = re.compile(r"runid|relstring|num_\w+|gm_\w+")
-"""Pattern of measures of trec_eval that are no means over topics: texts, counts, and geometric means."""
+"""Pattern of measures of trec_eval that are not means over topics: texts, counts, and geometric means."""
 _ALL = "all"
 """The name that trec_eval gives to the mean over all topics."""
 

@@ -2,8 +2,8 @@
 
 **CoNLL-U.** Each line has ten columns separated by tabs: ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC. An empty
 line follows each sentence; comments begin with #. An ID such as 3-4 is a multiword token, whose words follow. An ID
-such as 8.1 is an empty node, which is no part of the tree and is left out. As in the CoNLL 2018 shared task, every tree
-must have one root and no cycle. Systems may split words and sentences differently from the gold file.
+such as 8.1 is an empty node, which is not part of the tree and is left out. As in the CoNLL 2018 shared task, every
+tree must have one root and no cycle. Systems may split words and sentences differently from the gold file.
 
 An instance is a gold sentence. A word of a system belongs to the sentence of the gold word that it matches; without a
 match, to the sentence that contains its first character. As in the shared task, two words match if they cover the same
@@ -13,10 +13,10 @@ do not match.
 
 **Phrase structure trees** are in brackets, one per line. An instance is a line. A bracket is the label, the first word
 and the last word of a constituent. Both sides are compared as multisets: if a label occurs twice over the same words,
-it counts twice; with `unit` "response" it is one response that counts twice. As in evalb, part-of-speech tags are no
-brackets, function tags (`NP-SBJ`) are cut off, and empty elements (`-NONE-`) are no words. Roots (`TOP`, `ROOT`, `S1`,
-no label) are no brackets. Unlike with evalb's COLLINS.prm, punctuation is kept. Reference: Black et al. (1991), "A
-procedure for quantitatively comparing the syntactic coverage of English grammars".
+it counts twice; with `unit` "response" it is one response that counts twice. As in evalb, part-of-speech tags do not
+count as brackets, function tags (`NP-SBJ`) are cut off, and empty elements (`-NONE-`) do not count as words. Roots
+(`TOP`, `ROOT`, `S1`, no label) do not count as brackets. Unlike with evalb's COLLINS.prm, punctuation is kept.
+Reference: Black et al. (1991), "A procedure for quantitatively comparing the syntactic coverage of English grammars".
 
 **evalb** writes a table of sentences with the numbers of matched, gold and system ("test") brackets. As in its summary,
 sentences with a Stat. other than 0 (errors, empty parses) are left out.
@@ -100,7 +100,10 @@ class _Rows:
         return InputError(f"{Line(self.file, self.lines[row])}: {reason}")
 
     def check(self, words: np.ndarray, wrong: np.ndarray, reason: Callable[[int], str]) -> None:
-        """Raise an error for the first word that is marked in `wrong` `[word]`, if any."""
+        """Raise an error for the first word that is marked in `wrong` `[word]`, if any.
+
+        `words` `[word]` are the rows of the words. `reason` returns the reason for a word.
+        """
         if wrong.any():
             i = int(wrong.argmax())
             raise self.refuse(words[i], reason(i))
@@ -157,7 +160,7 @@ def _split_rows(file: str, lines: list[str]) -> _Rows:
 
 
 def _column(rows: _Rows, number: int, words: np.ndarray) -> np.ndarray:
-    """Return the cells `[word]` of the column with this number, from 0."""
+    """Return the cells `[word]` of the column with this number, from 0. `words` `[word]` are the rows of the words."""
     return np.array(rows.cells[number::_COLUMNS], dtype=object)[words]
 
 
@@ -171,7 +174,10 @@ def _universal(cells: np.ndarray) -> np.ndarray:
 
 
 def _whole_numbers(rows: _Rows, words: np.ndarray, cells: Sequence[str], name: str) -> np.ndarray:
-    """Convert cells `[word]` to integers; raise an error for anything else, with the column's `name`."""
+    """Convert cells `[word]` to integers; raise an error for anything else, with the column's `name`.
+
+    `words` `[word]` are the rows of the words.
+    """
     if not _WHOLE_NUMBERS.fullmatch("\t".join([*cells, ""])):
         wrong = next(i for i, cell in enumerate(cells) if not _WHOLE_NUMBERS.fullmatch(cell + "\t"))
         raise rows.refuse(words[wrong], f"expected a whole number as {name}, got {quote(cells[wrong])}")
@@ -181,7 +187,7 @@ def _whole_numbers(rows: _Rows, words: np.ndarray, cells: Sequence[str], name: s
 def _first_words(rows: _Rows, words: np.ndarray) -> np.ndarray:
     """Return the index of the first word of each word's sentence, `[word]`.
 
-    Raise an error if the IDs do not count from 1 in each sentence.
+    Raise an error if the IDs do not count from 1 in each sentence. `words` `[word]` are the rows of the words.
     """
     numbers = _whole_numbers(rows, words, [rows.ids[row] for row in words], "ID")
     sentences = rows.sentences[words]
@@ -193,7 +199,11 @@ def _first_words(rows: _Rows, words: np.ndarray) -> np.ndarray:
 
 
 def _covered_words(rows: _Rows, words: np.ndarray, first: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-    """Return a mask `[word]` of the words that are part of a multiword token."""
+    """Return a mask `[word]` of the words that are part of a multiword token.
+
+    `words` and `ranges` are the rows of words and of multiword tokens. `first` `[word]` is the index of the first word
+    of the word's sentence.
+    """
     covered = np.zeros(len(words), bool)
     sentences = rows.sentences[words]
     for row in ranges:
@@ -220,7 +230,10 @@ def _clean_forms(rows: _Rows, tokens: np.ndarray) -> list[str]:
 
 
 def _heads(rows: _Rows, words: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Return the index of each word's head (or `ROOT`), `[word]`; raise an error for sentences that are no trees."""
+    """Return the index of each word's head (or `ROOT`), `[word]`; raise an error for sentences that are not trees.
+
+    `words` `[word]` are the rows of the words, and `first` `[word]` is the index of the first word of the sentence.
+    """
     heads = _whole_numbers(rows, words, _column(rows, 6, words).tolist(), "HEAD")
     sentences = rows.sentences[words]
     sizes = np.bincount(sentences)[sentences]
@@ -320,7 +333,10 @@ def match_words(gold: Treebank, system: Treebank) -> np.ndarray:
 
 
 def _stretches(gold: Treebank, system: Treebank) -> np.ndarray:
-    """Return start and end `[stretch, 2]` of the multiword tokens of both sides; overlapping tokens are joined."""
+    """Return the stretches of text that the multiword tokens of both sides cover: start and end, `[stretch, 2]`.
+
+    Overlapping tokens are joined to one stretch.
+    """
     sides = [np.stack([side.starts, side.ends], axis=-1)[side.multiword] for side in (gold, system)]
     spans = np.unique(np.concatenate(sides), axis=0)
     if not len(spans):
@@ -332,7 +348,10 @@ def _stretches(gold: Treebank, system: Treebank) -> np.ndarray:
 
 
 def _overlapping_words(side: Treebank, stretches: np.ndarray) -> np.ndarray:
-    """Return a mask `[word]` of the words that share a character with a stretch."""
+    """Return a mask `[word]` of the words that share a character with a stretch of text.
+
+    `stretches` `[stretch, 2]` are the starts and ends.
+    """
     before = np.searchsorted(stretches[:, 0], side.ends)
     return np.append(0, stretches[:, 1])[before] > side.starts
 
@@ -520,7 +539,8 @@ _ROW = re.compile(
     re.ASCII,
 )
 _MESSAGE = re.compile(r"\s*\d+\s*:\s")
-"""Pattern of the error messages of evalb, such as `12 : Length unmatch (4|5)`, which may be in the same file."""
+"""Pattern of the error messages of evalb, such as `12 : Length unmatch (4|5)`, which may stand between the rows of its
+table."""
 
 
 def _evalb(file: str, _: Options) -> list[SystemLog]:

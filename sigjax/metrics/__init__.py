@@ -1,12 +1,12 @@
-"""Metrics: one family per file. A metric has an `extract` (file -> statistics) and a `score` (sums -> number).
+"""Metrics: one family per file.
 
-A `score` is written with array operators for the namespace of its argument and works on the last axis, so that the same
-function scores one system, a million resamples, NumPy and traced JAX arrays. A metric that is not a function of sums is
-a `SampleMetric`, a function of whole `columns`. A metric of texts is a `TextMetric`, which also tells `texts` how to
-count texts. This package does not resample, reads no files and does not depend on any test. Read `ratios` and
-`registry` first. To add a metric, add a record to the tuple at the end of a file. To add a file, add its name to
-`registry`; `info` and the readers take metrics from there. `tests/test_laws.py` requires a second, independent formula
-for each metric.
+A metric has an `extract` (columns of a file -> statistics) and a `score` (sums -> number). A `score` is written with
+array operators for the namespace of its argument and works on the last axis, so that the same function scores one
+system, a million resamples, NumPy and traced JAX arrays. A metric that is not a function of sums is a `SampleMetric`, a
+function of whole `columns`. A metric of texts is a `TextMetric`, which also says how `texts` counts texts. This package
+does not resample, reads no files and knows no tests. Read `ratios` and `registry` first. To add a metric, add a record
+to the tuple at the end of a file. To add a file, add its name to `registry`; `info` and the readers take metrics from
+there. `tests/test_laws.py` requires a second, independent formula for each metric.
 """
 
 from sigjax.metrics.columns import check_standards as check_standards

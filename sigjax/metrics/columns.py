@@ -67,7 +67,7 @@ def system_roundings(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
 
 
 def pair_rounding(metric: SampleMetric, a: np.ndarray, b: np.ndarray) -> float:
-    """Return a bound on the rounding error of a score that holds after any swap of outputs between two systems.
+    """Return a bound on the rounding error of a score, after any swap of instances' outputs between two systems.
 
     `a` and `b` are the columns `[input, instance]` of the two systems.
     """
@@ -106,7 +106,7 @@ def _measured(metric: SampleMetric, tables: Sequence[np.ndarray]) -> float:
 def check_standards(metric: SampleMetric, columns: np.ndarray, standard: np.ndarray) -> None:
     """Raise an error if the standardization that a metric declares changes its scores.
 
-    `columns` and `standard` (the standardized columns) are `[system, input, instance]`.
+    `columns` `[system, input, instance]` are the data, and `standard` the same data after standardization.
 
     >>> mean = SampleMetric("mean", lambda x: x.mean(), ("value",), standardize=("center",))
     >>> check_standards(mean, np.array([[[1.0, 3.0]]]), np.array([[[-1.0, 1.0]]]))
@@ -129,6 +129,8 @@ def check_standards(metric: SampleMetric, columns: np.ndarray, standard: np.ndar
 
 def check_weights(metric: SampleMetric, columns: np.ndarray) -> None:
     """Raise an error if a metric's function gives another value with weights than with repeated instances.
+
+    `columns` are `[system, input, instance]`.
 
     >>> half = SampleMetric("half", lambda x, w: (w * x).sum() / len(x) / 2.0, ("value",), weighted=True)
     >>> check_weights(half, np.array([[[1.0, 4.0, 3.0, 4.0]]]))  # divides by the instances, not by the weights
@@ -159,7 +161,7 @@ def _check_rows(
 ) -> None:
     """Raise an error if a metric's function does not give the `expected` number for every row of `weights`.
 
-    Weights are `[row, instance]`.
+    Weights are `[row, instance]`, and `columns` are `[input, instance]`. Rounding errors up to `tolerance` are allowed.
     """
     try:
         with np.errstate(all="ignore"):
@@ -174,7 +176,7 @@ def _check_rows(
 
 
 def _call(metric: SampleMetric, columns: Sequence[np.ndarray] | np.ndarray, weights: np.ndarray) -> float:
-    """Return the value of the metric for one system: `columns` `[input, instance]`, `weights` `[instance]`."""
+    """The value of the metric for the columns `[input, instance]` of one system, with weights `[instance]`."""
     arrays = [*columns, weights] if metric.weighted else [*columns]
     names = ", ".join([*metric.inputs, "weights"] if metric.weighted else metric.inputs)
     try:
@@ -289,9 +291,8 @@ _LARGEST = 2.0**52
 def variance(value: Array, weights: Array) -> Array:
     r"""Sample variance, $\sum_i w_i (x_i - \bar x)^2 / (n - 1)$ with $n = \sum_i w_i$ (ddof = 1).
 
-    Instance i is drawn $w_i$ times (`weights`).
-
-    Equal to `numpy.var(ddof=1)` of the repeated instances; NaN for one instance.
+    $w_i$ (`weights`) says how often the value $x_i$ is drawn. Equal to `numpy.var(ddof=1)` of the repeated instances;
+    NaN for one instance.
 
     >>> float(variance(np.array([1.0, 3.0, 9.0]), np.array([1.0, 1.0, 0.0])))
     2.0
@@ -303,8 +304,9 @@ def variance(value: Array, weights: Array) -> Array:
 def correlation(prediction: Array, gold: Array, weights: Array) -> Array:
     r"""Pearson's correlation of predictions with gold values, $s_{pg} / \sqrt{s_{pp} s_{gg}}$.
 
-    $s_{pg} = \sum_i w_i (p_i - \bar p)(g_i - \bar g)$, where instance i is drawn $w_i$ times. Reference: Pearson
-    (1895), "Note on regression and inheritance in the case of two parents".
+    $s_{pg} = \sum_i w_i (p_i - \bar p)(g_i - \bar g)$ for predictions $p_i$ and gold values $g_i$; $w_i$ (`weights`)
+    says how often instance i is drawn. Reference: Pearson (1895), "Note on regression and inheritance in the case of
+    two parents".
 
     Scores are in [-1, 1] and equal `scipy.stats.pearsonr`; NaN if all drawn values of a column are equal.
 
@@ -321,7 +323,7 @@ def correlation(prediction: Array, gold: Array, weights: Array) -> Array:
 def median(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Median, the middle value or the mean of the two middle values; equal to `numpy.median` of the repeated instances.
 
-    Each instance is repeated as often as `weights` says.
+    `weights` `[..., instance]` say how often each value is drawn.
 
     >>> float(median(np.array([5.0, 1.0, 2.0]), np.array([1.0, 2.0, 1.0])))
     1.5
@@ -338,12 +340,10 @@ def median(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def iqm(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
     r"""Interquartile mean: the mean without the lowest and the highest quarter of the values.
 
-    Each instance is drawn as often as `weights` says.
-
-    $\frac{1}{n - 2k} \sum_{i = k + 1}^{n - k} x_{(i)}$ with $k = \lfloor n / 4 \rfloor$ for the n drawn values in
-    ascending order, equal to `scipy.stats.trim_mean(x, 0.25)` of the repeated instances. Reference: Agarwal et al.
-    (2021), "Deep reinforcement learning at the edge of the statistical precipice", where $x$ are the scores of all runs
-    on all games.
+    $\frac{1}{n - 2k} \sum_{i = k + 1}^{n - k} x_{(i)}$ with $k = \lfloor n / 4 \rfloor$, equal to
+    `scipy.stats.trim_mean(x, 0.25)` of the n drawn values ($x_{(i)}$ in ascending order). `weights` `[..., instance]`
+    say how often each value is drawn. Reference: Agarwal et al. (2021), "Deep reinforcement learning at the edge of the
+    statistical precipice", where $x$ are the scores of all runs on all games.
 
     >>> float(iqm(np.array([5.0, 1.0, 2.0, 90.0]), np.ones(4)))
     3.5
@@ -358,12 +358,14 @@ def iqm(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def auc(score: np.ndarray, label: np.ndarray, weights: np.ndarray) -> np.ndarray:
     r"""Area under the ROC curve: how often a positive instance scores above a negative instance; ties count half.
 
-    $\sum_{i: y_i = 1} w_i (N_{<}(s_i) + N_{\le}(s_i)) / (2 W_1 W_0)$, where instance i is drawn $w_i$ times; $N_{<}$
-    and $N_{\le}$ count drawn negative instances with scores below, and up to, $s_i$. $W_1$ and $W_0$ are the numbers of
-    drawn positive and negative instances. The area is Mann and Whitney's U divided by $W_1 W_0$. Reference: Hanley and
-    McNeil (1982), "The meaning and use of the area under a receiver operating characteristic (ROC) curve".
+    $\sum_{i: y_i = 1} w_i (N_{<}(s_i) + N_{\le}(s_i)) / (2 W_1 W_0)$ for scores $s_i$ and labels $y_i$; $w_i$
+    (`weights`) says how often instance i is drawn. $N_{<}$ and $N_{\le}$ count the drawn negative instances with scores
+    below, and up to, $s_i$. $W_1$ and $W_0$ are the numbers of drawn positive and negative instances. The area is Mann
+    and Whitney's U divided by $W_1 W_0$. Reference: Hanley and McNeil (1982), "The meaning and use of the area under a
+    receiver operating characteristic (ROC) curve".
 
-    Labels are 1 for positive instances and 0 for negative instances. Scores are in [0, 1]; NaN if a label is not drawn.
+    Labels are 1 for positive instances and 0 for negative instances. The area is in [0, 1]; NaN if a label is not
+    drawn.
 
     >>> float(auc(np.array([0.1, 0.4, 0.4, 0.8]), np.array([0.0, 0.0, 1.0, 1.0]), np.ones(4)))
     0.875
@@ -382,7 +384,8 @@ def average_precision(score: np.ndarray, label: np.ndarray, weights: np.ndarray)
     $P_k$ and $R_k$ are precision and recall if all instances with at least the k-th highest distinct score count as
     predicted positive. Equal to scikit-learn's `average_precision_score`.
 
-    Labels are as in `auc`. Scores are in [0, 1]; NaN if no positive instance is drawn.
+    Labels are 1 for positive instances and 0 for negative instances; `weights` say how often each instance is drawn.
+    The result is in [0, 1]; NaN if no positive instance is drawn.
 
     >>> round(float(average_precision(np.array([0.1, 0.4, 0.4, 0.8]), np.array([0.0, 0, 1, 1]), np.ones(4))), 4)
     0.8333
@@ -399,10 +402,10 @@ def average_precision(score: np.ndarray, label: np.ndarray, weights: np.ndarray)
 def spearman(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> np.ndarray:
     r"""Spearman's correlation: Pearson's correlation of the ranks; equal values have the mean of their ranks.
 
-    $\sum_i w_i p_i g_i / \sqrt{\sum_i w_i p_i^2 \sum_i w_i g_i^2}$, where $p_i = N_{<}(i) + N_{\le}(i) - n$ is twice
-    the deviation of a rank from the mean rank of the $n = \sum_i w_i$ drawn instances; $N_{<}$ and $N_{\le}$ count
-    drawn instances with smaller, and with at most equal, values. Instance i is drawn $w_i$ times. Reference: Spearman
-    (1904), "The proof and measurement of association between two things".
+    $\sum_i w_i p_i g_i / \sqrt{\sum_i w_i p_i^2 \sum_i w_i g_i^2}$, where $w_i$ (`weights`) says how often instance i
+    is drawn. $p_i = N_{<}(i) + N_{\le}(i) - n$ is twice the deviation of a prediction's rank from the mean rank of the
+    $n = \sum_i w_i$ drawn instances; $g_i$ is the same for the gold value. Reference: Spearman (1904), "The proof and
+    measurement of association between two things".
 
     Scores are in [-1, 1] and equal `scipy.stats.spearmanr`; NaN if all drawn values of a column are equal.
 
@@ -417,11 +420,11 @@ def spearman(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> n
 def kendall(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> np.ndarray:
     r"""Kendall's tau-b: concordant minus discordant pairs, divided by the geometric mean of numbers of untied pairs.
 
-    $(C - D) / \sqrt{(n_0 - n_p)(n_0 - n_g)}$, where C and D are the numbers of concordant and discordant pairs. The n
-    drawn instances have $n_0 = n (n - 1) / 2$ pairs; $n_p$ pairs have equal predictions, and $n_g$ pairs have equal
-    gold values. Scores are in [-1, 1] and equal `scipy.stats.kendalltau`; NaN as in `spearman`. Inversions are counted
-    bit by bit of the gold ranks, in $n \log n$ steps. Reference: Kendall (1945), "The treatment of ties in ranking
-    problems".
+    $(C - D) / \sqrt{(n_0 - n_p)(n_0 - n_g)}$, where C and D are the numbers of concordant and discordant pairs of drawn
+    instances. There are $n_0 = n (n - 1) / 2$ pairs; $n_p$ pairs have equal predictions, and $n_g$ pairs have equal
+    gold values. `weights` say how often each instance is drawn. Scores are in [-1, 1] and equal
+    `scipy.stats.kendalltau`; NaN if all drawn values of a column are equal. Inversions are counted bit by bit of the
+    gold ranks, in $n \log n$ steps. Reference: Kendall (1945), "The treatment of ties in ranking problems".
 
     >>> float(kendall(np.array([1.0, 2.0, 3.0, 3.0]), np.array([1.0, 5.0, 6.0, 6.0]), np.ones(4)))
     1.0
@@ -439,9 +442,9 @@ def kendall(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> np
 
 
 def _centre(value: Array, weights: Array) -> Array:
-    """Return values minus the mean of the drawn values; all 0 if the drawn values are equal.
+    """Values minus the mean of the drawn values; all 0 if the drawn values are equal.
 
-    `weights` says how often each instance is drawn.
+    `weights` `[..., instance]` say how often each value is drawn.
     """
     xp = weights.__array_namespace__()
     # Subtract a drawn value first. Then equal values are exactly 0, and a mean far from 0 costs no digits.
@@ -465,7 +468,7 @@ def sums_before(values: np.ndarray) -> np.ndarray:
 def _doubled_ranks(column: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return twice the deviation of each instance's rank from the mean rank of the drawn instances, `[..., instance]`.
 
-    These are whole numbers. `weights` says how often each instance is drawn.
+    These are whole numbers. `weights` `[..., instance]` say how often each instance is drawn.
     """
     codes = np.unique(column, return_inverse=True)[1]
     up_to = sums_before(_counts_by_code(codes, weights))
@@ -473,9 +476,9 @@ def _doubled_ranks(column: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def _counts_by_code(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the number of drawn instances with each distinct code (ascending), `[..., distinct code]`.
+    """For each distinct code, in ascending order, the number of drawn instances with this code, `[..., distinct code]`.
 
-    `weights` says how often each instance is drawn.
+    `codes` are `[instance]`; `weights` `[..., instance]` say how often each instance is drawn.
     """
     order = np.argsort(codes)
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
@@ -485,8 +488,8 @@ def _counts_by_code(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def _inversions(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the number of inversions `[...]` (int64): pairs of drawn instances, the earlier with the larger code.
 
-    `codes` are `[instance]`, and `weights` says how often each instance is drawn. For each bit, count the pairs whose
-    codes differ in this bit but in no higher bit, where the earlier code has the bit 1.
+    `codes` are `[instance]`; `weights` `[..., instance]` say how often each instance is drawn. For each bit, count the
+    pairs whose codes differ in this bit but in no higher bit, where the earlier code has the bit 1.
     """
     total = np.zeros(weights.shape[:-1], np.int64)
     for bit in range(int(codes.max()).bit_length()):
@@ -517,8 +520,8 @@ def _variance_rounding(value: np.ndarray) -> float:
 def _bounded_rounding(*columns: np.ndarray) -> float:
     """Bound on the rounding error of correlations and areas, in whatever order the instances are added.
 
-    These scores take sums over the instances and a few further operations. Their sums must be sums of whole numbers,
-    which are exact, or have a size of about 1.
+    These scores use sums over the instances and a few further operations. The sums are either exact (sums of whole
+    numbers) or about 1 in size.
     """
     return (len(columns[0]) + 1024) * _EPSILON
 
@@ -533,7 +536,7 @@ def _median_rounding(value: np.ndarray) -> float:
 
 
 def _iqm_rounding(value: np.ndarray) -> float:
-    """Bound on the rounding error of `iqm`, which adds at most all values, in ascending order."""
+    """Bound on the rounding error of `iqm`, which is a mean of some of the values, added in ascending order."""
     return (len(value) + 8.0) * _EPSILON * float(np.abs(value).max())
 
 

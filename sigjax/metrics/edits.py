@@ -167,7 +167,7 @@ def _predecessors(
 ) -> tuple[_Move, _Move, _Move]:
     """Return three steps that may lead to the words `a` and `b`.
 
-    They align both words, delete word `a` of the reference, or insert word `b` of the output.
+    The steps align both words, delete word `a` of the reference, or insert word `b` of the output.
     """
 
     def best(rows: list[int], columns: list[int], cost: int) -> _Move:
@@ -197,9 +197,11 @@ def error_rate_score(sums: Array) -> Array:
 
 @monotone
 def ter_score(sums: Array) -> Array:
-    r"""TER, $100\,edits / ref\_len$, in percent; otherwise like `error_rate_score`.
+    r"""TER, $100\,edits / ref\_len$, in percent.
 
-    Both statistics are multiplied by the number of references, so that they are whole numbers.
+    Sums `[..., stat]` with stat = (edits, ref_len) give scores `[...]` from 0. Both statistics are multiplied by the
+    number of references, so that they are whole numbers. If the references are empty, the score is 0 for empty outputs
+    and 100 for other outputs.
 
     >>> float(ter_score(np.array([5.0, 40.0])))
     12.5
@@ -219,11 +221,10 @@ def _rate(sums: Array, scale: float) -> Array:
 
 
 def edit_distance(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
-    """The least number of insertions, deletions and substitutions that turn one sequence of tokens into another.
+    """The least number of insertions, deletions and substitutions that turn the tokens `first` into `second`.
 
     The bits of two Python integers hold a column of the table of distances, so that a token costs about twelve
-    operations.
-    References: Myers (1999), "A fast bit-vector algorithm for approximate string matching based on dynamic
+    operations. References: Myers (1999), "A fast bit-vector algorithm for approximate string matching based on dynamic
     programming"; Hyyrö (2003), "A bit-vector algorithm for computing Levenshtein and Damerau edit distances".
 
     >>> edit_distance("kitten", "sitting"), edit_distance(["a", "cat"], ["the", "black", "cat"])
@@ -279,7 +280,7 @@ def _start_counting(split: Callable[[str], Any], errors: Errors, recipe: Recipe)
         )
 
     def least(output: Any, references: Sequence[Any]) -> tuple[int, int]:
-        """Return (errors, length) for the reference with the lowest error rate; if there are several, for the first."""
+        """Return (errors, length) for the reference with the lowest error rate, the first in case of ties."""
         counts = [errors(reference, output) for reference in references]
         return min(counts, key=lambda count: count[0] / count[1] if count[1] else np.inf if count[0] else 0.0)
 

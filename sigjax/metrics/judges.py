@@ -28,8 +28,9 @@ _STATS = ("labelled", "unlabelled", "human", "judge_labelled", "judge_unlabelled
 def ppi_lambda(sums: Array) -> Array:
     r"""The weight of the judge, $\mathrm{cov}_l(y, f) / (\mathrm{var}(f) (1 + n / N))$; 0 if the judge never varies.
 
-    Sums `[..., stat]` give weights `[...]`. stat = (n, N, and the sums of y, of f if labelled, of f if not labelled, of
-    y f, and of f^2). Here n instances have a human label y and N have none, and f is the score of the judge.
+    y are human labels and f the judge's scores; n instances are labelled, and N are not. $\mathrm{cov}_l$ is the
+    covariance on the labelled instances, and $\mathrm{var}$ the variance on all instances. Sums `[..., stat]` give
+    weights `[...]`. stat = (n, N, and the sums of y, of f if labelled, of f if not labelled, of y f, and of f^2).
 
     >>> stats = PPI.extract(np.array([1.0, 0.0, np.nan, np.nan]), np.array([1.0, 0.0, 1.0, 0.0]))
     >>> float(ppi_lambda(stats.sum(axis=0)))  # 1/4 divided by (1/3 multiplied by 2)
@@ -45,8 +46,9 @@ def ppi_lambda(sums: Array) -> Array:
 def ppi_score(sums: Array) -> Array:
     r"""Mean of human labels by prediction-powered inference, $\bar y + \lambda (\bar f_u - \bar f_l)$.
 
-    Sums `[..., stat]` as in `ppi_lambda` give scores `[...]`. If no instance is labelled, the score is NaN, which
-    raises an error later.
+    $\bar y$ is the mean human label, $\lambda$ the weight of the judge (`ppi_lambda`), and $\bar f_u$ and $\bar f_l$
+    are the judge's means on unlabelled and labelled instances. Sums `[..., stat]` as in `ppi_lambda` give scores
+    `[...]`. If no instance is labelled, the score is NaN, which raises an error later.
 
     >>> stats = PPI.extract(np.array([1.0, 0.0, np.nan, np.nan]), np.array([1.0, 0.0, 1.0, 1.0]))
     >>> float(ppi_score(stats.sum(axis=0)))  # 1/2 + lambda/2, with lambda = 1/4 / (1/4 * 2)

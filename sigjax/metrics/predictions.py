@@ -35,13 +35,19 @@ def macro_fscore(sums: Array) -> Array:
 
 
 def macro_precision(sums: Array) -> Array:
-    """Macro precision, the mean of $correct_k / predicted_k$ over classes, with 0/0 = 0; see `macro_fscore`."""
+    """Macro precision, the mean of $correct_k / predicted_k$ over classes, with 0/0 = 0.
+
+    Sums and scores are as in `macro_fscore`.
+    """
     correct, predicted, gold = _thirds(sums)
     return _mean_of_classes(divide(correct, predicted), predicted + gold)
 
 
 def macro_recall(sums: Array) -> Array:
-    """Macro recall, the mean of $correct_k / gold_k$ over classes, with 0/0 = 0; see `macro_fscore`."""
+    """Macro recall, the mean of $correct_k / gold_k$ over classes, with 0/0 = 0.
+
+    Sums and scores are as in `macro_fscore`.
+    """
     correct, predicted, gold = _thirds(sums)
     return _mean_of_classes(divide(correct, gold), predicted + gold)
 
@@ -65,11 +71,11 @@ def matthews(sums: Array) -> Array:
 
 
 def cohen_kappa(sums: Array) -> Array:
-    r"""Cohen's kappa, agreement above chance: $(c n - \sum_k p_k g_k) / (n^2 - \sum_k p_k g_k)$.
+    r"""Cohen's kappa, agreement above chance: $(c n - \sum_k p_k g_k) / (n^2 - \sum_k p_k g_k)$ for n instances.
 
-    Of n instances, c are right, $p_k$ are predicted as class k, and $g_k$ have the gold label k. Sums `[..., stat]`
-    with stat = (correct, predicted of each class, gold of each class) give scores `[...]` up to 1; 0 if predictions and
-    gold labels are all of the same class. Reference: Cohen (1960).
+    c are right, $p_k$ are predicted as class k, and $g_k$ have the gold label k. Sums `[..., stat]` with stat =
+    (correct, predicted of each class, gold of each class) give scores `[...]` up to 1; 0 if predictions and gold labels
+    are all of the same class. Reference: Cohen (1960).
 
     >>> round(float(cohen_kappa(np.array([4.0, 4.0, 2.0, 4.0, 2.0]))), 6)
     0.25
@@ -79,7 +85,10 @@ def cohen_kappa(sums: Array) -> Array:
 
 
 def weighted_fscore(sums: Array) -> Array:
-    """Weighted F1: the mean of F1 over classes, weighted by their numbers of gold instances; see `macro_fscore`."""
+    """Weighted F1: the mean of F1 over classes, weighted by their numbers of gold instances.
+
+    Sums and scores are as in `macro_fscore`.
+    """
     correct, predicted, gold = _thirds(sums)
     return divide((gold * divide(2.0 * correct, predicted + gold)).sum(-1), gold.sum(-1))
 
@@ -134,8 +143,8 @@ def class_metric(name: str, classes: Sequence[str]) -> Metric:
 def class_numbers(name: str, truth: np.ndarray, predicted: np.ndarray, classes: Mapping[str, int]) -> np.ndarray | None:
     """Return the value of the statistic `name` for each instance, `[instance]`; None for an unknown name.
 
-    `truth` and `predicted` are codes of the gold and the predicted label `[instance]`, and `classes` maps labels to
-    codes. For the names "value", "tp" and "correct", the value is 1 if the predicted label is right, else 0.
+    `truth` and `predicted` are class numbers `[instance]`, and `classes` maps each label to its number. For the names
+    "value", "tp" and "correct", the value is 1 if the predicted label is right, else 0.
     """
     kind, _, label = name.partition(":")
     if not label:
@@ -165,18 +174,19 @@ def _thirds(sums: Array) -> tuple[Array, Array, Array]:
 
 
 def _mean_of_classes(values: Array, occurrences: Array) -> Array:
-    """Return the mean `[...]` of `values` `[..., class]` over the classes that occur.
+    """The mean `[...]` of `values` `[..., class]` over the classes that occur; values of other classes must be 0.
 
-    A class occurs if its number of `occurrences` `[..., class]` is not 0. Values of all other classes must be 0.
+    `occurrences` `[..., class]` is 0 for a class that does not occur.
     """
     occurs = divide(occurrences, occurrences)  # 1 or 0, of the type of the sums
     return divide(values.sum(-1), occurs.sum(-1))
 
 
 def _agreement(sums: Array) -> tuple[Array, Array, Array, Array]:
-    r"""Return four arrays, in the symbols of `matthews`, from its sums.
+    r"""Return the parts of `matthews` and `cohen_kappa`, from their sums.
 
     They are $c n - \sum_k p_k g_k$ `[...]`, n `[...]`, and the counts p (predicted) and g (gold), `[..., class]` each.
+    Of n instances, c are right, $p_k$ are predicted as class k, and $g_k$ have the gold label k.
     """
     num_classes = sums.shape[-1] // 2
     predicted, gold = sums[..., 1 : num_classes + 1], sums[..., num_classes + 1 :]
@@ -283,9 +293,11 @@ R2 = Metric(
     title="R2",
 )
 BRIER = replace(_of_errors("brier", _squared, "squared", "Brier score", _CLASS_1), bounds=SHARES)
-"""The mean of $(p_i - y_i)^2$ for the probability of label 1. Reference: Brier (1950)."""
+"""The mean of $(p_i - y_i)^2$, where $p_i$ is the predicted probability of label 1, and $y_i$ the label (0 or 1).
+Reference: Brier (1950)."""
 LOG_LOSS = _of_errors("log-loss", _logarithms, "loss", "log loss", _CLASS_1)
-"""The mean of $-\\log p_i$ of the right label; probabilities below 2.2e-16 count as 2.2e-16, as in scikit-learn."""
+r"""The mean of $-\log p_i$, where $p_i$ is the predicted probability of the right label; probabilities below 2.2e-16
+count as 2.2e-16, as in scikit-learn."""
 MICRO_FSCORE = replace(ACCURACY, name="micro-fscore", title="micro F1")
 """Micro F1. If each instance has one label, micro F1 is the accuracy."""
 PREDICTIONS = (MAE, MSE, RMSE, R2, BRIER, LOG_LOSS, MICRO_FSCORE)

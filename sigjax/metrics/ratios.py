@@ -54,8 +54,9 @@ _MONOTONE: set[Callable[..., Array]] = set()
 def monotone(score: Callable[..., Array]) -> Callable[..., Array]:
     """Declare that a score is a ratio of two weighted sums of statistics, or a mean; exact tests rely on it.
 
-    If no statistic is negative, the score is monotone in each statistic while the other statistics are fixed. For fixed
-    totals of both systems, the sums whose difference of scores is below some t >= 0 form a convex set.
+    If no statistic is negative, the score is monotone in each statistic while the other statistics are fixed. Also,
+    swaps do not change the total of both systems. Then, for any t >= 0, the sums of a system for which the difference
+    of scores is below t form a convex set.
     """
     _MONOTONE.add(score)
     return score
@@ -84,7 +85,10 @@ def ratio_score(sums: Array) -> Array:
 
 @monotone
 def mean_score(sums: Array) -> Array:
-    r"""Mean, $\sum_i x_i / n$; equal to `ratio_score`. Intervals of proportions recognize a mean by this function."""
+    r"""Mean, $\sum_i x_i / n$ of n instances; equal to `ratio_score`.
+
+    If a metric has this score function, other modules treat it as a mean, for example for intervals of proportions.
+    """
     return ratio_score(sums)
 
 
@@ -197,7 +201,9 @@ class TrialShares:
         return _with_ones(value)
 
     def share(self, right: int, runs: int) -> Fraction:
-        """Return the share for an instance with `runs` runs, `right` of them right.
+        """Return the share of an instance of which `right` of `runs` runs are right.
+
+        This is the share of its subsets of k runs in which any run passes, all runs pass, or runs differ (see `kind`).
 
         >>> [str(trial_metric(name).extract.share(3, 5)) for name in ("pass@2", "pass^2", "flip-rate")]
         ['9/10', '3/10', '3/5']
@@ -482,8 +488,8 @@ def shifted(evaluation: EvaluationRecord) -> Shifted | None:
 def _instance_shifts(evaluation: EvaluationRecord, values: np.ndarray, counts: np.ndarray) -> np.ndarray | None:
     """Return a shift `[instance]` that all systems share, equal for all runs of an instance.
 
-    `values` and `counts` are `[system, instance]`. Return None if the systems differ in their counts, or if runs have
-    other counts than 1.
+    Return None if the systems differ in their counts, or if runs have other counts than 1. `values` and `counts` are
+    `[system, instance]`.
     """
     if (counts != (counts[:1] if evaluation.runs is None else 1)).any():
         return None
@@ -544,7 +550,10 @@ def _numbers_of(evaluation: EvaluationRecord) -> _Numbers:
 
 
 def _centres(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return a number near the mean of each system, `[system, 1]`; 0 if its product with a count might be rounded."""
+    """Return a number near the mean of each system, `[system, 1]`; 0 if its product with a count might be rounded.
+
+    `values` and `counts` are `[system, instance]`.
+    """
     if counts.dtype.kind != "i":
         return np.zeros((len(values), 1))
     if values.dtype.kind == "i":
@@ -579,9 +588,10 @@ def _are_large(numbers: _Numbers) -> bool:
 
 
 def _any_close_pair(values: np.ndarray, least: float) -> bool:
-    """Whether any two systems have differences that are small, or vary little, compared with their `values`.
+    """Whether two systems differ by numbers that are small, or vary little, compared with their `values`.
 
-    Values are `[system, instance]`.
+    Values are `[system, instance]`. Variation up to `least` times the size of the values is ignored, because it may be
+    rounding.
     """
     values = np.stack(list({row.tobytes(): row for row in values}.values()))
     sizes = _norms(values)

@@ -1,6 +1,6 @@
 """The metrics by name; and the checks of a user's input: a function becomes a metric, arrays become an `Evaluation`.
 
-Functions and arrays are checked only here; later modules rely on these checks. A failed check raises an `InputError`.
+Functions and arrays are checked only here; other modules rely on these checks. A failed check raises an `InputError`.
 """
 
 import sys
@@ -353,7 +353,8 @@ _SQUARED = frozenset({"variance", "mse", "rmse", "r2", "ppi"})
 def _refuse_out_of_range(metric: AnyMetric, tables: Mapping[str, np.ndarray]) -> None:
     """Raise an error for numbers whose squares leave the range of a double.
 
-    Results would be infinite, NaN or 0.
+    With such numbers, results would be infinite, NaN or 0. `tables` maps each system to its numbers
+    `[instance, input]`.
     """
     largest = 0.0
     for name, table in tables.items():
@@ -487,7 +488,10 @@ def check_kept(what: str, values: Any, array: np.ndarray) -> None:
 
 
 def _extract(metric: Metric | SampleMetric, name: str, values: np.ndarray) -> np.ndarray:
-    """Return the statistics `[instance, stat]` of one system; error messages name the system."""
+    """Return the statistics `[instance, stat]` of one system from `values` `[instance, input]`.
+
+    Error messages name the system.
+    """
     try:
         return metric.extract(*values.T)
     except InputError as error:

@@ -147,10 +147,11 @@ def _has_equal_units(evaluation: EvaluationRecord) -> bool:
 def _weighted(scores: np.ndarray, sizes: np.ndarray, task: np.ndarray) -> tuple[np.ndarray, Score, tuple[str, ...]]:
     """Make statistics of a weighted mean of all instances: the weighted score, and the weight.
 
-    `scores` are `[system, instance]`; `sizes` `[instance]` is the number of instances of the instance's task. Return
-    the statistics `[system, instance, stat]`, the score function, and the names of the statistics. The weight is
-    proportional to 1 / n, where n is the number of instances of the task. The sum of the weights is the same in every
-    resample. So only the weighted score varies, and exact tests are possible.
+    `scores` are `[system, instance]`; `task` `[instance]` is the number of each instance's task, and `sizes`
+    `[instance]` the number of instances of this task. Return the statistics `[system, instance, stat]`, the score
+    function, and the names of the statistics. The weight is proportional to 1 / n, where n is the number of instances
+    of the task. The sum of the weights is the same in every resample. So only the weighted score varies, and exact
+    tests are possible.
     """
     multiple = lcm(*np.unique(sizes).tolist())
     whole = (
@@ -166,9 +167,9 @@ def _task_statistics(
 ) -> tuple[np.ndarray, Score, tuple[str, ...]]:
     """Make statistics of a mean of task means: a value and a count for each task.
 
-    `scores` are `[system, instance]`, and `task` `[instance]` is the number of each instance's task. Return the
-    statistics `[system, instance, stat]`, the score function, and the names of the statistics. They are used if draws
-    of clusters may change the number of instances of a task.
+    `scores` are `[system, instance]`; `task` `[instance]` is the number of each instance's task. Return the statistics
+    `[system, instance, stat]`, the score function, and the names of the statistics. They are used if draws of clusters
+    may change the number of instances of a task.
     """
     count = int(task[-1]) + 1
     stats = np.zeros((*scores.shape, 2 * count))

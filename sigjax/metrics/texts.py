@@ -46,7 +46,11 @@ def inputs_of_texts(
     cache: bool,
     progress: bool,
 ) -> list[np.ndarray]:
-    """Return the inputs of the metric `[segment, input]` for each system, from the cache or newly counted."""
+    """Return the inputs of the metric `[segment, input]` for each system, from the cache or newly counted.
+
+    `references` are `[reference][segment]`, and `systems` are `[system][segment]`. `signature` describes the options
+    and versions on which the counts depend.
+    """
     counted = TEXT_METRICS[recipe.metric]
     common = _hash([_SCHEMA, recipe.metric, recipe.tokenize or "", recipe.case, signature, *references])
     keys = [_hash([common, *texts]) for texts in systems]  # everything that the counts of a system depend on
@@ -170,9 +174,9 @@ def _slices(texts: Texts, segments: range) -> list[slice]:
 def _from_workers(
     recipe: Recipe, references: Texts, systems: Texts, shards: list[np.ndarray]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield (segments, counts) from one process per shard; if a process fails, its remaining segments are missing.
+    """Yield (segments, counts) from several processes, each of which counts the segments of one entry of `shards`.
 
-    A shard is the array of the segments (numbers) that one process counts.
+    If a process fails, its remaining segments are missing.
     """
     counted = TEXT_METRICS[recipe.metric]
     with ExitStack() as stack:

@@ -10,8 +10,8 @@ ids, or a column of words that are unique in each system and common to the syste
 only if there is no other column. The steps of a run are refused as instances.
 
 **Derived columns** follow from other columns: they are the mean, sum or difference of other columns, their ranks, 1
-minus a column, or a column in another unit. A derived column is no system. As a system, it would be compared with the
-columns from which it was computed. Columns whose ranges do not overlap may belong to different metrics.
+minus a column, or a column in another unit. A derived column is not a system. As a system, it would be compared with
+the columns from which it was computed. Columns whose ranges do not overlap may belong to different metrics.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -72,7 +72,11 @@ class Role:
 
 
 def role(names: Sequence[str], told: object = None, *, named: bool = False, phrase: str = "") -> Role:
-    """Make a role; the evidence is "told" if `told` is true, else "named" if `named` is true, else "shaped"."""
+    """Make the role of the columns `names`, and grade the evidence for it.
+
+    The evidence is "told" if `told` is true (an option names the columns), else "named" if `named` is true (the lexicon
+    knows their names), else "shaped" (only their values fit the role). `phrase` is what a note says about the role.
+    """
     return Role(tuple(names), "told" if told else "named" if named else "shaped", phrase)
 
 
@@ -112,7 +116,7 @@ class TableReading:
     options: str = ""
 
     def roles(self) -> Iterator[tuple[str, Role]]:
-        """Yield the name and the `Role` of each role that has columns, or words for a note."""
+        """Yield the name and the `Role` of each role that has columns, or a phrase for a note."""
         named = {"systems": self.system, "ids": self.id, "scores": self.score, "runs": self.run, "folds": self.fold}
         for name, own in (*self.others, *named.items(), ("clusters", self.cluster), ("tasks", self.task)):
             if own.columns or own.phrase:
@@ -130,8 +134,9 @@ class TableReading:
 def with_parts(reading: TableReading, ids: str | None, runs: str | None) -> TableReading:
     """Add the roles of folds and tasks to a reading.
 
-    `ids` and `runs` name one column, or several columns that are joined ("task,item"). The columns that are named like
-    folds or data sets get these roles.
+    `ids` and `runs` each name one column, or several columns that are joined ("task,item"). The columns in `ids` or
+    `runs` that are named like folds hold the folds. The columns in `ids` that are named like data sets hold the tasks,
+    if there are runs or several columns of ids.
 
     >>> reading = TableReading(layout="long", system=Role(), id=Role())
     >>> [(name, own.columns) for name, own in with_parts(reading, "task,item", "fold").roles()]
@@ -156,7 +161,7 @@ def note_reading(options: Options, reading: TableReading) -> None:
 class Asked(InputError):
     """Error that asks the user to choose an option.
 
-    `ways` holds the options that its message proposes, the likeliest first. sigjax has tried them. Each makes a
+    `ways` holds the options that its message proposes, the likeliest first. sigjax has tried them. Each option makes a
     comparison possible, or at least leads to a further question.
     """
 
@@ -188,10 +193,10 @@ MOST_WAYS = 3
 
 
 def answered(question: Question, attempt: Callable[[Options], EvaluationRecord], options: Options) -> Asked:
-    """Try the options of a question, and return the error that proposes them.
+    """Try the options that a question proposes, and return the error that asks the user to choose one of them.
 
-    `attempt` evaluates the data with given options. The message says for each option that works which systems and rows
-    it compares.
+    `attempt` evaluates the data with given options. For each option that works, the message says which systems and rows
+    would be compared. If no option works, the message proposes options that lead to a further question or error.
     """
     given, further = list[tuple[Mapping[str, Any], str]](), list[Mapping[str, Any]]()
     for way in question.ways:
@@ -335,7 +340,10 @@ class CommonWords(NamedTuple):
 
 
 def common_words(tables: Sequence[DataTable], free: Sequence[str], options: Options, system: str | None) -> CommonWords:
-    """Find columns of words that may be instance ids, among the columns `free`."""
+    """Find columns of words that may be instance ids.
+
+    `free` lists the columns that have no role yet. `system` is the column of systems in a long table, else None.
+    """
     shares: dict[str, float] = {}
     for name in free:
         if not all(name in table.columns and table.columns[name].is_words() for table in tables):
@@ -365,7 +373,10 @@ def common_words(tables: Sequence[DataTable], free: Sequence[str], options: Opti
 
 
 def has_one_word_per_id(tables: Sequence[DataTable], ids: Sequence[str], name: str, system: str | None) -> bool:
-    """Whether an id has the same word in the column `name` wherever it occurs. `ids` names the ids of each table."""
+    """Whether an id has the same word in the column `name` wherever it occurs.
+
+    `ids` lists the column of ids of each table.
+    """
     known: dict[str, str] = {}
     return all(
         known.setdefault(key, word) == word
@@ -389,7 +400,8 @@ def chosen_ids(
 ) -> tuple[list[str | None], Evidence]:
     """Choose the instance ids; return the column of ids in each table, and the evidence for this role.
 
-    The column is None if rows are joined by their numbers.
+    The column is None if rows are joined by row number. `free` lists, for each table, the columns that have no role
+    yet. `system` is the column of systems in a long table, else None.
     """
     if options.id_column is not None:
         return [options.id_column] * len(tables), "told"
@@ -457,7 +469,8 @@ def _are_all_id_names(named: Sequence[str | None]) -> bool:
 def _repeated_ids(tables: Sequence[DataTable], free: Sequence[str], options: Options, system: str | None) -> str | None:
     """Find a column whose values repeat, but are unique within each run or fold. None if there is none.
 
-    The column is taken for the ids. Because they repeat, the user is later asked about the runs.
+    The column is taken for the ids. Because the ids repeat, the user is later asked about the runs. `free` lists the
+    columns that have no role yet. `system` is the column of systems in a long table, else None.
     """
     trials = [name for name in unused(tables[0], options, [system]) if is_trial(name) or is_fold(name)]
     found: dict[str, bool] = {}
@@ -477,7 +490,8 @@ def _unnamed_ids(tables: Sequence[DataTable], free: Sequence[str], system: str |
 
     Among the columns with unique values in each system, this is the column with the fewest distinct values: systems
     share their ids, but differ in their scores. If each system has a file, all files must have the same values. In a
-    table with a column of systems, columns of words and the first column are the last resort.
+    table with a column of systems, columns of words and the first column are the last resort. `free` lists the columns
+    that have no role yet. `system` is the column of systems in a long table, else None.
     """
     if len(free) < 2 and system is None:
         return None
@@ -497,7 +511,11 @@ def _unnamed_ids(tables: Sequence[DataTable], free: Sequence[str], system: str |
 
 
 def _refuse_steps(table: DataTable, ids: str | None, free: Sequence[str], system: str | None) -> None:
-    """Refuse the steps of a run as instances. This is not called if the user named them as ids."""
+    """Refuse ids that are the steps of one run, because the results of steps depend on each other.
+
+    This is not called if the user named the steps as ids. If rows are joined by row number, the columns in `free`
+    (without a role) are checked. `system` is the column of systems in a long table, else None.
+    """
     by_row = ids is None or holds_row_numbers(table, ids, system)
     steps = [ids] if ids is not None and is_step(ids) else [name for name in free if by_row and is_step(name)]
     for ids in (name for name in steps if not table.columns[name].is_words() and len({*table.columns[name]}) > 1):
@@ -509,8 +527,8 @@ def _refuse_steps(table: DataTable, ids: str | None, free: Sequence[str], system
 
 
 _ACCIDENT = 0.05
-"""The largest probability of an accident for which a column still counts as derived: the probability that any column
-agrees with other columns by chance.
+"""The largest probability of a coincidence for which a column still counts as derived. It is the probability that any
+column agrees with other columns by chance.
 
 A needless question costs the user a minute. Without the question, sigjax would compare a mean as if it were a
 system."""
@@ -521,8 +539,8 @@ _FEWEST_RELATED = 3
 """Relations between columns are sought only if there are at least this many rows. In a single row, every column is a
 multiple of every other column."""
 _FEWEST_ALIKE = 5
-"""With fewer rows than this, it may be an accident that two columns have the same sum in all rows, that ranks have
-ties, or that ranges do not overlap."""
+"""With fewer rows than this, it may be a coincidence that two columns have the same sum in all rows, that ranks are
+tied, or that the ranges of two columns do not overlap."""
 _MOST_COLUMNS, _MOST_ROWS = 24, 1000
 """At most `_MOST_COLUMNS` columns are compared in triples, and about `_MOST_ROWS` of their rows."""
 _DECIMALS = range(1, 7)
@@ -541,7 +559,7 @@ class DerivedColumn(NamedTuple):
 
 
 def made_of_others(columns: Mapping[str, np.ndarray]) -> dict[str, DerivedColumn]:
-    """Find the columns that are derived from others: name -> its relation to other columns.
+    """Find the columns that are derived from other columns: name -> its relation to these columns.
 
     `columns` maps names to numbers `[row]`, NaN if a number is missing.
 
@@ -565,10 +583,10 @@ def made_of_others(columns: Mapping[str, np.ndarray]) -> dict[str, DerivedColumn
 
 
 def _ranks(columns: Mapping[str, np.ndarray]) -> list[str]:
-    """Find columns of ranks: in each row, their numbers are the ranks of these columns.
+    """Find the columns that hold ranks: in each row, their numbers are 1, 2, 3, ..., in some order.
 
-    Empty if there are no such columns. Tied columns may have their lowest, highest or average rank. If there are only
-    two columns, or few rows, the numbers of a row must all differ.
+    Returns the names of all these columns; none if there are no ranks. Tied columns may have their lowest, highest or
+    average rank. If there are only two columns, or few rows, the numbers of a row must all differ.
 
     >>> import numpy as np
     >>> _ranks({"A": np.array([1, 2, 1.5, 1, 1]), "B": np.array([3, 1, 3, 2, 3]), "C": np.array([2, 3, 1.5, 3, 2])})
@@ -686,7 +704,9 @@ def _unit(numbers: np.ndarray) -> float:
 
 
 def other_scales(columns: Mapping[str, np.ndarray]) -> str | None:
-    """Say why columns (name -> numbers `[row]`) have no common scale; None if they may have a common scale.
+    """Say why columns are unlikely to hold scores of the same metric; None if they may be on a common scale.
+
+    `columns` maps names to numbers `[row]`, NaN if a number is missing.
 
     >>> import numpy as np
     >>> other_scales({"r": np.array([80.0, 120, 60, 70, 80]), "l": np.array([1351.0, 1500, 1200, 1300, 1400])})
@@ -724,7 +744,7 @@ def other_scales(columns: Mapping[str, np.ndarray]) -> str | None:
 
 
 def _zeros_and_ones(binary: Mapping[str, np.ndarray], others: Mapping[str, np.ndarray]) -> str | None:
-    """Say that the columns `binary` have only 0 and 1, but `others` have more numbers; None if that may be an accident.
+    """Say that the columns `binary` hold only 0 and 1, unlike `others`; None if this may be a coincidence.
 
     Zeros are no evidence, because a system that is always wrong has only zeros.
 

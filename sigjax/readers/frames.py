@@ -202,7 +202,10 @@ def _is_plain(value: Any) -> bool:
 
 
 def _of_schema(schema: dict[str, Any], rows: list[Any]) -> list[Any]:
-    """Return the records of the orient "table". An index that only counts rows is dropped."""
+    """Return the records (one object per row) of a table that pandas wrote in the orient "table".
+
+    `schema` describes the columns. An index that only counts rows is dropped.
+    """
     counts = [row.get("index") for row in rows if isinstance(row, dict)] == _counted(rows)
     if schema.get("primaryKey") != ["index"] or not counts:
         return rows
@@ -210,7 +213,11 @@ def _of_schema(schema: dict[str, Any], rows: list[Any]) -> list[Any]:
 
 
 def _of_split(names: Sequence[Any], rows: Sequence[list[Any]], index: Any) -> list[dict[str, Any]]:
-    """Return the records of the orient "split". An index that only counts rows is dropped."""
+    """Return the records (one object per row) of a table that pandas wrote in the orient "split".
+
+    `names` are the columns, `rows` hold their values, and `index` the labels of the rows. An index that only counts
+    rows is dropped.
+    """
     repeated = [name for i, name in enumerate(names) if not isinstance(name, str) or name in names[:i]]
     if repeated or any(len(row) != len(names) for row in rows):
         raise InputError("expected different names as columns, and as many cells in each row of data; repair it")
@@ -229,11 +236,11 @@ def _counted(rows: Sequence[Any]) -> list[str]:
 
 
 def _of_objects(value: dict[str, dict[str, Any]], options: Options) -> list[dict[str, Any]]:
-    """Return the records of an object of objects. These are columns (orient "columns") or rows (orient "index").
+    """Return the records of an object of objects: its values are columns (orient "columns") or rows (orient "index").
 
     The parameter `orient` of the format decides. Without it, sigjax looks for names that are consecutive numbers, also
-    after a common word (row1, row2): such names are labels of rows. If this does not decide, an object with texts as
-    well as numbers is a row. If this does not decide either, the user is asked.
+    after a common word (row1, row2): such names are labels of rows. If this does not decide, rows are recognized
+    because they hold both texts and numbers. If this does not decide either, the user is asked.
     """
     outer, inner = [*value], [*dict.fromkeys(name for own in value.values() for name in own)]
     filled = sum(map(len, value.values()))
@@ -284,7 +291,7 @@ def _table(file: str, objects: Iterable[JsonObject], lines: Sequence[int] | None
     """Turn objects into a table with one column per field; a missing field is an empty cell.
 
     A field that holds lists or objects can be used neither as numbers nor as names. Fields in the option `ignore` may
-    hold any values.
+    hold any values. `lines` are the line numbers of the objects; None if messages count rows instead.
     """
     nested: dict[str, JsonObject] = {}
     rows: list[dict[str, str]] = []
@@ -309,9 +316,9 @@ def _table(file: str, objects: Iterable[JsonObject], lines: Sequence[int] | None
 
 
 def _cell(item: JsonObject, name: str, value: object, nested: dict[str, JsonObject]) -> str:
-    """Return a JSON value as text.
+    """Return the value of the field `name` of an object as text.
 
-    `nested` collects, for each field with lists or objects, the first object with such a value.
+    `nested` collects, for each field that holds lists or objects, the first object with such a value.
     """
     if isinstance(value, list | dict):
         nested.setdefault(name, item)
@@ -445,7 +452,11 @@ def _parse_sheet(file: str, options: Options, *, alone: bool) -> DataTable:
 
 
 def _fill_merged(rows: list[list[Any]], merged: Iterable[Any], top: int, left: int) -> bool:
-    """Copy the text of cells that span several rows into each of these rows; return whether there are such cells."""
+    """Copy the text of cells that span several rows into each of these rows; return whether there are such cells.
+
+    `merged` lists the first and the last cell of each merged area. The cell `rows[0][0]` is in the row `top` and the
+    column `left` of the sheet.
+    """
     found = False
     for (first, column), (last, _) in merged:
         row, j = first - top, column - left
@@ -496,7 +507,7 @@ def _check_size(file: str, name: str, filled: int, rows: tuple[int, int], column
 
 
 def _column_number(letters: bytes) -> int:
-    """Return the number of a spreadsheet column: A is 1, AA is 27."""
+    """Return the number of a spreadsheet column from its letters: A is 1, AA is 27."""
     return reduce(lambda number, letter: 26 * number + letter - 64, letters, 0)
 
 

@@ -120,7 +120,7 @@ class Sheet:
     id_column: str | None = None
     """The name of the column that holds the ids, for messages."""
     reading: TableReading | None = None
-    """The roles of the table's columns; None if the file is no table."""
+    """The roles of the table's columns; None if the file is not a table."""
     rows: int | None = None
     """The number of rows; None if it is the number of ids, or of numbers per input."""
 
@@ -207,9 +207,10 @@ def refuse_texts(
     columns: Collection[str],
     what: str = "this is a table of numbers",
 ) -> None:
-    """Refuse a metric of texts, such as BLEU, if the data are numbers, except if they are the inputs of the metric.
+    """Refuse a metric of texts, such as BLEU, if the data are numbers.
 
-    `columns` are the columns of the data, `counts` is the option, and `what` describes the data for the message.
+    It is not refused if the numbers are the inputs of the metric: the option `counts` names them, or `columns` (the
+    columns of the data) do. `what` describes the data for the message.
     """
     name, inputs = metric.name.partition("(")[0], metric.inputs
     named = inputs != MEAN.inputs and all(each in columns for each in inputs)
@@ -221,8 +222,8 @@ def refuse_texts(
 def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[str, str], *, scores: bool) -> list[str]:
     """Return the column for each input of the metric.
 
-    It is given by `--counts`, or is named like the input, or is the only column of numbers. `scores` says whether
-    `--metric` may name a column.
+    The column is given by `--counts`, or is named like the input, or is the only column of numbers. `scores` says
+    whether `--metric` may name a column.
     """
     for name, column in counts.items():
         if name not in metric.inputs:
@@ -262,7 +263,7 @@ def _instance_labels(
 
     Args:
         sheets: the sheets of the systems.
-        keys: the keys of all instances.
+        keys: the keys of all instances: the id, or the pair of id and run.
         rows: for each sheet, the index of the instance of each row.
         used: the indices of the instances for which some system has a result.
         name: the name of the column or file.
@@ -371,8 +372,9 @@ def join_sheets(
         options: all options except the metric; the returned function takes the options with the metric.
         scores: whether `metric` may name a column of numbers; the metric is then the mean of the column.
         notes: the first notes of the evaluation.
-        order: the keys of all instances, in order. By default, this is the order of the sheets, including sheets of
-            systems that are not compared. Resamples depend on the order, so that the option `only` must not change it.
+        order: the keys of all instances (the id, or the pair of id and run), in order. By default, this is the order of
+            the sheets, including sheets of systems that are not compared. Resamples depend on the order, so that the
+            option `only` must not change it.
     """
     given, sheets = sheets, _compared_sheets(sheets, options)
     if options.seen is not None:
@@ -433,7 +435,10 @@ def join_sheets(
 
 
 def _ordered_keys(given: Sequence[Sheet], chosen: Sequence[Sheet]) -> Iterable[RowKey]:
-    """Return the keys of the chosen sheets, in the order of all given sheets. A key may occur several times."""
+    """Return the keys of the chosen sheets, in the order of all given sheets. A key may occur several times.
+
+    A key is the id of an instance, or the pair of id and run.
+    """
     every, own = (chain.from_iterable(_distinct_keys(sheets).values()) for sheets in (given, chosen))
     named = dict.fromkeys(own)
     return [*filter(named.__contains__, every), *named]
@@ -458,7 +463,8 @@ def _compared_sheets(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
 def _match(sheets: Sequence[Sheet], order: Iterable[RowKey]) -> tuple[list[RowKey], list[np.ndarray]]:
     """Match the rows of all sheets; return the keys of all instances, and for each sheet the instance of each row.
 
-    The instances of a sheet are indices `[row]` into the keys.
+    A key is the id of an instance, or the pair of id and run. `order` lists the keys of all instances in order, perhaps
+    repeatedly. The instances of a sheet are indices `[row]` into the returned keys.
     """
     for sheet in sheets[1:]:
         if (sheet.ids is None) != (sheets[0].ids is None):
@@ -482,7 +488,7 @@ def _match(sheets: Sequence[Sheet], order: Iterable[RowKey]) -> tuple[list[RowKe
 
 
 def _distinct_keys(sheets: Sequence[Sheet]) -> dict[int, Sequence[RowKey] | np.ndarray]:
-    """Return `id(sheet.ids)` -> keys `[row]`.
+    """Return the keys `[row]` of the sheets, as a dict from `id(sheet.ids)`. A key is an id, or the pair of id and run.
 
     Sheets that share their ids, like the systems of a wide table, have one entry.
     """
@@ -535,10 +541,10 @@ def _repeated_id_error(said: str, sheet: Sheet, systems: Collection[str], *, equ
 
 
 def _other_id(sheet: Sheet, systems: Collection[str]) -> str | None:
-    """Find a column that distinguishes the rows with the same id; None if there is none.
+    """Find a column of a sheet that distinguishes the rows with the same id; None if there is none.
 
     A column that is named like ids, runs or folds is preferred. Else it is a column with repeated values and without
-    fractions.
+    fractions. The columns of `systems` are not candidates.
     """
     keys, found = _keys(sheet), None
     for name in sheet.labels:
@@ -641,7 +647,8 @@ def _settle_missing(
 def _dropped(absent: np.ndarray, systems: Sequence[str], *, once: bool = True) -> Note:
     """Make a note on the number of dropped instances or runs. If many were dropped, it is a warning.
 
-    The warning names the systems that lack most instances.
+    The warning names the systems that lack most instances. `absent` `[system, instance]` marks the missing results.
+    `once` says whether each instance occurs once; else the note counts runs.
 
     >>> print(_dropped(np.array([[1, 1, 0, 0], [0, 1, 0, 0]], bool), ["A", "B"]))
     warning: dropped 2 of 4 instances that some system lacks:
@@ -663,7 +670,8 @@ def _dropped(absent: np.ndarray, systems: Sequence[str], *, once: bool = True) -
 def _with_zeros(values: np.ndarray, absent: np.ndarray, name: Name, metric: Metric | SampleMetric) -> np.ndarray:
     """Fill missing results: a system's own inputs become 0.
 
-    Inputs that all systems share are copied from another system.
+    Inputs that all systems share are copied from another system. Optional inputs stay as they are. `values` is
+    `[system, instance, input]`, and `absent` `[system, instance]` marks the missing results.
     """
     filled = np.where(absent[:, :, None], 0.0, values)
     for j, input in enumerate(metric.inputs):
@@ -677,7 +685,8 @@ def _with_zeros(values: np.ndarray, absent: np.ndarray, name: Name, metric: Metr
 def _shared_values(values: np.ndarray, absent: np.ndarray, name: Name, input: str) -> np.ndarray:
     """Return the values `[instance]` of an input that all systems share, such as gold counts.
 
-    If a system lacks an instance, all systems that have the instance must agree on its value.
+    If a system lacks an instance, all systems that have the instance must agree on its value. `values` is
+    `[system, instance]`, and `absent` `[system, instance]` marks the missing results.
     """
     low = np.where(absent, np.inf, values).min(axis=0)
     high = np.where(absent, -np.inf, values).max(axis=0)
@@ -692,7 +701,10 @@ def _shared_values(values: np.ndarray, absent: np.ndarray, name: Name, input: st
 
 
 def _missing_counts(absent: np.ndarray, systems: Sequence[str], name: Name) -> str:
-    """Say for each system how many instances it lacks, and name the first of them."""
+    """Say for each system how many instances it lacks, and name the first missing instance.
+
+    `absent` `[system, instance]` marks the missing results.
+    """
     lacking = np.flatnonzero(absent.any(axis=1)).tolist()
     parts = [
         f"{quote(systems[k])} lacks {np.count_nonzero(absent[k])} of {absent.shape[1]} "
@@ -709,7 +721,7 @@ deviations of the column. The difference is allowed because means are rounded.""
 
 
 def _summary_rows(ids: Sequence[Any]) -> list[int]:
-    """Return the indices of the instances that are named like means or sums of others; none if all are named so."""
+    """Return the indices of the ids that are named like the mean or the sum of other rows; none if all are named so."""
     found = [i for i, id in enumerate(ids) if is_summary(str(id))]
     if found:  # rows such as "std" count only beside a row such as "mean"
         found = [i for i, id in enumerate(ids) if i in found or is_statistic_name(str(id))]
@@ -722,9 +734,9 @@ rounding error."""
 
 
 def _mean_row(values: np.ndarray) -> list[int]:
-    """Return the index of the last instance if it is the mean of the others in all systems; else an empty list.
+    """Return the index of the last instance, in a list, if it is the mean of the other instances in all systems.
 
-    `values` is `[system, instance, input]`.
+    Otherwise, the list is empty. `values` is `[system, instance, input]`.
     """
     if values.shape[0] < 2 or values.shape[1] <= _FEWEST_ROWS or values.shape[2] != 1 or np.isnan(values).any():
         return []
@@ -740,13 +752,13 @@ _FEWEST_ROWS = 5
 def _check_totals(
     values: np.ndarray, totals: Sequence[int], ids: Sequence[Any], sheets: Sequence[Sheet], rows: Sequence[np.ndarray]
 ) -> None:
-    """Refuse rows that are the means or sums of the other rows, and last rows that are only named like means or sums.
+    """Raise an error if a row is the mean or the sum of the other rows, or if it is at the end and only named so.
 
     Args:
         values: `[system, instance, input]`, NaN if a number is missing.
         totals: the indices of the instances that may be means or sums.
         ids: the ids of all instances.
-        sheets: the sheets of the systems.
+        sheets: the sheet of each system; the message names the file and the line of the row.
         rows: for each sheet, the index of the instance of each row.
     """
     others = np.delete(values, totals, axis=1)
@@ -779,7 +791,10 @@ def _leaving_out(sheet: Sheet, id: str) -> str:
 
 
 def _is_aggregate_row(what: str, row: np.ndarray, others: np.ndarray) -> bool:
-    """Whether the numbers `[system, input]` of a row are the means (or sums, if `what` is "sum") of the other rows."""
+    """Whether the numbers `[system, input]` of a row are the means (or sums, if `what` is "sum") of the other rows.
+
+    `others` are the numbers of the other rows, `[system, row, input]`.
+    """
     given = ~np.isnan(row) & (~np.isnan(others)).any(axis=1)
     if not given.any():
         return False
@@ -800,7 +815,9 @@ def evaluation_from_mappings(
     strata: object = None,
     missing: Missing = "error",
 ) -> EvaluationRecord:
-    """Join numbers by id, for `Evaluation.from_arrays`; `clusters` and `strata` map ids to labels.
+    """Join numbers by id, for `Evaluation.from_arrays`; `systems` maps each system to id -> number (or numbers).
+
+    `clusters` and `strata` map ids to labels.
 
     >>> numbers = {"A": {"x": 1, "y": 0}, "B": {"y": 1}}
     >>> evaluation = evaluation_from_mappings(numbers, metric="mean", missing="drop")

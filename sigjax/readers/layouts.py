@@ -92,7 +92,7 @@ def read_tables(parse: Callable[..., DataTable], sources: Sources, options: Opti
 
 
 def _read_or_ask(read: Callable[[Options], Reading], options: Options) -> Reading:
-    """Read a table by `read`. If its layout is unclear, raise an error that proposes options.
+    """Read a table with the function `read`. If its layout is unclear, raise an error that proposes options.
 
     sigjax tries the options first, so that the error can say what each of them compares.
     """
@@ -121,7 +121,10 @@ def _read_or_ask(read: Callable[[Options], Reading], options: Options) -> Readin
 
 
 def _read_files(parse: Callable[..., DataTable], sources: Sources, options: Options) -> Reading:
-    """Read one file per system; if each file holds the same systems, read the files as one table."""
+    """Read one file per system; if each file holds the same systems, read the files as one table.
+
+    `parse` reads a file as a table.
+    """
     chosen = sources.systems if options.system_column else sources.chosen(options)
     tables = {name: parse(file, options, alone=False) for name, file in chosen.items()}
     labelled, options = _with_gold(parse, [*tables.values()], options)
@@ -139,11 +142,14 @@ def _read_files(parse: Callable[..., DataTable], sources: Sources, options: Opti
 
 
 def _with_options(reading: Reading, own: Options, notes: Sequence[str]) -> Reading:
-    """Return a reading that uses the options `own`, takes only the metric later, and puts `notes` before its notes."""
+    """Return a reading with the fixed options `own`: of the options that it gets later, it uses only the metric.
+
+    `notes` are put before the notes of the evaluation.
+    """
 
     def evaluate(options: Options) -> EvaluationRecord:
         evaluation = reading(replace(own, metric=options.metric))
-        if own.direction != options.direction:  # told by the names of rows, now columns
+        if own.direction != options.direction:  # known from the names of rows, which are now columns
             evaluation = directed(evaluation, own)
         return replace(evaluation, notes=(*notes, *evaluation.notes))
 
@@ -153,7 +159,10 @@ def _with_options(reading: Reading, own: Options, notes: Sequence[str]) -> Readi
 def _with_gold(
     parse: Callable[..., DataTable], tables: Sequence[DataTable], options: Options
 ) -> tuple[Sequence[DataTable], Options]:
-    """If `--gold` is a file and not a column, add its gold labels to the tables; return the tables and the options."""
+    """If `--gold` is a file and not a column, add its gold labels to the tables; return the tables and the options.
+
+    `parse` reads a file as a table.
+    """
     if options.gold is None or any(options.gold in table.columns for table in tables) or not is_file(options.gold):
         return tables, options
     gold = parse(options.gold, options, alone=True)
@@ -164,7 +173,8 @@ def _with_gold(
 def read_table(table: DataTable, options: Options) -> Reading:
     """Read a table with all systems.
 
-    It holds gold labels and predictions, or battles, or it is long (if a column holds the systems), else wide.
+    It is read as gold labels and predictions, as battles, or as a long table (if a column holds the systems); else as a
+    wide table.
     """
     return _read_or_ask(partial(_read_table, table), options)
 
@@ -369,7 +379,10 @@ def system_column(table: DataTable, options: Options) -> str | None:
 
 
 def _systems_in_rows(table: DataTable, name: str, options: Options) -> Question:
-    """Make the question about a table with one row per system. Its columns may be instances (data sets) or metrics."""
+    """Make the question about a table with one row per system; the column `name` holds the systems.
+
+    The other columns may be instances (data sets) or metrics.
+    """
     numeric = [each for each in unused(table, options, [name]) if table.columns[each].is_numeric()]
     against = {each: "property" if lexicon.is_property(each) else lexicon.speaks_against(each) for each in numeric}
     instances = [each for each, kind in against.items() if kind is None]
@@ -400,7 +413,10 @@ def _is_mean(name: str) -> bool:
 
 
 def _which_scores(table: DataTable, system: str, scores: Sequence[str]) -> Question:
-    """Make the question about a long table with several columns of numbers: which of them holds the scores?"""
+    """Make the question about a long table with several columns of numbers: which of them holds the scores?
+
+    The column `system` holds the systems, and `scores` are the columns of numbers.
+    """
     named = [name for name in scores if lexicon.is_score(name) and not lexicon.lexicon().is_cost(name)]
     return Question(
         f"{table.file}: column {quote(system)} seems to hold the systems; which column holds the scores, "
@@ -421,7 +437,10 @@ def _without_other_names(table: DataTable, names: Sequence[str]) -> list[str]:
 
 
 def _likely_system(table: DataTable, options: Options, free: Sequence[str]) -> str | None:
-    """Find a column of systems by a name that may also mean a property of instances; None if the table may be wide."""
+    """Find a column of systems by a name that may also mean a property of instances; None if the table may be wide.
+
+    `free` lists the columns that have no role yet.
+    """
     if {*table.columns} & {*(options.only or ())}:
         return None  # systems are columns
     found = _without_other_names(table, _repeated_labels(table, free))
@@ -440,14 +459,21 @@ def _likely_system(table: DataTable, options: Options, free: Sequence[str]) -> s
 
 
 def _repeated_labels(table: DataTable, free: Sequence[str]) -> list[str]:
-    """Find columns that may hold systems by their names. They hold several different words, some of them repeated."""
+    """Find columns among `free` whose names may mean systems, or a property of instances.
+
+    The columns must hold several different words, some of them repeated.
+    """
     found = [name for name in free if lexicon.may_be_system(name) and not lexicon.is_system(name)]
     found = [name for name in found if table.columns[name].is_words()]
     return [name for name in found if 1 < len(set(table.columns[name])) < len(table.lines)]
 
 
 def _one_row_each(table: DataTable, free: Sequence[str]) -> str | None:
-    """Find the only column that is named like systems and differs in all rows; None if another column may hold ids."""
+    """Find the only column among `free` that is named like systems and has a different word in each row.
+
+    None if there is no such column, if another column is named like ids, or if there are fewer than two columns of
+    numbers.
+    """
     words = [name for name in free if table.columns[name].is_words() and not lexicon.is_text_name(name)]
     unique = [name for name in words if len({*table.columns[name]}) == len(table.lines) > 1]
     found = [name for name in unique if lexicon.may_be_system(name)]
@@ -469,8 +495,9 @@ _ASIDE = {"a": 1.0, "b": 0.0, "1": 1.0, "2": 0.0, "left": 1.0, "right": 0.0}
 def battle_columns(table: DataTable, *, counts: bool = False) -> list[str]:
     """Find the columns of battles: the columns of the two systems, then the column of winners.
 
-    The columns of `_SPLIT` may replace the column of winners, and so may `_COUNTS` if `counts` is true. The result is
-    empty if the table has no such columns, or if the columns of the systems hold numbers.
+    Three columns (winner_model_a, winner_model_b, winner_tie) may replace the column of winners. If `counts` is true,
+    the columns wins, losses and ties (or only wins and losses) may also replace it. The result is empty if the table
+    has no such columns, or if the columns of the systems hold numbers.
 
     >>> from sigjax.readers.table import DataColumn
     >>> columns = {"model_a": DataColumn(["x"]), "model_b": DataColumn(["y"]), "winner": DataColumn(["tie"])}
@@ -578,7 +605,10 @@ def read_battles(table: DataTable, columns: Sequence[str], options: Options) -> 
 
 
 def _results(table: DataTable, columns: Sequence[str]) -> np.ndarray:
-    """Return the score `[row]` of the first system in each battle: 1, 1/2 or 0; NaN if no winner is given."""
+    """Return the score `[row]` of the first system in each battle: 1, 1/2 or 0; NaN if no winner is given.
+
+    `columns` are the columns of the two systems, then the columns of the winners.
+    """
     first, second, *winner = columns
     if len(winner) > 1:
         return _split_results(table, winner)
@@ -602,7 +632,10 @@ def _results(table: DataTable, columns: Sequence[str]) -> np.ndarray:
 
 
 def _split_results(table: DataTable, names: Sequence[str]) -> np.ndarray:
-    """Return the score `[row]` of the first system in each battle, from the three columns of `_SPLIT`."""
+    """Return the score `[row]` of the first system in each battle: 1, 1/2 or 0.
+
+    It is read from the three columns winner_model_a, winner_model_b and winner_tie, one of which is 1 in each row.
+    """
     marks = np.array([number_column(table, name, hint="expected 0 or 1") for name in names])
     empty = np.isnan(marks).any(axis=0)
     wrong = np.flatnonzero(~empty & ~(np.isin(marks, (0, 1)).all(axis=0) & (marks.sum(axis=0) == 1)))

@@ -101,7 +101,7 @@ class Lexicon:
         return self._is(role, name)
 
     def ending(self, role: str, name: str) -> str | None:
-        """Return the word of a role with which the name ends; None if there is no such word."""
+        """Return the ending of a name that is a word of the role; None if there is no such word."""
         return next((word for word in self.sections[role]["words"].split() if name.endswith(word)), None)
 
     @property
@@ -110,7 +110,11 @@ class Lexicon:
         return frozenset().union(*self._metrics.values())
 
     def metric(self, name: str) -> str | None:
-        """Return the metric that a whole name means, apart from words such as "test"; None if there is none."""
+        """Return the metric that `name` stands for, if the whole name belongs to it; None if there is none.
+
+        Words such as "test" before and after the metric are ignored, and so is everything after @ or an opening
+        bracket.
+        """
         found = self._metric.fullmatch(squeezed(re.split(r"[@(]", name)[0]))
         return None if found is None else found["name"]
 
@@ -199,7 +203,7 @@ def using(file: str | None) -> Iterator[None]:
 
 
 def is_numbering(name: str) -> bool:
-    """Whether a column is named like row numbers ("index", "no"). They are ids only if no other column is."""
+    """Whether a column is named like row numbers ("index", "no"). It holds the ids only if no other column does."""
     return lexicon().holds("numbering", name)
 
 
@@ -223,12 +227,15 @@ def is_id_name(name: str | None) -> bool:
 
 
 def is_sure_id(name: str) -> bool:
-    """Whether a column with this name can only hold ids or row numbers, such as "doc_id", but not "topic"."""
+    """Whether a column with this name can only hold ids or row numbers, such as "doc_id" (but not "topic")."""
     return lexicon().holds("id", name) or lexicon().holds("id_camel", name) or is_numbering(name)
 
 
 def is_property(name: str, *, beside_ids: bool = False) -> bool:
-    """Whether a column is named like a property of instances, such as length, or like ids unless `beside_ids`."""
+    """Whether a column is named like a property of instances, such as length.
+
+    Unless `beside_ids` is true, the names of ids count as properties, too.
+    """
     return (not beside_ids and is_id_name(name)) or lexicon().holds("property", name) or is_fold(name)
 
 
@@ -369,7 +376,7 @@ def system_of_run(name: str) -> str:
 
 
 def is_summary(name: str) -> bool:
-    """Whether a row or column is named like the mean or the sum of others: "MEAN", "macro avg", "Total:"."""
+    """Whether a name means a row or column of means or sums: "MEAN", "macro avg", "Total:"."""
     return lexicon().holds("summary", name)
 
 
@@ -384,7 +391,7 @@ def is_text_name(name: str) -> bool:
 
 
 def is_aggregate(word: str) -> bool:
-    """Whether a word in a name says that a column is derived from others, such as mean, std, rank or diff."""
+    """Whether a word in a name says that a column is derived from other columns, such as mean, std, rank or diff."""
     return lexicon().holds("aggregate", word)
 
 

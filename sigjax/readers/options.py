@@ -19,8 +19,8 @@ from sigjax.records.options import StrPath, check, option, options_of, takes
 
 LONGEST_TEXT = 40
 ROWS = "rows"
-"""A value of `--runs` that is no column. It means that the repeated rows of an instance are its runs, in their
-order."""
+"""A value of `--runs` that is not the name of a column. It means that the repeated rows of an instance are its runs, in
+their order."""
 MOST_NAMES = 12
 MISSING = frozenset(
     ("", "nan", "n/a", "n.a.", "na", "#n/a", "<na>", "none", "null", "missing", "-", "--", "–", "—", "?")
@@ -191,7 +191,7 @@ class ReadOptions:
 
     @property
     def direction(self) -> Literal["lower", "higher"] | None:
-        """Which scores are better, if an option tells it."""
+        """Whether lower or higher scores are better, if an option says so; else None."""
         if self.lower_is_better is None and self.higher_is_better is None:
             return None
         return "lower" if self.lower_is_better or self.higher_is_better is False else "higher"
@@ -199,7 +199,7 @@ class ReadOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Options(ReadOptions):
-    """The options that a reader gets: the options of `read` about the content of the data, with a single metric."""
+    """The options of `read` that concern the content of the data, as a reader gets them: for one metric."""
 
     metric: AnyMetric = "mean"
     input: Any = ()  # readers get `Sources` instead
@@ -285,7 +285,7 @@ def check_options(options: Options) -> None:
 
 
 def check_directions(options: ReadOptions) -> None:
-    """Refuse two directions of scores: lower and higher scores cannot both be better, and one of them must be."""
+    """Refuse contradictory options: lower and higher scores cannot both be better, and they cannot both be worse."""
     if options.lower_is_better is not None and options.lower_is_better == options.higher_is_better:
         raise InputError(f"{Hint('lower_is_better')} and {Hint('higher_is_better')}: give one of them")
 
@@ -305,7 +305,10 @@ def chosen_metric(options: Options) -> Metric | SampleMetric:
 
 
 def with_score(file: str, options: Options, metric: Metric | SampleMetric) -> Options:
-    """Replace `--score-column` by `counts`: the column is that of the metric's only input."""
+    """Replace the option `--score-column` by `counts`: this column holds the only input of the metric.
+
+    Metrics with several inputs are refused.
+    """
     if options.score_column is None:
         return options
     (name, *others) = metric.inputs
@@ -436,7 +439,10 @@ def why_zero_is_best(metric: Metric | SampleMetric, options: Options, *, negativ
 
 
 def ways_of_missing(count: int, *, zero_is_best: bool) -> str:
-    """Advise what to do about missing results of `count` systems. Only the user knows why they are missing."""
+    """Advise what to do about missing results of `count` systems. Only the user knows why they are missing.
+
+    `zero_is_best` says that the number 0 would be the best score, so that it cannot stand for a failure.
+    """
     drop, zero = Hint("missing", "drop"), Hint("missing", "zero")
     if zero_is_best:
         ways = drop if count == 2 else f"{drop} or pairwise"

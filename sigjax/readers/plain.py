@@ -97,7 +97,7 @@ def _delimiter(lines: Sequence[str]) -> str:
 
 
 def _header_at(lines: Sequence[str], first: str, delimiter: str) -> int:
-    """Return the index of the header: of the line `first`, or of an earlier comment (#) with as many fields."""
+    """Return the index of the header: the line `first`, or an earlier comment (#) with the same number of fields."""
     at = lines.index(first)
     *before, width = (_width(line, delimiter) for line in lines[: at + 1])
     return before.index(width) if width in before and not (width == 1 and is_text(first)) else at
@@ -159,7 +159,7 @@ read_tsv, read_csv, read_spaces = (
 )
 
 _BY_WIDTH = {2: "ratio", 4: "fscore-ratios"}
-"""Numbers in a line of a system -> the default metric. For other lines, it is the mean."""
+"""How many numbers each line of a system's file holds -> the default metric. For other numbers, it is the mean."""
 _PAIRED = {2: "fscore-errors"}
 
 
@@ -189,7 +189,7 @@ def _evaluate(
 
     Args:
         tables: system -> its file and its numbers `[line, number]`.
-        usual: numbers per line -> the default metric.
+        usual: how many numbers a line holds -> the default metric.
         options: the options of reading.
     """
     (first, table), *others = tables.values()
@@ -214,7 +214,10 @@ def _between_marks(line: str) -> list[str]:
 
 
 def _numbers(file: str, fields_of: Callable[[str], list[str]]) -> np.ndarray:
-    """Read numbers `[line, number]` from a file. `fields_of` splits a line; all lines must have as many numbers."""
+    """Read numbers `[line, number]` from a file; all lines must have the same number of fields.
+
+    `fields_of` splits a line into its fields.
+    """
     lines = read_text(file).removesuffix("\n").split("\n")
     rows = list(map(fields_of, lines))
     width = len(rows[0])
@@ -264,7 +267,10 @@ def _without_marks(cell: str) -> str:
 
 
 def _with_rest(table: DataTable, lines: Sequence[str], start: int, end: int, options: Options) -> DataTable:
-    """Add a note about the lines of the file that are not part of the table, which is on lines `start` to `end`."""
+    """Add a note about the lines of the file that are not part of the table.
+
+    The table is in the lines with the indices `start` (included) to `end` (excluded).
+    """
     rest = [i for i, line in enumerate(lines) if line.strip() and not start <= i < end]
     about = f"{Line(table.file, rest[0] + 1)}: not part of the table: {quote(lines[rest[0]].strip())}" if rest else ""
     more = f", and {len(rest) - 1} more lines" if len(rest) > 1 else ""
@@ -317,7 +323,10 @@ def _end_of_group(tokens: Sequence[str], i: int, marks: str) -> int:
 
 
 def _rows_of(file: str, tokens: Sequence[str], i: int, line: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line number and the cells of each nonempty row."""
+    """Yield the line number and the cells of each nonempty row of a `tabular`.
+
+    `tokens` are the tokens of the file. The rows begin at the token with index `i`, on line `line` of the file.
+    """
     cells, first = [""], line
     while i < len(tokens):
         token, i = tokens[i], i + 1

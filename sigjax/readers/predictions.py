@@ -77,7 +77,10 @@ class Predicted:
 def evaluate_predictions(
     systems: Sequence[Predicted], options: Options, *, notes: Sequence[str] = ()
 ) -> EvaluationRecord:
-    """Evaluate predictions by a metric of classes, numbers or texts."""
+    """Evaluate the predictions of each system by a metric of classes, numbers or texts.
+
+    `notes` are the first notes of the evaluation.
+    """
     made, columns, more = _scored(systems, options)
     sheets: list[Sheet] = []
     for own, numbers in zip(systems, columns, strict=True):
@@ -185,7 +188,11 @@ def _speller(labels: Collection[str]) -> Callable[[str], str]:
 
 
 def _class_to_find(classes: Mapping[str, int]) -> str | None:
-    """Return the label of class 1 for precision, recall and F1; None if it is not known which class this is."""
+    """Return the label of class 1 (the class that precision, recall and F1 are about); None if it is not known.
+
+    It is known if all labels belong to a usual pair, such as yes and no, and the first label of the pair occurs.
+    `classes` maps labels to numbers.
+    """
     lower = {label.lower(): label for label in classes}
     pairs = (pair for pair in _CLASS_1 if lower.keys() <= {*pair} and pair[0] in lower)
     return next((lower[one] for one, _ in pairs), None)
@@ -196,7 +203,8 @@ def _counts(
 ) -> dict[str, np.ndarray]:
     """Return input of the metric -> its numbers `[row]`; inputs that are unknown are left out.
 
-    `truth` and `predicted` are class numbers `[row]`. `found` is the label of class 1, or None.
+    `truth` and `predicted` are class numbers `[row]`, and `classes` maps each label to its number. If the label of
+    class 1 is given (`found`), only this class counts.
     """
     if found is not None:
         is_gold_one, is_found = truth == classes[found], predicted == classes[found]
@@ -453,7 +461,10 @@ def _labels_of(table: DataTable, name: str) -> set[str]:
 
 
 def _may_be_labels(table: DataTable, name: str) -> bool:
-    """Whether a column has only words or integers, and few different ones. It may hold labels in another spelling."""
+    """Whether a column has only words or integers, and few different ones.
+
+    Such a column may hold labels that are spelled differently from the gold labels.
+    """
     return len(_labels_of(table, name)) <= roles.MOST_CLASSES and all(
         _WHOLE.fullmatch(label) or _is_word(label) for label in _labels_of(table, name)
     )
@@ -543,7 +554,11 @@ def _predicted(
     ids: np.ndarray | None,
     runs_column: str | None,
 ) -> Predicted:
-    """Return the predictions of a system, from the given `rows` of a table (None: from all rows)."""
+    """Return the predictions of the system `name`, from the cells of `column` in the given `rows` of a table.
+
+    If `rows` is None, all rows are used. `columns` are the roles of the table's columns. `gold` and `ids` are the gold
+    labels and ids of all rows, and `runs_column` is the column of runs (None: no runs).
+    """
     cells, lines, taken = table.columns[column], np.array(table.lines), (columns.gold, *columns.predictions)
     labels = LazyColumns((each for each in table.columns if each not in taken), table.names.__getitem__)
     runs = None if runs_column is None else table.names[runs_column]
@@ -582,16 +597,17 @@ def _check_gold(systems: Sequence[Predicted]) -> None:
 def _scores_predictions(name: str) -> bool:
     """Whether a metric can score predictions.
 
-    So can metrics of several runs, such as pass@k: they count right predictions.
+    Metrics of several runs, such as pass@k, can do this, too: they count right predictions.
     """
     base = parameterized(name)[1]
     return name in FROM_PREDICTIONS or base in FROM_PREDICTIONS or bool(fbeta(base) or trial_metric(base))
 
 
 def _check_classes(systems: Sequence[Predicted], name: str) -> None:
-    """Refuse data that a metric of classes cannot score.
+    """Raise an error if a metric of classes cannot score the data.
 
-    These are gold labels that are numbers, predictions none of which is a gold label, and metrics of something else.
+    The error is raised if the gold labels are numbers with decimals, if no prediction of a system is a gold label, or
+    if the metric `name` does not score predictions.
     """
     file, gold = systems[0].sheet.file, {label for own in systems for label in own.gold}
     if (name in METRICS or fbeta(name)) and not _scores_predictions(name):

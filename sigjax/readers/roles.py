@@ -3,9 +3,9 @@
 A name is evidence for ids, properties of instances, gold labels, predictions, metrics, systems, folds or totals. Names
 that suit only ids (`id`, `doc_id`, `__index_level_0__`) are always trusted. Names that also suit systems (`topic`,
 `length`) are trusted if the column's numbers are unlike the numbers of other columns. If a column of integers is unlike
-the others (consecutive, distinct, of another size), the user is asked, so that it does not become a system by accident.
-Columns that would wrongly pass for systems are refused (an `InputError` is raised): metrics, gold labels, predictions,
-and instances (if rows and columns are exchanged).
+the other columns (consecutive, distinct, of another size), the user is asked, so that it does not become a system by
+mistake. Columns that would wrongly pass for systems are refused (an `InputError` is raised): metrics, gold labels,
+predictions, and instances (if rows and columns are exchanged).
 """
 
 import re
@@ -59,7 +59,7 @@ from sigjax.readers.table import DataTable, as_float, is_text, locate
 from sigjax.records import EvaluationRecord, Hint, InputError
 
 _FEWEST_SURE = 8
-"""With fewer rows than this, it may be an accident that numbers are consecutive, distinct, or without fractions."""
+"""With fewer rows than this, it may be a coincidence that numbers are consecutive, distinct, or without fractions."""
 _SCALE = 10
 """The scores of a system are rarely this many times as large as the scores of all other systems by the same metric."""
 
@@ -89,7 +89,7 @@ class NumberProfile:
         return bool(np.all(np.diff(self.values) == 1))
 
     def is_like(self, other: "NumberProfile") -> bool:
-        """Whether these integers and the numbers of the other column may be scores of the same metric."""
+        """Whether this column of integers and the other column of numbers may hold scores of the same metric."""
         outside = self.low < other.low or self.high > other.high
         constant = self.distinct == 1 and self.low > 1 >= other.size
         if self.median > _SCALE * max(1, other.size) or constant or (outside and self.counts_up):
@@ -101,9 +101,10 @@ class NumberProfile:
         return not (self.counts_up or above or rarer or other.whole < 0.5)
 
     def is_unlike(self, others: Sequence["NumberProfile"]) -> bool:
-        """Whether these integers are unlike all other columns, or unlike two columns of fractions or small numbers.
+        """Whether this column of integers is unlike all other columns, or unlike two columns of small numbers.
 
-        Numbers up to 1 are small.
+        Two columns are unlike if they cannot hold scores of the same metric. A column of small numbers has numbers up
+        to 1, or mostly numbers with fractions.
         """
         if self.whole < 1 or self.values.size < FEWEST_ROWS or self.size <= 1:
             return False
@@ -123,12 +124,12 @@ _NUMBERED = re.compile(r"(.*?)(\d{1,18})")
 _INSTANCES = frozenset(
     "doc document ex example id instance item q query question seg segment sent sentence topic".split()
 )
-"""Words that are numbered if they name instances, but not if they name systems. So the columns q1, q2 are instances,
-however many rows there are."""
+"""With a number, these words name instances, but not systems. So columns such as q1 and q2 are instances, however many
+rows there are."""
 
 
 def check_measures(table: DataTable, id_column: str | None, options: Options) -> None:
-    """Refuse a table with one row per metric instead of one row per instance."""
+    """Refuse a table with one row per metric instead of one row per instance: its column of ids holds metrics."""
     if id_column is None or options.id_column is not None:
         return
     if names_measures(id_column) or are_measures(table.names[id_column]):
@@ -140,7 +141,10 @@ def check_measures(table: DataTable, id_column: str | None, options: Options) ->
 
 
 def check_systems(evaluation: EvaluationRecord, *, predicted: bool = False) -> None:
-    """Refuse systems named like gold labels, predictions or metrics, and instances named like metrics."""
+    """Refuse systems named like gold labels, predictions or metrics, and instances named like metrics.
+
+    If the data are predictions (`predicted`), systems may have names such as pred_bert.
+    """
     if evaluation.ids and are_measures(evaluation.ids):
         raise InputError(
             f"instances are named like metrics, {listing(evaluation.ids)}: a score of each metric is no result on an "
@@ -159,7 +163,10 @@ def check_systems(evaluation: EvaluationRecord, *, predicted: bool = False) -> N
 
 
 def check_names(systems: Iterable[str], *, where: str = "", noun: str = "column") -> None:
-    """Refuse the systems if all of them are named like metrics."""
+    """Refuse the systems if all of them are named like metrics.
+
+    In the message, `where` stands first, and `noun` says what the names are.
+    """
     if are_measures(systems):
         give = Hint("score_column", "NAME")
         files = f"one column per system, of one metric: give one such file per system and {give}"
@@ -198,10 +205,10 @@ def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = ""
 
 
 def _has_all_classes(name: str, columns: Mapping[str, NumberProfile | None]) -> bool:
-    """Whether a column is named like labels, has at least three classes, and contains all numbers of the other columns.
+    """Whether a column has a name and values of labels, and contains all numbers of the other columns.
 
-    If the name is that of gold labels beside predictions, such as y, two classes are enough. If other columns are
-    single letters, too, y is not such a name.
+    Its values must be integers with at least three classes. If its name suits gold labels only beside predictions, such
+    as y, two classes are enough. If other columns are also named by single letters, y needs three classes, too.
     """
     own, others = columns[name], [each for other, each in columns.items() if other != name and each is not None]
     is_letter = len(name) == 1 and any(other != name and len(other) == 1 and other.islower() for other in columns)
@@ -231,7 +238,10 @@ def has_classes(table: DataTable, name: str) -> bool:
 
 
 def _is_no_system(name: str, numbers: NumberProfile | None) -> bool:
-    """Whether numbers named like gold labels cannot be scores, because of their name, or because they are classes."""
+    """Whether a column named like gold labels cannot hold scores.
+
+    The reason is its name (used only for gold labels), or that its numbers are classes.
+    """
     if numbers is None or is_only_gold(name):
         return numbers is not None
     if is_paired_gold(name) or numbers.whole < 1 or numbers.distinct < 2:
@@ -259,7 +269,10 @@ def check_scores(tables: Sequence[DataTable], name: str) -> None:
 
 
 def check_common(evaluation: EvaluationRecord, file: str, name: str) -> None:
-    """Refuse numbers that are equal in all systems, unless the user named their column or it is named like scores."""
+    """Refuse numbers that are the same for all systems, as gold labels are, unless their column is named like scores.
+
+    This is not called if the user chose the column. `name` is the name of the column.
+    """
     stats = evaluation.stats
     alike = len(stats) > 1 and len(stats[0]) >= FEWEST_ROWS and evaluation.present is None and (stats == stats[0]).all()
     if alike and not is_score(name):
@@ -366,7 +379,7 @@ def wide_roles(table: DataTable, options: Options) -> "WideRoles":
 
 
 def _may_be_called(name: str) -> bool:
-    """Whether a system may have this name, which is the name of a property of instances.
+    """Whether a system may have this name, although it is the name of a property of instances.
 
     A system may be called "Batch". It may not have a name for ids, orders, folds or trials, such as "fold".
     """
@@ -388,9 +401,10 @@ def check_alike(
     systems: Sequence[str],
     unclear: Collection[str] = (),
 ) -> None:
-    """Ask which columns are systems, if the names or the numbers of some columns speak against it.
+    """Ask which columns are systems, if the name or the numbers of a column in `systems` suggest another role.
 
-    The columns `unclear` are not proposed as systems.
+    `profiles` maps each of these columns to its numbers, or to None for words. The columns `unclear` are not proposed
+    as systems.
     """
     known = {name: own for name, own in profiles.items() if own is not None}
     numbers = {name: table.columns[name].numbers(lambda _, cell: as_float(cell)) for name in known}
@@ -484,13 +498,17 @@ def _profiles(table: DataTable, names: Sequence[str]) -> dict[str, NumberProfile
     """Return the numbers of each column; None for a column of words."""
     columns = {name: table.columns[name] for name in names}
     numeric = {name for name, own in columns.items() if not own.is_words()}
-    if all(is_property(name) or _is_numbered(table, name) for name in numeric):  # else words are no scores
+    if all(is_property(name) or _is_numbered(table, name) for name in numeric):  # otherwise, words are not scores
         numeric |= {name for name, own in columns.items() if own.verdicts}
     return {name: NumberProfile(own.readable()) if name in numeric else None for name, own in columns.items()}
 
 
 def _roles(table: DataTable, profiles: Mapping[str, NumberProfile | None]) -> dict[str, tuple[str, str]]:
-    """Return name -> role and reason, for each column of a wide table."""
+    """Return name -> (role, reason) for each column of a wide table.
+
+    The role is "about" (an id or a property of instances), "text" (words), "system", or "unclear" (the user is asked).
+    `profiles` maps a column to its numbers, or to None for words.
+    """
     numbers = [(name, own) for name, own in profiles.items() if own is not None and own.values.size]
     scores = [own for name, own in numbers if not (is_property(name) or name in table.index)]
     return {
@@ -507,7 +525,8 @@ def _role(name: str, numbers: NumberProfile | None, scores: Sequence[NumberProfi
     """Return the role of a column, and the reason as the end of a message ("it holds words").
 
     The role is "about" (an id or a property of instances), "text" (words), "system", or "unclear" (the user is asked).
-    The first rule that applies decides.
+    The first rule that applies decides. `numbers` is None for a column of words. `scores` are the columns of numbers
+    that may hold scores.
     """
     if numbers is None:
         return ("about", "holds words and is named like ids") if is_id_name(name) else ("text", "holds words")
@@ -587,8 +606,8 @@ def _is_text(table: DataTable, first: str) -> bool:
 def table_notes(table: DataTable, scores: Iterable[str], unit: str | None) -> tuple[str, ...]:
     """Make notes on words that are read as 0 and 1, and a warning if folds of a cross-validation are resampled.
 
-    `unit` names the column whose values are resampled whole: the clusters, or the ids if there are runs. There is no
-    warning if several units (such as data sets) contain several folds each.
+    `scores` are the columns of scores. `unit` names the column whose values are resampled whole: the clusters, or the
+    ids if there are runs. There is no warning if several units (such as data sets) contain several folds each.
     """
     verdicts = dict.fromkeys(table.columns[name].verdicts for name in scores if name in table.columns)
     read = [f"{yes!r} is read as 1 and {no!r} as 0" for yes, _, no in (pair.partition("/") for pair in verdicts) if yes]

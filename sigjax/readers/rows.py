@@ -87,8 +87,8 @@ _SETTING = re.compile(r"param_(.+)")
 def _of_settings(table: DataTable, options: Options) -> tuple[DataTable, Options, str] | None:
     """Turn scikit-learn's `cv_results_` into one row per setting and fold; return the table, the options and a note.
 
-    None for other tables. The settings are the systems. They are named after the parameters that differ. Each metric
-    has a column of scores.
+    Returns None for other tables. The settings are the systems. They are named after the parameters that differ. Each
+    metric has a column of scores.
     """
     found = [match for name in table.columns if (match := _SPLIT.fullmatch(name))]
     folds, metrics = (list(dict.fromkeys(match[k] for match in found)) for k in (1, 2))
@@ -153,7 +153,7 @@ def _of_folds(table: DataTable, options: Options) -> tuple[DataTable, Options]:
 
 
 def _crosses(repeats: np.ndarray, folds: np.ndarray) -> bool:
-    """Whether each repeat has several folds. If each fold has another seed, seeds are no repeats."""
+    """Whether each repeat has several folds. If each fold has another seed, the seeds are not repeats."""
     of_repeat: dict[str, set[str]] = {}
     for repeat, fold in zip(repeats.tolist(), folds.tolist(), strict=True):
         of_repeat.setdefault(repeat, set()).add(fold)
@@ -161,7 +161,7 @@ def _crosses(repeats: np.ndarray, folds: np.ndarray) -> bool:
 
 
 def _joined(table: DataTable, option: str, given: str | None) -> DataTable:
-    """If the option names several columns (A,B), add a column "A,B" with their joined values."""
+    """If the value `given` of an option names several columns (A,B), add a column "A,B" with their joined values."""
     names = (given or "").split(",")
     if given is None or len(names) < 2 or given in table.columns:
         return table
@@ -172,7 +172,10 @@ def _joined(table: DataTable, option: str, given: str | None) -> DataTable:
 
 
 def _transposed(table: DataTable, options: Options) -> tuple[DataTable, Options, str]:
-    """Exchange rows and columns; return the table, the changed options, and words about columns left out."""
+    """Exchange rows and columns; return the table, the changed options, and a phrase that lists the columns left out.
+
+    The phrase is empty if no column is left out.
+    """
     words = [name for name in table.columns if table.columns[name].is_words() and name not in options.ignore]
     usual = [name for name in words if may_be_system(name)]
     named = options.system_column or next(iter([*usual, *words]), None)
@@ -194,7 +197,7 @@ def _transposed(table: DataTable, options: Options) -> tuple[DataTable, Options,
     metrics = {metric for name in instances for metric in metrics_in(name)} if all(map(metrics_in, instances)) else ()
     if options.systems is None and (options.system_column or named in usual):
         chosen = [name for name in systems if name not in options.ignore]
-        options = replace(options, systems=chosen)  # under any names
+        options = replace(options, systems=chosen)  # these systems may have any names
     if len(metrics) == 1 and options.direction is None and lexicon.lexicon().direction(*metrics) == "lower":
         options = replace(options, lower_is_better=True)
     options = replace(options, ignore=[name for name in options.ignore if name not in left_out], system_column=None)
@@ -202,7 +205,7 @@ def _transposed(table: DataTable, options: Options) -> tuple[DataTable, Options,
 
 
 def _repeated_names_advice(table: DataTable, named: str) -> str:
-    """Advise what to do about rows with the same name: perhaps another column distinguishes them."""
+    """Advise what to do about rows with the same name in the column `named`; another column may tell them apart."""
     others = [name for name in table.columns if name != named and not table.columns[name].nested]
     for name in sorted(others, key=lambda name: not table.columns[name].is_words()):
         column = table.columns[name]
@@ -231,8 +234,8 @@ def rows_where(table: DataTable, condition: str) -> np.ndarray:
     """Return a mask `[row]` of the rows that meet a condition.
 
     A condition compares columns with numbers, quoted texts, true and false, or lists of these. `and`, `or` and `not`
-    combine comparisons. A column name that is no Python name must be between backquotes. The condition is parsed, never
-    executed. If a cell is no number, every comparison with a number is false, except !=.
+    combine comparisons. A column name that is not a Python name must be between backquotes. The condition is parsed,
+    never executed. If a cell is not a number, every comparison with a number is false, except !=.
 
     >>> columns = {"task": DataColumn(["x", "y", "x"]), "n": DataColumn(["1", "2", "10"])}
     >>> table = DataTable("t.csv", columns, [2, 3, 4])
@@ -379,7 +382,7 @@ def read_long(table: DataTable, options: Options, system: str) -> Reading:
 
 
 def read_several(tables: Mapping[str, DataTable], options: Options) -> Reading:
-    """Read one table per system."""
+    """Read one table per system: `tables` maps the name of each system to its table."""
     asked = (options.score_column, *(options.counts or {}).values())
     labelled = {name: (table, label_columns(table, options, alone=False)) for name, table in tables.items()}
     known = {name: (table, labels) for name, (table, labels) in labelled.items() if labels is not None}
@@ -398,7 +401,11 @@ def read_several(tables: Mapping[str, DataTable], options: Options) -> Reading:
 def read_rows(
     rows_of: Sequence[tuple[str, DataTable, np.ndarray | None]], options: Options, system: str | None
 ) -> Reading:
-    """Read the rows of each system, from a table with a column of systems, or from one table per system."""
+    """Read the rows of each system, from a table with a column of systems, or from one table per system.
+
+    `rows_of` lists for each system its name, its table, and the indices of its rows (None: all rows). `system` is the
+    column of systems; None if each system has a table.
+    """
     tables = list(dict.fromkeys(table for _, table, _ in rows_of))
     numbers = {table: LazyColumns(table.columns, partial(number_column, table, hint=_HINT)) for table in tables}
 
@@ -482,7 +489,10 @@ def _score_source(columns: Sequence[str]) -> str:
 def _ask_for_scores(
     tables: Sequence[DataTable], options: Options, metric: Metric | SampleMetric, taken: Sequence[str | None]
 ) -> None:
-    """If several columns are named like scores, ask which of them holds the scores."""
+    """If several columns are named like scores, ask which of them holds the scores.
+
+    `taken` are columns with other roles.
+    """
     free = [name for name in unused(tables[0], options, taken) if not tables[0].columns[name].nested]
     named = [name for name in score_columns(tables[0], free) if lexicon.is_score(name) or lexicon.metrics_in(name)]
     kinds = {name: lexicon.speaks_against(name) for name in named}
@@ -548,7 +558,7 @@ column."""
 def direction_of(
     file: str, metric: Metric | SampleMetric, columns: Sequence[str], options: Options
 ) -> tuple[Metric | SampleMetric, str]:
-    """Decide which scores are better, by an option or by the name of the only column.
+    """Decide whether higher or lower scores are better, by an option or by the names of the columns of scores.
 
     Returns the metric with this direction, and a phrase about the direction for a note.
     """
@@ -569,9 +579,9 @@ def direction_of(
 
 
 def named_measure(tables: Sequence[DataTable], options: Options, taken: Sequence[str | None]) -> list[str]:
-    """Return the metric that a column names in all rows, in a list; the list is empty if there is no such column.
+    """If a column holds the same name of a metric in all rows, return this name in a list; else an empty list.
 
-    The name of the metric must say which scores are better.
+    The name of the metric must say which scores are better. `taken` are columns with other roles.
     """
     for name in unused(tables[0], options, taken):
         if lexicon.names_measures(name) and all(name in table.columns for table in tables):
@@ -646,7 +656,8 @@ def _check_one_system(tables: Sequence[DataTable], options: Options) -> None:
 def named_column(tables: Sequence[DataTable], known: Sequence[str], options: Options) -> str | None:
     """Find the column of numbers that is named like the metric; None if there is no such column.
 
-    Also None if the metric has one input, or if columns for all inputs of the metric exist.
+    Also None if the metric has one input, or if columns for all inputs of the metric exist. `known` are the columns
+    that all tables have.
     """
     if not isinstance(options.metric, str):
         return None
@@ -660,9 +671,10 @@ def named_column(tables: Sequence[DataTable], known: Sequence[str], options: Opt
 def _with_only_column(
     tables: Sequence[DataTable], options: Options, metric: Metric | SampleMetric, others: Sequence[str | None]
 ) -> tuple[Options, tuple[str, ...]]:
-    """If a metric with optional inputs lacks one other input, take the only remaining column of numbers for it.
+    """If one required input of a metric has no column, take the only remaining column of numbers for it.
 
-    Returns the options, and a note if the column was taken.
+    This is done for metrics that also have optional inputs. `others` are columns with other roles. Returns the options,
+    and a note if the column was taken.
     """
     optional, counts = getattr(metric, "optional_inputs", ()), options.counts or {}
     lacking = [name for name in metric.inputs if not all(counts.get(name, name) in own.columns for own in tables)]
@@ -683,10 +695,10 @@ def _rows_of(systems: np.ndarray) -> dict[str, np.ndarray]:
 
 
 class RowRoles(NamedTuple):
-    """The roles of columns in a table each of whose rows is a result of one system."""
+    """The roles of columns in a table in which each row is a result of one system."""
 
     ids: str | None
-    """The column of instance ids; None if rows are joined by their numbers."""
+    """The column of instance ids; None if rows are joined by row number."""
     evidence: Evidence
     score: str | None
     """The only column of scores; None if several columns may hold scores, or if columns are named like the metric's
@@ -719,7 +731,7 @@ def _roles(
 
 
 def score_columns(table: DataTable, free: Sequence[str]) -> list[str]:
-    """Find the columns that may hold scores, among the columns of numbers.
+    """Find the columns that may hold scores, among the columns of numbers in `free` (without a role).
 
     It is the only column that is named "score", "value" or "result", or the only column that is not named like a
     property of instances. If neither rule decides, all columns of numbers are returned.

@@ -81,7 +81,7 @@ _JOINED_BY = ("metrics", "systems, or these in another order,", "units", "kinds 
 
 
 def _described(part: Sequence[EvaluationRecord]) -> tuple[object, ...]:
-    """Return what must be equal in files that are joined: the values for the words of `_JOINED_BY`."""
+    """Return the properties that must be equal in files that are joined, in the order of the words in `_JOINED_BY`."""
     metrics = [(each.metric.name, each.metric.stat_names, each.title) for each in part]
     return metrics, part[0].systems, part[0].unit, [getattr(part[0], name) is None for name in _FRAME]
 
@@ -92,7 +92,10 @@ def _is_saved(arrays: Mapping[str, np.ndarray]) -> bool:
 
 
 def read_saved(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> EvaluationRecord:
-    """Return the evaluation for the requested metric, by default for the first metric in the file."""
+    """Return the evaluation for the requested metric, by default for the first metric in the file.
+
+    `arrays` are the arrays of the archive, as `load_npz` loads them.
+    """
     with naming(file):
         header = _header(arrays)
         place, saved, metric = _saved_metric(header, options)
@@ -183,9 +186,11 @@ def _restored(saved: dict[str, Any]) -> Metric | SampleMetric:
 
 
 def _saved_metric(header: dict[str, Any], options: Options) -> tuple[int, Metric | SampleMetric, Metric | SampleMetric]:
-    """Find statistics for the requested metric; return their index, their metric in the file, and the requested metric.
+    """Find the saved statistics from which the requested metric can be computed.
 
-    The two metrics differ if the requested metric takes the statistics of another metric.
+    Returns three things: the index of these statistics in the file, the metric for which they were saved, and the
+    requested metric. The two metrics differ if the requested metric takes the statistics of another metric. `header` is
+    the JSON header of the file.
     """
     names = [saved["name"] for saved in header["metrics"]]
     asked = options.metric if isinstance(options.metric, str) else getattr(options.metric, "name", None)
@@ -255,7 +260,7 @@ def _array_labels(file: str, arrays: Mapping[str, np.ndarray], name: str) -> tup
             raise InputError("expected labels [instance] of text or whole numbers")
         if array.dtype.kind == "U":
             codes = np.frombuffer(array.tobytes(), f"{array.dtype.byteorder}u4")
-            if np.any((codes > 0x10FFFF) | (codes >> 11 == 0xD800 >> 11)):  # surrogates are no characters
+            if np.any((codes > 0x10FFFF) | (codes >> 11 == 0xD800 >> 11)):  # surrogates are not characters
                 raise InputError("a label holds what is no character; repair it")
         labels = tuple(map(str, array.tolist()))
         if empty := [i for i, label in enumerate(labels, start=1) if not label.strip()]:

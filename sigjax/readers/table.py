@@ -28,8 +28,8 @@ _VERDICTS: dict[str, dict[str, float]] = {
     pair: dict(zip(pair.split("/"), (1.0, 0.0), strict=True))
     for pair in ("correct/wrong", "correct/incorrect", "right/wrong", "pass/fail", "passed/failed")
 }
-"""Pairs of words that are read as 1 and 0 if a column holds no other words. "yes" and "no" are no such pair, because
-they may be answers."""
+"""Pairs of words that are read as 1 and 0 if a column holds no other words. The pair "yes" and "no" is left out,
+because these words may be answers."""
 _MAYBE = frozenset("correct incorrect right wrong pass passed fail failed yes no y n t f".split())
 _WHOLE = re.compile(r"\s*[+-]?(\d+)(?:\.0*)?\s*")
 _MOST_DIGITS = 309
@@ -468,7 +468,11 @@ def _has_points(table: DataTable) -> bool:
 def check_filled(
     file: str, *, filled: int, rows: int, columns: int, what: str, remedy: str = "check the columns"
 ) -> None:
-    """Refuse a large table that is almost empty, because it could exhaust the memory."""
+    """Refuse a large table that is almost empty, because it could exhaust the memory.
+
+    `filled` is the number of cells that are not empty. `what` describes the table for the message, and `remedy` is
+    advice.
+    """
     if rows * columns > LARGEST_SPARSE and filled * 100 < rows * columns:
         raise InputError(f"{file}: {what}: {rows} by {columns}, of which only {filled} are given; {remedy}")
 
@@ -556,9 +560,10 @@ def table_of(
 
 
 def _cells_under_names(fields: list[str], names: Sequence[str]) -> list[str]:
-    """Fit a row to the names of the columns.
+    """Fit a row of cells to the names of the columns.
 
-    Empty cells beyond the names are cut off. Below columns without a name at the end, empty cells are added.
+    If the row is longer, empty cells beyond the names are cut off. If the row is shorter, empty cells are added for
+    columns without a name at the end.
     """
     width = len(names)
     if len(fields) > width > 1:
@@ -567,7 +572,11 @@ def _cells_under_names(fields: list[str], names: Sequence[str]) -> list[str]:
 
 
 def _without_last(lines: list[int], cells: list[str], width: int, *, gaps: bool) -> list[tuple[int, str]]:
-    """Remove empty rows and notes from the end of a table; return the notes with their lines."""
+    """Remove empty rows and notes from the end of a table; return the notes with their lines.
+
+    `lines` are the line numbers of the rows. `cells` holds the cells of all rows, one row after the other, with `width`
+    cells each. Both lists are shortened in place. `gaps` says whether a gap in `lines` means a blank line.
+    """
     notes = list[tuple[int, str]]()
     while len(lines) > 1:
         first, *others = cells[-width:]
@@ -653,7 +662,11 @@ def _is_header(rows: Sequence[Sequence[str]], start: int) -> bool:
 
 
 def _joined(rows: Sequence[Sequence[str]], start: int) -> list[str] | None:
-    """Join two header lines, the first of which has empty or repeated cells; None if the header is one line."""
+    """Join a header of two lines to one list of names; None if the header is one line.
+
+    The header begins at row `start`. It has two lines if, above columns of numbers, the first line has empty or
+    repeated cells where the second line has names.
+    """
     if len(rows) < start + 3:
         return None
     above, below = rows[start], rows[start + 1]
@@ -673,7 +686,10 @@ def _joined(rows: Sequence[Sequence[str]], start: int) -> list[str] | None:
 
 
 def _names_index(rows: Sequence[Sequence[str]], i: int, *, two: bool) -> bool:
-    """Whether row `i` holds only the name of an index. pandas writes such a row below the names of the columns."""
+    """Whether row `i` holds only the name of an index. pandas writes such a row below the names of the columns.
+
+    If the header has one line (not `two`), the name must be a name of ids.
+    """
     if len(rows) < i + 2 or len(rows[i]) < 2 or any(rows[i][1:]) or not is_text(rows[i][0]):
         return False
     return two or is_id_name(rows[i][0])
@@ -720,7 +736,7 @@ def _check_header(file: str, names: Sequence[str], lines: Sequence[int], *, word
 
 
 def _other_reader(line: str, kind: str) -> str:
-    """Name in a message the format that would find several columns in a line."""
+    """Name in a message the format that would find several columns in a line, other than the format `kind`."""
     readers = {"tsv": "\t" in line, "csv": any(mark in line for mark in ",;|"), "spaces": len(line.split()) > 1}
     other = next((name for name, finds in readers.items() if finds and name != kind), None)
     return f"; {Hint('reader', other)} reads the others" if other else "; give ids and scores, or one column per system"

@@ -48,7 +48,10 @@ LOG = Log(
 
 
 def sample(values: Sequence[Any], *, wrapped: bool = False, **fields: Any) -> str:
-    """Make a log. `values` says for each test case whether it passed; None stands for a metric that failed to run."""
+    """Make a log. `values` says for each test case whether it passed; None stands for a metric that failed to run.
+
+    If `wrapped`, the test run is a field of an outer object.
+    """
     cases = [
         {"name": f"test_case_{i}", "input": f"q{i}", "actualOutput": "x", "success": value == 1, "order": i}
         | {"metadata": {"topic": f"t{i // 2}"}}

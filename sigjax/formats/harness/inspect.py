@@ -136,7 +136,10 @@ def _load_log(file: str, data: bytes) -> JsonObject:
 
 
 def read_members(file: str, data: bytes, choose: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-    """Yield (name, content) of each chosen member of a zip archive; of members with the same name, only the last."""
+    """Yield (name, content) of each member of a zip archive for whose name `choose` returns true.
+
+    If several members have the same name, only the last one is used.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = {each.filename: each for each in archive.infolist()}

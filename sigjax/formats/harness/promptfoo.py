@@ -24,9 +24,10 @@ _ERROR = 2
 
 
 def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
-    """Return the whole file, and its tests, each with its system: the provider (and the prompt, if there are several).
+    """Return the whole file, and its test cases with the name of the system in each.
 
-    Tests with the same content are repetitions of one instance; its id is the number of the first of them.
+    The system is the provider (and the prompt, if there are several). Test cases with the same content are repetitions
+    of one instance; its id is the number of the first of these test cases.
     """
     outer = load_item(file)
     tests = list(outer.item("results").items("results", "result"))
@@ -47,7 +48,7 @@ def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
 
 
 def _content(test: JsonObject) -> str:
-    """Return a hash of the test's variables, description and assertions."""
+    """Return a hash of the variables, description and assertions of a test case."""
     case = test.item("testCase", {})
     parts = [test.get("vars"), case.get("description"), case.get("assert")]
     return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
@@ -84,7 +85,7 @@ LOG = Log(
 def sample(
     values: Sequence[Any], *, provider: str = "p", prompts: Sequence[Any] = ("Say {{word}}",), **fields: Any
 ) -> str:
-    """Make a log. `values` has for each test one value, or a list of values, one per repetition.
+    """Make a log. `values` has for each test case one value, or a list of values, one per repetition.
 
     The value -1 means an error of the provider.
     """

@@ -1,5 +1,5 @@
 # logs hold: "leaderboards" or _ids" or "no_logs" or "no_generation" or "resolved"
-"""SWE-bench: reports of its harness, boards of its web site, and results.json of its repository of experiments.
+"""SWE-bench: reports of its harness, leaderboards of its web site, and results.json of its repository of experiments.
 
 A report or `per_instance_details.json` names all instances. `results.json` of the experiments names only the resolved
 instances, and instances without a prediction or a log. Even all systems together need not name every instance. So
@@ -34,7 +34,7 @@ FORMAT = harness(
     options=frozenset({"filter"}),
 )
 _RESOLVED = "resolved"
-"""Name of the main score (boards also have cost and calls), and of the field in results.json that lists resolved
+"""Name of the main score (leaderboards also have cost and calls), and of the field in results.json that lists resolved
 instances."""
 _WITHOUT = ("no_generation", "no_logs")
 _ID = "instance_id"
@@ -80,7 +80,7 @@ def _outcomes(ids: Sequence[str], resolved: Sequence[str]) -> list[InstanceLog]:
 
 
 def _leaderboard(file: str, leaderboards: JsonObject, options: Options) -> list[SystemLog]:
-    """Return the systems of one board, as far as they have results of single instances."""
+    """Return the systems of one leaderboard, as far as they have results for single instances."""
     boards: dict[str, list[JsonObject]] = {}
     for board in leaderboards.items("leaderboards", "board"):
         entries = board.items("results", f"{quote(board.text('name'))}, system")
@@ -136,7 +136,10 @@ def _instances(file: str) -> list[str]:
 
 
 def _system_of_results(all_file: str, ids: Sequence[str], file: str, _: Options) -> list[SystemLog]:
-    """Return the log of a system from its results.json; an instance that the file does not list is not resolved."""
+    """Return the log of a system from its results.json; an instance that this file does not list is not resolved.
+
+    `ids` are the ids of all instances, from the file `all_file`.
+    """
     found = load_item(file)
     resolved, without = found.texts(_RESOLVED), [found.texts(name, []) for name in _WITHOUT]
     stray = set(chain(resolved, *without)).difference(ids)
