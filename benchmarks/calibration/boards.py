@@ -25,7 +25,7 @@ from sigjax.records import Correction, Settings, Test
 from sigjax.records.settings import adjust
 from sigjax.run.context import Context
 from sigjax.testing.intervals import jackknife_intervals, joint_level, normal_maxima
-from sigjax.testing.jackknife import influences, of_pairs
+from sigjax.testing.jackknife import influences, map_pairs
 from sigjax.testing.problem import SumsProblem
 from sigjax.testing.skewed_t import skewed_ends, skewness
 from sigjax.testing.special import t_quantile
@@ -155,7 +155,7 @@ def crowded(num_systems: int, units: int, *, groups: int) -> Iterator[Share]:
         errors, *own = jackknife_intervals(problem)[num_systems:].T
         moves = influences(problem)
         level = joint_level(normal_maxima(moves, members, RESAMPLES, trial), LEVEL)
-        ends = skewed_ends(of_pairs(skewness, moves, members, errors), t_quantile(level, units - 1.0), nearer=False)
+        ends = skewed_ends(map_pairs(skewness, moves, members, errors), t_quantile(level, units - 1.0), nearer=False)
         low, high = (problem.hypotheses.deltas - errors * end for end in ends)
         held = ((own[0] <= 0.0) & (own[1] >= 0.0)).all()
         missed += np.array([((low > 0.0) | (high < 0.0)).any(), not held])

@@ -77,7 +77,7 @@ from sigjax.testing.tests import (
     problem_of,
     replicates,
     result_tables,
-    sized,
+    sized_context,
     spreads_of,
     swap_counter,
     with_closed_intervals,
@@ -330,7 +330,7 @@ def run_tests(
         pairs["permutation"] = exact_permutation(problem, context)
     tested, spreads = exact_bootstrap(problem, context, plan)
     num_swapped, is_drawn = len(open_rows(pairs.get("permutation"))), needs_draws(problem, tested, spreads)
-    context = sized(problem, context, num_swapped, draws=is_drawn and drawn is None)
+    context = sized_context(problem, context, num_swapped, draws=is_drawn and drawn is None)
     pieces = partial(replicates, problem) if drawn is None else lambda run: iter([(run.start, drawn)])
     if num_swapped:
         pairs["permutation"] = _by_swaps(problem, pairs["permutation"], context, others)
@@ -374,7 +374,7 @@ def _ranks(
     """
     if len(problem.units.strata) == 1:
         return None
-    settings, context = problem.settings, sized(problem, context, draws=True)
+    settings, context = problem.settings, sized_context(problem, context, draws=True)
     with context.run("leaderboard", settings.fixed_resamples, settings.seed) as run:
         return bootstrap_ranks(problem, run, replicates, pieces)
 

@@ -526,15 +526,15 @@ def _refuse_steps(table: DataTable, ids: str | None, free: Sequence[str], system
         )
 
 
-_ACCIDENT = 0.05
+_MOST_COINCIDENCE = 0.05
 """The largest probability of a coincidence for which a column still counts as derived. It is the probability that any
 column agrees with other columns by chance.
 
 A needless question costs the user a minute. Without the question, sigjax would compare a mean as if it were a
 system."""
-_SURE_ACCIDENT = 0.6
-"""The same limit as `_ACCIDENT`, for two columns that have the same sum in all rows. It is larger, because two systems
-are hardly ever complements: systems agree on easy instances."""
+_MOST_SURE_COINCIDENCE = 0.6
+"""The same limit as `_MOST_COINCIDENCE`, for two columns that have the same sum in all rows. It is larger, because two
+systems are hardly ever complements: systems agree on easy instances."""
 _FEWEST_RELATED = 3
 """Relations between columns are sought only if there are at least this many rows. In a single row, every column is a
 multiple of every other column."""
@@ -614,8 +614,8 @@ def _relations(columns: Mapping[str, np.ndarray]) -> Iterator[tuple[str, str, bo
     units = np.array([_unit(own) for own in every])
     few = np.array([min(len(np.unique(own)), 4) for own in every])
     chance = np.array([len(names) * _agreement(own) ** (rows - 1) for own in every])
-    tells = (chance <= _ACCIDENT) & (few > 1)
-    opposite = tells | ((chance <= _SURE_ACCIDENT) & (few > 1) & (rows >= _FEWEST_ALIKE))
+    tells = (chance <= _MOST_COINCIDENCE) & (few > 1)
+    opposite = tells | ((chance <= _MOST_SURE_COINCIDENCE) & (few > 1) & (rows >= _FEWEST_ALIKE))
 
     def equal(expected: np.ndarray, those: Sequence[int]) -> np.ndarray:
         """Find the columns that equal `expected` `[row]` up to rounding; return their indices.
@@ -756,7 +756,7 @@ def _zeros_and_ones(binary: Mapping[str, np.ndarray], others: Mapping[str, np.nd
     for name, own in others.items():
         more = own[(own != 0) & (own != 1)]
         rarely = 1 - len(more) / (np.count_nonzero(own) + 1)
-        if rarely**ones <= _ACCIDENT:
+        if rarely**ones <= _MOST_COINCIDENCE:
             alone = f"{listing(list(binary), 3)} {'has' if len(binary) == 1 else 'have'} 0 and 1 alone"
             return f"{alone}, and {quote(name)} has others ({more[0]:.6g})"
     return None

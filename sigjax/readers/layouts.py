@@ -62,8 +62,8 @@ from sigjax.readers.rows import (
     read_long,
     read_rows,
     read_several,
+    reshape_table,
     score_columns,
-    shaped,
     sheet_of,
 )
 from sigjax.readers.table import DataTable, LazyColumns, is_missing, is_text, locate, number_column
@@ -132,7 +132,7 @@ def _read_files(parse: Callable[..., DataTable], sources: Sources, options: Opti
     if found := join_tables(tables, options):
         table, own, notes = found
         return _with_options(read_table(table, own), own, notes)
-    made = [shaped(table, options) for table in tables.values()]
+    made = [reshape_table(table, options) for table in tables.values()]
     own, notes = made[0][1:]
     notes = (*(note for table in [*tables.values()][1:] for note in table.notes), *notes)
     tables = dict(zip(tables, (table for table, _, _ in made), strict=True))
@@ -180,7 +180,7 @@ def read_table(table: DataTable, options: Options) -> Reading:
 
 
 def _read_table(table: DataTable, options: Options) -> Reading:
-    table, options, notes = shaped(table, options)
+    table, options, notes = reshape_table(table, options)
     check_columns(table, options)
     if labels := label_columns(table, options):
         check_named(table.file, "runs", [options.runs], table.columns)

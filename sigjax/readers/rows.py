@@ -55,7 +55,7 @@ _RUN, _SCORE, _DATA = "run", "score", "data set"
 """The names of columns that sigjax adds: for runs, for scores, and for a single data set."""
 
 
-def shaped(table: DataTable, options: Options) -> tuple[DataTable, Options, tuple[str, ...]]:
+def reshape_table(table: DataTable, options: Options) -> tuple[DataTable, Options, tuple[str, ...]]:
     """Reshape a table as the options say; return the table, the options that remain, and notes on the changes."""
     notes: list[str] = [*table.notes]
     if settings := _of_settings(table, options):

@@ -35,7 +35,7 @@ from sigjax.multiple.decisions import rank_intervals
 from sigjax.readers.frames import frame_table
 from sigjax.readers.layouts import battle_columns, battle_rows
 from sigjax.readers.options import Options, ReadOptions, listing, quote, suggest
-from sigjax.readers.rows import shaped
+from sigjax.readers.rows import reshape_table
 from sigjax.readers.table import DataColumn, DataTable
 from sigjax.records import Hint, InputError, Interval, Settings
 from sigjax.records.options import check, option, same, takes, values
@@ -236,7 +236,7 @@ def battles(data: Any, options: BattlesOptions) -> Battles:
     """
     check(options)
     reading = Options(**values(options, Options))
-    table, own, notes = shaped(_table(data, reading), reading)
+    table, own, notes = reshape_table(_table(data, reading), reading)
     if not (columns := battle_columns(table, counts=True)):
         expected = "the columns model_a, model_b and winner, or model_a, model_b, wins, losses and ties"
         raise InputError(f"{table.file}: is no table of battles; expected {expected}; got {listing(table.columns)}")

@@ -28,11 +28,11 @@ from sigjax.studies.formulas import proportion_interval
 from sigjax.studies.study import StudyRows, adjusted_p, signature_line, with_adjusted_p
 from sigjax.studies.trials import ALL, study_data
 from sigjax.testing.intervals import in_closed_form, interval_names, jackknife_intervals, tango_tail
-from sigjax.testing.jackknife import degrees_of_freedom, influences, of_pairs
+from sigjax.testing.jackknife import degrees_of_freedom, influences, map_pairs
 from sigjax.testing.problem import Problem, SumsProblem, montecarlo_p
 from sigjax.testing.replicates import kept_replicates
 from sigjax.testing.skewed_t import skewed_tail, skewness
-from sigjax.testing.tests import problem_of, replicates, sized
+from sigjax.testing.tests import problem_of, replicates, sized_context
 from sigjax.testing.uncertainty import Basic, quantile_levels, quantiles, standard_errors
 
 Claim = Literal["equivalence", "non-inferiority"]
@@ -62,7 +62,8 @@ def _closed_tests(problem: SumsProblem, margin: float) -> tuple[str, list[Tests]
     at_level = replace(problem.settings, confidence_level=_interval_level(problem.settings))
     spreads = jackknife_intervals(replace(problem, settings=at_level))[len(problem.hypotheses.scores) :]
     errors, method = spreads[:, 0], interval_names(problem).pairs or ""
-    skewed, tests = of_pairs(skewness, influences(problem.for_spreads), problem.hypotheses.members, errors).tolist(), []
+    influence, tests = influences(problem.influence_problem), []
+    skewed = map_pairs(skewness, influence, problem.hypotheses.members, errors).tolist()
     degrees = degrees_of_freedom(problem.units.sizes, problem.units.strata)
     for pair, (error, *ends), g in zip(problem.hypotheses.pairs, spreads.tolist(), skewed, strict=True):
         if math.isnan(ends[0]):
@@ -90,7 +91,7 @@ def _bootstrap_tests(problem: Problem, margin: float, context: Context) -> tuple
     """
     settings, tests, levels = problem.settings, [], quantile_levels(_interval_level(problem.settings))
     shape = len(problem.hypotheses.scores), settings.fixed_resamples
-    with sized(problem, context, draws=True).run("bootstrap", shape[1], settings.seed) as run:
+    with sized_context(problem, context, draws=True).run("bootstrap", shape[1], settings.seed) as run:
         scores = kept_replicates(partial(replicates, problem), shape[0], run)
     observed = (column.tolist() for column in problem.hypotheses.observed(problem.hypotheses.members))
     for (a, b), delta, tolerance in zip(problem.hypotheses.pairs, *observed, strict=True):

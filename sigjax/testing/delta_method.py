@@ -21,7 +21,7 @@ import numpy as np
 from sigjax.exact.plans import Pair
 from sigjax.records import Score
 from sigjax.resample.units import norms, total
-from sigjax.testing.jackknife import of_pairs
+from sigjax.testing.jackknife import map_pairs
 
 STEP = 2.0**-17
 """Relative step of the differences that give gradients. It makes the truncation error and the rounding error of a
@@ -66,7 +66,7 @@ def delta_method_errors(
     influence, largest = delta_method_influences(values, strata, score)
     influence = influence * np.sqrt(sample_factors(strata)) if ddof else influence
     members = np.array(pairs, np.int64).reshape(-1, 2)
-    return _errors(influence, largest), of_pairs(_errors, influence, members, largest[members].sum(axis=1))
+    return _errors(influence, largest), map_pairs(_errors, influence, members, largest[members].sum(axis=1))
 
 
 def delta_method_influences(values: np.ndarray, strata: np.ndarray, score: Score) -> tuple[np.ndarray, np.ndarray]:

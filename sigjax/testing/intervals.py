@@ -56,7 +56,7 @@ from sigjax.metrics.ratios import mean_score
 from sigjax.records import CORRECTIONS, DESIGNS, Metric, SampleMetric, Settings
 from sigjax.records.settings import DesignMethod, IntervalName, bonferroni_level
 from sigjax.resample.draws import row_keys, words
-from sigjax.testing.jackknife import influences, of_pairs, system_errors
+from sigjax.testing.jackknife import influences, map_pairs, system_errors
 from sigjax.testing.problem import Problem, SumsProblem
 from sigjax.testing.replicates import Bca, Simultaneous, Studentized
 from sigjax.testing.skewed_t import skewed_t_intervals
@@ -85,12 +85,12 @@ def jackknife_intervals(problem: SumsProblem, joint_pairs: int = 1, *, proportio
     hypotheses, settings, proportions = problem.hypotheses, problem.settings, proportions and right_or_wrong(problem)
     influence, errors = np.zeros((0, 0)), errors_of_proportions(problem) if proportions else None
     if errors is None or settings.interval == "simultaneous":
-        influence = influences(problem.for_spreads)
+        influence = influences(problem.influence_problem)
     if errors is None:
-        known = problem.for_spreads.hypotheses
+        known = problem.influence_problem.hypotheses
         errors = (
             system_errors(influence, 2.0 * np.array(known.tolerances)),
-            of_pairs(system_errors, influence, known.members, known.rounding),
+            map_pairs(system_errors, influence, known.members, known.rounding),
         )
     levels = settings.confidence_level, bonferroni_level(settings.confidence_level, joint_pairs)
     if settings.interval == "simultaneous":
@@ -247,8 +247,8 @@ def errors_of_proportions(problem: SumsProblem) -> tuple[np.ndarray, np.ndarray]
     num_units, (only_a, only_b, which) = float(problem.units.values.shape[1]), _only(problem)
     right = problem.units.totals[:, 0]
     scale = num_units**2 * max(num_units - 1.0, 1.0)
-    of_pairs = np.sqrt((num_units * (only_a + only_b) - (only_a - only_b) ** 2) / scale)
-    return np.sqrt(right * (num_units - right) / scale), of_pairs[which]
+    pair_errors = np.sqrt((num_units * (only_a + only_b) - (only_a - only_b) ** 2) / scale)
+    return np.sqrt(right * (num_units - right) / scale), pair_errors[which]
 
 
 def wilson_interval(successes: np.ndarray, trials: float, level: float) -> tuple[np.ndarray, np.ndarray]:

@@ -64,7 +64,7 @@ def system_errors(influence: np.ndarray, rounding: np.ndarray) -> np.ndarray:
     return np.where(np.abs(influence).max(axis=1) > rounding, norms(influence), 0.0)
 
 
-def of_pairs(
+def map_pairs(
     function: Callable[[np.ndarray, np.ndarray], np.ndarray],
     influence: np.ndarray,
     members: np.ndarray,

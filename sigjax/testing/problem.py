@@ -292,7 +292,7 @@ class SumsProblem(Problem):
         return self.hypotheses.scores if self.shifted is None else self.shifted.scores
 
     @property
-    def for_spreads(self) -> SumsProblem:
+    def influence_problem(self) -> SumsProblem:
         """The problem from which the influences of units on deltas are computed: shifted if numbers are large."""
         return self if self.shifted is None else self.shifted.spreads
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from sigjax.records import Alternative
 from sigjax.resample.units import total
-from sigjax.testing.jackknife import degrees_of_freedom, of_pairs
+from sigjax.testing.jackknife import degrees_of_freedom, map_pairs
 from sigjax.testing.problem import SumsProblem
 from sigjax.testing.special import t_quantile, t_tail
 
@@ -113,7 +113,7 @@ def skewed_t_intervals(
     ends = np.maximum(scores - errors[0] * low, np.minimum(lowest, scores))
     systems = errors[0], ends, np.minimum(scores - errors[0] * high, np.maximum(highest, scores))
     deltas, largest = hypotheses.deltas, highest - lowest
-    skewed = of_pairs(skewness, influence, hypotheses.members, errors[1])
+    skewed = map_pairs(skewness, influence, hypotheses.members, errors[1])
     low, high = skewed_ends(skewed, t_quantile(levels[1], degrees), nearer=False)
     low, high = deltas - errors[1] * low, deltas - errors[1] * high
     pairs = errors[1], np.maximum(low, -largest), np.minimum(high, largest)

@@ -100,7 +100,7 @@ def replicates(problem: Problem, run: Run) -> Pieces:
     return replicate_pieces(problem, run)
 
 
-def sized(problem: Problem, context: Context, num_swapped: int = 0, *, draws: bool) -> Context:
+def sized_context(problem: Problem, context: Context, num_swapped: int = 0, *, draws: bool) -> Context:
     """Return the context with a backend that suits the amount of work.
 
     The work is swaps of `num_swapped` pairs and, if `draws` is true, the bootstrap. Metrics that are not sums are
@@ -233,7 +233,7 @@ def spreads_of(problem: Problem, context: Context) -> np.ndarray:
     There is a row (standard error, low end, high end) for each score, then for each delta; NaN if there is none.
     """
     tested, spreads = exact_bootstrap(problem, context)
-    context = sized(problem, context, draws=needs_draws(problem, tested, spreads))
+    context = sized_context(problem, context, draws=needs_draws(problem, tested, spreads))
     _, spreads, _ = drawn_bootstrap(problem, tested, spreads, partial(replicates, problem), context)
     return with_closed_intervals(problem, spreads, context)
 
