@@ -52,7 +52,7 @@ def p_values_of_tails(criterion: Extreme, tails: TailsOf) -> Tails:
 
 
 class _TailOrComplement(NamedTuple):
-    """The probability of each pair, written as `whole + sign * tail`: a tail (0 + tail), or 1 minus a tail."""
+    """The probability of each pair, `whole + sign * tail`: a tail (whole = 0), or 1 minus a tail (whole = 1)."""
 
     whole: np.ndarray
     sign: np.ndarray
@@ -60,7 +60,11 @@ class _TailOrComplement(NamedTuple):
 
 
 def _tail_or_complement(criterion: Extreme, tails: TailsOf, *, beyond: bool) -> _TailOrComplement:
-    """Return the probability of outcomes at least as extreme as observed, or more extreme than observed if `beyond`."""
+    """Return the probability that delta is at least as extreme as observed or, if `beyond`, more extreme.
+
+    For each pair, it is returned as a tail, or as 1 minus a tail. For a two-sided test, the tail is twice a one-sided
+    tail. `criterion` defines which deltas are extreme, and `tails` computes the tail probabilities of delta.
+    """
     count, two_sided = len(criterion.observed), criterion.alternative == "two-sided"
     edge = np.asarray(criterion.beyond if beyond else criterion.least)
     # By symmetry, P(delta >= edge) = 1 - P(delta > -edge). If the edge is negative, the right-hand side is computed.

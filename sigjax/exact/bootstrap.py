@@ -281,10 +281,11 @@ class SumDistribution(NamedTuple):
 
 
 def sum_distribution(lattice: DrawLattice, theta: float = 0.0) -> SumDistribution:
-    """Compute the distribution of the bootstrap sum X* around its mean, with draws tilted by `theta` (see `Tilt`).
+    """Return the distribution of the bootstrap sum X*, in a window of values around its mean.
 
-    With theta = 0, this is the bootstrap distribution. The absolute error of a probability is a few units of roundoff
-    times the square root of the number of units.
+    Returns the first value of the window, the probabilities of its values, and the step between values. `theta` is a
+    tilt: it changes the probabilities of draws (see `Tilt`). With theta = 0, this is the bootstrap distribution. The
+    absolute error of a probability is a few units of roundoff times the square root of the number of units.
 
     >>> first, probabilities, step = sum_distribution(draw_lattice(np.array([1, 3]), np.array([0, 0])))
     >>> first, probabilities.round(12), step
