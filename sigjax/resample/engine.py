@@ -90,10 +90,11 @@ def _calls(
     rows_per_tile: int,
     wide_vectors: bool,  # noqa: FBT001
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
-    """Run all tiles, some tiles in each call of the program, with `_num_workers` calls at once; yield as `stream` does.
+    """Run all tiles, some tiles in each call of the program, with `_num_workers` calls at once.
 
     A tile is `rows_per_tile` consecutive resamples. The same program is used for every number of resamples, because it
-    skips tiles that begin after the last resample.
+    skips tiles that begin after the last resample. As in `stream`, each yield is a pair: the first resample of the
+    call, and the results of the kernel, each `[tile, ...]`.
     """
     num_tiles = -(-(run.resamples - run.start) // rows_per_tile)
     workers = 1 if run.stays else _num_workers(run.backend)  # the device has a queue, so one worker suffices
@@ -146,9 +147,10 @@ def tile_rows(projection: Projection, size: int, platform: str) -> int:
 
 
 def _tiles(first: Array, task: Task, *, kernel: TileKernel, rows_per_tile: int, **static: Any) -> tuple[Array, ...]:
-    """Return the results `[tile, ...]` of the tiles that start with the resamples `first` `[tile]`.
+    """Return the results `[tile, ...]` of the kernel for the tiles that start with the resamples `first`.
 
-    A tile is `rows_per_tile` consecutive resamples.
+    `first` is `[tile]`. A tile is `rows_per_tile` consecutive resamples. The results of tiles after the last resample
+    are not computed.
     """
     expect(task.key, (2,), np.uint32)
     xp = first.__array_namespace__()
