@@ -414,9 +414,9 @@ def _lattice_value(lattice: DrawLattice, edge: int) -> int:
 
 
 def _probabilities(lattice: DrawLattice, tilted: Tilt) -> tuple[int, np.ndarray]:
-    """Return the first value of the window, and the probabilities of all values of the window under the tilt.
+    """Return the first value of the window, and the probabilities `[value]` of all values of the window under the tilt.
 
-    The values are those of K, the sum of all draws; the window is the range of values of `window`.
+    The values are those of K, the sum of all draws. The window is the range that the function `window` returns.
     """
     first, last = window(lattice, tilted)
     length = grid_length(lattice, tilted)

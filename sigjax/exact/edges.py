@@ -74,9 +74,9 @@ class Window:
     def unclipped(self, pairs: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Return a mask `[pair, value]` of the grid points that are possible values of S on both axes.
 
-        `first` and `second` `[pair, value]` are the sheared coordinates of the points. A value is possible if its
-        absolute value before the shear is at most `reach`. On the second axis, it must be at least `_MARGIN` below
-        `reach`.
+        `first` and `second` `[pair, value]` are the sheared coordinates of the points. A coordinate is possible if its
+        absolute value before the shear is at most `reach`. On the second axis, this absolute value must be at most
+        `reach` - `_MARGIN`.
         """
         sign = self.shear[1, 1]
         one, other = self.reach[pairs].T[:, :, None]
@@ -162,7 +162,7 @@ def _edges_between(
     places = np.arange(width)
     left = np.minimum(places // _SPACING, len(node_places) - 2)
     slopes, both = np.diff(crossed, axis=1) / np.diff(node_places), known[:, 1:] & known[:, :-1]
-    # Slopes of the lines through the two next crossings on the left, and on the right, if these crossings are known.
+    # Slopes of the lines through the two nearest crossings on the left, and on the right, if these are known.
     before = np.pad(np.where(both, slopes, np.inf)[:, :-1], ((0, 0), (1, 0)), constant_values=np.inf)
     after = np.pad(np.where(both, slopes, -np.inf)[:, 1:], ((0, 0), (0, 1)), constant_values=-np.inf)
     on, short = places - node_places[left], node_places[left + 1] - places

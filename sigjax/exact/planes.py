@@ -69,7 +69,7 @@ class Plane(NamedTuple):
     """The points (values of the random-sign sum S, which has two axes) at which the score is evaluated: half of a box.
 
     The box is centred at 0, and S is outside it only with a negligible probability. The half box suffices, because each
-    point of the other half is the negative of a point. (`_oriented` makes planes of whole boxes.)
+    point of the other half is the negative of a point of this half. (`_oriented` makes planes of whole boxes.)
     """
 
     lattice: Lattice
@@ -144,9 +144,10 @@ def plane_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue | Unce
 
 
 def _make_plane(lattice: Lattice, exponent: float) -> Plane:
-    """Make the points in half of a box around 0; on each side, S is outside with a probability below exp(-exponent).
+    """Return the plane of a box around 0, so large that S is outside it with a negligible probability.
 
-    S is the random-sign sum. The box is never larger than the range of S.
+    S is the random-sign sum. On each side of each axis, the probability outside the box is at most exp(-exponent). The
+    box is never larger than the range of S. The plane contains the points (values of S) in one half of the box.
     """
     reach = lattice.reach
     widest = windows(lattice.rows, lattice.multiplicity, np.zeros(2), exponent).max(axis=1)
@@ -187,7 +188,8 @@ def _extreme_sets(plane: Plane, delta: Delta, criterion: Extreme) -> OutcomeSets
 def _set_probability(plane: Plane, extreme: np.ndarray, mirrored: np.ndarray) -> LogProbability:
     """Return the probability of the points in `extreme` and of the mirror images of the points in `mirrored`.
 
-    The mirror image of a point s (a value of the sum S) is -s. Tilts are added until the error is small.
+    Both are masks `[first, second]` of the plane. The mirror image of a point s (a value of the sum S) is -s. The
+    probability is computed under one tilt; as long as its error bound is too large, another tilt is added.
     """
     counts, lattice = extreme.view(np.int8) + mirrored.view(np.int8), plane.lattice
     if not counts.any():
@@ -339,8 +341,8 @@ def _worst_point(plane: Plane, tilts: Sequence[TiltedPlane], counts: np.ndarray)
 def _log_error_bounds(plane: Plane, tilts: Sequence[TiltedPlane], block: tuple[slice, slice]) -> np.ndarray:
     """Return the logarithms `[tilt, row, column]` of error bounds for the probabilities of points, one for each tilt.
 
-    The points are those of a block of the plane (a slice of its rows and a slice of its columns). A bound is for the
-    probability of a point as it follows from the distribution under the tilt.
+    The points are those of a block of the plane (a slice of its rows and a slice of its columns). Each bound is for the
+    error of a point's probability, if this is computed from the point's probability under the tilt.
     """
     levels = np.stack([_log_weight(plane, tilted, block) for tilted in tilts])
     for level, tilted in zip(levels, tilts, strict=True):
