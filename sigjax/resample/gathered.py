@@ -37,7 +37,8 @@ _LONG_SORT = 128
 numbers, it is ten times faster.)"""
 
 ScorePieces = Iterator[tuple[int, np.ndarray]]
-"""Iterator that yields pairs: the first resample of a piece, and the scores `[..., row]` (float64) of its resamples."""
+"""Iterator over pieces (some consecutive resamples). For each piece, it yields a pair: the index of the first resample,
+and the scores `[..., row]` (float64) of the resamples."""
 
 
 class Function(NamedTuple):
@@ -152,10 +153,10 @@ def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range
 def _pieces(function: Function, scores: Callable[..., Any], resamples: range, width: int, shard: range) -> ScorePieces:
     """Yield the scores of the resamples of the shard, tile by tile (some consecutive resamples at a time).
 
-    Each yield is a pair: the first resample of the tile, and the scores `[..., row]` of its resamples (rows). `scores`
-    computes them from the indices of the resamples. `width` is the number of weights or gathered instances per row. The
-    tile size does not depend on the shard. Compiled programs need tiles of one size, so the last tile may have
-    additional rows, whose scores are removed.
+    Each yield is a pair: the index of the first resample of the tile, and the scores `[..., row]` of its resamples
+    (rows). `scores` computes them from the indices of the resamples. `width` is the number of weights or gathered
+    instances per row. The tile size does not depend on the shard. Compiled programs need tiles of one size, so the last
+    tile may have additional rows, whose scores are removed.
     """
     within = max(_TILE_ELEMENTS // width, min(_FEWEST_ROWS, _LARGEST_TILE // width), 1)
     size: int = 2 ** min(within.bit_length() - 1, (len(resamples) - 1).bit_length())

@@ -10,9 +10,9 @@ needs in memory. The tile size depends on the width.
 memory. For one pair of systems, writing and reading them takes longer than the sums.) The sums of several columns are
 stored in one word. Each column has a field of bits in the word. The field is so wide that the sum fits into it, so one
 addition adds up all columns. The last axis of arrays is the row, so that operations are on long vectors. For swaps,
-whole numbers are split into binary digits. For each digit, the units with this digit form a set of bits. The sum of the
-digit over the swapped units is the number of bits that this set and the mask have in common. For the bootstrap, the
-statistics of each drawn unit are looked up in a table.
+whole numbers are split into binary digits. For each digit, the units with a 1 at this digit form a set of bits. The sum
+of the digit over the swapped units is the number of bits that this set and the mask have in common. For the bootstrap,
+the statistics of each drawn unit are looked up in a table.
 
 *Many columns* are multiplied by the weights in one matrix product. It is computed in floating point, or with bytes
 whose products are added up in 32-bit integers.
@@ -391,8 +391,8 @@ class NestedDraws(NamedTuple):
 
     draws: Draws
     first: np.ndarray
-    """[unit] uint64: the first output of the unit. For units that are only padding, this is the first output that is
-    only padding."""
+    """[unit] uint64: the index of the unit's first output. For units that are only padding, it is the index of the
+    first output that is only padding."""
     sizes: np.ndarray
     """[unit] uint64: the number of outputs of the unit."""
     slots: np.ndarray
@@ -403,7 +403,8 @@ class NestedDraws(NamedTuple):
     def lanes(self) -> int:
         """The number of pairs of random words per drawn unit.
 
-        One word chooses the unit, and one word per slot chooses an output.
+        One word chooses the unit. One word chooses an output in each draw from the unit; there are as many draws as the
+        largest unit has outputs.
         """
         return len(self.slots) // 2 + 1
 
@@ -678,8 +679,8 @@ def draws_projection(
 ) -> FusedDraws | DrawsProduct:
     """Return the fastest projection (sums over drawn units) of columns `[column, unit]` (int64).
 
-    It is the fastest in JAX if `compiled`, else in NumPy. In NumPy, `FusedDraws` would write and read memory for every
-    step of every word. There, a matrix product with the counts of drawn units is faster (measured).
+    It is the fastest in JAX if `compiled`, else in NumPy. In NumPy, a matrix product with the counts of drawn units is
+    faster (measured), because `FusedDraws` would write and read memory for every step of every word.
     """
     if compiled and (fused := fused_draws(columns, draws)) is not None:
         return fused

@@ -106,8 +106,8 @@ class StudentizedPairs(NamedTuple):
     """[pair, stat] float64: before products are computed, each statistic is divided by this power of two (and
     rounded)."""
     columns: np.ndarray
-    """[pair, stat * stat]: the index of the column with the product S_j D_k, for each two statistics j and k. (S_j is
-    the sum of the two systems' statistic j on a unit, D_k the difference of their statistic k.)"""
+    """[pair, stat * stat]: the index of the column with the product S_j D_k, for all statistics j and k. (S_j is the
+    sum of the two systems' statistic j on a unit, D_k the difference of their statistic k.)"""
     crossed: np.ndarray
     """[pair, stat, stat] float64: the sum of S_j D_k over the units, as observed. (S_j is the sum of the two systems'
     statistic j on a unit, D_k the difference of their statistic k, both divided by `product_scales`.)"""
@@ -287,7 +287,11 @@ def in_blocks(columns: tuple[np.ndarray, ...], size: int) -> tuple[np.ndarray, .
 
 
 def replicate_scores(sums: Array, indices: ColumnIndices, divisors: Array | None, *, score: Score) -> Array:
-    """Return the score `[system, row]` (float64) of every system on every resample, from sums `[column, row]`."""
+    """Return the score `[system, row]` (float64) of every system on every resample (row), from sums `[column, row]`.
+
+    `indices` say which column contains the sum of each statistic of each system. Sums of statistics are divided by
+    `divisors` `[stat]` before they are scored; None means that all divisors are 1.
+    """
     expect(sums, (None, None), float)
     expect(indices.column, (None, None), np.int32)
     expect(indices.offset, indices.column.shape, np.float64)
