@@ -21,9 +21,9 @@ from sigjax.exact.tails import WIDE, line_tails, plane_tails
 from sigjax.resample.extreme import Extreme
 
 TailsOf = Callable[[np.ndarray, np.ndarray, bool], Tails]
-"""Function that returns the tail probabilities of delta, `Tails` `[tail]`. It takes pairs `[tail]` (indices),
-thresholds `[tail]` (>= 0) and a bool `strict`. It returns P(delta >= threshold) or, if `strict`, P(delta >
-threshold)."""
+"""Function that returns the tail probabilities of delta, `Tails` `[tail]` (logarithms and error bounds). It takes pairs
+`[tail]` (indices), thresholds `[tail]` (>= 0) and a bool `strict`. It returns P(delta >= threshold) or, if `strict`,
+P(delta > threshold)."""
 
 
 def p_values_of_tails(criterion: Extreme, tails: TailsOf) -> Tails:
@@ -52,7 +52,7 @@ def p_values_of_tails(criterion: Extreme, tails: TailsOf) -> Tails:
 
 
 class _TailOrComplement(NamedTuple):
-    """The probability of each pair, written as `whole + sign * tail`: a tail (0 + tail), or 1 minus a tail."""
+    """The probability of each pair, `whole + sign * tail`: a tail (whole = 0), or 1 minus a tail (whole = 1)."""
 
     whole: np.ndarray
     sign: np.ndarray
@@ -60,7 +60,11 @@ class _TailOrComplement(NamedTuple):
 
 
 def _tail_or_complement(criterion: Extreme, tails: TailsOf, *, beyond: bool) -> _TailOrComplement:
-    """Return the probability of outcomes at least as extreme as observed, or more extreme than observed if `beyond`."""
+    """Return the probability that delta is at least as extreme as observed or, if `beyond`, more extreme.
+
+    For each pair, it is returned as a tail, or as 1 minus a tail. For a two-sided test, the tail is twice a one-sided
+    tail. `criterion` defines which deltas are extreme, and `tails` computes the tail probabilities of delta.
+    """
     count, two_sided = len(criterion.observed), criterion.alternative == "two-sided"
     edge = np.asarray(criterion.beyond if beyond else criterion.least)
     # By symmetry, P(delta >= edge) = 1 - P(delta > -edge). If the edge is negative, the right-hand side is computed.
@@ -149,9 +153,9 @@ def long_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue | None:
 
 
 def _by_statistics(lattice: Lattice, delta: Delta) -> tuple[Board, Delta]:
-    """Return a board with one pair, and `delta` as a function of its sums.
+    """Return a board with only this pair, and `delta` as a function of the sums of the board.
 
-    If two statistics differ, they become the axes of the board.
+    If there are two axes and exactly two statistics differ, these statistics become the axes of the board.
     """
     rows, counts, observed, basis = lattice.rows, lattice.multiplicity, lattice.observed, lattice.basis
     varying = np.flatnonzero(basis.any(axis=0))
@@ -173,8 +177,8 @@ def _by_statistics(lattice: Lattice, delta: Delta) -> tuple[Board, Delta]:
 _IS_LONG = bool(np.finfo(np.longdouble).eps < 1e-18)
 """Whether long doubles have more digits than doubles."""
 NEARLY_ROUNDED = 1e-10
-"""If the relative error is below this and the last digit is still uncertain, another tilt would not help: p must be
-computed with more digits."""
+"""If the relative error of p is below this and the last digit is still uncertain, p must be computed with more digits.
+A test with several tilts (`planes`) would not help."""
 
 
 def _p_values_by(

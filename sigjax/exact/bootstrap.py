@@ -281,10 +281,11 @@ class SumDistribution(NamedTuple):
 
 
 def sum_distribution(lattice: DrawLattice, theta: float = 0.0) -> SumDistribution:
-    """Compute the distribution of the bootstrap sum X* around its mean, with draws tilted by `theta` (see `Tilt`).
+    """Return the distribution of the bootstrap sum X*, in a window of values around its mean.
 
-    With theta = 0, this is the bootstrap distribution. The absolute error of a probability is a few units of roundoff
-    times the square root of the number of units.
+    Returns the first value of the window, the probabilities of its values, and the step between values. `theta` is a
+    tilt: it changes the probabilities of draws (see `Tilt`). With theta = 0, this is the bootstrap distribution. The
+    absolute error of a probability is a few units of roundoff times the square root of the number of units.
 
     >>> first, probabilities, step = sum_distribution(draw_lattice(np.array([1, 3]), np.array([0, 0])))
     >>> first, probabilities.round(12), step
@@ -413,9 +414,9 @@ def _lattice_value(lattice: DrawLattice, edge: int) -> int:
 
 
 def _probabilities(lattice: DrawLattice, tilted: Tilt) -> tuple[int, np.ndarray]:
-    """Return the first value of the window, and the probabilities of all values of the window under the tilt.
+    """Return the first value of the window, and the probabilities `[value]` of all values of the window under the tilt.
 
-    The values are those of K, the sum of all draws; the window is the range of values of `window`.
+    The values are those of K, the sum of all draws. The window is the range that the function `window` returns.
     """
     first, last = window(lattice, tilted)
     length = grid_length(lattice, tilted)

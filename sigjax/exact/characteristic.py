@@ -56,14 +56,14 @@ class Frequencies:
     """`[axis, frequency]` int64: the frequency as a number of periods per length of the axis. On the last axis, this
     number is from 0 to half of the length."""
     left_out: float
-    """Bound on the sum of the characteristic function's moduli at the frequencies that are left out, divided by the
-    number of all frequencies."""
+    """Bound on the error from the frequencies that are left out: the sum of the moduli of the characteristic function
+    at these frequencies, divided by the number of all frequencies."""
 
     @property
     def half_turn(self) -> int:
-        """The number of equal parts of a half turn. All half angles w.v / 2 are multiples of one part.
+        """The number of equal parts of a half turn, chosen so that all half angles are multiples of one part.
 
-        Here w is a frequency and v a difference row.
+        A half angle is w.v / 2, where w is a frequency and v a difference row.
         """
         return math.lcm(*self.lengths)
 
@@ -74,7 +74,10 @@ class Frequencies:
 
     @property
     def phase_steps(self) -> np.ndarray:
-        """`[axis, frequency]`: the change of the phase from one grid point to the next, in parts of a half turn."""
+        """`[axis, frequency]`: the change of the angle w.k from one grid point k to the next.
+
+        The frequency is w. The unit is a part of a half turn (see `half_turn`).
+        """
         return 2 * self.half_turn // np.array(self.lengths)[:, None] * self.number
 
     def __len__(self) -> int:
@@ -85,11 +88,12 @@ class Frequencies:
 def find_frequencies(
     rows: np.ndarray, weight: np.ndarray, lengths: tuple[int, ...], negligible: float = NEGLIGIBLE
 ) -> Frequencies:
-    """Find the frequencies of a grid, with these `lengths` of its axes, at which the characteristic functions matter.
+    """Find the frequencies of a grid at which a characteristic function of a pair is not negligible.
 
-    `rows` `[row, axis]` are the difference rows v. `weight` `[row]` is a lower bound on c_v pi_v (1 - pi_v) for every
-    pair; c_v is the number of units with the row, and pi_v the probability of the sign +. A frequency is kept if the
-    bound on the modulus of the characteristic function (see the module's text) is above exp(-negligible).
+    `lengths` are the numbers of grid points on the axes. `rows` `[row, axis]` are the difference rows v. `weight`
+    `[row]` is a lower bound on c_v pi_v (1 - pi_v) for every pair; c_v is the number of units with the row, and pi_v
+    the probability of the sign +. A frequency is kept if the bound on the modulus of the characteristic function (see
+    the module's text) is above exp(-negligible).
     """
     if len(lengths) == 1:
         number = line_frequencies(rows, weight, lengths[0], negligible)[None]
@@ -104,9 +108,10 @@ def find_frequencies(
 
 
 class Angles(NamedTuple):
-    """The half angles x = w.v / 2 of difference rows v at frequencies w; the arrays are `[row, frequency]`.
+    """The half angles x = w.v / 2 of difference rows v at frequencies w, with their sines and cosines.
 
-    From `all_angles`, the arrays are `[part]`: every multiple of one part of a half turn.
+    The arrays are `[row, frequency]`. In the table from `all_angles`, they are `[part]`: the element with index j is
+    for j parts of a half turn.
     """
 
     half_angles: np.ndarray
@@ -176,7 +181,7 @@ roundoff."""
 _SINE_ERROR, _LONG_SINE_ERROR, _FUNCTION_ERROR = 11.0, 26.0, 48.0
 """Bounds on relative errors, in multiples of the unit roundoff. `_SINE_ERROR` is for sine and cosine of x, where x is a
 rounded multiple of pi. `_LONG_SINE_ERROR` is for sines from the tables of `_sines`. `_FUNCTION_ERROR` is for the
-characteristic function, if its tables are exact.
+characteristic function, without the errors of the tables from which it is computed.
 
 The cosine and the sine of an angle y are computed from t = tan(y / 2), as (1 - t^2) / (1 + t^2) and 2 t / (1 + t^2). A
 relative error e of t changes y by e sin y."""
@@ -189,10 +194,10 @@ class CharacteristicTables(NamedTuple):
     """
 
     logs: np.ndarray
-    """`[row, frequency]`: the log modulus of a single unit with this difference row."""
+    """`[row, frequency]`: the log modulus of the characteristic function of one unit with this difference row."""
     angles: np.ndarray
-    """`[row, frequency]`: the part of the angle that is due to the tilt. Without a tilt, the table is empty: `[row,
-    0]`."""
+    """`[row, frequency]`: for one unit with this difference row, the part of the characteristic function's angle that
+    is due to the tilt. Without a tilt, the table is empty: `[row, 0]`."""
     error: np.floating[Any]
     """Bound on the relative errors of sums over rows of `logs`."""
     angles_error: np.floating[Any]

@@ -37,7 +37,7 @@ _MOST_OF_UNIT = 2**14
 
 
 class Choices(NamedTuple):
-    """The number of all possible choices, and the cost of listing them."""
+    """The number of ways to choose some things from a larger number of things, and the cost of listing them."""
 
     number: int
     cost: Cost
@@ -86,8 +86,8 @@ class Patterns(NamedTuple):
     """
 
     pooled: np.ndarray
-    """`[output, axis]` int64: the statistics `varying` of both systems' outputs, unit by unit. Each value is a number
-    of steps above the smallest value in the unit."""
+    """`[output, axis]` int64: the outputs of both systems, unit by unit, in the statistics of `varying`. Each value is
+    a number of steps above the smallest value in the unit."""
     sizes: np.ndarray
     """`[unit]`: number of outputs per system in this unit."""
     varying: np.ndarray
@@ -102,7 +102,8 @@ class Patterns(NamedTuple):
     """`[axis]` int64: smallest possible sum of the first system over all units, as a sum of the statistics (not in
     steps)."""
     reach: np.ndarray
-    """`[axis]` int64: number of steps from the smallest possible sum over all units to the largest."""
+    """`[axis]` int64: the largest possible sum of the first system over all units minus the smallest (`lowest`), in
+    steps."""
     on_grid: bool
     """How `exchange_distribution` keeps probabilities: for all integers up to the largest sum (True), or only for a
     list of the possible sums (False)."""
@@ -180,8 +181,8 @@ def _ends(pooled: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def exchange_distribution(patterns: Patterns) -> tuple[np.ndarray, np.ndarray, float]:
     """Return the possible sums of the first system and their probabilities under the null hypothesis.
 
-    Returns three results: the sums `[value, axis]` (int64) of the statistics `varying`, their probabilities `[value]`,
-    and a bound on the relative error of a probability.
+    Returns three results: the sums `[value, axis]` (int64) of the statistics that vary within units
+    (`Patterns.varying`), their probabilities `[value]`, and a bound on the relative error of a probability.
 
     >>> patterns = find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2]))
     >>> sums, chances, _ = exchange_distribution(patterns)
@@ -271,9 +272,10 @@ class SampleDistribution(NamedTuple):
     """Log probabilities below this may be inaccurate because of underflow."""
 
     def tail(self, hit: np.ndarray) -> PValue | None:
-        """Return the probability that the sum is one of the marked values; None if it is too small to be accurate.
+        """Return the probability that the sum is one of the marked values, as a `PValue` (p, log10 p, error bound).
 
-        `hit` `[value]` marks at least one value.
+        `hit` `[value]` marks at least one value. Returns None if the log probability is below `least`, because it may
+        then be inaccurate.
 
         >>> sums = sample_distribution(np.array([1, 2, 3, 5]), 2)
         >>> sums.tail(sums.sums >= 6)[0]

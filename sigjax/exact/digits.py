@@ -341,7 +341,7 @@ def _probability(lattice: Lattice, points: _ExtremePoints, bits: int) -> tuple[D
 
 
 def _tilt(lattice: Lattice, points: _ExtremePoints) -> tuple[np.ndarray, np.ndarray]:
-    """Return a tilt `[axis]`, and the likeliest of the points, which is the mean of the sum S under this tilt.
+    """Return a tilt `[axis]`, and the likeliest of the points `[axis]`, which is the mean of the sum S under this tilt.
 
     If the points are not rare, returns the tilt 0 and the middle of the box.
     """
@@ -375,11 +375,12 @@ def _transformed(
 ) -> Decimal:
     """Return the sum over points of count times weight times tilted probability, as a Fourier sum with `bits` bits.
 
-    `counts` `[row, column]` are the counts of the points. A point is a value of K = (S + sum of all rows) / 2, where S
-    is the random-sign sum. K is `low` plus the point's place in the window (`places` `[row]`, `columns` `[column]`).
-    `lengths` are the lengths of the window. The weight of a point is the product over axes of z^(star - place), so the
-    point with the place `star` has the weight 1. `z` `[axis]` is exp(2 theta) under the tilt theta. `odds` are the odds
-    of the sign +, exp(2 theta.v), for each difference row v.
+    A point is a value of K = (S + sum of all rows) / 2, where S is the random-sign sum. Probabilities are computed in a
+    window, a range of K with `lengths` values on its axes, which begins at `low`. The place of a point is its index in
+    the window, `places` `[row]` on the first axis and `columns` `[column]` on the second axis. `counts` `[row, column]`
+    are the counts of the points. `star` is the place of a reference point (usually the likeliest point). The weight of
+    a point is the product over axes of z^(star - place), so the reference point has the weight 1. `z` `[axis]` is exp(2
+    theta) under the tilt theta. `odds` are the odds of the sign +, exp(2 theta.v), for each difference row v.
     """
     chances = [each / (1 + each) for each in odds]
     weight = lattice.multiplicity * np.array([float(each * (1 - each)) for each in chances])
@@ -489,13 +490,13 @@ def _pi(bits: int) -> int:
 def _runs(
     counts: np.ndarray, columns: np.ndarray, z: Decimal, star: int, frequencies: np.ndarray, length: int, bits: int
 ) -> _Complex:
-    """Return the Fourier transform `[row, frequency]` of the weights of each row of points.
+    """Return the Fourier transform `[row, frequency]` of the weighted counts of points, along the second axis.
 
-    `counts` `[row, column]` are the counts of the points, and `columns` their places on the second axis. The weight of
-    a point is its count times z^(star - place).
-
-    The terms of all places from 0 to an end are a geometric series. So the sum over a run of points with equal counts
-    is the difference of two such series.
+    `counts` `[row, column]` are the counts of the points. The place of a point is its index in the window on the second
+    axis, `columns` `[column]`; `star` is the place of a reference point, as in `_transformed`. The weight of a point is
+    z^(star - place). A term of the transform is the count times the weight times a root of unity. For equal counts, the
+    terms from place 0 to some place are a geometric series. So the sum over a run (neighbouring points with equal
+    counts) is the difference of two such series.
     """
     edge = np.zeros((len(counts), counts.shape[1] + 1), int)
     edge[:, :-1] = counts

@@ -46,8 +46,8 @@ _GAIN = 1e-3
 """The search for a tilt ends if a step increases the large-deviation rate (see `plane_tilt`) by less than this. An
 approximate tilt suffices, because every tilt gives correct probabilities."""
 _PULLS = np.geomspace(0.05, 4.0, 24)
-"""Candidates for the parameter u of Chernoff's bound (see `windows`), relative to the best u for a normal
-distribution."""
+"""Candidates for the parameter u > 0 of Chernoff's bound (see `windows`), in multiples of the u that is best for a
+normal distribution."""
 
 
 def log_moment(steps: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
@@ -202,7 +202,7 @@ def tree_null(lattice: Lattice) -> np.ndarray:
 
 
 def tree_cost(lattice: Lattice) -> int:
-    """Return the number of operations in `tree_null`: n log2 n for each product of n coefficients, with padding."""
+    """Return the number of operations in `tree_null`: n log2 n for each product with an FFT of n numbers."""
     return int(_tree_cost_and_error(lattice.rows, lattice.multiplicity)[0]) if len(lattice.rows) else 0
 
 
@@ -254,10 +254,11 @@ def _binomial(count: int) -> np.ndarray:
 
 
 def _tree_cost_and_error(rows: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
-    """Return two sums over the FFT products of `_convolution`: of n log2(n), and of sqrt(n) log2(n).
+    """Return two sums over the products of `_convolution`, where n is how many numbers a product's FFT has.
 
-    A square is computed once, but its factor has errors twice. So the second sum counts the products in the factor
-    twice.
+    The first sum adds up n log2(n), the number of operations. The second sum adds up sqrt(n) log2(n), for the error. A
+    power is computed by squaring: its factor is computed once, but the error of the factor enters the square twice. So
+    the second sum counts the products in the factor twice.
     """
     if len(rows) > 1:
         size = math.prod(_fft_lengths(rows, counts))
@@ -290,22 +291,26 @@ def conjugate_characteristic(
     frequencies: np.ndarray,
     lengths: tuple[int, ...],
 ) -> np.ndarray:
-    """Return the conjugate of the characteristic function E exp(i w.(K - first)), for one or several sums S.
+    """Return the conjugate of the characteristic function E exp(i w.(K - first)), `[..., frequency]`.
 
-    S is the random-sign sum of difference rows, and K = (S + sum of all rows) / 2. The result is `[..., frequency]`. It
-    is the conjugate because the inverse FFT has the opposite sign in its exponent, and probabilities are real.
+    S is the random-sign sum of difference rows, and K = (S + sum of all rows) / 2. The leading axes `...` are for
+    several sums S; for one sum, there are none. The result is the conjugate because the inverse FFT has the opposite
+    sign in its exponent, and probabilities are real.
 
     `rows` are v `[..., row, axis]` (int64), with the counts `multiplicity` `[..., row]` (0 for padding). `half_logits`
     `[..., row]` are theta.v, half of the log odds of the sign of a unit; None means no tilt. `first` `[..., axis]` is
-    the first value of K on the grid. `frequencies` `[axis, frequency]` (float64) are whole numbers of turns per length
-    of the axis. `lengths` are the lengths of the axes.
+    the first value of K on the grid. `lengths` are the numbers of grid points on each axis. `frequencies`
+    `[axis, frequency]` (float64) are whole numbers f: on an axis with L points, the frequency w is 2 pi f / L.
     """
     # Angles are fractions of a turn with the common denominator `whole`. Their numerators are integers, which are
     # reduced exactly.
     whole = math.lcm(*lengths)
 
     def turns(steps: np.ndarray) -> np.ndarray:
-        """Return the angles `[..., frequency]` of `steps` `[..., axis]` of K, in units of 1 / whole of a turn."""
+        """Return the angles w.k `[..., frequency]` for values k of K (`steps` `[..., axis]`).
+
+        The unit of an angle is a turn divided by `whole`, the least common multiple of the lengths.
+        """
         parts = [
             (steps[..., axis] % length).astype(np.float64)[..., None] * (each * float(whole // length))
             for axis, (length, each) in enumerate(zip(lengths, frequencies, strict=True))
@@ -358,7 +363,7 @@ def grid_lengths(lattice: Lattice) -> tuple[int, ...]:
     """Return the lengths of a grid that holds a window of 9 standard deviations on each side, or all values of S.
 
     S is the random-sign sum. A length is a number of grid points, and S differs by 2 between neighbouring points. By
-    Hoeffding's inequality, the probability outside the window is at most 2 exp(-9^2 / 2) = 6e-18 per axis. This holds
+    Hoeffding's inequality, the probability outside the window is at most 2 exp(-9^2 / 2) = 5.2e-18 per axis. This holds
     under any tilt, because each term keeps its range [-v, v].
     """
     return tuple(map(fft_length, grid_values(lattice.reach, lattice.deviation).tolist()))
@@ -440,13 +445,13 @@ def fft_length(values: int) -> int:
 def _significant_frequencies(
     rows: np.ndarray, multiplicity: np.ndarray, half_logits: np.ndarray, lengths: tuple[int, ...]
 ) -> np.ndarray:
-    """Return the frequencies `[axis, frequency]` at which the characteristic function may be not negligible.
+    """Return the frequencies `[axis, frequency]` at which the characteristic function may exceed exp(-`_NEGLIGIBLE`).
 
     Only one half of the spectrum is searched, because the other half is its mirror image. The modulus is at most
     exp(-e), where the exponent e is computed by `sum_exponents`. The square root of e is the 2-norm of a vector over
     rows that is proportional to the sines of the half angles w.v / 2. So its slope (the change per frequency) is
-    bounded. Therefore e is first computed on a coarse grid of frequencies, and then only at frequencies where e may be
-    small.
+    bounded. Therefore e is first computed on a coarse grid of frequencies. Then it is computed at all frequencies near
+    those at which it was small.
     """
     half = lengths[-1] // 2 + 1
     weight = multiplicity / (4.0 * np.cosh(np.minimum(np.abs(half_logits), MOST_HALF_LOGIT)) ** 2)
@@ -469,11 +474,15 @@ def _significant_frequencies(
 def line_frequencies(rows: np.ndarray, weight: np.ndarray, length: int, negligible: float) -> np.ndarray:
     """Return the frequencies `[frequency]` of one axis that are not negligible, in the lower half of the spectrum.
 
-    At these frequencies, the bound on the modulus of the characteristic function is above exp(-negligible). `weight`
-    `[row]` is c_v pi_v (1 - pi_v), if c_v units have the row v and the sign + has the probability pi_v. The search has
-    two steps, as in `_significant_frequencies`. The first step uses only some of the rows, which is valid because each
-    row can only increase the exponent. A frequency is written as a multiple of a stride plus an offset, and this
-    multiple as a sum of two parts. So each step is one matrix product.
+    The modulus of the characteristic function is at most exp(-e), where the exponent e is computed by `sum_exponents`.
+    A frequency is kept if e is below `negligible`. `weight` `[row]` is c_v pi_v (1 - pi_v), if c_v units have the row v
+    and the sign + has the probability pi_v.
+
+    The search has two steps, as in `_significant_frequencies`: first the multiples of a stride, then all frequencies
+    near the multiples that remain. The first step uses only some of the rows. No term of e is negative, so if the sum
+    over some rows is too large, e is too large. In each step, every frequency is the sum of a number from one list and
+    a number from another list: two multiples of the stride, or a multiple and an offset. So `sum_exponents` computes
+    the exponents of all these sums with one matrix product.
     """
     half, every = length // 2 + 1, max(1, int(weight.sum() / _WEIGHT_AT_FIRST))
     some, light = rows[::every], weight[::every]
@@ -496,8 +505,10 @@ def line_frequencies(rows: np.ndarray, weight: np.ndarray, length: int, negligib
 def sum_exponents(rows: np.ndarray, weight: np.ndarray, lengths: tuple[int, ...], frequencies: Any) -> np.ndarray:
     """Return the sum over rows of weight times (1 - cos w.v): exp(-sum) bounds the characteristic function's modulus.
 
-    The result `[first, second]` is for each frequency on the first axis with each frequency on the second axis. Because
-    cos(x + y) = cos x cos y - sin x sin y, it is one matrix product.
+    `rows` `[row, axis]` are the difference rows v. `lengths` are the numbers of grid points on the two axes.
+    `frequencies` are two arrays of whole numbers f; on an axis with L points, the frequency w is 2 pi f / L. The result
+    `[first, second]` is for each number of the first array with each number of the second. Because cos(x + y) = cos x
+    cos y - sin x sin y, it is one matrix product.
     """
     left, right = (
         centred_modulo(np.outer(rows[:, axis] % length, each.astype(np.float64)), length) * (2.0 * math.pi / length)

@@ -1,11 +1,12 @@
-"""The edge of the extreme sums along the second of two axes, for each place (grid value) on the first axis.
+"""The edge of the extreme sums along the second of two axes, for each place (grid index) on the first axis.
 
 The sum S has two axes (numbers), and a point is a value of S. At each place on the first axis, the points on the second
-axis are extreme from some value on. This value is the edge. The points that are not extreme form a convex set, so lines
-give bounds for the edge. Suppose that at some places the exact crossing is known, at which the score equals the
-threshold. Between two neighbouring crossings, the edge is at least the line through both of them. It is at most the
-extended line through the two next crossings on the left, and likewise on the right. At nearly all places, these bounds
-are the same grid point, so no score needs to be computed.
+axis are extreme from some place on. This place is the edge. The points that are not extreme form a convex set, so lines
+give bounds for the edge. A crossing is the position on the second axis, between two places, at which the score equals
+the threshold. Suppose that the crossings are known at some places of the first axis. Between two neighbouring
+crossings, the edge is at least the line through both of them. It is at most the line through the two nearest crossings
+on the left, extended to the right. Likewise, it is at most the line through the two nearest crossings on the right,
+extended to the left. At nearly all places, these bounds give the same grid point, so no score needs to be computed.
 """
 
 from collections.abc import Callable
@@ -21,18 +22,22 @@ DeltaOfPairs = Callable[[np.ndarray], Delta]
 _SCORED_AT_ONCE = 2**15
 """At most this many values of the sum S are scored at a time, so that they stay in the cache."""
 _SPACING = 16
-"""If there are many places on the first axis, edges are searched only at every 16th place (node). Lines through the
-crossings at these places give all or nearly all other edges."""
+"""If the grids of a batch have many places (indices) on the first axis, the edge is searched with scores only at every
+16th place (node). There, the exact position at which the score equals the threshold (the crossing) is found, too. Lines
+through these crossings give all or nearly all other edges."""
 _MOST_SEARCHED = 2**11
-"""If a batch of pairs has at most this many places on the first axis, the edge is searched at every place."""
+"""If the grids of a batch of pairs have at most this many places (indices) on the first axis in total, the edge of the
+extreme sums is searched at every place, without lines."""
 _BRACKET = 2.0**-22
-"""Half-width, in places, of the interval around a crossing (at which the score equals the threshold). The score is
-computed at both ends, to check that it crosses the threshold between them."""
+"""Half-width, in grid steps, of the interval around a crossing (the position at which the score equals the threshold).
+The score is computed at both ends, to check that it crosses the threshold between them."""
 _LINE_ERROR = 2.0**-16
-"""A safe bound on the error, in places, of the lines through crossings (at which the score equals the threshold)."""
+"""A safe bound on the error, in grid steps, of lines through crossings (positions at which the score equals the
+threshold)."""
 _MARGIN = 128.0
-"""Lines are used only at places that are at least this far from values at which the sum S is clipped to a possible
-value."""
+"""Grid points outside the range of possible sums S are scored as if they were at the end of the range. So a crossing
+(the position at which the score equals the threshold) is used for lines only if it is inside this range, and at least
+this far from its ends on the second axis."""
 
 
 def is_extreme(deltas: np.ndarray, thresholds: np.ndarray, *, strict: bool) -> np.ndarray:
@@ -42,18 +47,21 @@ def is_extreme(deltas: np.ndarray, thresholds: np.ndarray, *, strict: bool) -> n
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """The grid of sums S around the mean of each pair, in sheared coordinates; a place is an index on an axis.
+    """The grid of values of the sum S on which edges are searched, with one position for each pair.
 
-    The shear adds a multiple of the first axis to the second axis, so that the two axes are less correlated.
+    The grid has sheared coordinates: a multiple of the first coordinate of S is subtracted from the second, so that the
+    two are less correlated. A place is an index on an axis of the grid.
     """
 
     lengths: tuple[int, ...]
     start: np.ndarray
-    """`[pair, axis]`: the value of S at the first place of each axis; S differs by 2 between neighbouring places."""
+    """`[pair, axis]`: the sheared value of S at index 0 of each axis. It grows by 2 from one index to the next."""
     reach: np.ndarray
-    """`[pair, axis]`: the largest possible value of S before the shear. Larger values are clipped to it."""
+    """`[pair, axis]`: the largest possible absolute value of S on each axis, before the shear. Grid points beyond it
+    are scored as if they were at this value."""
     shear: np.ndarray
-    """`[axis, axis]`: the sum S in sheared coordinates is S @ shear. The shear does not change the first axis."""
+    """`[axis, axis]`: the matrix that turns a sum S into sheared coordinates, S @ shear: it subtracts a multiple of the
+    first coordinate from the second, and may reverse the second. The first coordinate is not changed."""
 
     def axis_values(self, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the values of S on the first axis `[pair, place]`, and the first value on the second axis `[pair, 1]`.
@@ -64,10 +72,11 @@ class Window:
         return low[:, :1] + 2 * np.arange(self.lengths[0]), low[:, 1:]
 
     def unclipped(self, pairs: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Return a mask `[pair, value]` of the values (`first`, `second`) of the sum S that are possible on both axes.
+        """Return a mask `[pair, value]` of the grid points that are possible values of S on both axes.
 
-        The values are in sheared coordinates. Impossible values are clipped to the largest possible value. On the
-        second axis, values within `_MARGIN` of clipped values are excluded, too.
+        `first` and `second` `[pair, value]` are the sheared coordinates of the points. A coordinate is possible if its
+        absolute value before the shear is at most `reach`. On the second axis, this absolute value must be at most
+        `reach` - `_MARGIN`.
         """
         sign = self.shear[1, 1]
         one, other = self.reach[pairs].T[:, :, None]
@@ -77,10 +86,11 @@ class Window:
 def find_edges(
     window: Window, delta_of: DeltaOfPairs, thresholds: np.ndarray, workers: int, *, strict: bool
 ) -> np.ndarray:
-    """Return the edge `[pair, place]`: the first extreme place on the second axis, for each place on the first axis.
+    """Return the edges `[pair, place]`: for each place on the first axis, the first extreme place on the second axis.
 
-    The place is the length of the second axis if no place is extreme. `delta_of` gives the differences of scores, which
-    are extreme if they reach the `thresholds` `[pair]` (or exceed them, if `strict`).
+    A place is a grid index. If no place on the second axis is extreme, the edge is the length of this axis. `delta_of`
+    takes indices of pairs, and returns the function from sums S to differences of scores. A difference is extreme if it
+    is at least the pair's threshold in `thresholds` `[pair]` (or above it, if `strict`).
     """
     batch = max(1, _SCORED_AT_ONCE // window.lengths[0])
     parts = [np.arange(begin, min(begin + batch, len(thresholds))) for begin in range(0, len(thresholds), batch)]
@@ -95,7 +105,10 @@ def _edges(
     strict: bool,  # noqa: FBT001
     pairs: np.ndarray,
 ) -> np.ndarray:
-    """Return the edges `[pair, place]` (see `find_edges`) of the pairs with the indices `pairs`."""
+    """Return the edges `[pair, place]` (see `find_edges`) of the pairs with the indices `pairs`.
+
+    `thresholds` are `[all pairs, 1]`; all other arguments are as in `find_edges`.
+    """
     (width, height), (values, low) = window.lengths, window.axis_values(pairs)
     is_met, delta = partial(is_extreme, thresholds=thresholds[pairs], strict=strict), delta_of(pairs)
     spacing = _SPACING if values.size > _MOST_SEARCHED else 1
@@ -137,17 +150,19 @@ def _edges(
 def _edges_between(
     window: Window, node_places: np.ndarray, crossed: np.ndarray, known: np.ndarray, never: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the edges `[pair, place]` that lines through crossings give, and a mask of edges that remain uncertain.
+    """Return the edges that follow from lines, and a mask of edges that remain uncertain, both `[pair, place]`.
 
-    At a crossing, the score equals the threshold. `crossed` `[pair, node]` are the crossings at the places
-    `node_places` on the first axis. `known` marks crossings that were checked, and `never` nodes without an extreme
-    point. An edge is uncertain if its bounds differ.
+    Nodes are some places on the first axis: `node_places` `[node]`. A node's crossing in `crossed` `[pair, node]` is
+    the position on the second axis at which the score equals the threshold. The lines go through neighbouring
+    crossings, and give a lower and an upper bound of each edge (see the module's text). An edge is uncertain if these
+    bounds differ, or if a crossing was not checked. `known` `[pair, node]` marks crossings that were checked. `never`
+    `[pair, node]` marks nodes at which no point is extreme; between two of them, no edge is uncertain.
     """
     width, height = window.lengths
     places = np.arange(width)
     left = np.minimum(places // _SPACING, len(node_places) - 2)
     slopes, both = np.diff(crossed, axis=1) / np.diff(node_places), known[:, 1:] & known[:, :-1]
-    # Slopes of the lines through the two next crossings on the left, and on the right, if these crossings are known.
+    # Slopes of the lines through the two nearest crossings on the left, and on the right, if these are known.
     before = np.pad(np.where(both, slopes, np.inf)[:, :-1], ((0, 0), (1, 0)), constant_values=np.inf)
     after = np.pad(np.where(both, slopes, -np.inf)[:, 1:], ((0, 0), (0, 1)), constant_values=-np.inf)
     on, short = places - node_places[left], node_places[left + 1] - places

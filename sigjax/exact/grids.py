@@ -2,10 +2,10 @@
 
 If the score is not monotone in each axis, the extreme values of the sum S have no edge, and the geometric series of
 `tails` do not apply. Then the score is evaluated on all points of a grid, which holds the sums within `DEVIATIONS`
-standard deviations. One inverse FFT per pair gives the probabilities of these points from the frequencies that are not
-negligible of the characteristic function (`jnp.fft` on a device). The p-value adds up the probabilities of the extreme
-points. There is no tilt, so probabilities far below 1e-16 are only rounding errors. Their error bounds are larger than
-these probabilities.
+standard deviations. One inverse FFT per pair gives the probabilities of these points (`jnp.fft` on a device). It starts
+from the characteristic function, computed at the frequencies at which it is not negligible. The p-value adds up the
+probabilities of the extreme points. There is no tilt, so probabilities far below 1e-16 are only rounding errors. Their
+error bounds are larger than these probabilities.
 
 **Errors** are worst cases, as in `tails`; u is the unit roundoff. The error of an FFT of n numbers is at most 7 u
 log2(n) times their 2-norm (Higham 2002, theorem 24.2).
@@ -97,7 +97,8 @@ def _extreme_values(
 ) -> np.ndarray:
     """Return a mask `[pair, first, second]` of the extreme grid values of the sum S; only possible values are scored.
 
-    `start` `[pair, axis]` is the first value of the grid. `lengths` are the numbers of values on its axes.
+    `start` `[pair, axis]` is the first value of the grid. `lengths` are the numbers of values on its axes. A difference
+    of scores is extreme if it is at least the pair's threshold in `thresholds` `[pair]` (or above it, if `strict`).
     """
     first, second = (
         start[:, axis, None] + 2 * np.arange(length)
@@ -139,7 +140,8 @@ def _grid_kernel(
 ) -> tuple[Any, Any]:
     """Return the probability `[pair, row]` of the extreme points in each row of the grid, and error bounds `[pair]`.
 
-    An error bound is for the 2-norm of the errors of all probabilities of the grid.
+    A point is a value of the random-sign sum S. An error bound is for the 2-norm of the errors of all probabilities of
+    the grid.
     """
     xp = counts.__array_namespace__()
     re, im, modulus, error = characteristic_functions(

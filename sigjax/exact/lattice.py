@@ -29,10 +29,10 @@ _NO_OVERFLOW = 2**30
 
 @dataclass(frozen=True, eq=False)
 class Lattice:
-    """The distinct differences v of two systems and the numbers c_v of units with each: they define the sum S.
+    """The distinct differences v of two systems, and for each v the number c_v of units.
 
-    The random-sign sum S is the sum over all units of their differences with random signs. Its axes are coordinates of
-    the differences (see `basis`).
+    They define the random-sign sum S: the sum over all units of their differences with random signs. Its axes are
+    coordinates of the differences (see `basis`).
     """
 
     rows: np.ndarray
@@ -223,8 +223,9 @@ def plane_axes(lattice: Lattice, half: np.ndarray) -> tuple[np.ndarray, np.ndarr
 def hull(lattice: Lattice, first: NDArray[np.int64]) -> tuple[np.ndarray, np.ndarray]:
     """Return the lowest and highest value of the sum S on the second axis, for each value `first` on the first axis.
 
-    These are the limits of the convex hull of the possible values of S. The hull is a polygon whose sides are parallel
-    to the rows. Along its upper edge, the rows come in the order of decreasing slope.
+    They are two arrays `[first]`: the limits of the convex hull of the possible values of S. The hull is a polygon
+    whose sides are parallel to the difference rows. Along its upper edge, the rows come in the order of decreasing
+    slope.
     """
     upright = lattice.rows[:, 0] == 0
     sides = (2 * lattice.rows * np.sign(lattice.rows[:, :1]) * lattice.multiplicity[:, None])[~upright]

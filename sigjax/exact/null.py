@@ -58,8 +58,10 @@ _AIMED_WIDTH = 0.6 * BOUNDS_WIDTH
 """The step h, to which differences are rounded, is chosen so that the relative width of the bounds on p is about
 this."""
 _REMAINDER_EXPONENT = math.log(1e4 / BOUNDS_WIDTH) + 8.0
-"""The largest remainder x that the bounds allow for (see the module's text) is chosen so that exp(-x^2 / (2 sum r_i^2))
-= exp(-`_REMAINDER_EXPONENT`). The term 8 allows for Chernoff's bound, which is larger than the probability."""
+"""The bounds allow for a sum R of remainders that is at most x above or below its mean (see the module's text). The
+number x is chosen so that Hoeffding's bound exp(-x^2 / (2 sum r_i^2)) is exp(-`_REMAINDER_EXPONENT`). The r_i are the
+remainders of the differences, after rounding to steps. The term 8 allows for Chernoff's bound, which is larger than the
+probability."""
 DifferenceOfScores = Callable[[np.ndarray], np.ndarray]
 """Function from values `[value]` of the random-sign sum S (of the differences of two systems) to differences of scores
 `[value]`."""
@@ -81,9 +83,10 @@ class TailBounds(NamedTuple):
 
 
 def choose_step(lattice: Lattice, edge: float) -> tuple[float, int]:
-    """Return the coarsest step h with narrow enough bounds on P(S >= edge), and the number of values on its grid.
+    """Return the step h for bounds on P(S >= edge), and the number of points of a grid with this step.
 
-    S is the random-sign sum of the lattice (one axis). Differences will be rounded to multiples of h.
+    S is the random-sign sum of the lattice (one axis). Differences will be rounded to multiples of h. The step is
+    chosen so that the relative width of the bounds is about `_AIMED_WIDTH`.
     """
     steps, multiplicity = lattice.rows[:, 0].astype(np.float64), lattice.multiplicity
     deviation = math.sqrt(float((steps**2) @ multiplicity))
@@ -198,8 +201,8 @@ def extreme_edges(lattice: Lattice, score: DifferenceOfScores, criterion: Extrem
     """Return the smallest extreme value of the sum S, and the smallest value that is more extreme than observed.
 
     S is the random-sign sum of the lattice (one axis), an integer. Its sign is chosen so that larger sums are more
-    extreme. `score` is the difference of scores as a function of S. `criterion` is for one pair. Returns None if the
-    score is not monotone in S.
+    extreme. If there is no such value, the number returned is above the largest sum. `score` is the difference of
+    scores as a function of S. `criterion` is for one pair. Returns None if the score is not monotone in S.
     """
     tolerance, alternative = float(criterion.tolerance[0]), criterion.alternative
     reach = float(lattice.reach[0])
@@ -222,7 +225,11 @@ def extreme_edges(lattice: Lattice, score: DifferenceOfScores, criterion: Extrem
 
 
 def threshold_p(edges: tuple[float, float], tail: Tail, alternative: Alternative, *, mid_p: bool) -> TailBounds:
-    """Return bounds on the p-value, from the `edges` of `extreme_edges` and bounds on tail probabilities (`tail`)."""
+    """Return bounds on the p-value of a pair whose score is monotone in the random-sign sum S.
+
+    `edges` are the results of `extreme_edges`: the smallest extreme sum, and the smallest sum that is more extreme than
+    observed. (The second number is used only for `mid_p`.) `tail` takes an edge, and returns bounds on P(S >= edge).
+    """
     whole = _p_from_edge(edges[0], tail, alternative)
     if not mid_p:
         return whole
@@ -463,9 +470,9 @@ def outcomes_p(delta: np.ndarray, criterion: Extreme, num_signs: int) -> PValue:
 
 
 def bounded_p(bounds: TailBounds) -> PValue:
-    """Return the `PValue` for bounds on p: p is the upper bound, and the last number is the lower bound.
+    """Return the `PValue` for bounds on p: the upper bound, log10 of it, the relative width, and the lower bound.
 
-    Both are rounded outwards.
+    The relative width is (upper - lower) / upper. The lower bound is rounded down, and the upper bound up.
     """
     width = -math.expm1(bounds.log_low - bounds.log_high)
     low, high = round_outwards(math.exp(bounds.log_low), math.exp(bounds.log_high))
@@ -482,10 +489,10 @@ for mid-p) the ties."""
 
 
 def outcome_sets(delta: np.ndarray, criterion: Extreme, *, valid: Any = True, mirrored: Any = True) -> OutcomeSets:
-    """Classify differences of scores `[pair, value]` at values of the random-sign sum S, as masks of sets of values.
+    """Classify differences of scores at values v of the random-sign sum S: return the `OutcomeSets` of each pair.
 
-    `valid` marks the possible values of S. `mirrored` marks the possible values v that also stand for their negative
-    -v.
+    `delta` `[pair, value]` are the differences of scores, and `criterion` defines which of them are extreme. `valid`
+    marks the possible values of S. `mirrored` marks the possible values v that also stand for their negative -v.
     """
     met = criterion.met(delta)
     image = met if criterion.alternative == "two-sided" else criterion.met(-delta)
@@ -497,9 +504,10 @@ def outcome_sets(delta: np.ndarray, criterion: Extreme, *, valid: Any = True, mi
 
 
 def p_value_of_sets(mass: SetProbability, sets: OutcomeSets, num_signs: int) -> PValue | UncertainP:
-    """Return the p-value of a pair, from its sets of outcomes and a function `mass` that computes their probabilities.
+    """Return the p-value of a pair, from its sets of values of the sum S (extreme values, other values, ties).
 
-    `num_signs` is the number of units on which the systems differ.
+    `mass` computes the probability of a set. `num_signs` is the number of units on which the systems differ. Returns
+    `UncertainP` if the last digit of p is uncertain.
     """
     log_p, error = _log_mass(mass, sets)
     return rounded_p_value(round_p_values(log_p, error, np.array([num_signs])), float(log_p[0]), float(error[0]))
@@ -515,9 +523,10 @@ def rounded_p_value(known: np.ndarray, log_p: float, error: float) -> PValue | U
 
 @np.errstate(divide="ignore")  # empty sets
 def _log_mass(mass: SetProbability, sets: OutcomeSets) -> tuple[np.ndarray, np.ndarray]:
-    """Return log p-values `[pair]` and bounds on the relative errors of p, from the `sets` of outcomes.
+    """Return the logarithms of p-values `[pair]` and bounds `[pair]` on the relative errors of p.
 
-    `mass` computes the probability of a set.
+    `sets` are the sets of extreme values of the sum S, of all other values and (for mid-p) of ties. `mass` computes the
+    probability of a set.
     """
     log_p, log_error = mass(*sets["extreme"])
     if (likely := np.asarray(log_p > math.log(0.5))).any():

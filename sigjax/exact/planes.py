@@ -41,21 +41,24 @@ from sigjax.resample.extreme import Extreme
 
 _OUTSIDE_BOX = 30.0
 """The score is evaluated in a box of sums. The box is so large that the probability outside it is below exp(-30) =
-1e-13 times the p-value."""
+9e-14 times the p-value."""
 _LARGEST_FIRST_RATE = 40.0
-"""The first box (of sums at which the score is evaluated) is large enough for p-values above exp(-50). If p is smaller,
-a larger box follows."""
+"""Largest rate for which the first box is made. (A box contains the sums at which the score is evaluated.) The first
+box suffices for p-values above exp(-rate - 10), where rate is the large-deviation rate of the observed sum (about -log
+p), but at most this number. If p is smaller, a larger box follows."""
 _BLOCK = 2**15
 """At most this many points (values of the sum S) are scored or added at a time, so that they stay in the cache."""
 _WINDOW = 41.0
-"""A window (of sums whose probabilities are computed under a tilt) is so large that the probability outside it is below
-exp(-41) = 2e-18 on each side."""
+"""Under a tilt, probabilities are computed in a window of sums around the mean. The probability outside the window is
+at most exp(-41) = 1.6e-18 on each side of each axis."""
 _ACCURACY = 1e-11
-"""If the relative error of the probability of a set of sums is larger than this, another tilt is added."""
+"""If the relative error of the probability of a set of sums is larger than this, it is computed with one more tilt (a
+change of the signs' probabilities that moves the mean, see the module's text)."""
 _MOST_TILTS = 12
 _SEARCHES = 8
 _LARGEST_EXPONENT = 600.0
-"""Largest log weight of a point (a value of the sum S). Larger log weights are replaced by it, because exp might
+"""Largest logarithm of the weight of a point s (a value of the sum S). The weight M(theta) exp(-theta.s) undoes the
+tilt theta, where M(theta) is E exp(theta.S). Larger logarithms are replaced by this number, because exp might
 overflow."""
 _RATE_WITHOUT_TILT = 2.0
 """If the lowest large-deviation rate of an extreme sum (about -log of its probability) is lower than this (p above
@@ -63,9 +66,10 @@ about 0.1), no tilt is needed."""
 
 
 class Plane(NamedTuple):
-    """The points (values of the random-sign sum S, which has two axes) in half of a box around 0.
+    """The points (values of the random-sign sum S, which has two axes) at which the score is evaluated: half of a box.
 
-    `_oriented` makes planes of whole boxes.
+    The box is centred at 0, and S is outside it only with a negligible probability. The half box suffices, because each
+    point of the other half is the negative of a point of this half. (`_oriented` makes planes of whole boxes.)
     """
 
     lattice: Lattice
@@ -76,13 +80,13 @@ class Plane(NamedTuple):
     inside: np.ndarray
     """`[first, second]` bool: whether the point is a possible value of S."""
     log_outside: float
-    """Logarithm of a bound on the probability that S is outside the box."""
+    """Logarithm of a bound on the probability that S is outside the whole box."""
 
 
 class TiltedPlane(NamedTuple):
-    """One tilt of a plane: the probabilities of the points in a window, and error bounds for points inside and outside.
+    """The distribution of the random-sign sum S under one tilt theta, in a window of points, and its error bounds.
 
-    A point is a value s of the random-sign sum S.
+    A point is a value s of S. Some error bounds are for the points of the window, others for all points outside it.
     """
 
     theta: np.ndarray
@@ -92,7 +96,8 @@ class TiltedPlane(NamedTuple):
     """`[first, second]`: the tilted probability P_theta(S = s) for each point s of the window; empty if only Chernoff's
     bound is used."""
     begin: tuple[int, int] = (0, 0)
-    """The index in the window, on each axis, of the first point of the plane; it may be negative."""
+    """On each axis, the index in the window that belongs to the first point of the plane. So the point with index i in
+    the plane has index i + `begin` in the window. It is negative if the plane begins before the window."""
     noise: float = 1.0
     """Bound on the 2-norm of the rounding errors of `probability`."""
     outside: float = 1.0
@@ -100,7 +105,11 @@ class TiltedPlane(NamedTuple):
     to points in the window."""
 
     def overlap(self, block: Sequence[slice]) -> tuple[tuple[slice, ...], np.ndarray]:
-        """Return the part of a block of the plane that is in the window, and the probabilities of its points."""
+        """Return the part of a block that is in the window, and the probabilities `[row, column]` of its points.
+
+        `block` contains a slice of the plane for each axis. The part is returned as slices relative to the start of the
+        block.
+        """
         here: list[slice] = []
         there: list[slice] = []
         for part, begin, length in zip(block, self.begin, self.probability.shape, strict=True):
@@ -135,9 +144,10 @@ def plane_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue | Unce
 
 
 def _make_plane(lattice: Lattice, exponent: float) -> Plane:
-    """Make the points in half of a box around 0; on each side, S is outside with a probability below exp(-exponent).
+    """Return the plane of a box around 0, so large that S is outside it with a negligible probability.
 
-    S is the random-sign sum. The box is never larger than the range of S.
+    S is the random-sign sum. On each side of each axis, the probability outside the box is at most exp(-exponent). The
+    box is never larger than the range of S. The plane contains the points (values of S) in one half of the box.
     """
     reach = lattice.reach
     widest = windows(lattice.rows, lattice.multiplicity, np.zeros(2), exponent).max(axis=1)
@@ -148,7 +158,11 @@ def _make_plane(lattice: Lattice, exponent: float) -> Plane:
 
 
 def _extreme_sets(plane: Plane, delta: Delta, criterion: Extreme) -> OutcomeSets | None:
-    """Return masks of the extreme points of the box, and of the other `OutcomeSets`; None if no point is extreme."""
+    """Return the `OutcomeSets` of the points of the plane, with masks `[first, second]`; None if no point is extreme.
+
+    The sets are the extreme points, all other points and, for mid-p, the ties. `delta` is the difference of scores as a
+    function of the sum S, and `criterion` defines which differences are extreme.
+    """
     height, width = len(plane.first), len(plane.second)
     both, at_all = criterion._replace(alternative="two-sided"), False
     blocks: list[OutcomeSets] = []
@@ -174,7 +188,8 @@ def _extreme_sets(plane: Plane, delta: Delta, criterion: Extreme) -> OutcomeSets
 def _set_probability(plane: Plane, extreme: np.ndarray, mirrored: np.ndarray) -> LogProbability:
     """Return the probability of the points in `extreme` and of the mirror images of the points in `mirrored`.
 
-    The mirror image of a point s (a value of the sum S) is -s. Tilts are added until the error is small.
+    Both are masks `[first, second]` of the plane. The mirror image of a point s (a value of the sum S) is -s. The
+    probability is computed under one tilt; as long as its error bound is too large, another tilt is added.
     """
     counts, lattice = extreme.view(np.int8) + mirrored.view(np.int8), plane.lattice
     if not counts.any():
@@ -213,7 +228,10 @@ def _oriented(plane: Plane, counts: np.ndarray, theta: np.ndarray) -> tuple[Plan
 
 
 def _points_at(plane: Plane, position: Any) -> np.ndarray:
-    """Return the points `[axis, ...]` (values of the sum S) at these positions of the flattened plane."""
+    """Return the points `[axis, ...]` (values of the sum S) of a plane (a grid of points) at these positions.
+
+    A position is an index into the flattened array `[first, second]` of the plane.
+    """
     row, column = np.divmod(position, len(plane.second))
     return np.stack([plane.first[row], plane.second[column]]).astype(np.float64)
 
@@ -244,10 +262,11 @@ def _dominating_point(plane: Plane, extreme_points: np.ndarray) -> tuple[np.ndar
 def _candidates(
     plane: Plane, extreme_points: np.ndarray, mean: np.ndarray, theta: np.ndarray, inverse: np.ndarray
 ) -> np.ndarray:
-    """Return the positions of candidates for the extreme point with the lowest approximate rate.
+    """Return the positions (in the flattened plane) of extreme points that may have the lowest approximate rate.
 
-    The rate is a quadratic function (see `_dominating_point`). In each row of the plane, these are the extreme points
-    nearest to the point with the row's lowest rate.
+    The rate is the large-deviation rate of a point (about -log of its probability). It is approximated by a quadratic
+    function around `mean` (see `_dominating_point`). In each row of the plane (points with the same value on the first
+    axis), the function is lowest at one point of the real line. The candidates are the extreme points nearest to it.
     """
     if not inverse[1, 1] > 0.0:
         return extreme_points
@@ -259,7 +278,7 @@ def _candidates(
 
 
 def _tilted_plane(plane: Plane, theta: np.ndarray) -> TiltedPlane:
-    """Compute the probabilities in a window around the mean of the random-sign sum S under the tilt theta."""
+    """Return the distribution of the random-sign sum S under the tilt theta `[axis]`, in a window around its mean."""
     lattice, half_logits = plane.lattice, plane.lattice.rows @ theta
     mean, total = (lattice.multiplicity * np.tanh(half_logits)) @ lattice.rows, lattice.multiplicity @ lattice.rows
     below, above = windows(lattice.rows, lattice.multiplicity, theta, _WINDOW).T
@@ -320,7 +339,11 @@ def _worst_point(plane: Plane, tilts: Sequence[TiltedPlane], counts: np.ndarray)
 
 
 def _log_error_bounds(plane: Plane, tilts: Sequence[TiltedPlane], block: tuple[slice, slice]) -> np.ndarray:
-    """Return log error bounds `[tilt, row, column]` for the probabilities of the points of a block."""
+    """Return the logarithms `[tilt, row, column]` of error bounds for the probabilities of points, one for each tilt.
+
+    The points are those of a block of the plane (a slice of its rows and a slice of its columns). Each bound is for the
+    error of a point's probability, if this is computed from the point's probability under the tilt.
+    """
     levels = np.stack([_log_weight(plane, tilted, block) for tilted in tilts])
     for level, tilted in zip(levels, tilts, strict=True):
         level[tilted.overlap(block)[0]] += math.log(tilted.noise + tilted.outside)
@@ -328,7 +351,11 @@ def _log_error_bounds(plane: Plane, tilts: Sequence[TiltedPlane], block: tuple[s
 
 
 def _log_weight(plane: Plane, tilted: TiltedPlane, block: tuple[slice, slice]) -> np.ndarray:
-    """Return the log weights log(M(theta) exp(-theta.s)) of the points s of a block; a weight undoes the tilt."""
+    """Return the log weights log M(theta) - theta.s `[row, column]` of the points s of a block.
+
+    A point s is a value of the sum S, and M(theta) is E exp(theta.S). The tilted probability of s, multiplied by its
+    weight, is the probability without a tilt.
+    """
     first, second = plane.first[block[0]], plane.second[block[1]]
     return (tilted.log_moment - tilted.theta[0] * first)[:, None] - tilted.theta[1] * second
 

@@ -51,7 +51,7 @@ from sigjax.run import costs
 from sigjax.run.costs import Cost, gib_of
 
 _SECONDS_BEFORE_BOUNDS = 1.0
-"""If an exact value would take more seconds than this by the table of costs, bounds are allowed instead."""
+"""If an exact value is estimated to take more seconds than this (see `run.costs`), bounds are allowed instead."""
 _BOX_EXPONENT = 80.0
 """With two axes, the cost is estimated for a box of sums that suffices for a p-value near 1e-20. Outside it, the
 probability is below exp(-`_BOX_EXPONENT`) on each side."""
@@ -78,7 +78,7 @@ class Scoring(NamedTuple):
     criterion: Extreme
     """Which differences are extreme."""
     monotone: bool
-    """Whether the score is a ratio of sums, as the tests in `exact.tails` assume."""
+    """Whether the score is a ratio of sums. The tests of `exact.tails` are valid only for such scores."""
 
 
 PairTest = Callable[[Lattice, Scoring], PValue | UncertainP | NotEligible]
@@ -280,10 +280,11 @@ def _by_signs(lattice: Lattice, scoring: Scoring) -> PValue:
 
 
 def _by_characteristic_function(lattice: Lattice, scoring: Scoring) -> PValue | UncertainP:
-    """Return the p-value, computed with characteristic functions on a board with one pair, or else with `planes`.
+    """Return the p-value, computed with characteristic functions.
 
-    With few units on one axis (one statistic differs), sign vectors are counted instead, which is faster. If the last
-    digit is still uncertain, long doubles are tried.
+    If the score is monotone or S has one axis, the pair is tested on a board with only this pair. Otherwise, or if the
+    last digit of p is uncertain, it is tested by `plane_p`. If the last digit is still uncertain, long doubles are
+    tried. With few units on one axis (one statistic differs), sign vectors are counted instead, which is faster.
     """
     ordered = scoring.monotone or lattice.axes == 1
     if lattice.axes == 1 and lattice.num_signs <= _FEW_SIGNS:
@@ -313,9 +314,10 @@ def _on_second_axis(delta: Delta) -> Delta:
 def _by_count(
     count: Callable[[Lattice, int], int | None], lattice: Lattice, scoring: Scoring
 ) -> PValue | UncertainP | NotEligible:
-    """Return the p-value of a monotone score, from the number of sign vectors in the tail.
+    """Return the p-value of a score that is monotone in the sum S, from the number of sign vectors in the tail.
 
-    `count` returns this number from a lattice and the edge, the smallest sum in the tail.
+    `count` returns this number from a lattice and the edge, the smallest sum in the tail. Returns `NotEligible` if the
+    score is not monotone, and `UncertainP` if too many sign vectors are in the tail to count them.
     """
     edges = _edges_of_tail(lattice, scoring)
     if isinstance(edges, NotEligible):
@@ -336,7 +338,10 @@ def _by_count(
 
 
 def _by_tail(lattice: Lattice, scoring: Scoring, tail: Tail) -> PValue | NotEligible:
-    """Return bounds on the p-value of a monotone score, from bounds on tail probabilities (`tail`)."""
+    """Return the `PValue` of bounds on p (see `bounded_p`), for a score that is monotone in the random-sign sum S.
+
+    `tail` takes an edge, and returns bounds on P(S >= edge). Returns `NotEligible` if the score is not monotone.
+    """
     edges = _edges_of_tail(lattice, scoring)
     if isinstance(edges, NotEligible):
         return edges
@@ -344,9 +349,9 @@ def _by_tail(lattice: Lattice, scoring: Scoring, tail: Tail) -> PValue | NotElig
 
 
 def _edges_of_tail(lattice: Lattice, scoring: Scoring) -> tuple[float, float] | NotEligible:
-    """Return the two edges of a monotone score (see `extreme_edges`), or the reason why the score has no edges.
+    """Return the smallest value of the sum S that is extreme, and the smallest that is more extreme than observed.
 
-    An edge is the smallest value of the sum S that is extreme (or more extreme than observed).
+    Both are from `extreme_edges`. Returns `NotEligible` if the score is not monotone in S.
     """
     delta, criterion, _ = scoring
     found = extreme_edges(lattice, lambda sums: delta(sums[None])[0], criterion)

@@ -67,7 +67,8 @@ OUTSIDE = 2.0 * math.exp(-(DEVIATIONS**2) / 2.0)
 """Bound on the probability outside the usual window, for each axis."""
 WIDE = 11.0
 """Half-width, in standard deviations, of a wider window of sums. It is used if the border between extreme and other
-sums is so strongly curved that extreme sums outside the usual window have large weights."""
+sums is so strongly curved that extreme sums outside the usual window have large weights. (A weight undoes the tilt at a
+sum: it multiplies the sum's tilted probability.)"""
 TERMS = 2**18
 """A batch of pairs has at most this many complex numbers in memory at a time."""
 _LEFT_OUT, _LONG_LEFT_OUT = 30.0, 34.0
@@ -78,7 +79,7 @@ _IN_CACHE = 2**14
 
 
 def groups_of_equal(*keys: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield groups of positions at which all `keys` `[position]` are equal."""
+    """Yield groups of positions; within a group, each of the `keys` `[position]` has only one value."""
     order = np.lexsort(keys[::-1])
     stacked = np.stack(keys)[:, order]
     ends = np.flatnonzero((stacked[:, 1:] != stacked[:, :-1]).any(axis=0)) + 1
@@ -86,7 +87,11 @@ def groups_of_equal(*keys: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def size_classes(deviation: np.ndarray) -> np.ndarray:
-    """Return a class number for each standard deviation; similar standard deviations have the same class number."""
+    """Return a class number 0, 1, ... for each standard deviation.
+
+    The number grows by 1 if the standard deviation is multiplied by `_SIZE_RATIO`. So similar standard deviations have
+    the same class number.
+    """
     return np.floor(np.log(deviation / deviation.min()) / math.log(_SIZE_RATIO)).astype(np.int64)
 
 
@@ -95,9 +100,10 @@ def line_tails(
 ) -> Tails:
     """Return P(delta >= threshold), or P(delta > threshold) if `strict`, for pairs with one axis (S is one number).
 
-    S is the sum of a pair's differences with random signs. `delta_of` gives delta, the difference of scores, as a
-    function of S. `thresholds` are `[pair]`. `device` is a platform of JAX, or None for NumPy. `real` is the type of
-    the numbers.
+    The result contains the logarithms of these probabilities `[pair]`, and bounds on their relative errors `[pair]`. S
+    is the sum of a pair's differences with random signs. `delta_of` takes indices of pairs, and returns the function
+    from S to delta, the difference of scores. `thresholds` are `[pair]`. `device` is a platform of JAX, or None for
+    NumPy. `real` is the type of the numbers.
     """
     steps = board.rows[:, 0].astype(np.float64)
     reach = board.counts @ board.rows[:, 0]
@@ -165,7 +171,7 @@ def _line_group(
     device: Any,
     real: Real,
 ) -> Tails:
-    """Return the tail probabilities of `pairs` (indices), which have the same tilt.
+    """Return the tail probabilities (logarithms and error bounds) of `pairs` (indices), which have the same tilt.
 
     For these pairs, `edge` is the smallest extreme value of the sum S, `reach` the largest value, and `deviation` the
     standard deviation, all `[pair]`.
@@ -223,12 +229,13 @@ def _line_group(
 def _untilted(
     summed: np.ndarray, absolute: np.ndarray, counts: np.ndarray, rows: np.ndarray, point: np.ndarray, theta: np.ndarray
 ) -> Tails:
-    """Undo the tilt theta: multiply the tilted sums `summed` `[pair]` by M(theta) exp(-theta.s), where s is `point`.
+    """Undo the tilt theta: turn tilted sums `summed` `[pair]` into logarithms of tail probabilities, and error bounds.
 
-    A tilted sum adds up tilted probabilities of extreme values of the sum S, with weights exp(theta.(s - S)). The
-    points s are `[pair, axis]`, and M(theta) is E exp(theta.S). `absolute` bounds the errors of the tilted sums. A tilt
-    has few bits, so that its product with an integer is exact. Returns the logarithms of the products and bounds on
-    their relative errors.
+    A tilted sum adds up P_theta(S = s) exp(theta.(point - s)) over the extreme values s of the sum S, for a fixed value
+    `point` of S (`[pair, axis]`). Multiplied by M(theta) exp(-theta.point), it is the tail probability, where M(theta)
+    is E exp(theta.S). `absolute` `[pair]` bounds the errors of the tilted sums. Returns the logarithms of the products,
+    and bounds on the relative errors of the products. (A tilt has few bits, so that its product with an integer is
+    exact.)
     """
     moments = log_moments(rows @ theta)
     exact, rest = (counts @ part for part in moments)
@@ -268,8 +275,9 @@ def _one_minus_exponential(tilt: Any, number: np.ndarray, length: int) -> tuple[
     """Return 1 - exp(-2 (tilt + pi i f / length)) for each f in `number`, without cancellation.
 
     Returns three arrays with one element for each f: this number, the same number for the tilt 0, and whether this
-    number is 0. They are computed from 1 - r e^{-2ix} = (1 - r) + r (1 - e^{-2ix}) and 1 - e^{-2ix} = 2 sin x (sin x +
-    i cos x). Because nothing cancels, the relative error is below 48 units of roundoff.
+    number is 0. With r = exp(-2 tilt) and x = pi f / length, the number is 1 - r e^{-2ix} = (1 - r) + r (1 - e^{-2ix}),
+    where 1 - e^{-2ix} = 2 sin x (sin x + i cos x). Because nothing cancels, the relative error is below 48 units of
+    roundoff.
     """
     angle = ((number + length // 2) % length - length // 2) * (pi(type(tilt)) / length)
     sine = np.sin(angle)
@@ -297,7 +305,13 @@ def _line_kernel(
     *,
     half_turn: int,
 ) -> tuple[Any, Any]:
-    """Return the tilted tail probabilities `[pair]` of pairs with one axis, and bounds on their rounding errors."""
+    """Return the tilted tail probabilities of pairs with one axis, and bounds on their rounding errors, both `[pair]`.
+
+    `counts` `[pair, row]` are the numbers of units with each difference row. `first` `[pair]` is the smallest extreme
+    value of K = (S + sum of all rows) / 2. `logs` to `half_angles` are the `tables` of `characteristic_functions`, and
+    `phase_steps` `[frequency]` is as in `Frequencies`. `real` and `imaginary` `[frequency]` are the weights W(f) of the
+    module's text. `sum_error` bounds the relative errors of these weights and of the sum over frequencies.
+    """
     xp = counts.__array_namespace__()
     tables = logs, logs_error, angles, angles_error, half_angles
     re, im, modulus, error = characteristic_functions(xp, counts, first[:, None] * phase_steps, tables, half_turn)
@@ -313,10 +327,11 @@ def run_kernel(
     tables: tuple[Any, ...],
     batch: int,
 ) -> Any:
-    """Run a kernel (a function of arrays) for a batch of pairs, on NumPy or a device.
+    """Run a kernel (a function of arrays) for a batch of pairs, on NumPy or a device, and return its results.
 
-    Its arguments are the arrays `first` `[pair, ...]`, then the `tables` that all pairs share, and the settings
-    `static` by name. On a device, programs are compiled for full batches of `batch` pairs, so the last batch is padded.
+    The kernel is called with the arrays `first` `[pair, ...]`, the `tables` that all pairs share, and the keyword
+    arguments `static`. On a device, programs are compiled for full batches of `batch` pairs, so the last batch is
+    padded.
     """
     if device is None:
         return kernel(*first, *tables, **dict(static))
@@ -338,9 +353,9 @@ def plane_tails(
 ) -> Tails:
     """Return P(delta >= threshold), or P(delta > threshold) if `strict`, for pairs with two axes (S is two numbers).
 
-    S is the sum of a pair's differences with random signs. The arguments are as in `line_tails`. Tails of pairs are NaN
-    if a common grid would be slower than separate tests. The window of sums that are computed has a half-width of
-    `deviations` standard deviations.
+    The arguments and the result (log probabilities and error bounds) are as in `line_tails`. S is the sum of a pair's
+    differences with random signs. The logarithm is NaN for pairs for which a common grid would be slower than separate
+    tests. The window of sums that are computed has a half-width of `deviations` standard deviations.
     """
     found = Tails(np.full(len(board), np.nan, real), np.full(len(board), np.inf))
     unsheared, delta_of_unsheared, squares = board, delta_of, board.rows.astype(np.float64) ** 2
@@ -397,10 +412,12 @@ def _of_subset(delta_of: DeltaOfPairs, group: np.ndarray, pairs: np.ndarray) -> 
 
 
 _LOG_WEIGHTS = 2.0, 3.0, 5.0, 8.0, 15.0, 25.0, 40.0
-"""Candidates for a bound on the log weights of extreme sums near the window; a weight undoes the tilt at a sum.
-`_log_outside` tries them in this order, and uses the first that holds."""
+"""Candidates for a bound on the logarithms of the weights of extreme sums that are just outside the window. (A weight
+undoes the tilt at a sum: it multiplies the sum's tilted probability.) `_log_outside` tries the candidates in this
+order, and uses the first one that it can show to be a bound."""
 _FRAME_RATIO = 1.25
-"""Ratio of the widths of two successive frames, which divide the plane outside the window (see `_log_outside`)."""
+"""`_log_outside` divides the plane outside the window into frames, the areas between two boxes of growing size. The
+outer box of a frame is wider than its inner box by this factor."""
 
 
 def _log_outside(
@@ -414,12 +431,16 @@ def _log_outside(
     """Bound the part of a tilted tail probability that belongs to extreme points s outside the window.
 
     A point is a value of the random-sign sum S, and the window contains the sums that are computed. Returns log bounds
-    `[pair]` on the sum of exp(level - theta.s) P_theta(S = s) over these points; infinity if no bound is known. The
-    plane outside the window is divided into frames around the window. Outer frames have less probability (Hoeffding's
-    inequality) and larger weights. Suppose that in a frame, every point with a weight above some limit is not extreme.
-    Then the limit times the probability of the frame is a bound. To check this, consider the part of a box in which
-    theta.s is below some number. It is a polygon. Scores are ratios of sums, so the points that are not extreme form a
-    convex set. So if no corner of the polygon is extreme, no point in the polygon is extreme.
+    `[pair]` on the sum of exp(level - theta.s) P_theta(S = s) over these points; infinity if no bound is known. `theta`
+    `[pair, axis]` are the tilts. `level` `[pair]` is theta.nearest from `_Grid.tails`. The weight of a point s is
+    exp(level - theta.s).
+
+    The plane outside the window is divided into frames around the window: the areas between two boxes of growing size.
+    Outer frames have less probability (Hoeffding's inequality) and larger weights. Suppose that in a frame, no point
+    with a weight above some limit is extreme. Then the limit times the probability of the frame is a bound for this
+    frame. Points have a weight above the limit if theta.s is below some number. In the outer box of a frame, these
+    points form a polygon. The points that are not extreme form a convex set, because scores are ratios of sums. So if
+    no corner of the polygon is extreme, no point in the polygon is extreme.
     """
     deviation, reach = np.sqrt(board.counts @ board.rows.astype(np.float64) ** 2), board.counts @ np.abs(board.rows)
     mean = (board.counts * np.tanh(theta @ board.rows.T)) @ board.rows
@@ -498,7 +519,8 @@ def _plane_tilts(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Find the approximately likeliest extreme point of each pair, and the tilt under which it is the mean of S.
 
-    A point is a value of S, the random-sign sum of a pair's differences. Returns both as arrays `[pair, axis]`.
+    A point is a value of S, the random-sign sum of a pair's differences. Returns the points and the tilts, both as
+    arrays `[pair, axis]`.
     """
     counts, rows = board.counts.astype(np.float64), board.rows.astype(np.float64)
     reach = counts @ np.abs(rows)
@@ -538,7 +560,7 @@ the number for a normal distribution and windows of 9 standard deviations per ax
 
 
 def _plane_frequencies(board: Board, tilts: np.ndarray, most: np.ndarray, negligible: float) -> Frequencies:
-    """Return the frequencies at which the characteristic functions matter, for a grid that all pairs share.
+    """Return the frequencies at which a characteristic function is not negligible, for a grid that all pairs share.
 
     `tilts` `[pair, axis]` are the tilts of the pairs. `most` `[axis]` is the largest half-width of the pairs' windows.
     Frequencies at which all characteristic functions are below exp(-negligible) are left out.
@@ -591,11 +613,13 @@ class _Grid:
     def tails(
         self, edges: np.ndarray, points: np.ndarray, device: Any, pairs: np.ndarray
     ) -> tuple[Tails, np.ndarray, np.ndarray]:
-        """Return the tail probabilities of `pairs` (indices), which have the same tilt theta.
+        """Return the tail probabilities of `pairs` (indices), which have the same tilt theta, and their tilted sums.
 
         `edges` `[pair, place]` are the edges of `find_edges`, and `points` `[pair, axis]` the pairs' likeliest extreme
-        points (values of the sum S). Let `nearest` be the grid point nearest to a pair's point. Returns three things:
-        the tails, the sums of tilted probabilities with the weights exp(theta.(nearest - s)), and theta.nearest.
+        points (values of the sum S). Let `nearest` be the grid point nearest to a pair's likeliest extreme point. The
+        tilted sum of a pair adds up P_theta(S = s) exp(theta.(nearest - s)) over the extreme values s of the grid.
+        Returns three results: the tail probabilities (logarithms and error bounds), the tilted sums `[pair]`, and
+        theta.nearest `[pair]`.
         """
         frequencies, real, theta = self.frequencies, self.real, self.tilts[pairs[0]]
         characteristic, (width, height) = (
@@ -706,9 +730,11 @@ def _plane_kernel(
     *,
     half_turn: int,
 ) -> tuple[Any, Any]:
-    """Return the tilted tail probabilities of pairs with two axes, as terms `[pair, part]` to add, and error bounds.
+    """Return parts `[pair, part]` whose sums are tilted tail probabilities with two axes, and error bounds `[pair]`.
 
-    The error bounds `[pair]` are for rounding errors of the sums over all parts.
+    A part is the sum of at most `_SUM_BLOCK` terms of a Fourier sum over frequencies. The caller adds the parts. The
+    error bounds are for rounding errors of the whole sum. All arguments are made in `_Grid.tails`: `counts` to `noise`
+    have one row per pair, and all pairs share the other arrays.
     """
     xp, roundoff = counts.__array_namespace__(), unit(counts.dtype)
     tables = logs, logs_error, angles, angles_error, half_angles
@@ -727,13 +753,14 @@ def _plane_kernel(
 
 
 def _transforms(xp: Any, roots: tuple[Any, Any], series: Any, edge: Any, weight: Any) -> tuple[Any, Any]:
-    """Return DFTs along the first axis of the weights beyond the edge, for their even part and for their odd part.
+    """Return the DFT along the first axis of the sums of weights from the edges on, as an even part and an odd part.
 
-    Both are `[pair, frequency, column]`. A column is a frequency on the second axis (real part or imaginary part). Even
-    and odd refer to the middle of the first axis: the even part is the sum of the numbers at two opposite places, the
-    odd part their difference. `series` `[edge, column]` are sums of weights from the edge on, `edge` `[pair, place]`
-    the edges, and `weight` `[pair, place]` the weights at the edges. Terms are added in blocks, so that rounding errors
-    stay small. In NumPy, this also keeps arrays in the cache, and BLAS on one thread.
+    Each part is `[pair, frequency, column]`. A column is the real or the imaginary part at a frequency on the second
+    axis. `series` `[edge, column]` are the sums of weights from an edge to the end of the second axis, if the weight at
+    the edge is 1. `edge` `[pair, place]` are the edges at the places of the first axis, and `weight` `[pair, place]`
+    the weights at the edges. The even part uses the sums of the numbers at two places opposite the middle of the first
+    axis, and the odd part their differences. `roots` are the cosines and the sines of the DFT. Terms are added in
+    blocks, so that rounding errors stay small. In NumPy, this also keeps arrays in the cache, and BLAS on one thread.
     """
     half = edge.shape[1] // 2
     if xp is not np:
@@ -755,7 +782,7 @@ def _transforms(xp: Any, roots: tuple[Any, Any], series: Any, edge: Any, weight:
 def _product(xp: Any, roots: Any, held: Any) -> Any:
     """Return the matrix product `[pair, frequency, column]` of `roots` and `held`, with terms added in blocks.
 
-    It is for a device. `roots` are `[frequency, place]`, and `held` `[pair, place, column]`.
+    `roots` are `[frequency, place]`, and `held` `[pair, place, column]`. NumPy uses loops in `_transforms` instead.
     """
     rest = -roots.shape[1] % _SUM_BLOCK
     roots, held = xp.pad(roots, ((0, 0), (0, rest))), xp.pad(held, ((0, 0), (0, rest), (0, 0)))

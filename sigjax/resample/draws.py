@@ -115,8 +115,8 @@ STREAMS = {
 is for the resamples of tests, "trials" for simulated trials, "orders" for random orders of instances, "labels" for
 permutations of labels, and "vectors" for importance sampling.
 
-Only this file contains first numbers or flipped bits of streams. `row_keys` uses the stream "resamples", as do tests,
-the normal draws of joint levels, and studies without a stream of their own."""
+Only this file contains first numbers or flipped bits of streams. `row_keys` uses the stream "resamples". So do tests,
+studies without a stream of their own, and the normal random numbers for joint confidence levels."""
 
 
 def lane_pair(rows: Array, lane: Array) -> tuple[Array, Array]:
@@ -255,8 +255,8 @@ def swap(rows: Array, draws: Draws, dtype: Any) -> Array:
 def bootstrap(rows: Array, draws: Draws, dtype: Any) -> Array:
     """Return how often each unit is drawn, `[row, padded unit]`, with as many draws as units in each stratum.
 
-    Counts are multinomial. Each draw is `start + floor(word * size / 2**32)`, so the probability of a unit differs from
-    1/size by less than 2**-32.
+    Counts are multinomial. Each draw is start + floor(word * size / 2**32), where `start` and `size` are the first unit
+    and the number of units of the stratum. So the probability of a unit differs from 1/size by less than 2**-32.
     """
     # A count fits into a byte: the probability that a unit is drawn more than 255 times is below 1e-500, and it is 0 if
     # there are at most 255 draws.

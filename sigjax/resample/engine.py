@@ -58,9 +58,9 @@ def stream(
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
     """Run a kernel on all resamples of `run`, tile by tile, and yield the results in order.
 
-    A tile is some consecutive resamples. Each yield is for some tiles: a pair (first resample, results), where each
-    result is an array `[tile, ...]`. `static` and `data` are arguments of the kernel. `size` is how many numbers a
-    resample needs for computing scores.
+    A tile is some consecutive resamples. Each yield is for some tiles: the index of the first resample, and the results
+    of the kernel, each an array `[tile, ...]`. `static` and `data` are arguments of the kernel. `size` is how many
+    numbers a resample needs for computing scores.
 
     If a tile does not fit into the memory of the device, the remaining tiles have half as many rows. For
     `wide_vectors`, see `compiled`.
@@ -90,10 +90,11 @@ def _calls(
     rows_per_tile: int,
     wide_vectors: bool,  # noqa: FBT001
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
-    """Run all tiles, some tiles in each call of the program, with `_num_workers` calls at once; yield as `stream` does.
+    """Run all tiles, some tiles in each call of the program, with `_num_workers` calls at once.
 
     A tile is `rows_per_tile` consecutive resamples. The same program is used for every number of resamples, because it
-    skips tiles that begin after the last resample.
+    skips tiles that begin after the last resample. As in `stream`, each yield is a pair: the index of the first
+    resample of the call, and the results of the kernel, each `[tile, ...]`.
     """
     num_tiles = -(-(run.resamples - run.start) // rows_per_tile)
     workers = 1 if run.stays else _num_workers(run.backend)  # the device has a queue, so one worker suffices
@@ -146,9 +147,10 @@ def tile_rows(projection: Projection, size: int, platform: str) -> int:
 
 
 def _tiles(first: Array, task: Task, *, kernel: TileKernel, rows_per_tile: int, **static: Any) -> tuple[Array, ...]:
-    """Return the results `[tile, ...]` of the tiles that start with the resamples `first` `[tile]`.
+    """Return the results `[tile, ...]` of the kernel for the tiles that start with the resamples `first`.
 
-    A tile is `rows_per_tile` consecutive resamples.
+    `first` is `[tile]`. A tile is `rows_per_tile` consecutive resamples. The results of tiles after the last resample
+    are not computed.
     """
     expect(task.key, (2,), np.uint32)
     xp = first.__array_namespace__()
@@ -183,10 +185,10 @@ def count_swaps(
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Run the permutation test of all pairs on the same swaps, piece by piece.
 
-    A piece is some consecutive resamples. Yields three values for each piece: the index of its first resample; how many
-    of its resamples are at least as extreme as observed, `[pair]` int64; and whether every delta was finite, `[pair]`
-    bool. For `SuccessiveMaxima`, a resample is compared by the largest statistic of the pair and all pairs before it,
-    else by the statistic of the pair.
+    A piece is some consecutive resamples. Yields three values for each piece: the index of its first resample; on how
+    many of its resamples the pair's statistic is at least as extreme as observed, `[pair]` int64; and whether every
+    delta was finite, `[pair]` bool. For `SuccessiveMaxima`, this statistic is the largest one of the pair and all pairs
+    before it.
     """
     count = len(pairs.left)
     blocks = type(pairs)(*tally.in_blocks(pairs, min(count, max(1, _PAIR_STATS // pairs.width))))
@@ -203,7 +205,7 @@ class ScoreSpec(NamedTuple):
     """What is needed to compute the scores of all systems by one metric from the sums of a resample."""
 
     indices: ColumnIndices
-    """For each statistic of each system, the index of its sum among the sums of columns."""
+    """For each statistic of each system, the index of the column with its sum, and a constant to add to this sum."""
     divisors: np.ndarray | None
     """[stat] float64: sums are divided by these before they are scored; None if all statistics are whole numbers."""
     score: Score

@@ -36,7 +36,7 @@ class Extreme(NamedTuple):
         return abs(values) >= abs(observed) - tolerance
 
     def tied(self, values: Array) -> Any:
-        """Whether values `[..., value]` are no more extreme than observed; those that are also `met` are ties."""
+        """Whether values `[..., value]` are at most as extreme as observed; a value is a tie if it is also `met`."""
         observed, tolerance = _along(self.observed, values), _along(self.tolerance, values)
         if self.alternative == "greater":
             return values <= observed + tolerance

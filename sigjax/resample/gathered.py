@@ -37,7 +37,8 @@ _LONG_SORT = 128
 numbers, it is ten times faster.)"""
 
 ScorePieces = Iterator[tuple[int, np.ndarray]]
-"""Iterator that yields pairs: the first resample of a piece, and the scores `[..., row]` (float64) of its resamples."""
+"""Iterator over pieces (some consecutive resamples). For each piece, it yields a pair: the index of the first resample,
+and the scores `[..., row]` (float64) of the resamples."""
 
 
 class Function(NamedTuple):
@@ -91,10 +92,10 @@ def sorts_long(call: Callable[..., Any], num_arrays: int, num_instances: int) ->
 def swap_scores(
     function: Function, sample: Sample, pairs: Sequence[tuple[int, int]], seed: int, resamples: range, shard: range
 ) -> ScorePieces:
-    """Yield scores `[pair, side, row]` of pairs of systems on the same swaps of units, for a shard of the resamples.
+    """Yield the scores of pairs of systems on the same swaps of units, for a shard (a range) of the resamples.
 
-    A row is a resample. `side` is 0 for the first system of the pair, and 1 for the second system. All instances of a
-    unit are swapped together.
+    Each yield is for some resamples (rows): the index of the first resample, and the scores `[pair, side, row]`. `side`
+    is 0 for the first system of the pair, and 1 for the second system. All instances of a unit are swapped together.
     """
     draws = draws_from_strata(sample.strata)
 
@@ -106,11 +107,11 @@ def swap_scores(
 
 
 def outcome_scores(function: Function, sample: Sample, pair: tuple[int, int], differing: np.ndarray) -> ScorePieces:
-    """Yield scores `[side, row]` of two systems on all swaps of the units `differing[1:]`.
+    """Yield the scores of two systems on all swaps of the units `differing[1:]`.
 
     A swap that also swaps `differing[0]` gives the scores of another swap with the two sides exchanged. Each row is one
-    swap; in the first row, no unit is swapped. `side` is 0 for the first system of the pair, and 1 for the second
-    system.
+    swap; in the first row, no unit is swapped. Each yield is for some rows: the index of the first row, and the scores
+    `[side, row]`. `side` is 0 for the first system of the pair, and 1 for the second system.
     """
     outcomes = range(2 ** (len(differing) - 1))
     a, b = sample.columns[list(pair)]
@@ -124,9 +125,10 @@ def outcome_scores(function: Function, sample: Sample, pair: tuple[int, int], di
 
 
 def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range, shard: range) -> ScorePieces:
-    """Yield scores `[system, row]` of all systems on the same bootstrap resamples of units, for a shard of them.
+    """Yield the scores of all systems on the same bootstrap resamples of units, for a shard (a range) of the resamples.
 
-    A row is a resample, and a shard is a range of resamples. If a unit is drawn, all its instances are in the resample.
+    Each yield is for some resamples (rows): the index of the first resample, and the scores `[system, row]`. If a unit
+    is drawn, all its instances are in the resample.
     """
     draws = draws_from_strata(sample.strata)
     one_length = (sample.sizes == sample.sizes[0]).all()
@@ -149,10 +151,12 @@ def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range
 
 
 def _pieces(function: Function, scores: Callable[..., Any], resamples: range, width: int, shard: range) -> ScorePieces:
-    """Yield `scores(rows)` for the resamples of the shard, tile by tile (some consecutive resamples at a time).
+    """Yield the scores of the resamples of the shard, tile by tile (some consecutive resamples at a time).
 
-    The tile size does not depend on the shard. Compiled programs need tiles of one size, so the last tile may have
-    additional rows, whose scores are removed. `width` is the number of weights or gathered instances per row.
+    Each yield is a pair: the index of the first resample of the tile, and the scores `[..., row]` of its resamples
+    (rows). `scores` computes them from the indices of the resamples. `width` is the number of weights or gathered
+    instances per row. The tile size does not depend on the shard. Compiled programs need tiles of one size, so the last
+    tile may have additional rows, whose scores are removed.
     """
     within = max(_TILE_ELEMENTS // width, min(_FEWEST_ROWS, _LARGEST_TILE // width), 1)
     size: int = 2 ** min(within.bit_length() - 1, (len(resamples) - 1).bit_length())

@@ -10,9 +10,9 @@ needs in memory. The tile size depends on the width.
 memory. For one pair of systems, writing and reading them takes longer than the sums.) The sums of several columns are
 stored in one word. Each column has a field of bits in the word. The field is so wide that the sum fits into it, so one
 addition adds up all columns. The last axis of arrays is the row, so that operations are on long vectors. For swaps,
-whole numbers are split into binary digits. For each digit, the units with this digit form a set of bits. The sum of the
-digit over the swapped units is the number of bits that this set and the mask have in common. For the bootstrap, the
-statistics of each drawn unit are looked up in a table.
+whole numbers are split into binary digits. For each digit, the units with a 1 at this digit form a set of bits. The sum
+of the digit over the swapped units is the number of bits that this set and the mask have in common. For the bootstrap,
+the statistics of each drawn unit are looked up in a table.
 
 *Many columns* are multiplied by the weights in one matrix product. It is computed in floating point, or with bytes
 whose products are added up in 32-bit integers.
@@ -117,19 +117,21 @@ def make_fields(lowest: np.ndarray, highest: np.ndarray) -> Fields | None:
 class FusedSwap(NamedTuple):
     """Sums over swapped units, for few columns (statistics of systems), computed from binary digits.
 
-    Each column is split into binary digits. A digit in the fields below is one binary digit of one column.
+    The numbers of each column are split into binary digits. The axis `digit` of the fields below contains every binary
+    digit of every column.
     """
 
     digits: np.ndarray
-    """[step, lane, digit] uint64: a bit for each unit, which is 1 if the digit of the unit's number is 1. A lane
-    contains the bits of two random words for 32 units each. A step is `_UNROLLED` lanes."""
+    """[step, lane, digit] uint64: a bit for each unit, which is 1 if the unit's number in the column has a 1 at this
+    binary digit. A lane contains the bits of two random words for 32 units each. A step is `_UNROLLED` lanes."""
     worth: np.ndarray
-    """[word, digit] uint32 or uint64: the number that is added to the word for a unit whose digit is 1, in two's
-    complement."""
+    """[word, digit] uint32 or uint64: the value of the binary digit (a power of two, negative for the sign), shifted to
+    the field of its column in the word. It is added to the word for each swapped unit with a 1 at this digit."""
     starts: np.ndarray
-    """[word]: the words for sums over no units, to which the numbers of the swapped units are added."""
+    """[word]: the words before any unit is added. Each field then contains minus the lowest possible sum of its
+    column."""
     num_steps: np.ndarray
-    """[] int32: the number of steps. Later steps are only padding."""
+    """[] int32: the number of steps (of `_UNROLLED` lanes) that contain units. Later steps are only padding."""
     fields: Fields
 
     width = _WIDTH
@@ -389,8 +391,8 @@ class NestedDraws(NamedTuple):
 
     draws: Draws
     first: np.ndarray
-    """[unit] uint64: the first output of the unit. For units that are only padding, this is the first output that is
-    only padding."""
+    """[unit] uint64: the index of the unit's first output. For units that are only padding, it is the index of the
+    first output that is only padding."""
     sizes: np.ndarray
     """[unit] uint64: the number of outputs of the unit."""
     slots: np.ndarray
@@ -401,7 +403,8 @@ class NestedDraws(NamedTuple):
     def lanes(self) -> int:
         """The number of pairs of random words per drawn unit.
 
-        One word chooses the unit, and one word per slot chooses an output.
+        One word chooses the unit. One word chooses an output in each draw from the unit; there are as many draws as the
+        largest unit has outputs.
         """
         return len(self.slots) // 2 + 1
 
@@ -492,10 +495,10 @@ class Choice(NamedTuple):
 
     @property
     def width(self) -> int:
-        """An eighth of the number of random words of a resample, as the number of values that it needs in memory.
+        """The number of values in memory per resample, from which the tile size follows: an eighth of the random words.
 
-        A resample does not need memory for all its words, because units are visited one after another. So tiles may
-        have more resamples.
+        A resample does not need memory for all its random words at once, because units are visited one after another.
+        With a smaller width, tiles have more resamples.
         """
         return -(-self.left.size // 8)
 
@@ -528,11 +531,12 @@ def choice(size: int, values: np.ndarray) -> Choice:
 
 
 def _choose(needed: Array, random: Array, pool: Array) -> tuple[Array, Array]:
-    """Choose outputs of units at random, one after another, until `needed` `[row, unit]` outputs of a unit are chosen.
+    """Choose `needed` `[row, unit]` outputs of each unit at random, for each resample (row).
 
-    Slot k is the visit of the k-th output of every unit, and a row is a resample. `pool` `[slot, unit]` is the number
-    of outputs left to choose from; `random` `[slot, row, unit]` are random words. Returns how many outputs are still
-    needed at the end `[row, unit]`, and masks of the chosen outputs `[slot, row, unit]`.
+    The outputs of a unit are visited one after another, and each is chosen or not; slot k is the k-th output of every
+    unit. `pool` `[slot, unit]` is how many outputs were not visited before this slot. `random` `[slot, row, unit]` are
+    random words. Returns how many outputs are still needed at the end `[row, unit]`, and masks of the chosen outputs
+    `[slot, row, unit]`.
     """
 
     def step(needed: Array, of_slot: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -552,16 +556,16 @@ Matrix = Floats | ByteColumns
 
 
 class ColumnIndices(NamedTuple):
-    """For each statistic of each system, the index of the column whose sum contains it, and what must be added."""
+    """For each statistic of each system, the column with its sum, and a constant to add to the column's sum."""
 
     column: np.ndarray
-    """[system, stat] int32: the index of the column."""
+    """[system, stat] int32: the index of the column whose sum gives the sum of the statistic."""
     offset: np.ndarray
-    """[system, stat] float64: the number that must be added to the column's sum."""
+    """[system, stat] float64: the constant that is added to the column's sum to give the sum of the statistic."""
 
     @classmethod
     def of(cls, column: np.ndarray) -> "ColumnIndices":
-        """Make `ColumnIndices` of the indices `[system, stat]`, with offsets of 0."""
+        """Make `ColumnIndices` from the indices of columns `[system, stat]`, with 0 as all constants to add."""
         return cls(column, np.zeros(column.shape))
 
 
@@ -601,11 +605,11 @@ class CrossedProduct(NamedTuple):
     """Sums over outputs that are exchanged within units, computed by a matrix product."""
 
     left: np.ndarray
-    """[slot, unit]: the number of outputs of each unit that are left before the k-th output is visited
-    (`outputs_left`)."""
+    """[slot, unit]: how many outputs of the unit were not visited before its k-th output, for slot k (`outputs_left`).
+    The outputs are visited one after another, to choose those that are exchanged."""
     matrix: Matrix
-    """The statistics of all outputs. The first axis is slots and units together: the first output of every unit, then
-    the second output of every unit, and so on."""
+    """The statistics of all outputs. Its axis of outputs contains the first output of every unit, then the second
+    output of every unit, and so on."""
 
     @property
     def width(self) -> int:
@@ -663,7 +667,7 @@ def swap_projection(
 ) -> FusedSwap | SwapProduct:
     """Return the fastest projection (sums over swapped units) of columns `[column, unit]` (int64).
 
-    It is fastest in NumPy or, if `compiled`, in JAX. A column is one statistic of one system.
+    It is the fastest in JAX if `compiled`, else in NumPy. A column is one statistic of one system.
     """
     if (fused := fused_swap(columns, compiled=compiled)) is not None:
         return fused
@@ -675,8 +679,8 @@ def draws_projection(
 ) -> FusedDraws | DrawsProduct:
     """Return the fastest projection (sums over drawn units) of columns `[column, unit]` (int64).
 
-    It is fastest in NumPy or, if `compiled`, in JAX. In NumPy, `FusedDraws` would write and read memory for every step
-    of every word, so a product of counts is faster (measured).
+    It is the fastest in JAX if `compiled`, else in NumPy. In NumPy, a matrix product with the counts of drawn units is
+    faster (measured), because `FusedDraws` would write and read memory for every step of every word.
     """
     if compiled and (fused := fused_draws(columns, draws)) is not None:
         return fused
@@ -702,7 +706,11 @@ def crossed_projection(
 def nested_projection(
     columns: np.ndarray, draws: Draws, sizes: np.ndarray, *, compiled: bool, most_bytes: int = 0
 ) -> DrawsProduct:
-    """Make a projection of columns `[column, output]` (int64) for nested draws; units have `sizes` `[unit]` outputs."""
+    """Make a projection (sums over nested draws) of columns `[column, output]` (int64).
+
+    Nested draws choose units, then outputs of each drawn unit. `draws` choose the units, which have `sizes` `[unit]`
+    outputs.
+    """
     count, most = len(sizes), len(sizes) * int(sizes.max())
     drawn = nested_draws(draws, sizes, padded_units(count) if compiled else count)
     width = padded_units(len(drawn.draws.size) * len(drawn.slots) + 1)  # with at least one padding output
@@ -710,13 +718,13 @@ def nested_projection(
 
 
 def _mask_matrix(columns: np.ndarray, most_bytes: int, padded: int) -> Matrix:
-    """Return the matrix of `columns` for products with masks (0 or 1) of `padded` units or outputs per resample."""
+    """Return the matrix of `columns` for products with masks (0 or 1), with `padded` units or outputs after padding."""
     in_bytes = bytes_of(columns, most_bytes, largest=1, padded=padded)
     return in_bytes or floats_of(columns, int(np.abs(columns).sum(axis=1).max()), padded)
 
 
 def _count_matrix(columns: np.ndarray, most_bytes: int, padded: int, *, most: int) -> Matrix:
-    """Return the matrix of `columns` for products with counts of `padded` units or outputs per resample.
+    """Return the matrix of `columns` for products with counts, with `padded` units or outputs after padding.
 
     The counts of a resample add up to at most `most`.
     """

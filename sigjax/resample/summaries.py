@@ -52,11 +52,11 @@ def filled(value: Array, *, rows: int, places: int) -> Array:
 
 
 def placed(values: Array, piece: Array, start: Array, count: Array) -> tuple[Array, Array]:
-    """Write a piece of replicates into the array `values` of all replicates `[row, place]`, at the place `start`.
+    """Write a piece of replicates into the array `values` of all replicates `[row, place]`, from the place `start` on.
 
-    Places (resamples) from `count` on become NaN. Returns the array, and for each row, whether all its numbers in the
-    piece are finite. Pieces and the array have powers of two as numbers of places, so no piece extends beyond the end
-    of the array.
+    A row is a system, and a place is a resample. Places from `count` on become NaN. Returns the array, and a mask
+    `[row]`: whether all replicates of the row in this piece are finite. The number of places is a power of two, both in
+    a piece and in the array, so no piece extends beyond the end of the array.
     """
     xp, piece = values.__array_namespace__(), piece[:, : values.shape[1]]
     is_there = start + xp.arange(piece.shape[1]) < count
@@ -65,10 +65,11 @@ def placed(values: Array, piece: Array, start: Array, count: Array) -> tuple[Arr
 
 
 def target_replicates(values: Array, members: Array) -> Array:
-    """Return the replicates `[target, place]` of targets, given by `members` `[target, 2]`.
+    """Return the replicates `[target, place]` of targets.
 
-    A target is the difference of two rows of `values` `[row, place]` (systems), or a single row, if the second index is
-    the number of rows. A place is a resample.
+    A target is the difference of two systems, or a single system. `values` `[row, place]` are the replicates of the
+    systems (rows) on the resamples (places). `members` `[target, 2]` are the indices of a target's two rows. For a
+    single system, the second index is the number of rows.
     """
     expect(values, (None, None), np.float64)
     expect(members, (None, 2), np.int32)
@@ -131,10 +132,10 @@ def doubled_mid_ranks(values: Array, members: Array, low: Array, high: Array) ->
 def order_statistics(values: Array, members: Array, ranks: Array) -> tuple[Array, Array]:
     """Return the replicates with these `ranks` (from 0), and the replicates with the next ranks.
 
-    All three arrays are `[block, target, rank]`. A target is a pair of rows (systems) whose replicates are subtracted,
-    or a single row. The search keeps a lower and an upper bound of each wanted value. Each pass chooses seven pivots
-    between these bounds, and counts the replicates up to each pivot. So an eighth of the range is left. The passes end
-    when both bounds are equal.
+    `ranks` and both results are `[block, target, rank]`. A target is a pair of rows (systems) whose replicates are
+    subtracted, or a single row. The search keeps a lower and an upper bound of each replicate that is searched for.
+    Each pass chooses seven pivots between these bounds, and counts the replicates up to each pivot. So an eighth of the
+    range is left. The passes end when both bounds are equal.
     """
 
     def of_block(block: tuple[Array, ...]) -> tuple[Array, Array]:
@@ -145,14 +146,19 @@ def order_statistics(values: Array, members: Array, ranks: Array) -> tuple[Array
 
 
 def _order_statistics(rows: Array, ranks: Array) -> tuple[Array, Array]:
-    """Return `order_statistics` of one block whose replicates are given as whole numbers `[target, place]`.
+    """Return `order_statistics` of one block, as two arrays `[target, rank]`, for replicates coded as integers.
 
-    Whole numbers are used because a device may replace tiny floats by 0, and because floats have two zeros (0 and -0).
+    `rows` `[target, place]` are the codes (uint64): integers in the same order as the replicates (floats). A place is a
+    resample. Integers are used because a device may replace tiny floats by 0, and because floats have two zeros (0 and
+    -0).
     """
     xp, one = rows.__array_namespace__(), np.uint64(1)
 
     def each(function: Callable[[Array], Array], limits: Array) -> Array:
-        """Apply a function to the limits `[target, 1]` of each rank, and stack the results as `[target, rank]`."""
+        """Call the function for one rank after another, and return its results as `[target, rank]`.
+
+        For each rank, its argument is a column `[target, 1]` of `limits` `[target, rank]`.
+        """
         return xp.stack([function(of_rank[:, None]) for of_rank in limits.T], axis=1)
 
     def up_to(limit: Array) -> Array:
@@ -165,7 +171,11 @@ def _order_statistics(rows: Array, ranks: Array) -> tuple[Array, Array]:
         return xp.max(xp.where(rows <= limit, rows, np.uint64(0)), axis=1)
 
     def narrowed(state: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Do one pass: the wanted value is above `low` and at most `high`, and these bounds are narrowed."""
+        """Do one pass: narrow the bounds of each order statistic, which is above `low` and at most `high`.
+
+        `state` contains four arrays `[target, rank]`: `low` and `high`, and the smallest and the largest replicate
+        between them before the last pass. Returns the new state.
+        """
         low, high, *_ = state
         least, largest = each(next_above, low), each(last_up_to, high)
         step = xp.maximum((high - low) // np.uint64(_PIVOTS + 1), one)
@@ -189,7 +199,7 @@ def largest_deviations(values: Array, members: Array, observed: Array, errors: A
     """Return the largest distance of any target from its observed value, for each resample `[place]`.
 
     A target is a pair of systems whose replicates are subtracted, or a single system. Distances are in standard errors
-    (`errors`). Targets with a standard error of 0 are left out.
+    (`errors`). Targets with a standard error of 0 are left out. The arguments except `values` are in blocks of targets.
     """
     xp = values.__array_namespace__()
 

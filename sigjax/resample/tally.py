@@ -62,7 +62,7 @@ class Pairs(NamedTuple):
         return self.left.shape[-1]
 
     def start(self, sums: Array) -> Any:
-        """Return the state before the first block of pairs; this test needs no state."""
+        """Return what is carried into the first block of pairs: here nothing, an empty tuple."""
         del sums
         return ()
 
@@ -71,15 +71,18 @@ class Pairs(NamedTuple):
         return swapped_deltas(sums, self, divisors, score)
 
     def hits(self, deltas: Array, alternative: Alternative, carried: Any) -> tuple[Array, Any]:
-        """Return which `deltas` `[pair, row]` are at least as extreme as observed, and the state for the next block."""
+        """Return a mask `[pair, row]` of `deltas` that are at least as extreme as observed, and the same `carried`.
+
+        `carried` is what a test carries from one block of pairs to the next: here nothing, an empty tuple.
+        """
         return Extreme(self.delta, self.tolerance, alternative).met(deltas), carried
 
 
 class StudentizedPairs(NamedTuple):
     """What the studentized swap test needs for each pair of systems (a, b).
 
-    The test compares z, delta divided by its standard error. S and D are the sums and differences of the two systems'
-    statistics, see the text of the module.
+    The test compares z, delta divided by its standard error. On each unit, S_j is the sum a + b of the two systems'
+    statistic j, and D_k the difference a - b of their statistic k; see the text of the module.
     """
 
     left: np.ndarray
@@ -100,15 +103,20 @@ class StudentizedPairs(NamedTuple):
     """[pair, stat] float64: the lower limit of a sum of the statistic: 0 if the statistic is never negative, else minus
     infinity."""
     product_scales: np.ndarray
-    """[pair, stat] float64: the power of two by which each statistic is divided in products."""
+    """[pair, stat] float64: before products are computed, each statistic is divided by this power of two (and
+    rounded)."""
     columns: np.ndarray
-    """[pair, stat * stat]: the index of the column with the product S_j D_k of two statistics j and k."""
+    """[pair, stat * stat]: the index of the column with the product S_j D_k, for all statistics j and k. (S_j is the
+    sum of the two systems' statistic j on a unit, D_k the difference of their statistic k.)"""
     crossed: np.ndarray
-    """[pair, stat, stat] float64: the observed sum of S_j D_k, after division by `product_scales`."""
+    """[pair, stat, stat] float64: the sum of S_j D_k over the units, as observed. (S_j is the sum of the two systems'
+    statistic j on a unit, D_k the difference of their statistic k, both divided by `product_scales`.)"""
     of_sums: np.ndarray
-    """[pair, stat, stat] float64: the sum of S_j S_k, after division by `product_scales`."""
+    """[pair, stat, stat] float64: the sum of S_j S_k over the units. (S_j is the sum of the two systems' statistic j on
+    a unit, divided by `product_scales`.)"""
     of_differences: np.ndarray
-    """[pair, stat, stat] float64: the sum of D_j D_k, after division by `product_scales`."""
+    """[pair, stat, stat] float64: the sum of D_j D_k over the units. (D_j is the difference of the two systems'
+    statistic j on a unit, divided by `product_scales`.)"""
     num_units: np.ndarray
     """[pair] float64: the number of resampled units."""
 
@@ -147,14 +155,19 @@ class SuccessiveMaxima(NamedTuple):
     width, statistics = Pairs.width, Pairs.statistics
 
     def start(self, sums: Array) -> Any:
-        """Return the largest statistic before the first pair: minus infinity, `[row]`.
+        """Return what is carried into the first block of pairs: the largest statistic so far, `[row]`.
 
-        It is computed from the sums, so that JAX places it on the same devices.
+        It is minus infinity. It is computed from the sums, so that JAX places it on the same devices.
         """
         return sums.__array_namespace__().minimum(sums[0], -np.inf)
 
     def hits(self, deltas: Array, alternative: Alternative, carried: Any) -> tuple[Array, Any]:
-        """Return whether the largest statistic up to each pair is extreme, `[pair, row]`, and the largest so far."""
+        """Return a mask `[pair, row]` of extreme resamples, and the largest statistic so far, `[row]`.
+
+        On a resample (row), the largest statistic of the pair and all pairs before it is compared with the pair's
+        observed statistic. `carried` `[row]` is the largest statistic of the pairs in earlier blocks. The second result
+        includes the pairs of this block.
+        """
         steps = size(deltas, alternative) * self.scale[:, None]
         maxima = deltas.__array_namespace__().maximum(running_maximum(steps), carried)
         return Extreme(self.observed, self.tolerance, "greater").met(maxima), maxima[-1]
@@ -178,12 +191,13 @@ def swap_exceed(
     score: Score,
     alternative: Alternative,
 ) -> tuple[Array, Array]:
-    """Count the swaps at least as extreme as observed: by delta, or by the largest statistic (successive maxima).
+    """Count the swaps on which a pair's statistic is at least as extreme as observed.
 
-    `sums` `[column, row]` (float64) come from a projection. `valid` `[row]` is false for rows that are only padding.
-    The fields of `pairs` are in blocks, `[block, pair, ...]`. The score's argument is an array of sums `[..., stat]`,
-    divided by `divisors` `[stat]`. For successive maxima, the largest statistic so far is kept from block to block.
-    Returns two arrays `[block, pair]`: the counts (int64), and whether every delta was finite.
+    The statistic is delta (for `Pairs`), z (for `StudentizedPairs`), or the largest statistic of the pair and all pairs
+    before it (for `SuccessiveMaxima`). `sums` `[column, row]` (float64) come from a projection. `valid` `[row]` is
+    false for rows that are only padding. The fields of `pairs` are in blocks, `[block, pair, ...]`. The score's
+    argument is an array of sums `[..., stat]`, divided by `divisors` `[stat]`. Returns two arrays `[block, pair]`: the
+    counts (int64), and whether every delta was finite.
     """
     expect(sums, (None, len(valid)), np.float64)
     expect(valid, (None,), bool)
@@ -205,7 +219,10 @@ def swapped_deltas(sums: Array, pairs: Pairs | SuccessiveMaxima, divisors: Array
 
 
 def _swapped_totals(sums: Array, pairs: Pairs | SuccessiveMaxima | StudentizedPairs) -> tuple[Array, Array]:
-    """Return the swapped sums a* and b* of each pair, as two arrays `[pair, row, stat]`."""
+    """Return the sums of both systems of each pair after the swaps, as two arrays `[pair, row, stat]` for a and b.
+
+    `sums` `[column, row]` are the sums over the swapped units of each resample (row).
+    """
     shifts = [sums[left] - sums[right] for left, right in zip(pairs.left.T, pairs.right.T, strict=True)]
     swapped_a = stack_last([total[:, None] - shift for total, shift in zip(pairs.totals_a.T, shifts, strict=True)])
     swapped_b = stack_last([total[:, None] + shift for total, shift in zip(pairs.totals_b.T, shifts, strict=True)])
@@ -270,7 +287,11 @@ def in_blocks(columns: tuple[np.ndarray, ...], size: int) -> tuple[np.ndarray, .
 
 
 def replicate_scores(sums: Array, indices: ColumnIndices, divisors: Array | None, *, score: Score) -> Array:
-    """Return the score `[system, row]` (float64) of every system on every resample, from sums `[column, row]`."""
+    """Return the score `[system, row]` (float64) of every system on every resample (row), from sums `[column, row]`.
+
+    `indices` say which column contains the sum of each statistic of each system. Sums of statistics are divided by
+    `divisors` `[stat]` before they are scored; None means that all divisors are 1.
+    """
     expect(sums, (None, None), float)
     expect(indices.column, (None, None), np.int32)
     expect(indices.offset, indices.column.shape, np.float64)

@@ -222,11 +222,11 @@ _STEP = 2.0**-20
 _LARGEST_SUM = 2**53
 """Sums of resamples (in steps) are below this limit, so that float64 represents them exactly."""
 _MOST_DRAWS = 32
-"""The bound on sums assumes that a bootstrap resample contains no unit more often than this. (The probability of more
-is 1e-30.)"""
+"""The bound on sums assumes that a bootstrap resample contains no unit more often than this. (For ten million units,
+the probability that it contains any unit more often is below 1e-30.)"""
 _FEWEST_STEPS = 2.0**16
-"""If sums of whole numbers exceed `_LARGEST_SUM`, larger steps are used. Then the differences between two systems (root
-mean square) must be at least this many steps."""
+"""If sums of whole numbers exceed `_LARGEST_SUM`, the numbers are rounded to steps above 1. Then the differences
+between two systems (their root mean square) must be at least this many steps."""
 _WORST_ERROR = 1e-7
 """If the relative rounding error of a statistic may exceed this, `make_units` raises an error, because rounding could
 hide differences between systems."""
