@@ -72,7 +72,7 @@ class SamplePlan:
 
 @dataclass(frozen=True, eq=False)
 class ColumnsProblem(Problem):
-    """A problem with a metric that is not a function of sums."""
+    """The problem of a metric that takes whole columns of numbers, and is not a function of sums."""
 
     units: Sample
     metric: SampleMetric

@@ -113,7 +113,7 @@ class Hypotheses:
         return a, b
 
     def observed(self, pairs: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return the deltas of some pairs `[pair, 2]` and their tolerances, as two arrays `[pair]`.
+        """Return the deltas of some pairs (a, b), `[pair, 2]`, and their tolerances, as two arrays `[pair]`.
 
         The delta of a resample is a tie if it differs from the observed delta by at most the tolerance. If b is the
         number of systems, there is no second system: the arrays then have the score of a, and its tolerance.
@@ -309,8 +309,10 @@ class SumsProblem(Problem):
     def equivalent_pairs(self) -> EquivalentPairs:
         """The pairs, in groups that have the same test.
 
-        If whole units are swapped, and two counts of units decide the test, pairs with the same counts are a group (see
-        `deduplicate`). Otherwise every pair is a group of its own.
+        Suppose whole units are swapped, and systems differ in one statistic with two values. Then two counts decide the
+        test: the units on which only the first system has the higher value, and the units on which only the second
+        system has it. Pairs with the same two counts are a group (`deduplicate` has the exact conditions). Otherwise
+        every pair is a group of its own.
         """
         counted = self.equal_count_pairs if self.exchanges == "units" else None
         return EquivalentPairs.apart(len(self.hypotheses.members)) if counted is None else counted
@@ -597,25 +599,25 @@ def scores_at(problem: SumsProblem, stat: int, sums: np.ndarray) -> np.ndarray:
 
 
 AUTO_BUDGET = 10.0
-"""Nominal seconds that method="auto" may spend on the exact tests of an evaluation."""
+"""Nominal seconds (of NumPy on one slow core) that method="auto" may spend on the exact tests of an evaluation."""
 EXACT_BUDGET = 600.0
-"""Nominal seconds for an exact method that the user chose."""
+"""Nominal seconds (of NumPy on one slow core) for an exact method that the user chose."""
 _FEW_COLUMNS = 6
 """Up to this many columns (statistics of systems) are added up while swap masks are drawn, which takes less time."""
 
 
 def exact_budget(settings: Settings) -> float:
-    """Nominal seconds that the exact tests of an evaluation may take."""
+    """Nominal seconds (of NumPy on one slow core) that the exact tests of an evaluation may take."""
     if settings.budget is not None:
         return settings.budget
     return EXACT_BUDGET if settings.method in ("exact", "dp", "tree") else AUTO_BUDGET
 
 
 def free_seconds(settings: Settings) -> float:
-    """An exact test that takes at most this many nominal seconds does not count against the budget.
+    """The largest cost, in nominal seconds, of an exact test that does not count against the budget.
 
-    The limit is the time that sampling would take. It is 0 if the user chose a method, a budget, or automatic
-    resamples.
+    It is the time that sampling would take. It is 0 if the user chose a method, a budget, or automatic resamples.
+    Nominal seconds are the time of NumPy on one slow core.
     """
     limited = settings.method != "auto" or settings.budget is not None or settings.resamples == "auto"
     return 0.0 if limited else (SAMPLED_PAIR * settings.fixed_resamples).seconds
