@@ -197,7 +197,7 @@ def differing(first: Array, second: Array, width: Array) -> Array:
     rows = 2 if len(first) % 2 == 0 else 1
 
     def of_columns(words: Array) -> Array:
-        """Return the counts for some rows of the second array, given as words `[group, word, row]`."""
+        """Return the counts `[first, row]` for one block of rows of `second`, given as words `[group, word, row]`."""
 
         def of_rows(own: Array) -> Array:
             def add(found: Array, group: tuple[Array, Array]) -> tuple[Array, tuple[()]]:
