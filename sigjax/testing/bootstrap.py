@@ -277,7 +277,7 @@ def _uncertainty(
 
 
 def exact_bootstrap_tests(problem: SumsProblem, plan: BootstrapPlan) -> Columns:
-    """Return the columns of the bootstrap tests of all pairs, as with infinitely many resamples.
+    """Return the result columns of the bootstrap tests of all pairs, as with infinitely many resamples.
 
     If no resample at all is as extreme (p = 0), a pair gets no p-value here, and is sampled later.
     """

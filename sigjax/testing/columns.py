@@ -132,7 +132,7 @@ def planned(problem: ColumnsProblem, *, draws: bool) -> SamplePlan:
 
 
 def exact_permutation(problem: ColumnsProblem, context: Context) -> Columns:
-    """The columns of the exact tests of all pairs; each reason also says what a swap exchanges."""
+    """The result columns of the exact tests of all pairs; each reason also says what a swap exchanges."""
     exchanged, sampled = what_is_exchanged(problem.metric), problem.plan.sampled
     p_values, reasons = list[PValue](), list[str]()
     with context.progress_bar("exact tests", len(problem.hypotheses.pairs)) as advance:

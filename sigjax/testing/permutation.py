@@ -72,7 +72,7 @@ _TOO_SMALL = "the p-value is too small for sums of probabilities"
 
 
 def exact_permutation(problem: SumsProblem, context: Context) -> Columns:
-    """The columns of the exact tests of all pairs; for a pair without an exact test, the reason explains why."""
+    """The result columns of the exact tests of all pairs; for a pair without an exact test, a reason explains why."""
     if problem.exchanges != "units":
         return exchanged_tests(problem, context)
     if problem.studentizes:
@@ -91,7 +91,7 @@ def _without_test(reason: str, count: int) -> Columns:
 
 
 def exact_table(problem: SumsProblem, pairs: np.ndarray, context: Context) -> Columns:
-    """The columns of the exact tests of some pairs `[pair, 2]`; a reason explains why a pair has no exact test.
+    """The result columns of the exact tests of some pairs `[pair, 2]`, with a reason if there is no exact test.
 
     Pairs whose differences take few values are tested together, as a board: they share their distinct differences, so
     that one matrix product tests all of them (see `exact.board`). Other pairs are tested one by one.
@@ -153,7 +153,7 @@ def _pair_cost(problem: SumsProblem, board: Board) -> Cost:
 
 
 def _on_board(problem: SumsProblem, board: Board, pairs: np.ndarray, context: Context) -> tuple[Columns, np.ndarray]:
-    """Return the columns of the pairs whose joint test is accurate enough, and the positions of all other pairs.
+    """Return the result columns of pairs with an accurate joint test, and the positions of all other pairs.
 
     `board` has the pairs that are tested together, which share their distinct differences.
     """
@@ -189,7 +189,7 @@ def exact_tests(
     context: Context,
     plans: Mapping[Pair, Plan | NotEligible] | None = None,
 ) -> Columns:
-    """Carry out the exact tests of some pairs, and return their columns.
+    """Carry out the exact tests of some pairs, and return the result columns.
 
     `plans` are the plans of the pairs; without them, they are made here. If the bound on the error of its p-value is
     too large, a pair has no p-value, but a reason.
@@ -209,7 +209,7 @@ def exact_tests(
 def _one_by_one(
     problem: SumsProblem, pairs: Sequence[Pair], test: Callable[[Pair], tuple[PValue, str]], context: Context
 ) -> Columns:
-    """Call `test` for each pair, and return the columns.
+    """Call `test` for each pair, and return the result columns.
 
     `test` returns a p-value (NaN if there is no exact test), and the reason why there is an exact test or none.
     """
@@ -247,7 +247,7 @@ def _are_monotone(problem: SumsProblem, pairs: np.ndarray, reach: np.ndarray, ax
 
 
 def sign_tests(problem: SumsProblem, pairs: EquivalentPairs) -> Columns | None:
-    """Return the columns of the exact tests if all differences have the same size, so that p-values are binomial tails.
+    """Return the result columns of exact sign tests, if all differences have the same size (p is a binomial tail).
 
     A pair has m = b + c differences, of which b favour the first system, and c the second system. Over swaps, b has the
     binomial distribution of m fair coins, and the score is linear in b. Return None if systems differ in another way,
@@ -432,7 +432,7 @@ class Exchange:
 
 
 def exchanged_tests(problem: SumsProblem, context: Context) -> Columns:
-    """The columns of the exact tests of all pairs, if single outputs or whole runs are exchanged."""
+    """The result columns of the exact tests of all pairs, if single outputs or whole runs are exchanged."""
     pairs = problem.hypotheses.pairs
     plans = {pair: plan_exchange(problem, pair) for pair in pairs}
     _require(problem, plans)
@@ -710,7 +710,7 @@ def _few_sizes(indices: np.ndarray, num_pairs: int, run: Run) -> np.ndarray:
 
 
 def two_sample_test(problem: SumsProblem, first: int, context: Context) -> Columns:
-    """The columns of the permutation test of two systems on different units, exact if possible, else Monte Carlo.
+    """The result columns of the permutation test of two systems on different units, exact if possible, else sampled.
 
     `problem` has the units of both systems: the first system was tested on the first `first` units. The values of a
     system are 0 on the units of the other system.
@@ -753,7 +753,7 @@ def _exact_unpaired(problem: SumsProblem, units: np.ndarray, first: int) -> tupl
 
 
 def _montecarlo(problem: SumsProblem, units: np.ndarray, first: int, context: Context, reason: str) -> Columns:
-    """The columns of the unpaired test by random choices of units.
+    """The result columns of the unpaired test from random choices of units.
 
     The units of the smaller sample are chosen, from all units in sorted order, so that the two-sided p depends neither
     on the order of the systems nor on the order of the units.

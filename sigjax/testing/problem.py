@@ -1,4 +1,4 @@
-"""A problem (the systems, units, metric and hypotheses of a test), the budget, and the columns that tests return.
+"""A problem (the systems, units, metric and hypotheses of a test), the budget, and the result columns of tests.
 
 Problems hold data, and tests take problems. There are two kinds: `SumsProblem`, if the metric is a function of the
 statistics summed over units, and `columns.ColumnsProblem`, if the metric takes whole columns of numbers. `tests` has
@@ -11,7 +11,7 @@ thousand systems on 200 units have half a million pairs, but only a few thousand
 
 **The budget** limits the nominal seconds of tests without sampling. Costs follow from the table in `run.costs`.
 
-**The columns** contain exact p-values, or p-values from counts of resamples.
+**The result columns** contain exact p-values, or p-values from counts of resamples.
 """
 
 from __future__ import annotations
@@ -233,7 +233,8 @@ class SumsProblem(Problem):
     """Further versions of the problem, if numbers are large. Then the numbers of this problem are shifted, too: on each
     unit, the same number is subtracted for all systems. None if no numbers are shifted."""
     is_shifted: bool = False
-    """Whether the numbers of this problem are shifted; `ShiftedProblem.spreads` does not set it."""
+    """Whether the numbers of this problem are shifted. It is not set in `ShiftedProblem.spreads`, although those
+    numbers are shifted, too."""
 
     @classmethod
     def of(
@@ -464,7 +465,7 @@ class EquivalentPairs:
     """`[group, 2]` int64: the number of units on which only the first system has the higher of two values, and the
     number of units on which only the second system has it; None if the groups have no such counts."""
     slope: float = 0.0
-    """If there are counts: the change of a system's score when one more unit has the higher value."""
+    """The change of a system's score when one more unit has the higher value; 0 if the groups have no counts."""
     stat_name: str = ""
     """The name of the statistic that has the two values."""
 
@@ -698,7 +699,7 @@ resamples of this range are at least as extreme as the observed result, `[pair]`
 
 
 def exact_columns(p_values: Sequence[PValue] | np.ndarray, reasons: Column, methods: Column | None = None) -> Columns:
-    """The columns of exact tests; p is NaN if a pair has no exact test.
+    """The result columns of exact tests; p is NaN if a pair has no exact test.
 
     `p_values` are a sequence of `PValue`, or an array `[pair, 3]` of p, log10 p, and the bound on the relative error of
     p. `reasons` explain why there is an exact test, or why there is none. `methods` are the names of the methods, by
@@ -738,7 +739,7 @@ def sampled_columns(
     reasons: Column,
     bounds: np.ndarray | None = None,
 ) -> Columns:
-    """The columns of Monte Carlo tests, all `[pair]`.
+    """The result columns of Monte Carlo tests, all `[pair]`.
 
     `exceed` is the number of resamples at least as extreme as the observed result, and `reasons` explain why there is
     no exact test. If a test stopped by itself, `bounds` `[pair, 2]` are the ends of an interval for the p-value that
@@ -763,7 +764,8 @@ def sampled_columns(
 def completed(pairs: Comparisons, sample: Callable[[np.ndarray, Column], Columns]) -> Comparisons:
     """Complete a table of pairs after the exact tests: pairs without a p-value are tested by sampling.
 
-    `sample` takes the indices of these pairs, and the reasons why they have no exact test. It returns their columns.
+    `sample` takes the indices of these pairs, and the reasons why they have no exact test. It returns their result
+    columns.
     """
     is_open = ~pairs.column("p_value").where_present
     if not is_open.any():

@@ -11,9 +11,9 @@ versions of Python (3.14) and of glibc.
 **Odds for a binomial tail** (`lower_odds`). Let X be binomial with n trials and the probability x of a success, let
 $e^v = x / (1 - x)$ be the odds, and $S = P(X \ge k) / P(X = k)$. Then $\log P(X \ge k)$ has the derivative $h = k (1 -
 x) / S$ in v, and the second derivative $h (k - (n + 1) x - h)$. The second derivative is negative: as a function of v,
-P(X >= k) is a distribution function with a log-concave density. Halley's method uses both derivatives. S is a continued
-fraction of positive terms, so it loses no digits. It is computed with IEEE 754 operations only, so the result is the
-same everywhere.
+P(X >= k) is a distribution function with a log-concave density, so its logarithm is concave. Halley's method uses both
+derivatives. S is a continued fraction of positive terms, so it loses no digits. It is computed with IEEE 754 operations
+only, so the result is the same everywhere.
 """
 
 from __future__ import annotations
@@ -307,7 +307,10 @@ def _log_highest(k: np.ndarray, trials: float) -> np.ndarray:
 
 
 def _stirling_error(n: np.ndarray) -> np.ndarray:
-    """Log n! minus log (2 pi n)^(1/2) (n / e)^n (Loader 2000, "Fast and accurate binomial probabilities")."""
+    """The error of Stirling's formula for log n!: log n! - log((2 pi n)^(1/2) (n / e)^n).
+
+    Reference: Loader (2000), "Fast and accurate binomial probabilities".
+    """
     inverse = 1.0 / (n * n)
     series = (1.0 / 12.0 - inverse * (1.0 / 360.0 - inverse * (1.0 / 1260.0 - inverse * (1.0 / 1680.0)))) / n
     return np.where(n < len(_SMALL), _SMALL[np.minimum(n, len(_SMALL) - 1).astype(int)], series)
@@ -321,9 +324,10 @@ _SMALL = np.array(
 
 
 def log_upper_half(trials: np.ndarray, k: np.ndarray) -> np.ndarray:
-    """Logarithms `[row]` of P(X >= k) for k of `trials` fair coins; k must be above half of the trials.
+    """Logarithms `[row]` of P(X >= k), where X is the number of heads of `trials` fair coins; k is above `trials` / 2.
 
-    It uses the deviance n / 2 (log(1 - d^2) + 2 d atanh d) for n trials and d = 2 k / n - 1, which is 0 if k is n / 2.
+    The method uses the deviance n / 2 (log(1 - d^2) + 2 d atanh d) for n trials and d = 2 k / n - 1, which is 0 if k is
+    n / 2.
     """
     found, some = np.where(k > trials, -math.inf, -math.log(2.0) * trials), np.flatnonzero(k < trials)
     n, here = trials[some].astype(np.float64), k[some].astype(np.float64)

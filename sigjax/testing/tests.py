@@ -77,7 +77,7 @@ def exact_permutation(problem: Problem, context: Context) -> Comparisons:
 
 
 def _tested(problem: Problem, test: Test, columns: Columns) -> Comparisons:
-    """Return the problem's table of pairs, extended by the columns of a test and by the name of the test."""
+    """Return the problem's table of pairs, extended by the result columns of a test and by its name."""
     return problem.pairs.with_columns(columns).with_columns({"test": Column.constant(test, len(columns))})
 
 

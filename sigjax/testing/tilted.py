@@ -98,12 +98,12 @@ _CHUNK = 2**15
 
 
 def importance_sampled(problem: Problem, sampled: Columns, rows: np.ndarray, context: Context) -> Columns:
-    """Return the columns of these pairs; p-values at the floor are estimated again by importance sampling.
+    """Return the result columns of pairs; p-values at the floor are estimated again by importance sampling.
 
-    The floor is 1/(K + 1), the smallest p of K resamples. `sampled` are the columns of the pairs at the positions
-    `rows`, from plain swaps (drawn uniformly). They are returned unchanged if the metric is not a function of sums, or
-    if the settings require plain swaps. The number of random vectors depends on the numbers of units, statistics and
-    sampled pairs, but not on any observed value.
+    The floor is 1/(K + 1), the smallest p of K resamples. `sampled` are the result columns of the pairs at the
+    positions `rows`, from plain swaps (drawn uniformly). They are returned unchanged in a shard, if the metric is not a
+    function of sums, or if the settings, the statistic z or the design require plain swaps. The number of random
+    vectors depends on the numbers of units, statistics and sampled pairs, but not on any observed value.
     """
     plain = problem.settings.method != "auto" or CORRECTIONS[problem.settings.correction].is_resampled
     if plain or not isinstance(problem, SumsProblem) or problem.studentizes or problem.exchanges != "units":
