@@ -344,8 +344,8 @@ def count_until_decided(
     A hit is a resample at least as extreme as the observed result. `count` counts the hits of some pairs in a range of
     resamples, and `reasons` explain why these pairs have no exact test. `exact` are the exact p-values of the other
     pairs in the same table. `others` `[other, 2]` are bounds on the p-values of all other pairs in the family (the
-    pairs whose p-values are adjusted together); unknown p-values have the bounds 0 and 1. Return the columns of the
-    sampled pairs, which include the bounds at which they stopped.
+    pairs whose p-values are adjusted together); unknown p-values have the bounds 0 and 1. Return the result columns of
+    the sampled pairs, which include the bounds at which they stopped.
     """
     num_pairs = len(reasons.values)
     # All bounds that may be wrong share the allowed error, so the uncertain p-values of other metrics count as well.

@@ -300,8 +300,7 @@ class _Step:
 
 
 _STEPS: list[_Step] = []
-"""The work that is running in this process, with a progress bar for each nested piece, outermost first. The last piece
-is drawn."""
+"""The pieces of work that are running in this process, outermost first. The progress bar shows the last piece."""
 _BUSY, _DRAWING = Event(), Lock()
 """`_BUSY`: an event that is set while `_STEPS` is not empty. `_DRAWING`: a lock that the drawing thread holds until its
 line is erased."""

@@ -286,7 +286,7 @@ def running_maximum(values: Array) -> Array:
 
 
 def stack_last(arrays: Sequence[Array]) -> Array:
-    """Stack arrays `[...]` to one array `[..., array]`, in which each of them is contiguous in memory."""
+    """Stack arrays `[...]` to one array `[..., array]`; each of them stays contiguous in memory."""
     if isinstance(arrays[0], np.ndarray):
         return np.moveaxis(np.stack(arrays), 0, -1)
     # XLA can undo a stack along the last axis, so it copies and transposes nothing.
