@@ -135,8 +135,8 @@ def byte_counts(drawn: Array, width: int) -> Array:
     The number `ZERO_COUNT` means a count of 0, the next number a count of 1, and so on.
 
     This function is only for JAX. Counts must not exceed 255, and `width` is a multiple of four: a GPU adds words of
-    four bytes, not single bytes. The last columns are padding, whose counts may overflow without changing other
-    columns.
+    four bytes, not single bytes. Columns after the last unit are padding. Their counts may exceed 255, because a carry
+    only changes later columns of padding.
     """
     xp = drawn.__array_namespace__()
     row = xp.arange(len(drawn))[:, None]

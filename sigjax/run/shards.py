@@ -317,7 +317,7 @@ class Checkpoint:
         return replace(self, key=(*self.key, name))
 
     def tally(self, **rows: int) -> Tally | None:
-        """The results kept under this key; None if there are none, or if one of the arrays named in `rows` is missing.
+        """The results kept under the key of this checkpoint; None if there are none, or an array is missing.
 
         `rows` has the number of rows of each array; other numbers raise `InputError`.
         """

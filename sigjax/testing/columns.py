@@ -66,7 +66,7 @@ class SamplePlan:
     differing: dict[Pair, np.ndarray]
     """A dict from each pair that is tested without sampling to the units on which its two systems differ."""
     sampled: dict[Pair, NotEligible]
-    """A dict from every other pair to the reason why it is sampled."""
+    """A dict from each pair that is sampled to the reason why it has no exact test."""
     cost: Cost
 
 
@@ -247,7 +247,7 @@ def _call_cost(problem: ColumnsProblem, *, together: bool) -> Cost:
 
 
 def _num_draws(problem: ColumnsProblem) -> int:
-    """The number of calls for the bootstrap: one per system and resample."""
+    """The number of calls of the metric's function for the bootstrap: one per system and resample."""
     return problem.settings.fixed_resamples * len(problem.units.columns)
 
 

@@ -56,13 +56,13 @@ class DeltaDistribution:
     deltas: np.ndarray
     """`[value]` deltas."""
     chances: np.ndarray
-    """`[value]` probabilities; 1 for each resample if deltas are sampled."""
+    """`[value]` probabilities; if deltas are sampled, 1 for each resample."""
     resamples: int | None
     """The number of resamples; None if the distribution is exact."""
 
 
 def sampled_distribution(deltas: np.ndarray) -> DeltaDistribution:
-    """The distribution of `deltas` `[resample]`, one from each resample."""
+    """The distribution of sampled `deltas` `[resample]`, in which each resample counts equally."""
     return DeltaDistribution(deltas, np.ones(len(deltas)), len(deltas))
 
 

@@ -211,7 +211,7 @@ def lower_odds(successes: np.ndarray, trials: int, tail: float) -> np.ndarray:
 
 
 def _halley(k: np.ndarray, trials: float, tail: float) -> np.ndarray:
-    """The logarithms of `lower_odds` `[count]` by Halley's method, for k successes with 0 < k < trials."""
+    """The logarithms of the odds of `lower_odds` `[count]` by Halley's method, for k successes with 0 < k < trials."""
     highest, v = _log_highest(k, trials), _start(k, trials, tail)
     running = np.arange(len(k))
     for _ in range(_MOST_STEPS):
