@@ -14,10 +14,11 @@ p-value itself; their pairs can be undecided too, since the correction depends o
 sampling (tilted) have intervals with the same error, which assume that the estimate of log p is normal.
 
 *Decided pairs do not affect other pairs* as long as their true numbers are within their intervals. All corrections
-reject the k smallest p-values. Here k is the largest number for which certain counts "how many p-values are at most
-c_j" are large enough (for maxt, the number of steps before the first q >= alpha). Suppose a change of one p-value
-changes k. Then this p-value has crossed a c_j between the old and the new k, so its own decision has changed, too. So
-`resamples_needed` lets only the numbers of undecided pairs change.
+reject the k smallest p-values. Here k depends only on counts: how many p-values are at most c_j, for certain thresholds
+c_j. k is the largest number for which these counts are large enough (for maxt, the number of steps before the first q
+>= alpha). Suppose a change of one p-value changes k. Then this p-value has crossed a c_j between the old and the new k,
+so its own decision has changed, too. So `resamples_needed` lets only the p-values (for maxt, the q) of undecided pairs
+change.
 
 **When a test may stop** (`resamples="auto"`). The test checks its counts after each number of resamples in `LOOKS`;
 such a check is called a look. The largest number, N, is the cap. S is the number of hits (resamples at least as extreme
@@ -33,8 +34,8 @@ The p-value cannot be (S + 1) / (n + 1), because n depends on S and on the other
 pair implies nothing about other pairs. So the p-value must be valid at all looks simultaneously; then the reason for
 stopping does not matter. Stochastic curtailment (Lan, Simon and Halperin 1982) gives
 
-    p = q / CONFIDENCE,  q = the least value that (S + 1) / (N + 1) at the cap N stays within, with probability
-                             CONFIDENCE under the null hypothesis, given S now
+    p = q / CONFIDENCE,  q = the least number with P((S_N + 1) / (N + 1) <= q) >= CONFIDENCE, where S_N is the
+                             number of hits at the cap N, and P is under the null hypothesis and given S
 
 At the cap, p is 1.005 (S + 1) / (N + 1). Before the cap, p is an upper bound on its value at the cap.
 
@@ -128,18 +129,20 @@ ERROR = 1e-3
 """The probability that the decision on any decided pair differs from the decision of infinitely many resamples is at
 most this."""
 CONFIDENCE = 0.995
-"""Before the cap (the largest number of resamples), the reported p is an upper bound on p at the cap, at this
-confidence. The p-value is divided by this number, so that it stays valid."""
+"""Before the cap (the largest number of resamples), the reported p is an upper bound on the p at the cap. The bound
+holds with at least this probability. The p-value is divided by this number, so that it is valid even though the bound
+can fail."""
 MOST_RESAMPLES = 10**9
 """The largest number of resamples that is proposed to users."""
 _PROPOSED = (*(m * 10**power for power in range(9) for m in (1, 2, 3, 5)), 10**9)
 _LARGER_PARTS = 8
-"""Resamples are counted in parts that have as many resamples as the first look, or this many times as many. There are
-only these two sizes, because each size needs a compiled program."""
+"""Resamples are counted in parts. At first, a part has as many resamples as the first of the `LOOKS`. After this many
+such parts, each part is larger by this factor. There are only these two sizes, because each size needs a compiled
+program."""
 _ROUNDING = 1e-12
 """The statistics t of two pairs are ties if their relative difference is smaller than this, because the standard
-deviations s are rounded, too. With few units, the rounding of deltas is larger than this. With many units, ties with
-another pair do not occur on resamples."""
+deviations s are rounded. The rounding of deltas has its own tolerance, which is larger than this if units are few. With
+many units, the t of another pair on a resample never ties with an observed t."""
 _CACHED = 2**20
 """Scores are computed in blocks of units; a block has about this many statistics."""
 
@@ -248,8 +251,8 @@ def _bounds_of_counts(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the low and the high bounds on the p-values of infinitely many resamples, as two arrays `[pair]`.
 
-    The bounds of `sampled` pairs come from the counts `exceed` of extreme resamples, among a fixed number. Other
-    p-values have the bounds `fixed` `[pair, 2]`.
+    The bounds of `sampled` pairs come from `exceed`, the counts of extreme resamples among the resamples of the
+    settings. Other p-values have the bounds `fixed` `[pair, 2]`.
     """
     resamples, count = settings.fixed_resamples, max(1, int((sampled | (fixed[:, 0] < fixed[:, 1])).sum()))
     rate, reported = exceed / resamples, (exceed + 1) / (resamples + 1)
@@ -341,8 +344,8 @@ def count_until_decided(
     A hit is a resample at least as extreme as the observed result. `count` counts the hits of some pairs in a range of
     resamples, and `reasons` explain why these pairs have no exact test. `exact` are the exact p-values of the other
     pairs in the same table. `others` `[other, 2]` are bounds on the p-values of all other pairs in the family (the
-    pairs whose p-values are adjusted together); unknown p-values have the bounds 0 and 1. Return the columns of the
-    sampled pairs, which include the bounds at which they stopped.
+    pairs whose p-values are adjusted together); unknown p-values have the bounds 0 and 1. Return the result columns of
+    the sampled pairs, which include the bounds at which they stopped.
     """
     num_pairs = len(reasons.values)
     # All bounds that may be wrong share the allowed error, so the uncertain p-values of other metrics count as well.
@@ -400,7 +403,10 @@ def valid_p(exceed: np.ndarray, resamples: int, looks: Sequence[int]) -> np.ndar
 
 @dataclass(frozen=True, slots=True)
 class StepDown:
-    """Counts of the step-down procedure over a family of pairs; both fields are `[pair]`, metric by metric."""
+    """Counts of the Westfall-Young step-down procedure over a family of pairs; both fields are `[pair]`.
+
+    The pairs of several metrics follow each other, metric by metric.
+    """
 
     exceed: np.ndarray
     """int64: the number of resamples on which the statistic of this pair, or of any less extreme pair, is at least as
@@ -433,7 +439,8 @@ class StepDown:
 def maxt(problems: Sequence[SumsProblem], context: Context) -> StepDown:
     """Carry out step-down maxT over all pairs of one metric, or of several metrics (one problem per metric).
 
-    For one metric, all work is done on the device. For several metrics, the device computes only the sums.
+    Return the counts of the procedure. For one metric, all work is done on the device. For several metrics, the device
+    computes only the sums.
     """
     first, settings, num_pairs = problems[0], problems[0].settings, len(problems[0].hypotheses.members)
     resamples, seed = settings.fixed_resamples, settings.seed
@@ -472,7 +479,10 @@ def _of_metrics(problems: Sequence[SumsProblem], run: Run) -> StepDown:
     order, criterion = _in_order(observed, rounding)
 
     def statistics(sums: Sequence[np.ndarray], hypothesis: int) -> np.ndarray:
-        """The statistics `[resample]` of a hypothesis, which are large if delta is extreme."""
+        """The statistics t `[resample]` of the pair with the index `hypothesis`; a large t is extreme.
+
+        `sums` has an array of sums on the resamples for each metric.
+        """
         metric, pair = pairs[hypothesis]
         problem, (projected, packed) = problems[metric], swaps[metric]
         deltas = deltas_of(sums[metric], packed, pair, projected.divisors, problem.metric.score)
@@ -495,15 +505,17 @@ def _of_metrics(problems: Sequence[SumsProblem], run: Run) -> StepDown:
 
 
 def num_columns(problems: Sequence[SumsProblem]) -> int:
-    """The largest number of sums per resample, over all metrics."""
+    """An upper bound on the number of sums per resample, for all metrics together."""
     return sum(len(problem.units.values) * problem.units.values.shape[2] for problem in problems)
 
 
 def _in_order(observed: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, Extreme]:
-    """Return the indices of the pairs in ascending order of their statistics, and the criterion of extreme maxima.
+    """Return the indices of the pairs, sorted by their observed statistics, and a criterion in the same order.
 
-    `observed` `[pair]` are the observed statistics, and `rounding` `[pair]` are their rounding errors. The criterion
-    tells, in this order, whether the maximum of a resample is at least as large as the observed statistic.
+    The least extreme pair is first. The criterion has the observed statistic and the tolerance of each pair. A resample
+    is extreme for a pair if the maximum over this pair and all less extreme pairs is at least the observed statistic,
+    up to the tolerance. `observed` `[pair]` are the observed statistics, and `rounding` `[pair]` are their rounding
+    errors.
     """
     order = np.argsort(observed, kind="stable")
     # A maximum may come from any pair so far, and has the rounding error of this pair.
@@ -632,11 +644,12 @@ def compact_letters(differs: np.ndarray) -> tuple[str, ...] | None:
     r"""Compact letter display: two systems share a letter if and only if they do not differ significantly.
 
     Each letter stands for a clique: a group in which no two systems differ. Every pair that does not differ must be in
-    some clique. While some pairs are not in any clique yet, a new clique starts with such a pair: the best system that
-    belongs to one, and the worst partner of this system. Other systems are added to the clique in their order. In the
-    end, a clique is removed if other cliques contain all its pairs. If two systems differ exactly when their scores are
-    far enough apart, the number of letters is minimal; in general it may be larger. `differs` is `[system, system]`,
-    symmetric. Letters `[system]` are in alphabetic order, a to z and then A to Z; None if these 52 do not suffice.
+    some clique. While some pairs are not in any clique yet, a new clique starts with one of these pairs: the best
+    system in any of them, and the worst system with which it forms one of them. Other systems are added to the clique
+    in their order. In the end, a clique is removed if other cliques contain all its pairs. If two systems differ
+    exactly when their scores are far enough apart, the number of letters is minimal; in general it may be larger.
+    `differs` is `[system, system]`, symmetric. Letters `[system]` are in alphabetic order, a to z and then A to Z; None
+    if these 52 do not suffice.
 
     Reference: Piepho (2004), "An algorithm for a letter-based representation of all-pairwise comparisons"; Gramm et al.
     (2007), "Algorithms for compact letter displays", with this method of clique growing.
@@ -691,10 +704,11 @@ def _needed(cliques: list[list[int]]) -> list[list[int]]:
 
 
 def significance_clusters(beats: np.ndarray) -> tuple[int, ...]:
-    """Cluster numbers `[system]`, from 1: every system is significantly better than all systems of later clusters.
+    """The number of each system's cluster, `[system]`, from 1.
 
-    The number of clusters is as large as possible, as in the rankings of the Conference on Machine Translation (WMT).
-    `beats` `[system, system]` is true if the first of two systems is significantly better.
+    Every system is significantly better than all systems of later clusters. The number of clusters is as large as
+    possible, as in the rankings of the Conference on Machine Translation (WMT). `beats` `[a, b]` is true if system a is
+    significantly better than system b.
 
     >>> significance_clusters(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], bool))
     (1, 1, 2)

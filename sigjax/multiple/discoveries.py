@@ -221,10 +221,11 @@ class Wins(NamedTuple):
 
 
 def wins(p_values: np.ndarray, leads: np.ndarray, alpha: float) -> list[Wins]:
-    """Return the wins of each pair, from two-sided `p_values` `[pair, test]`; all bounds hold simultaneously.
+    """Return for each pair, from two-sided `p_values` `[pair, test]`, on how many tests each system is better.
 
-    They hold with probability 1 - `alpha`. `leads` `[pair, test]` is 1 if the first system is ahead, -1 if the second
-    system is ahead, else 0.
+    For each system, `Wins` has the number of tests on which it is ahead, and a lower bound on the number of these tests
+    on which it is truly better. All bounds hold simultaneously with probability 1 - `alpha`. `leads` `[pair, test]` is
+    1 if the first system is ahead, -1 if the second system is ahead, else 0.
 
     >>> wins(np.array([[0.001, 0.004, 0.01, 0.02, 0.03, 0.6]]), np.array([[1, 1, 1, 1, -1, -1]]), 0.05)
     [Wins(ahead_a=4, better_a=3, ahead_b=2, better_b=0)]
@@ -239,8 +240,8 @@ def wins(p_values: np.ndarray, leads: np.ndarray, alpha: float) -> list[Wins]:
 
 
 _ROUNDING, _STEPS = 1e-12, 64
-"""`_ROUNDING`: relative tolerance when sums of e-values are compared. `_STEPS`: the condition is first checked for sets
-of this many sizes, and only if all satisfy it, for sets of all sizes."""
+"""`_ROUNDING`: relative tolerance when sums of e-values are compared. `_STEPS`: the condition of closed e-BH is first
+checked for sets of this many sizes, and only if all satisfy it, for sets of all sizes."""
 
 
 def closed_ebh(log_e: np.ndarray, alpha: float) -> np.ndarray:
@@ -259,7 +260,11 @@ def closed_ebh(log_e: np.ndarray, alpha: float) -> np.ndarray:
     sums, rejected = np.concatenate([[0.0], np.cumsum(ascending)]), np.zeros(count, bool)
 
     def holds(first: int, steps: np.ndarray) -> bool:
-        """Whether the worst sets with `steps` members of R meet the condition; R has the e-values from `first` on."""
+        """Whether the worst sets A satisfy the condition of closed e-BH, for a given set R.
+
+        R has the ascending e-values from index `first` on. Each number k in `steps` stands for the worst set with k
+        members of R.
+        """
         least = steps / (alpha * (count - first))
         others = np.searchsorted(ascending[:first], least)
         held = sums[first + steps] - sums[first] + sums[others]

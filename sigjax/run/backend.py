@@ -88,8 +88,8 @@ def out_of_memory(error: RuntimeError) -> bool:
 
 
 _by_numpy: dict[float, float] = {}
-"""A dict from the nominal seconds of a piece of work to the total nominal seconds that NumPy has spent on such
-pieces."""
+"""A dict from the cost of a piece of work, in nominal seconds (of NumPy on one slow core), to the total nominal seconds
+that NumPy has spent on pieces with this cost."""
 _MOST_SIZES = 4096
 _WIDE_VECTORS = {"xla_cpu_prefer_vector_width": 512}
 _SETTINGS: dict[str, Any] = {

@@ -209,10 +209,11 @@ class Context:
     label: str = ""
     """A text for the progress bar: the position of the metric and the number of metrics."""
     key: Key = ()
-    """The names under which results of resamples (tallies) are kept: the metric, and further groups of runs."""
+    """The names under which results of resamples (tallies) are kept: the metric, then a part of its work (such as a
+    subset of the instances), if any."""
 
     def at(self, name: str) -> Context:
-        """The context of one metric, or of another group of runs, whose results are kept under this `name`."""
+        """The context of one metric, or of a part of its work, whose results are kept under this `name`."""
         return replace(self, key=(*self.key, name))
 
     @property
@@ -299,8 +300,7 @@ class _Step:
 
 
 _STEPS: list[_Step] = []
-"""The work that is running in this process, with a progress bar for each nested piece, outermost first. The last piece
-is drawn."""
+"""The pieces of work that are running in this process, outermost first. The progress bar shows the last piece."""
 _BUSY, _DRAWING = Event(), Lock()
 """`_BUSY`: an event that is set while `_STEPS` is not empty. `_DRAWING`: a lock that the drawing thread holds until its
 line is erased."""

@@ -72,22 +72,23 @@ SAMPLED_PAIR = Cost(3e-9)
 
 # Exact tests of a single pair.
 LINE, LINE_VALUE = Cost(4e-5), Cost(2e-7, 150.0)
-"""A test with one varying sum, from characteristic functions. `LINE`: fixed cost of the test. `LINE_VALUE`: each
-possible value of the sum."""
+"""A test from characteristic functions, if one sum of differences varies over swaps. `LINE`: fixed cost of the test.
+`LINE_VALUE`: each possible value of the sum."""
 PLANE, PLANE_POINT = Cost(2.5e-3), Cost(6e-8, 40.0)
-"""A test with two varying sums, from characteristic functions. `PLANE`: fixed cost of the test. `PLANE_POINT`: each
-point of the grid of sums."""
+"""A test from characteristic functions, if two sums of differences vary over swaps. `PLANE`: fixed cost of the test.
+`PLANE_POINT`: each point of the grid (a pair of values of the two sums)."""
 TERM, TERM_OF_MANY = Cost(1e-9), Cost(4e-11)
-"""Computing a characteristic function. `TERM`: each distinct unit at each frequency. `TERM_OF_MANY`: the same if there
-are many units. It costs less, because the characteristic function of many units is mostly near 0."""
+"""Computing a characteristic function. `TERM`: each distinct unit at each frequency (argument of the function).
+`TERM_OF_MANY`: the same if there are many units. It costs less, because the characteristic function of many units is
+mostly near 0."""
 LISTED, LISTED_SUM = Cost(3e-4), Cost(1.5e-8, 40.0)
 """A test that lists the possible sums over each half of the units. `LISTED`: fixed cost of the test. `LISTED_SUM`: each
 sum, which is sorted and looked up."""
 EXTREME, EXTREME_SWAP = Cost(2e-4), Cost(1e-6)
 """A test that lists the extreme swaps, if there are few. `EXTREME`: fixed cost of the test. `EXTREME_SWAP`: each
-extreme swap, and each unit."""
+extreme swap, and also each unit on which the systems differ."""
 EXTREME_HELD = Cost(0.0, 40.0)
-"""The memory for each extreme swap."""
+"""A test that lists the extreme swaps: the memory for each extreme swap."""
 BOUNDS, BOUNDS_VALUE = Cost(3e-3), Cost(4e-7, 250.0)
 """A test that computes bounds on p instead of p. `BOUNDS`: fixed cost of the test. `BOUNDS_VALUE`: each possible value
 of the sum."""
@@ -96,8 +97,9 @@ SIGNS, SIGNS_STATISTIC = Cost(5e-4), Cost(1e-7, 100.0)
 each statistic of each assignment."""
 DYNAMIC_PROGRAM, DYNAMIC_STEP, DYNAMIC_POINT = Cost(1e-3), Cost(1.5e-9), Cost(0.0, 60.0)
 TREE, TREE_STEP, TREE_POINT = Cost(1e-3), Cost(1e-8), Cost(0.0, 320.0)
-"""Algorithms 3 (`DYNAMIC_...`) and 4 (`TREE...`) of Zmigrod et al. For each: fixed cost, cost of a step, and memory for
-a possible value of the sum."""
+"""Algorithms 3 (`DYNAMIC_...`) and 4 (`TREE...`) of Zmigrod et al. (2022), "Exact paired-permutation testing for
+structured test statistics". For each algorithm: its fixed cost, the cost of a step, and the memory for a possible value
+of the sum."""
 LISTED_DELTA = Cost(1e-7)
 """Listing all possible values of the sum: each value, which is scored and sorted."""
 SIGN_TEST = Cost(1e-6)
@@ -105,24 +107,26 @@ SIGN_TEST = Cost(1e-6)
 
 # Exact tests of all pairs of a board together.
 BOARD_LINE, BOARD_PLANE = Cost(3e-5), Cost(3e-4)
-"""A board is a set of pairs that are tested together. `BOARD_LINE`: each pair with one varying sum. `BOARD_PLANE`: each
-pair with two varying sums."""
+"""A board is a set of pairs that are tested together. `BOARD_LINE`: each pair with one sum that varies over swaps.
+`BOARD_PLANE`: each pair with two such sums."""
 BOARD_UNIT = Cost(1e-8)
-"""Counting the units of a pair that have the same difference: each unit."""
+"""Counting the units of a pair on a board that have the same difference: each unit."""
 BOARD_ROW, BOARD_POINT = Cost(2.5e-6), Cost(8e-8)
-"""A pair with two varying sums on a board. `BOARD_ROW`: each value of the first sum. `BOARD_POINT`: each point of the
-grid of both sums, if the score is not monotone."""
+"""A pair with two varying sums on a board (a set of pairs that are tested together). `BOARD_ROW`: each value of the
+first sum. `BOARD_POINT`: each point of the grid (a pair of values of the two sums), if the score is not monotone."""
 SHARED_GRID, SHARED_GRID_PAIR, SHARED_WAVE = Cost(5e-3), Cost(5e-4), Cost(3e-8)
-"""Pairs with two varying sums that share a grid. `SHARED_GRID`: the grid. `SHARED_GRID_PAIR`: each pair on the grid.
-`SHARED_WAVE`: each distinct unit, and each pair, at each frequency under each tilt."""
+"""Pairs with two varying sums that share a grid of values of these sums. `SHARED_GRID`: the grid. `SHARED_GRID_PAIR`:
+each pair on the grid. `SHARED_WAVE`: each distinct unit, and each pair, at each frequency (argument of the
+characteristic function) under each tilt (change of measure)."""
 OWN_GRID, OWN_POINT, OWN_TERM, OWN_TERM_OF_MANY = Cost(4e-3), Cost(5e-8), Cost(2e-9), Cost(8e-11)
 """A pair with two varying sums and a grid of its own. `OWN_GRID`: fixed cost of the pair. `OWN_POINT`: each point of
-the grid. `OWN_TERM`: each distinct unit at each frequency. `OWN_TERM_OF_MANY`: the same if there are many units."""
+the grid (a pair of values of the two sums). `OWN_TERM`: each distinct unit at each frequency (argument of the
+characteristic function). `OWN_TERM_OF_MANY`: the same if there are many units."""
 OWN_LINE = Cost(1e-3)
-"""A pair with one varying sum and a grid of its own."""
+"""A pair with one varying sum and a grid of its own (the values of this sum)."""
 LONG_GRID_PAIR, LONG_WAVE = Cost(1e-2), Cost(4e-7)
-"""Computation in long doubles (extended precision). `LONG_GRID_PAIR`: each pair on a shared grid. `LONG_WAVE`: each
-distinct unit, and each pair, at each frequency."""
+"""Computation in long doubles (extended precision). `LONG_GRID_PAIR`: each pair on a shared grid of values of two sums.
+`LONG_WAVE`: each distinct unit, and each pair, at each frequency (argument of the characteristic function)."""
 
 # Exact tests of runs.
 CHOICE, CHOICE_HELD, CHOICE_STATISTIC_HELD = Cost(1e-7), Cost(0.0, 80.0), Cost(0.0, 40.0)
@@ -173,5 +177,6 @@ COMPILING_METRIC = Cost(2.0)
 
 # The test of association.
 DIGIT_PRODUCT, ROOK_COEFFICIENT = Cost(1e-10), Cost(5e-7)
-"""`DIGIT_PRODUCT`: a product of two 30-bit digits of Python's integers. `ROOK_COEFFICIENT`: fixed cost of a coefficient
-of the rook polynomial."""
+"""The test of how often labels agree with gold labels, in Python's integers. `DIGIT_PRODUCT`: a product of two 30-bit
+digits. `ROOK_COEFFICIENT`: fixed cost of a rook number (the number of ways to choose j instances and give each its gold
+label)."""

@@ -135,8 +135,8 @@ def byte_counts(drawn: Array, width: int) -> Array:
     The number `ZERO_COUNT` means a count of 0, the next number a count of 1, and so on.
 
     This function is only for JAX. Counts must not exceed 255, and `width` is a multiple of four: a GPU adds words of
-    four bytes, not single bytes. The last columns are padding, whose counts may overflow without changing other
-    columns.
+    four bytes, not single bytes. Columns after the last unit are padding. Their counts may exceed 255, because a carry
+    only changes later columns of padding.
     """
     xp = drawn.__array_namespace__()
     row = xp.arange(len(drawn))[:, None]
@@ -197,7 +197,7 @@ def differing(first: Array, second: Array, width: Array) -> Array:
     rows = 2 if len(first) % 2 == 0 else 1
 
     def of_columns(words: Array) -> Array:
-        """Return the counts for some rows of the second array, given as words `[group, word, row]`."""
+        """Return the counts `[first, row]` for one block of rows of `second`, given as words `[group, word, row]`."""
 
         def of_rows(own: Array) -> Array:
             def add(found: Array, group: tuple[Array, Array]) -> tuple[Array, tuple[()]]:
@@ -286,7 +286,7 @@ def running_maximum(values: Array) -> Array:
 
 
 def stack_last(arrays: Sequence[Array]) -> Array:
-    """Stack arrays `[...]` to one array `[..., array]`, in which each of them is contiguous in memory."""
+    """Stack arrays `[...]` to one array `[..., array]`; each of them stays contiguous in memory."""
     if isinstance(arrays[0], np.ndarray):
         return np.moveaxis(np.stack(arrays), 0, -1)
     # XLA can undo a stack along the last axis, so it copies and transposes nothing.

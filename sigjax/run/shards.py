@@ -54,7 +54,7 @@ _SECONDS = 5.0
 _FRACTION = 0.1
 """Writing a shard's file may take at most this share of the time of a run."""
 _MOST_RESAMPLES = np.iinfo(np.int64).max
-"""The largest number of resamples if the run decides itself when to stop."""
+"""If a run decides itself when to stop, its tallies (results of tests) may have up to this many resamples."""
 _SAME_SCORE = 1e-9
 """If two scores of a system differ by more than this, relatively, they are from different metrics; rounding errors are
 far smaller."""
@@ -208,7 +208,7 @@ def _are_counts(values: Sequence[Any], resamples: int) -> bool:
 
 
 def _check_tally(tally: Tally, resamples: int) -> None:
-    """Raise `ValueError` if no run with this number of resamples can have such results."""
+    """Raise `ValueError` if no run with this number of resamples can have the results `tally`."""
     if not (_are_counts([tally.start, tally.done], resamples) and tally.start <= tally.done):
         raise ValueError("no range of resamples")
     drawn = tally.done - tally.start
@@ -261,7 +261,10 @@ class ShardFile:
         remove_leftovers(path)
 
     def save(self, key: Key, tally: Tally, *, finished: bool) -> None:
-        """Keep the results `tally` under the `key` if they are `finished` or a write is due, and write the file."""
+        """Keep the results `tally` under the `key`, and write the file, if they are `finished` or a write is due.
+
+        Otherwise, or if this object keeps no results, do nothing.
+        """
         if not self.is_kept or not (finished or (self._path is not None and time.monotonic() >= self._due)):
             return
         self.shard.tallies[key] = tally
@@ -310,11 +313,11 @@ class Checkpoint:
         return self.file.shard.count > 1
 
     def at(self, name: str) -> Checkpoint:
-        """The checkpoint whose key is this key, followed by `name`."""
+        """The checkpoint whose key is the key of this checkpoint, followed by `name`."""
         return replace(self, key=(*self.key, name))
 
     def tally(self, **rows: int) -> Tally | None:
-        """The results kept under this key; None if there are none, or if one of the arrays named in `rows` is missing.
+        """The results kept under the key of this checkpoint; None if there are none, or an array is missing.
 
         `rows` has the number of rows of each array; other numbers raise `InputError`.
         """
@@ -354,7 +357,7 @@ class Checkpoint:
         return Tally(own.start, own.start, empty), own.stop
 
     def save(self, start: int, done: int, **arrays: np.ndarray) -> None:
-        """Keep the results so far (resamples `start` to `done`), and write the file, if a write is due."""
+        """If a write is due, keep the results so far (resamples `start` to `done`), and write the file."""
         self.file.save(self.key, Tally(start, done, arrays), finished=False)
 
     def finish(self, start: int, done: int, **arrays: np.ndarray) -> None:
@@ -593,7 +596,10 @@ def _tallies(
 
 
 def _counts(name: str, rows: list[dict[str, Any]], pairs: Sequence[tuple[str, str]], resamples: int) -> np.ndarray:
-    """The counts of extreme resamples of the sampled pairs, `[pair]`, checked against their p-values."""
+    """The counts of extreme resamples of the sampled pairs, `[pair]`, checked against their p-values.
+
+    `rows` are the rows of the report `name`, one per pair, and `pairs` are the pairs of the run.
+    """
     if [(row["a"], row["b"]) for row in rows] != list(pairs):
         raise InputError(f"{name}: the pairs are not those of the run, or not in its order; compare anew")
     sampled = [row for row in rows if row["method"] == "montecarlo" or row["exceed"] is not None]

@@ -75,7 +75,10 @@ def draw_all(problems: Sequence[SumsProblem], run: Run) -> dict[str, np.ndarray]
 
 
 def replicate_pieces(problem: SumsProblem, run: Run) -> Pieces:
-    """Yield the scores of all systems by one metric, in pieces: the first resample, and scores `[system, resample]`."""
+    """Yield the bootstrap scores of all systems in pieces: the index of the first resample, and scores.
+
+    The scores of a piece are `[system, resample]`.
+    """
     return ((start, scores) for start, (scores,) in replicates(*_projected([problem], run), run))
 
 
@@ -147,7 +150,10 @@ _BYTES = 100.0
 
 
 class BootstrapPlan(NamedTuple):
-    """The exact distributions to compute if the score is linear in the sum of `stat`, with this slope."""
+    """The exact distributions to compute if the score is linear in the sum of the statistic `stat`.
+
+    `slope` is the change of the score per unit of this sum. `systems` has the distribution of each system's sum.
+    """
 
     stat: int
     slope: float
@@ -271,7 +277,7 @@ def _uncertainty(
 
 
 def exact_bootstrap_tests(problem: SumsProblem, plan: BootstrapPlan) -> Columns:
-    """Return the columns of the bootstrap tests of all pairs, as with infinitely many resamples.
+    """Return the result columns of the bootstrap tests of all pairs, as with infinitely many resamples.
 
     If no resample at all is as extreme (p = 0), a pair gets no p-value here, and is sampled later.
     """

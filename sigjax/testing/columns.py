@@ -66,13 +66,13 @@ class SamplePlan:
     differing: dict[Pair, np.ndarray]
     """A dict from each pair that is tested without sampling to the units on which its two systems differ."""
     sampled: dict[Pair, NotEligible]
-    """A dict from every other pair to the reason why it is sampled."""
+    """A dict from each pair that is sampled to the reason why it has no exact test."""
     cost: Cost
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnsProblem(Problem):
-    """A problem with a metric that is not a function of sums."""
+    """The problem of a metric that takes whole columns of numbers, and is not a function of sums."""
 
     units: Sample
     metric: SampleMetric
@@ -132,7 +132,7 @@ def planned(problem: ColumnsProblem, *, draws: bool) -> SamplePlan:
 
 
 def exact_permutation(problem: ColumnsProblem, context: Context) -> Columns:
-    """The columns of the exact tests of all pairs; each reason also says what a swap exchanges."""
+    """The result columns of the exact tests of all pairs; each reason also says what a swap exchanges."""
     exchanged, sampled = what_is_exchanged(problem.metric), problem.plan.sampled
     p_values, reasons = list[PValue](), list[str]()
     with context.progress_bar("exact tests", len(problem.hypotheses.pairs)) as advance:
@@ -247,7 +247,7 @@ def _call_cost(problem: ColumnsProblem, *, together: bool) -> Cost:
 
 
 def _num_draws(problem: ColumnsProblem) -> int:
-    """The number of calls for the bootstrap: one per system and resample."""
+    """The number of calls of the metric's function for the bootstrap: one per system and resample."""
     return problem.settings.fixed_resamples * len(problem.units.columns)
 
 

@@ -4,10 +4,10 @@ These are standard errors for new units; `two_way` extends them to new units and
 $\sqrt{\sum_h \sum_{i \in h} (g \cdot (s_i - \bar s_h))^2}$. Here g is the gradient of the score at the sums, $s_i$ are
 the statistics of unit i, and $\bar s_h$ is their mean over the $n_h$ units of stratum h. Gradients are central
 differences in NumPy, so that no number depends on the device. If the score is linear, the bootstrap standard error
-approaches this number as the number of resamples grows. For a mean, it is the standard deviation (ddof = 0) divided by
-the root of the number of units. With the factor $n_h / (n_h - 1)$ for each square (ddof = 1), errors of instances are
-comparable with the jackknife's errors of clusters. References: Efron and Tibshirani (1993), section 21; Davison and
-Hinkley (1997), section 2.7.2.
+approaches this number as the number of resamples grows. For a mean, the delta-method standard error is the standard
+deviation (ddof = 0) divided by the root of the number of units. With the factor $n_h / (n_h - 1)$ for each square (ddof
+= 1), errors of instances are comparable with the jackknife's errors of clusters. References: Efron and Tibshirani
+(1993), section 21; Davison and Hinkley (1997), section 2.7.2.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def delta_method_errors(
     """Return two arrays: standard errors of the scores of systems, `[system]`, and of the deltas of pairs, `[pair]`.
 
     With `ddof` = 1, squares are divided by the number of units of a stratum minus 1, as in a sample variance. `values`
-    are `[system, unit, stat]` float64, with units sorted by stratum; `strata` `[unit]` ascend from 0. `score` computes
-    scores from sums `[..., stat]`.
+    are `[system, unit, stat]` float64, with units sorted by stratum. `strata` `[unit]` are the numbers of the units'
+    strata, ascending from 0. `score` computes scores from sums `[..., stat]`.
 
     >>> values = np.array([[[1.0], [2], [3], [6]], [[1], [1], [2], [8]]])
     >>> strata, mean = np.zeros(4, int), lambda sums: sums[..., 0] / 4

@@ -31,9 +31,10 @@ _MOST_RESAMPLES, _FEWEST_RESAMPLES, _OF_SAMPLES = 2**13, 2**10, 2**10
 """A sampled distribution of deltas has at most `_MOST_RESAMPLES` and at least `_FEWEST_RESAMPLES` resamples (fewer if
 the settings request fewer). If the metric is not a function of sums, it has at most `_OF_SAMPLES` resamples."""
 _SECONDS = 1.0
-"""Sampling a distribution may take at most this many nominal seconds of NumPy."""
+"""Sampling a distribution may take at most this many nominal seconds (of NumPy on one slow core)."""
 _EXACT_SECONDS = 0.1
-"""Listing all deltas may take at most this many nominal seconds; they suffice for a million values."""
+"""Listing all deltas may take at most this many nominal seconds (of NumPy on one slow core), enough for a million
+values."""
 _FEW_DIFFERING = 13
 """If the metric is not a function of sums, all swaps are listed if the systems differ on at most this many units."""
 
@@ -43,7 +44,7 @@ _BINS, _MOST_BINS = 48, 192
 `_MOST_BINS`."""
 _MIDDLE = 0.001
 _NEGLIGIBLE = 1e-9
-"""At each end of a distribution, deltas with at most this probability lie outside the bins."""
+"""At each end of a distribution, the deltas outside the bins have at most this probability in total."""
 _SAME = 1e-9
 """Deltas that differ by less than this, relative to the largest delta, count as one value."""
 
@@ -55,13 +56,13 @@ class DeltaDistribution:
     deltas: np.ndarray
     """`[value]` deltas."""
     chances: np.ndarray
-    """`[value]` probabilities; 1 for each resample if deltas are sampled."""
+    """`[value]` probabilities; if deltas are sampled, 1 for each resample."""
     resamples: int | None
     """The number of resamples; None if the distribution is exact."""
 
 
 def sampled_distribution(deltas: np.ndarray) -> DeltaDistribution:
-    """The distribution of `deltas` `[resample]`, one from each resample."""
+    """The distribution of sampled `deltas` `[resample]`, in which each resample counts equally."""
     return DeltaDistribution(deltas, np.ones(len(deltas)), len(deltas))
 
 

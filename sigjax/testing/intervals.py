@@ -22,10 +22,10 @@ together simultaneous, at a joint level. In closed form, each interval has Bonfe
 replicates, the largest deviation gives the level (`JointDeltas`). An interval at Bonferroni's level excludes 0 if the
 test that the interval inverts gives p < alpha / m, and then Bonferroni, Holm and Hochberg all reject. The interval
 contradicts the adjusted p only if the inverted test differs from the test that was run, or if a sampled p cannot be
-that small; a note names such pairs. Intervals of the kind `simultaneous` are narrower by 3%, and need draws. They
-contradict Holm's decisions for several times as many pairs, because the quantile of the maximum is below Bonferroni's
-quantile. With other corrections, and with all other kinds that the user chose, each interval is for its pair alone.
-Intervals of scores are simultaneous only for the kind `simultaneous`.
+that small; a note names such pairs. Intervals of the kind `simultaneous` are narrower by 3%, and need draws of normal
+variables. They contradict Holm's decisions for several times as many pairs, because the quantile of the maximum is
+below Bonferroni's quantile. With other corrections, and with all other kinds that the user chose, each interval is for
+its pair alone. Intervals of scores are simultaneous only for the kind `simultaneous`.
 
 **Score intervals** are Wilson's interval for a score and Tango's interval for a delta. If 20 of 20 answers are right,
 the bootstrap never draws a wrong answer, so its intervals are [1, 1]. A score test uses the variance under the tested
@@ -35,12 +35,13 @@ and confidence interval for the difference in proportions for the paired-sample 
 (2014), "Recommended tests and confidence intervals for paired binomial proportions".
 
 **The joint level** is the level of each single interval that makes all intervals simultaneous. Scores and deltas are
-nearly jointly normal, with covariances $\sum_i u_{ki} u_{li}$ of systems k and l. Draws of such normal variables,
-shared by all pairs, give c, the quantile of the largest $|Z|$ at the requested level. Each interval then has the level
-$P(|Z| \le c)$ of a single Z. It is narrower than Bonferroni's interval by about 3%. Covariances are treated as known.
-So intervals would be too narrow with fewer than ten units, or with fewer units than systems: with 25 systems and ten
-units of normal numbers, at least one interval missed the true delta in 9% of reports. Bonferroni's level is used in
-such cases. Reference: Hothorn, Bretz and Westfall (2008), "Simultaneous inference in general parametric models".
+nearly jointly normal. The scores of systems k and l have the covariance $\sum_i u_{ki} u_{li}$, where $u_{ki}$ is the
+influence of unit i on the score of system k. Draws of such normal variables, shared by all pairs, give c, the quantile
+of the largest $|Z|$ at the requested level. Each interval then has the level $P(|Z| \le c)$ of a single Z. It is
+narrower than Bonferroni's interval by about 3%. Covariances are treated as known, although they are estimated. So
+intervals would be too narrow with fewer than ten units, or with fewer units than systems: with 25 systems and ten units
+of normal numbers, at least one interval missed the true delta in 9% of reports. Bonferroni's level is used in such
+cases. Reference: Hothorn, Bretz and Westfall (2008), "Simultaneous inference in general parametric models".
 """
 
 from __future__ import annotations
@@ -113,8 +114,9 @@ def _joint_level(
 
     `targets` `[target, 2]` are scores (a, number of systems) or deltas (a, b), and `influence` `[system, unit]` are the
     influences on scores. `varies` `[target]` is false for a score or delta whose standard error is 0. If `proportions`
-    is true, its interval is a score interval with a positive length even then, and counts as independent of the other
-    intervals. With few right-or-wrong answers, score intervals are long enough, although correlations are uncertain.
+    is true, such a score or delta has a score interval with a positive length, which counts as independent of the other
+    intervals. If units are few, correlations are uncertain, so the level is Bonferroni's. It is not if `proportions` is
+    true, because score intervals are long enough.
     """
     settings, num_units = problem.settings, len(problem.units.strata)
     if num_units < max(_FEW_UNITS, len(influence)) and not proportions:
@@ -522,8 +524,8 @@ def bootstraps(problem: Problem) -> bool:
 def closed_intervals(problem: Problem, joint_pairs: int = 1) -> np.ndarray | None:
     """Return the standard error and the interval ends of each score, then of each delta, `[target, 3]`.
 
-    Return None if they need resamples. `joint_pairs` is the number of deltas, over all problems, whose intervals are
-    simultaneous.
+    Return None if the intervals need resamples. `joint_pairs` is the number of deltas, over all problems, whose
+    intervals are simultaneous.
     """
     interval = INTERVALS[problem.settings.interval]
     if interval.closed is None or not isinstance(problem, SumsProblem) or len(problem.units.strata) == 1:
@@ -545,9 +547,10 @@ def joint_pairs(settings: Settings, num_pairs: int, family_size: int) -> int:
 
 
 def interval_names(problem: Problem, joint: int = 1) -> IntervalNames:
-    """Return which kind of interval scores and deltas get, by the rule at the top of this file.
+    """Return the kinds of intervals that scores and deltas get, by the rule at the top of this file.
 
-    `joint` is the number of deltas whose intervals are simultaneous.
+    The rule is for `auto` and `simultaneous`; if the user chose another kind, this is the kind. `joint` is the number
+    of deltas whose intervals are simultaneous.
     """
     name = problem.settings.interval
     if name == "none":

@@ -72,7 +72,7 @@ _TOO_SMALL = "the p-value is too small for sums of probabilities"
 
 
 def exact_permutation(problem: SumsProblem, context: Context) -> Columns:
-    """The columns of the exact tests of all pairs; for a pair without an exact test, the reason explains why."""
+    """The result columns of the exact tests of all pairs; for a pair without an exact test, a reason explains why."""
     if problem.exchanges != "units":
         return exchanged_tests(problem, context)
     if problem.studentizes:
@@ -91,7 +91,7 @@ def _without_test(reason: str, count: int) -> Columns:
 
 
 def exact_table(problem: SumsProblem, pairs: np.ndarray, context: Context) -> Columns:
-    """The columns of the exact tests of some pairs `[pair, 2]`; a reason explains why a pair has no exact test.
+    """The result columns of the exact tests of some pairs `[pair, 2]`, with a reason if there is no exact test.
 
     Pairs whose differences take few values are tested together, as a board: they share their distinct differences, so
     that one matrix product tests all of them (see `exact.board`). Other pairs are tested one by one.
@@ -153,7 +153,7 @@ def _pair_cost(problem: SumsProblem, board: Board) -> Cost:
 
 
 def _on_board(problem: SumsProblem, board: Board, pairs: np.ndarray, context: Context) -> tuple[Columns, np.ndarray]:
-    """Return the columns of the pairs whose joint test is accurate enough, and the positions of all other pairs.
+    """Return the result columns of pairs with an accurate joint test, and the positions of all other pairs.
 
     `board` has the pairs that are tested together, which share their distinct differences.
     """
@@ -189,7 +189,7 @@ def exact_tests(
     context: Context,
     plans: Mapping[Pair, Plan | NotEligible] | None = None,
 ) -> Columns:
-    """Carry out the exact tests of some pairs, and return their columns.
+    """Carry out the exact tests of some pairs, and return the result columns.
 
     `plans` are the plans of the pairs; without them, they are made here. If the bound on the error of its p-value is
     too large, a pair has no p-value, but a reason.
@@ -209,7 +209,7 @@ def exact_tests(
 def _one_by_one(
     problem: SumsProblem, pairs: Sequence[Pair], test: Callable[[Pair], tuple[PValue, str]], context: Context
 ) -> Columns:
-    """Call `test` for each pair, and return the columns.
+    """Call `test` for each pair, and return the result columns.
 
     `test` returns a p-value (NaN if there is no exact test), and the reason why there is an exact test or none.
     """
@@ -247,7 +247,7 @@ def _are_monotone(problem: SumsProblem, pairs: np.ndarray, reach: np.ndarray, ax
 
 
 def sign_tests(problem: SumsProblem, pairs: EquivalentPairs) -> Columns | None:
-    """Return the columns of the exact tests if all differences have the same size, so that p-values are binomial tails.
+    """Return the result columns of exact sign tests, if all differences have the same size (p is a binomial tail).
 
     A pair has m = b + c differences, of which b favour the first system, and c the second system. Over swaps, b has the
     binomial distribution of m fair coins, and the score is linear in b. Return None if systems differ in another way,
@@ -308,7 +308,10 @@ def sign_ps(
     few, outcomes = trials <= _FEW_TRIALS, _outcomes()
 
     def log_tail(n: np.ndarray, k: np.ndarray) -> np.ndarray:
-        """The logarithm of the tail probability; above 1/2, it comes from the complement, which has more digits."""
+        """Return the logarithm of p if k of n differences have one sign; k or more are extreme.
+
+        A one-sided p above 1/2 comes from the complement, which has more digits.
+        """
         is_upper = 2 * k > n + two_sided
         log_upper = log_upper_half(n, np.where(is_upper, k, n - k + 1))
         return np.where(
@@ -383,10 +386,11 @@ def _criterion(problem: SumsProblem, pairs: Sequence[Pair] | np.ndarray) -> Extr
 def pair_deltas(problem: SumsProblem, pairs: Sequence[Pair] | np.ndarray, bases: np.ndarray) -> Delta:
     """Return a function that computes the delta of each pair after a swap, from the signed sums S of the swap.
 
-    S has one number for each axis (one or two axes). A swap keeps the sum a* + b* of the statistics of both systems.
-    Their difference a* - b* `[stat]` is S times a matrix, the basis. `bases` are `[pair, axis, stat]`, or a single
-    basis `[1, axis, stat]` for all pairs. The function takes one array `[pair, ...]` per axis, and returns deltas
-    `[pair, ...]`. The function raises `NotFinite` if the metric is NaN or infinite.
+    A swap keeps the sum a* + b* of the statistics of both systems. Their difference a* - b* `[stat]` is S times a
+    matrix, the basis. Its rows are axes: one or two directions in which the statistics can differ. S has one number per
+    axis. `bases` are `[pair, axis, stat]`, or a single basis `[1, axis, stat]` for all pairs. The function takes one
+    array `[pair, ...]` per axis, and returns deltas `[pair, ...]`. The function raises `NotFinite` if the metric is NaN
+    or infinite.
     """
     systems = np.array(pairs).T
     half = 0.5 * (problem.units.totals[systems[0]] + problem.units.totals[systems[1]])
@@ -428,7 +432,7 @@ class Exchange:
 
 
 def exchanged_tests(problem: SumsProblem, context: Context) -> Columns:
-    """The columns of the exact tests of all pairs, if single outputs or whole runs are exchanged."""
+    """The result columns of the exact tests of all pairs, if single outputs or whole runs are exchanged."""
     pairs = problem.hypotheses.pairs
     plans = {pair: plan_exchange(problem, pair) for pair in pairs}
     _require(problem, plans)
@@ -535,8 +539,8 @@ _STEP_OF_SLOPES = 2.0**-11
 """Relative step of the differences that give slopes for a standard error. It changes standard errors by 1e-6, and keeps
 the rounding error of a slope to 1e-12 of the slope."""
 _ROUNDING_OF_Z = 2.0**-26
-"""Values of the studentized delta z that differ by less than this, relatively, are ties: the rounding of slopes changes
-z by far less."""
+"""Values of the studentized delta z that differ by less than this, relatively, are ties. z depends on slopes of the
+score, but their rounding changes z by far less."""
 
 
 def swap_counter(problem: SumsProblem, tested: np.ndarray, run: Run) -> ExceedCounter:
@@ -651,8 +655,10 @@ def swap_problem(problem: SumsProblem, indices: np.ndarray | slice, run: Run) ->
 def _projection(problem: SumsProblem, run: Run) -> tuple[Projection, np.ndarray, np.ndarray]:
     """Return the projection from swaps to sums, and two arrays `[system, stat]` with indices of its columns.
 
-    The sums are over the units or outputs that a system gives away. The first array is for the first system of a pair,
-    and the second array is for the second system. They are equal if whole units are swapped.
+    A column gives the sum of a statistic of a system over those units (or outputs) that a swap moves to the other
+    system of the pair. Only differences between such sums are used. The first array has the columns of a system if it
+    is the first system of a pair, and the second array if it is the second system. They are equal if whole units are
+    swapped.
     """
     units, compiled, in_bytes = problem.units, bool(run.backend.devices), most_bytes(run.backend)
     if units.outputs is None or problem.exchanges == "units":
@@ -692,9 +698,10 @@ def add_up(
 
 
 def _few_sizes(indices: np.ndarray, num_pairs: int, run: Run) -> np.ndarray:
-    """Repeat positions of pairs until their number is one of a few numbers, so that few programs are compiled.
+    """Repeat positions of pairs until their number is one of a few sizes, so that few programs are compiled.
 
-    `indices` are the positions. The largest of these numbers is `num_pairs`.
+    `indices` are the positions. The sizes are `num_pairs`, this number divided by `_SIZE_FACTOR` once, and so on.
+    Without devices, no program is compiled, and `indices` are returned.
     """
     size = num_pairs if run.backend.devices else len(indices)
     while size > _FEW_PAIRS and len(indices) <= size // _SIZE_FACTOR:
@@ -703,7 +710,7 @@ def _few_sizes(indices: np.ndarray, num_pairs: int, run: Run) -> np.ndarray:
 
 
 def two_sample_test(problem: SumsProblem, first: int, context: Context) -> Columns:
-    """The columns of the permutation test of two systems on different units, exact if possible, else Monte Carlo.
+    """The result columns of the permutation test of two systems on different units, exact if possible, else sampled.
 
     `problem` has the units of both systems: the first system was tested on the first `first` units. The values of a
     system are 0 on the units of the other system.
@@ -718,10 +725,11 @@ def two_sample_test(problem: SumsProblem, first: int, context: Context) -> Colum
 
 
 def _exact_unpaired(problem: SumsProblem, units: np.ndarray, first: int) -> tuple[PValue, str]:
-    """Return the exact p-value of an unpaired test (NaN if there is none), and the reason.
+    """Return the exact p-value of an unpaired test (NaN if there is none), and the reason why it exists or not.
 
-    `units` `[unit, stat]` are the statistics of all units, and `first` is the number of units of the first system. p
-    comes from the distribution of the sum if one statistic varies, else from all choices of units.
+    `units` `[unit, stat]` are the statistics of all units, and `first` is the number of units of the first system. If
+    one statistic varies, p comes from the distribution of its sum. Otherwise p comes from all ways to choose the units
+    of the first system.
     """
     varying = np.flatnonzero((units != units[0]).any(axis=0))
     if not varying.size:
@@ -745,7 +753,7 @@ def _exact_unpaired(problem: SumsProblem, units: np.ndarray, first: int) -> tupl
 
 
 def _montecarlo(problem: SumsProblem, units: np.ndarray, first: int, context: Context, reason: str) -> Columns:
-    """The columns of the unpaired test by random choices of units.
+    """The result columns of the unpaired test from random choices of units.
 
     The units of the smaller sample are chosen, from all units in sorted order, so that the two-sided p depends neither
     on the order of the systems nor on the order of the units.

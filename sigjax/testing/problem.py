@@ -1,4 +1,4 @@
-"""A problem (the systems, units, metric and hypotheses of a test), the budget, and the columns that tests return.
+"""A problem (the systems, units, metric and hypotheses of a test), the budget, and the result columns of tests.
 
 Problems hold data, and tests take problems. There are two kinds: `SumsProblem`, if the metric is a function of the
 statistics summed over units, and `columns.ColumnsProblem`, if the metric takes whole columns of numbers. `tests` has
@@ -11,7 +11,7 @@ thousand systems on 200 units have half a million pairs, but only a few thousand
 
 **The budget** limits the nominal seconds of tests without sampling. Costs follow from the table in `run.costs`.
 
-**The columns** contain exact p-values, or p-values from counts of resamples.
+**The result columns** contain exact p-values, or p-values from counts of resamples.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Hypotheses:
         return a, b
 
     def observed(self, pairs: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return the deltas of some pairs `[pair, 2]` and their tolerances, as two arrays `[pair]`.
+        """Return the deltas of some pairs (a, b), `[pair, 2]`, and their tolerances, as two arrays `[pair]`.
 
         The delta of a resample is a tie if it differs from the observed delta by at most the tolerance. If b is the
         number of systems, there is no second system: the arrays then have the score of a, and its tolerance.
@@ -233,7 +233,8 @@ class SumsProblem(Problem):
     """Further versions of the problem, if numbers are large. Then the numbers of this problem are shifted, too: on each
     unit, the same number is subtracted for all systems. None if no numbers are shifted."""
     is_shifted: bool = False
-    """Whether the numbers of this problem are shifted; `ShiftedProblem.spreads` does not set it."""
+    """Whether the numbers of this problem are shifted. It is not set in `ShiftedProblem.spreads`, although those
+    numbers are shifted, too."""
 
     @classmethod
     def of(
@@ -309,8 +310,10 @@ class SumsProblem(Problem):
     def equivalent_pairs(self) -> EquivalentPairs:
         """The pairs, in groups that have the same test.
 
-        If whole units are swapped, and two counts of units decide the test, pairs with the same counts are a group (see
-        `deduplicate`). Otherwise every pair is a group of its own.
+        Suppose whole units are swapped, and systems differ in one statistic with two values. Then two counts decide the
+        test: the units on which only the first system has the higher value, and the units on which only the second
+        system has it. Pairs with the same two counts are a group (`deduplicate` has the exact conditions). Otherwise
+        every pair is a group of its own.
         """
         counted = self.equal_count_pairs if self.exchanges == "units" else None
         return EquivalentPairs.apart(len(self.hypotheses.members)) if counted is None else counted
@@ -462,7 +465,7 @@ class EquivalentPairs:
     """`[group, 2]` int64: the number of units on which only the first system has the higher of two values, and the
     number of units on which only the second system has it; None if the groups have no such counts."""
     slope: float = 0.0
-    """If there are counts: the change of a system's score when one more unit has the higher value."""
+    """The change of a system's score when one more unit has the higher value; 0 if the groups have no counts."""
     stat_name: str = ""
     """The name of the statistic that has the two values."""
 
@@ -597,25 +600,25 @@ def scores_at(problem: SumsProblem, stat: int, sums: np.ndarray) -> np.ndarray:
 
 
 AUTO_BUDGET = 10.0
-"""Nominal seconds that method="auto" may spend on the exact tests of an evaluation."""
+"""Nominal seconds (of NumPy on one slow core) that method="auto" may spend on the exact tests of an evaluation."""
 EXACT_BUDGET = 600.0
-"""Nominal seconds for an exact method that the user chose."""
+"""Nominal seconds (of NumPy on one slow core) for an exact method that the user chose."""
 _FEW_COLUMNS = 6
 """Up to this many columns (statistics of systems) are added up while swap masks are drawn, which takes less time."""
 
 
 def exact_budget(settings: Settings) -> float:
-    """Nominal seconds that the exact tests of an evaluation may take."""
+    """Nominal seconds (of NumPy on one slow core) that the exact tests of an evaluation may take."""
     if settings.budget is not None:
         return settings.budget
     return EXACT_BUDGET if settings.method in ("exact", "dp", "tree") else AUTO_BUDGET
 
 
 def free_seconds(settings: Settings) -> float:
-    """An exact test that takes at most this many nominal seconds does not count against the budget.
+    """The largest cost, in nominal seconds, of an exact test that does not count against the budget.
 
-    The limit is the time that sampling would take. It is 0 if the user chose a method, a budget, or automatic
-    resamples.
+    It is the time that sampling would take. It is 0 if the user chose a method, a budget, or automatic resamples.
+    Nominal seconds are the time of NumPy on one slow core.
     """
     limited = settings.method != "auto" or settings.budget is not None or settings.resamples == "auto"
     return 0.0 if limited else (SAMPLED_PAIR * settings.fixed_resamples).seconds
@@ -696,7 +699,7 @@ resamples of this range are at least as extreme as the observed result, `[pair]`
 
 
 def exact_columns(p_values: Sequence[PValue] | np.ndarray, reasons: Column, methods: Column | None = None) -> Columns:
-    """The columns of exact tests; p is NaN if a pair has no exact test.
+    """The result columns of exact tests; p is NaN if a pair has no exact test.
 
     `p_values` are a sequence of `PValue`, or an array `[pair, 3]` of p, log10 p, and the bound on the relative error of
     p. `reasons` explain why there is an exact test, or why there is none. `methods` are the names of the methods, by
@@ -736,7 +739,7 @@ def sampled_columns(
     reasons: Column,
     bounds: np.ndarray | None = None,
 ) -> Columns:
-    """The columns of Monte Carlo tests, all `[pair]`.
+    """The result columns of Monte Carlo tests, all `[pair]`.
 
     `exceed` is the number of resamples at least as extreme as the observed result, and `reasons` explain why there is
     no exact test. If a test stopped by itself, `bounds` `[pair, 2]` are the ends of an interval for the p-value that
@@ -761,7 +764,8 @@ def sampled_columns(
 def completed(pairs: Comparisons, sample: Callable[[np.ndarray, Column], Columns]) -> Comparisons:
     """Complete a table of pairs after the exact tests: pairs without a p-value are tested by sampling.
 
-    `sample` takes the indices of these pairs, and the reasons why they have no exact test. It returns their columns.
+    `sample` takes the indices of these pairs, and the reasons why they have no exact test. It returns their result
+    columns.
     """
     is_open = ~pairs.column("p_value").where_present
     if not is_open.any():

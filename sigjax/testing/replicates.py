@@ -1,4 +1,4 @@
-r"""Kinds of intervals that need more than two quantiles of bootstrap replicates (see `uncertainty` for the others).
+r"""Kinds of intervals that need more than two quantiles of bootstrap replicates (`uncertainty` has the other kinds).
 
 `summaries` computes quantiles and standard errors of replicates (scores or deltas on resamples). The results are the
 same on every device, and for every division of the resamples into pieces. This file has what three kinds of intervals
@@ -10,9 +10,9 @@ need in addition:
 - `Studentized` (bootstrap-t) intervals need a standard error on every resample. It comes from the delta method, so the
   score must be a function of sums. A score has about the variance of its linear part: let g be the gradient of the
   score at the sums, and let unit i have the statistics $s_i$, with the mean $\bar s_h$ in its stratum h. Then the unit
-  has the influence $g \cdot (s_i - \bar s_h)$. Sums of products of statistics are sums like others, so one matrix
-  product gives both the scores and the standard errors of all resamples. Gradients are central differences in NumPy, so
-  that no number depends on the device.
+  has the influence $g \cdot (s_i - \bar s_h)$. The variance of these influences on a resample follows from sums of
+  statistics and of products of two statistics. So one matrix product gives both the scores and the standard errors of
+  all resamples. Gradients are central differences in NumPy, so that no number depends on the device.
 
 References: Efron (1987), "Better bootstrap confidence intervals"; Efron and Tibshirani (1993), sections 12.5, 14.3 and
 21; Davison and Hinkley (1997), sections 2.7.2 and 5.2.
@@ -109,8 +109,9 @@ class Simultaneous(Percentile):
     def with_all(self, found: np.ndarray, largest: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """Return the standard errors and the interval ends of all targets (scores and deltas), `[target, 3]`.
 
-        The standard errors are the first column of `found`. `largest` returns the largest deviation on each resample,
-        whose quantile is c.
+        The standard errors s are the first column of `found`. `largest(s)` returns, for each group (scores, deltas),
+        the largest deviation on each resample. For each group, c is the quantile of these deviations at the confidence
+        level. The ends are the observed value minus and plus c s.
         """
         errors = found[:, 0]
         observed, factors = self.targets.observed, np.zeros(len(errors))
@@ -133,13 +134,17 @@ class JointDeltas(Simultaneous):
         self.level = bonferroni_level(self.level, max(joint_pairs, num_pairs) / num_pairs)
 
     def levels(self, below: np.ndarray, block: slice) -> np.ndarray:
-        """Return quantile levels for scores, and NaN for deltas."""
+        """Return the quantile levels `[target, 2]` of a block of targets: NaN for deltas, which need no quantiles."""
         levels = super().levels(below, block)
         levels[: max(0, self.targets.num_systems - block.start)] = quantile_levels(self.level_of_scores)
         return levels
 
     def with_all(self, found: np.ndarray, largest: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """Replace the intervals of deltas by simultaneous intervals."""
+        """Return the standard errors and the interval ends of all targets (scores and deltas), `[target, 3]`.
+
+        The intervals of scores come from `found`, and the intervals of deltas are simultaneous. The arguments are as in
+        `Simultaneous.with_all`.
+        """
         num_systems = self.targets.num_systems
         return np.concatenate([found[:num_systems], super().with_all(found, largest)[num_systems:]])
 
@@ -193,11 +198,11 @@ def acceleration(jackknife: np.ndarray, strata: np.ndarray, rounding: float = 0.
     Let stratum h have $n_h$ units, and let $\theta_{(i)}$ be the score without unit i, with the mean $\bar\theta_h$
     over the stratum. With $U_i = (n_h - 1)(\bar\theta_h - \theta_{(i)})$, the acceleration is $a = \frac{1}{6} \sum_i
     U_i^3 n_h^{-3} / (\sum_i U_i^2 n_h^{-2})^{3/2}$. It is 0 if all scores are equal. Equivalent to
-    `scipy.stats.bootstrap(method="BCa")`, whose samples are strata. Reference: Efron and Tibshirani (1993), equation
-    14.15; for strata Davison and Hinkley (1997), section 5.4.
+    `scipy.stats.bootstrap(method="BCa")`, if each stratum is passed as one sample. Reference: Efron and Tibshirani
+    (1993), equation 14.15; for strata Davison and Hinkley (1997), section 5.4.
 
     `jackknife` `[unit]` are the scores $\theta_{(i)}$; if all $|U_i| / n_h$ are at most `rounding`, the acceleration is
-    0. `strata` `[unit]` ascend from 0.
+    0. `strata` `[unit]` are the numbers of the units' strata, ascending from 0.
 
     >>> round(acceleration(np.array([1.0, 1.0, 1.0, 0.0]), np.zeros(4, int)), 6)
     0.096225
@@ -268,8 +273,9 @@ class Studentized(Percentile):
       for each stratum: the statistic minus about its mean in the stratum, and 0 outside the stratum.
     - `products`: a dict from two keys of `centred` to the column of the product of both centred statistics.
 
-    Centred statistics are whole numbers of steps `coarse` `[stat]`, so large that a double holds sums of products
-    exactly. Slopes of scores are differences of scores over `steps` `[system, stat]`.
+    Centred statistics are integer multiples of steps `coarse` `[stat]`. These steps are large enough that a double
+    holds sums of products exactly. Slopes of scores are central differences with the half widths `steps`
+    `[system, stat]`.
     """
 
     def __init__(self, problem: Problem, targets: Targets) -> None:
@@ -313,7 +319,8 @@ class Studentized(Percentile):
         r"""Return bootstrap standard errors and intervals $[\hat\theta - t_{high} s, \hat\theta - t_{low} s]$.
 
         Here $\hat\theta$ is the observed score or delta, s its standard error by the delta method, and $t_{low}$ and
-        $t_{high}$ are quantiles of t.
+        $t_{high}$ are quantiles of t = (replicate - observed) / standard error on the resample. `found` has the
+        standard errors and quantiles of all scores and deltas, then of all t.
         """
         errors, t = found[: len(self.score_targets.members), :1], found[len(self.score_targets.members) :, 1:]
         ends = self.score_targets.observed[:, None] - t[:, ::-1] * self.standard_errors()[:, None]
@@ -376,7 +383,8 @@ class Studentized(Percentile):
     def _gradients(self, sums: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
         """Return the slopes of scores: a dict from (system, statistic) to the slope on each resample, `[row]`.
 
-        It has the statistics that vary. A slope is the change of the system's score per step `coarse` of the statistic.
+        The keys are the statistics that vary over units. A slope is the change of the system's score per step `coarse`
+        of the statistic.
         """
         found: dict[tuple[int, int], np.ndarray] = {}
         for system, stat in self.centred:
@@ -431,7 +439,7 @@ def _check_memory(problem: SumsProblem, num_rows: int) -> None:
 
 
 def _centred(values: np.ndarray, strata: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return two arrays: centred statistics `[system, unit, stat]` as whole numbers of steps, and these steps `[stat]`.
+    """Return two arrays: centred statistics `[system, unit, stat]` as multiples of a step, and the steps `[stat]`.
 
     From each statistic, its rounded mean in the stratum is subtracted. `sizes` `[stratum]` are the numbers of units.
     """

@@ -51,7 +51,11 @@ def skewed_ends(skewness: np.ndarray, quantile: float, *, nearer: bool) -> tuple
     third = np.where(is_small, 1.0, skewness) / 3.0
 
     def end(t: float) -> np.ndarray:
-        """Return the x with x + g x^2 / 3 + g^2 x^3 / 27 + g / 6 = t, limited to a range from t to 2 t or t / 2."""
+        """Return the x with x + g x^2 / 3 + g^2 x^3 / 27 + g / 6 = t, limited to a range; g is the skewness.
+
+        If t and g have opposite signs (the side of the long tail), the range is from t to 2 t. Otherwise, the range is
+        from t / 2 to t if `nearer` is true, and x is t if `nearer` is false.
+        """
         x = (np.cbrt(1.0 + 3.0 * third * (t - skewness / 6.0)) - 1.0) / third
         bound = np.where(t * skewness < 0.0, t * _STRETCH, t / _STRETCH if nearer else t)
         return np.clip(np.where(is_small, t, x), np.minimum(t, bound), np.maximum(t, bound))

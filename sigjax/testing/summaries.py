@@ -39,7 +39,8 @@ _ALWAYS_KEPT = 2**15
 _MANY = 32
 """A compiled kernel on all cores counts extreme resamples only if there are at least this many pairs."""
 _COLUMNS = 2**11
-"""Largest deviations are computed for this many resamples at a time, which stay in the cache."""
+"""The largest |replicate - observed| / standard error over targets (scores or deltas) is computed for this many
+resamples at a time, which stay in the cache."""
 _LANES = 64
 """`tally.count_extreme` adds up this many counts side by side, so the number of replicates on a device is a multiple of
 it."""
@@ -53,11 +54,11 @@ def summarize(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Compute counts, standard errors and intervals from replicates, continued from the checkpoint.
 
-    `pieces(run)` yields (first resample, replicates `[row, resample]`), piece by piece. `tested` are the pairs to test.
-    `by` makes the standard errors and intervals of its targets (scores and deltas). A shard only keeps replicates and
-    counts, and computes no results. Return three arrays: the number of extreme resamples for each pair `tested`,
-    `[pair]` int64; standard errors and interval ends of the targets, `[target, 3]`; and the replicates, or None if they
-    were not all kept on the host.
+    `pieces(run)` yields the index of the first resample and the replicates `[row, resample]`, piece by piece. `tested`
+    are the pairs to test. `by` makes the standard errors and intervals of its targets (scores and deltas). Return three
+    arrays: the number of extreme resamples for each pair `tested`, `[pair]` int64; standard errors and interval ends of
+    the targets, `[target, 3]`; and the replicates, or None if they were not all kept on the host. A shard keeps its
+    replicates or counts for a merge; its standard errors and interval ends are NaN.
     """
     tally = run.checkpoint.tally(exceed=len(tested.delta), spreads=len(by.targets.members))
     if tally is not None:
@@ -115,7 +116,10 @@ def _on_device(
 
 
 def _kept_on_device(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) -> tuple[Any, np.ndarray]:
-    """Return replicates `[row, column]` on the device, padded with NaN at the end of rows; and their number per row."""
+    """Return two arrays: replicates `[row, column]` on the device, and the number of replicates in each row (a scalar).
+
+    Rows are padded with NaN at the end. `pieces` yields the replicates of `num_rows` rows, piece by piece.
+    """
     values, finite, count = None, list[Any](), np.array(run.resamples)
     for start, part in pieces(replace(run, stays=True)):
         piece, most = part, max(run.resamples, 2 * _LANES)
@@ -263,11 +267,11 @@ def _row(piece: np.ndarray, members: np.ndarray) -> np.ndarray:
 
 _SAMPLE, _FAR = 2**16, 6.0
 """`_SAMPLE`: a quantile is first located in a sample, which has this many replicates. `_FAR`: replicates are kept if
-they are at most this many standard deviations (of the sample's quantile) away from the sample's quantile. The quantile
+they are at most this many standard errors (of a quantile of the sample) away from the sample's quantile. The quantile
 of all replicates is farther away with probability 2e-9."""
 _BYTES = 0.5
-"""If replicates are drawn twice, each target (score or delta) needs this many bytes of memory per resample: for partial
-sums (one for every 32 resamples, in each draw), and for the replicates near quantiles, with room to sort them."""
+"""Bytes of memory for each target (score or delta) and each resample, if replicates are drawn twice. They hold partial
+sums (one for every 32 resamples, in each draw), and the replicates near quantiles, with room to sort them."""
 
 
 class _Draw(Protocol):
@@ -282,14 +286,17 @@ class _Draw(Protocol):
 
 
 class _FirstDraw:
-    """Numbers that the first draw collects from the replicates of one target (score or delta).
+    """Numbers about the replicates of one target (score or delta), collected in the first of two draws.
 
-    They are the sum of the replicates, the largest absolute value, the share below the observed value, and the first
-    replicates.
+    Replicates that do not fit into memory are drawn twice, piece by piece. The numbers are the sum of the replicates,
+    the largest absolute value, the share below the observed value, and a sample: the first replicates.
     """
 
     def __init__(self, by: Percentile, target: int, resamples: int, exponent: int = 0) -> None:
-        """Prepare the first draw of the target with this index; replicates are summed in units of 2 ** `exponent`."""
+        """Prepare to collect the numbers of the target (score or delta) with the index `target`.
+
+        Replicates are summed in units of 2 ** `exponent`. `by` has the observed values of all targets.
+        """
         self.place, self.members, self.exponent, self.resamples = (
             target,
             by.targets.members[target],
@@ -325,7 +332,10 @@ class _FirstDraw:
 
 
 class _SquaredDeviations:
-    """The sum of squared deviations of one target's replicates from their mean, collected in the second draw."""
+    """The sum of squared deviations of one target's replicates from their mean, collected in the second of two draws.
+
+    Replicates that do not fit into memory are drawn twice; `first` has their mean, from the first draw.
+    """
 
     def __init__(self, first: _FirstDraw) -> None:
         self._first, self._mean, self._added = first, first.mean, PiecewiseTotal(first.resamples)
@@ -340,10 +350,11 @@ class _SquaredDeviations:
 
 
 class _NearRank:
-    """The replicates of one target (score or delta) whose ranks are near a given rank, collected in the second draw.
+    """The replicates of one target (score or delta) near a given rank, collected in the second of two draws.
 
-    It keeps the replicates between two values of the first draw's sample. Replicates equal to one of these two values
-    are only counted.
+    Replicates that do not fit into memory are drawn twice. The first draw gives a sample of the replicates, and two
+    values of the sample, one on each side of the rank. The second draw keeps the replicates between these two values.
+    Replicates equal to one of the two values are only counted.
     """
 
     def __init__(self, first: _FirstDraw, rank: int, far: float) -> None:
@@ -364,7 +375,10 @@ class _NearRank:
         self._kept.append(row[(self._low < row) & (row < self._high)])
 
     def values(self) -> tuple[float, float]:
-        """The replicates at the given rank and the next rank; NaN if outside the two values of the sample."""
+        """Return two replicates: at the given rank, and at the next rank.
+
+        A replicate is NaN if its rank is outside the range between the two values of the sample.
+        """
         inside = np.sort(np.concatenate(self._kept))
         first = self._below + self._at_low
         last = first + len(inside)
@@ -403,9 +417,10 @@ class _DrawnAgain:
         return [_FirstDraw(self._by, target, self._run.resamples) for target in group]
 
     def add(self, start: int, piece: np.ndarray) -> None:
-        """Use a piece of replicates, drawn to count extreme resamples, also for the first draw.
+        """Use a piece of replicates, drawn to count extreme resamples, for the first group of targets as well.
 
-        This saves a draw if all pieces from the first resample on are used.
+        The replicates are drawn twice for each group. If the pieces cover all resamples in order, the first of the two
+        draws of this group is not needed.
         """
         if start == self._done:
             _add(self._first, start, piece)

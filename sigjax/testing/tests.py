@@ -2,8 +2,8 @@
 
 Pairs are tested without sampling if possible (`exact_permutation`, `exact_bootstrap`). The other pairs are sampled:
 `swap_counter` counts swaps, `replicates` and `drawn_bootstrap` draw bootstrap scores. This module chooses the code for
-metrics of sums or for metrics of whole columns. **Spreads** are an array `[target, 3]`, first with a row for each
-score, then with a row for each delta. A row has the standard error and both ends of the interval; NaN if there is none.
+metrics of sums or for metrics of whole columns. **Spreads** are an array `[target, 3]` with a row for each score,
+followed by a row for each delta. A row has the standard error and both ends of the interval; NaN if there is none.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def exact_permutation(problem: Problem, context: Context) -> Comparisons:
 
 
 def _tested(problem: Problem, test: Test, columns: Columns) -> Comparisons:
-    """Return the problem's table of pairs, extended by the columns of a test and by the name of the test."""
+    """Return the problem's table of pairs, extended by the result columns of a test and by its name."""
     return problem.pairs.with_columns(columns).with_columns({"test": Column.constant(test, len(columns))})
 
 
@@ -167,14 +167,15 @@ def exact_bootstrap(
 
 
 def open_rows(pairs: Comparisons | None) -> np.ndarray:
-    """The positions of pairs without a p-value."""
+    """The positions of pairs without a p-value; no positions if there is no table `pairs`."""
     return np.zeros(0, int) if pairs is None else np.flatnonzero(~pairs.column("p_value").where_present)
 
 
 def needs_draws(problem: Problem, tested: Comparisons | None, spreads: np.ndarray | None) -> bool:
     """Whether bootstrap resamples must be drawn, to complete the results of `exact_bootstrap`.
 
-    `tested` is the table of its test, and `spreads` are its standard errors and intervals.
+    `tested` is the table of the bootstrap test, and `spreads` are the standard errors and intervals, as returned by
+    `exact_bootstrap`.
     """
     return len(open_rows(tested)) > 0 or _spreads_need_draws(problem, spreads)
 

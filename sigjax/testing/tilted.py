@@ -11,8 +11,8 @@ the tilts, and $L = \sum e_i x_i$. Then the weight of a swap is
 
 $$w = dP / dQ = 1 \Big/ \frac1J \sum_j \frac{\cosh(\theta_j L)}{\prod_i \cosh(\theta_j x_i)}.$$
 
-If delta bends (for example BLEU, when outputs get shorter than references), slopes at other points S give more paths.
-Then Q mixes the tilts of all paths.
+If delta is far from linear (for example BLEU, when outputs get shorter than references), slopes at other points S give
+more paths. Then Q mixes the tilts of all paths.
 
 **Draws.** A vector U of uniform numbers, one per unit, gives a swap e(c, U) for each tilt c: the sign of unit i is + if
 $U_i$ is below the probability of +. The observed swap gets a vector, too: at random, a tilt c and a vector $U_0$ are
@@ -39,7 +39,7 @@ each other.
 extreme swaps lie off the paths. This happens if delta is a sine of a sum, or the larger of two sums. So there are two
 rules. First, p stays at the floor if the standard deviation of the results of single vectors is more than about twice
 their mean. Second, p stays at the floor if swaps off the paths, likely enough to matter, are as extreme as the observed
-swap and have larger weights than all drawn swaps. Both rules only make p larger, so it keeps its level.
+swap and have much larger weights than all drawn extreme swaps. Both rules only make p larger, so it keeps its level.
 
 *All tilts for each vector*: if delta is about linear in L, and L about normal, the mean over c is nearly p for any U. A
 few hundred vectors then suffice, while independent draws from Q would need 10^5. Reference: Harrison (2012),
@@ -63,30 +63,33 @@ _MOST_VECTORS, _FEWEST_VECTORS, _MOST_NUMBERS = 512, 64, 2**21
 """Each pair uses at most `_MOST_VECTORS` and at least `_FEWEST_VECTORS` vectors of uniform numbers (one number per
 unit). All vectors together have at most about `_MOST_NUMBERS` numbers, and the budget may allow fewer vectors."""
 _INNERMOST, _STEPS = 3.0, (1.5, 0.075, 0.005)
-"""The reach of a tilt: about how many standard deviations its swaps lie from the mean of all swaps. `_INNERMOST`: the
-least reach. `_STEPS`: from tilt to tilt, -log p grows by the first number, and the reach grows by at least the second
-number, and by at least the third number relative to the reach."""
+"""A tilt is a distribution of swaps under which large deltas are more probable. Its reach is about how many standard
+deviations its swaps lie from the mean of all swaps. `_INNERMOST`: the reach of the first tilt, or less if few units
+differ. `_STEPS` (x, y, z): from tilt to tilt, the reach r grows by the largest of x / r (at most x / 3), y and z r. The
+step x / r makes the normal tail probability beyond r smaller by about the factor e^-x."""
 _BENDS, _BENT, _MOST_PATHS = (8.0, 14.0, 20.0, 30.0), 0.5, 4
-"""A path is a set of tilts (distributions of swaps) in one direction. `_BENDS`: the distances from the mean (in
-standard deviations) at which slopes of delta are computed for more paths. `_BENT`: such a path is added if this
-distance, times the sine of the path's angle to every other path, is above this number. `_MOST_PATHS`: there are at most
-this many paths."""
+"""A path is a set of tilts (distributions of swaps) in one direction. More paths are tried in the directions of the
+slopes of delta at points far from the mean of all swaps. `_BENDS`: the distances of these points from the mean, in
+standard deviations. `_BENT`: a path is added if the distance of its point, times the sine of its angle to every other
+path, is above this number. `_MOST_PATHS`: there are at most this many paths."""
 _CHORD, _FAR = 0.3, 4.0
-"""Distances in standard deviations of a sum. `_CHORD`: half the width of the differences that give slopes. `_FAR`:
-slopes are also computed at this distance from a path (a set of tilts in one direction), because BLEU has a kink that
-paths do not meet."""
+"""Distances in standard deviations of a sum. `_CHORD`: half the width of the differences that give slopes of delta (1
+for the slopes at the mean of all swaps). `_FAR`: slopes are also computed at this distance from a path (a set of tilts
+in one direction). A path can miss the kink of BLEU, where outputs become shorter than references."""
 _WIDER, _NOISIEST = 1.1, 2.2
-"""`_WIDER`: a factor for the standard error, because weights are skewed. `_NOISIEST`: if this standard error (relative
-to p), times the root of the number of vectors, is above this limit, a few swaps decide p; so p stays at the floor, the
-smallest Monte Carlo p."""
+"""`_WIDER`: the estimated standard error of log p is multiplied by this, because the weights of swaps have a skewed
+distribution. `_NOISIEST`: the largest allowed standard error of log p, times the root of the number of random vectors.
+Above it, p depends on too few swaps, and stays at the floor, the smallest Monte Carlo p."""
 _LINE_FRACTIONS, _SHARE_BEYOND, _WEIGHT_FACTOR, _ROUNDS = (0.25, 0.5, 0.75, 1.0), 0.05, 10.0, 3
 """Constants of the search for extreme swaps off the paths (sets of tilts, each in one direction). The search goes
-outwards along straight lines. `_LINE_FRACTIONS`: the fractions of a line at which sums are tried. `_SHARE_BEYOND`:
-beyond the end of a line lies about this share of p. `_WEIGHT_FACTOR`: swaps matter if their weight exceeds all drawn
-weights by this factor. `_ROUNDS`: the number of rounds, each with new slopes."""
+outwards along straight lines. `_LINE_FRACTIONS`: the fractions of a line at which sums are tried. `_SHARE_BEYOND`: a
+line ends where the probability beyond its end and beyond the opposite end is about this share of p. `_WEIGHT_FACTOR`: a
+swap off the paths matters if its weight exceeds the weights of all drawn extreme swaps by this factor. `_ROUNDS`: the
+number of rounds, each with new slopes."""
 _FAINT = 20.0
-"""If the log weight of a swap is smaller than the log weight of the observed swap by this much, the swap counts as
-extreme without a check."""
+"""The weight of a swap is the ratio dP/dQ of the uniform distribution P of swaps to the mixture Q of the tilts. If an
+upper bound on the log weight is below the log weight of the observed swap by more than this, the swap counts as extreme
+without a check. This makes p only slightly larger."""
 _CANCELLED = 1e-9
 """The effect of a unit on delta is a sum of terms. If it is below this share of its largest term, it is only
 rounding."""
@@ -95,12 +98,12 @@ _CHUNK = 2**15
 
 
 def importance_sampled(problem: Problem, sampled: Columns, rows: np.ndarray, context: Context) -> Columns:
-    """Return the columns of these pairs; p-values at the floor are estimated again by importance sampling.
+    """Return the result columns of pairs; p-values at the floor are estimated again by importance sampling.
 
-    The floor is 1/(K + 1), the smallest p of K resamples. `sampled` are the columns of the pairs at the positions
-    `rows`, from plain swaps (drawn uniformly). They are returned unchanged if the metric is not a function of sums, or
-    if the settings require plain swaps. The number of random vectors depends on the numbers of units, statistics and
-    sampled pairs, but not on any observed value.
+    The floor is 1/(K + 1), the smallest p of K resamples. `sampled` are the result columns of the pairs at the
+    positions `rows`, from plain swaps (drawn uniformly). They are returned unchanged in a shard, if the metric is not a
+    function of sums, or if the settings, the statistic z or the design require plain swaps. The number of random
+    vectors depends on the numbers of units, statistics and sampled pairs, but not on any observed value.
     """
     plain = problem.settings.method != "auto" or CORRECTIONS[problem.settings.correction].is_resampled
     if plain or not isinstance(problem, SumsProblem) or problem.studentizes or problem.exchanges != "units":
@@ -152,9 +155,11 @@ def least_cost(num_pairs: int, num_units: int, num_stats: int) -> Cost:
 
 
 def draw_uniforms(seed: int, num_vectors: int, num_units: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return log(U / (1 - U)) `[vector, unit]` of uniform U, and uniform numbers `[unit + 1]` for the observed swap.
+    """Return two arrays of random numbers that all pairs share: for the drawn vectors, and for the observed swap.
 
-    All pairs share these numbers. Each number is made from a random word of 32 bits: the midpoint of a step of 2^-32.
+    The first array has log(U / (1 - U)) `[vector, unit]` for uniform numbers U. The second array has uniform numbers
+    `[unit + 1]`, from which each pair makes the vector and the tilt of its observed swap. Each uniform number is the
+    midpoint of one of 2^32 equal parts of the interval from 0 to 1.
     """
     rows = STREAMS["vectors"].keys(seed, np.arange(num_vectors + 1))
     numbers = (np.asarray(words(rows, num_units + 2 - num_units % 2)) + 0.5) * 2.0**-32
@@ -188,7 +193,8 @@ class TiltedSwaps:
     def deltas(self, sums: np.ndarray) -> np.ndarray:
         """Return delta `[...]` if the difference a* - b* of both systems' sums is S `[..., stat]` (`sums`).
 
-        It is an odd function of S, because swaps keep a* + b*.
+        A swap keeps a* + b*, so S determines both sums. If S changes its sign, the two sums change places, and delta
+        changes its sign.
         """
         with np.errstate(all="ignore"):
             return self._scores(self._half + 0.5 * sums) - self._scores(self._half - 0.5 * sums)
@@ -196,11 +202,12 @@ class TiltedSwaps:
     def _unseen(self, log_p: float, least_delta: float, heaviest: float) -> bool:
         """Whether extreme swaps that matter for p seem to lie off all paths, so that importance sampling misses them.
 
-        A path is a set of tilts in one direction. The search tries likely sums S along each statistic, and then along
-        the slopes g of delta at these sums. A swap is extreme if |delta| is at least `least_delta`. With many units,
-        sums are about normal. So among the sums with the same effect g . S, the likeliest sum is a multiple of C g,
-        where C are the covariances of sums. `log_p` is the logarithm of the estimated p, and `heaviest` the largest log
-        weight of the drawn swaps.
+        A path is a set of tilts (distributions of swaps) in one direction. The search first tries the likeliest sums S
+        for which one statistic is large. Each later round tries the likeliest sums with a large effect g . S, where g
+        are the slopes of delta at the sums of the round before. With many units, sums are about normal. So among the
+        sums with the same effect, the likeliest sum is a multiple of C g, where C are the covariances of sums. A swap
+        is extreme if |delta| is at least `least_delta`. `log_p` is the logarithm of the estimated p, and `heaviest` the
+        largest log weight of the drawn extreme swaps.
         """
         covariance = np.einsum("us,ut->st", self.apart, self.apart)
         spread, reach = np.sqrt(np.diag(covariance)), _normal_reach(log_p + math.log(0.5 * _SHARE_BEYOND))
@@ -219,7 +226,7 @@ class TiltedSwaps:
     def _slopes(self, at: np.ndarray, half: np.ndarray) -> np.ndarray:
         """Return the slopes of delta `[point, stat]` at the sums `at` `[point, stat]`, by central differences.
 
-        `half` `[stat]` is half the width of a difference.
+        `half` `[stat]` is half the distance between the two sums of a difference.
         """
         steps = np.diag(half)
         with np.errstate(all="ignore"):
@@ -229,7 +236,7 @@ class TiltedSwaps:
     def log_weights(self, sums: np.ndarray) -> np.ndarray:
         """Return the logarithms of the weights dP/dQ `[...]` of swaps with the signed sums `sums` `[..., stat]`.
 
-        P is the uniform distribution of swaps, and Q the mixture of all tilts.
+        P is the uniform distribution of swaps, and Q the mixture of all tilts (distributions of swaps).
         """
         ratios = [path.log_ratios(sums @ path.slopes) for path in self.paths]
         return math.log(len(ratios)) - (np.logaddexp.reduce(ratios) if len(ratios) > 1 else ratios[0])
@@ -271,12 +278,14 @@ class TiltedSwaps:
             return (side * path.signs * _logit(numbers))[None]
 
     def _log_sums(self, path: TiltMixture, logits: np.ndarray, least_delta: float) -> tuple[np.ndarray, float]:
-        """Return the logarithm of a path's part of p for each vector, `[vector]`, and the largest log weight.
+        """Return the logarithms of a path's part of p, one per vector `[vector]`, and the largest log weight.
 
-        A path is a set of tilts in one direction. The part is the mean weight of the swaps under the path's tilts,
-        divided by the number of paths; swaps with |delta| below `least_delta` are not extreme and count 0. A very small
-        weight is replaced by an upper bound that needs only the swap's own tilt. `logits` `[vector, unit]` are the
-        vectors.
+        A path is a set of tilts (distributions of swaps) in one direction, and each vector gives one swap per tilt. The
+        weight of a swap is dP/dQ (see `log_weights`), or 0 if |delta| is below `least_delta`. The part of p is the mean
+        weight of the path's swaps, divided by the number of paths. A swap with a negligible weight (see `_FAINT`) is
+        not checked: it counts with an upper bound on its weight, which needs only the swap's own tilt. The largest log
+        weight is over the extreme swaps that were checked. `logits` `[vector, unit]` are log(U / (1 - U)) of the
+        vectors U.
         """
         observed, oriented = self.apart.sum(axis=0), self.apart * path.signs[:, None]
         log_tilts, width = math.log(len(path.thetas) * len(self.paths)), len(path.thetas) + 1
@@ -305,10 +314,14 @@ class TiltedSwaps:
 
 
 class TiltMixture:
-    """The tilts in one direction, and the ratio dQ/dP of their mixture Q to the uniform distribution P of swaps."""
+    """The tilts of one path, and the ratio dQ/dP of their mixture Q to the uniform distribution P of swaps.
+
+    A tilt is a distribution of swaps under which large deltas are more probable; a path is a set of tilts in one
+    direction.
+    """
 
     def __init__(self, apart: np.ndarray, slopes: np.ndarray, effects: np.ndarray) -> None:
-        """Choose the tilts.
+        """Choose the tilts (distributions of swaps) of the path.
 
         `apart` `[unit, stat]` are the differences of the two systems, and `slopes` `[stat]` give the direction.
         `effects` `[unit]` are the effects of units on delta in the observed swap, scaled to norm 1.
@@ -342,14 +355,19 @@ class TiltMixture:
         self._rises = np.sum(np.exp(logs) * outwards * np.tanh(outwards * self._nodes[:, None]), axis=1)
 
     def mean(self, reach: float, apart: np.ndarray) -> np.ndarray:
-        """The mean of the signed sum S `[stat]` of swaps under the tilt with this reach (in standard deviations)."""
+        """The mean of the signed sum S `[stat]` of swaps under the tilt with this reach.
+
+        The reach is about how many standard deviations the swaps of the tilt lie from the mean of all swaps. `apart`
+        `[unit, stat]` are the differences of the two systems.
+        """
         theta = np.interp(reach, self.reach, self.thetas[len(self.reach) :])
         return np.tanh(theta * self.effects) @ apart
 
     def log_ratios(self, sums: np.ndarray) -> np.ndarray:
         """Return log dQ/dP `[...]` of swaps whose signed effects add up to `sums` `[...]`.
 
-        The logarithms come from cubic Hermite interpolation between nodes, with an error of 1e-5.
+        Q is the mixture of the tilts, and P the uniform distribution of swaps. The logarithms come from cubic Hermite
+        interpolation in a table, with an error of 1e-5.
         """
         size = np.minimum(np.abs(sums), self._nodes[-1])
         k = np.clip(np.searchsorted(self._nodes, size) - 1, 0, len(self._nodes) - 2)

@@ -46,7 +46,10 @@ def two_way_intervals(problem: SumsProblem, joint_pairs: int = 1) -> np.ndarray:
     check_finite(of_systems[:, :1])
 
     def around(observed: np.ndarray, found: np.ndarray, level: float) -> np.ndarray:
-        """Return standard errors and t intervals `[target, 3]`, from errors with their degrees of freedom `found`."""
+        """Return standard errors and t intervals around the `observed` values, `[target, 3]`.
+
+        `found` `[target, 2]` are the standard errors with their degrees of freedom.
+        """
         widths = np.array([error * t_quantile(level, freedom) if error else 0.0 for error, freedom in found.tolist()])
         return np.stack([found[:, 0], observed - widths, observed + widths], axis=1)
 

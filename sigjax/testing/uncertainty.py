@@ -65,7 +65,8 @@ class Percentile:
         """Return a function that yields replicates `[row, resample]`, piece by piece.
 
         The argument `pieces` is a function that yields the scores of all systems, piece by piece. The base class
-        returns it unchanged: its replicates are these scores. `targets.members` has the indices of rows.
+        returns it unchanged: its replicates are these scores. A target (a, b) in `targets.members` is row a minus row
+        b; if b is the number of rows, it is row a.
         """
         return pieces
 
@@ -113,7 +114,11 @@ class Percentile:
         return slice(0, self.targets.num_systems), slice(self.targets.num_systems, len(self.targets.members))
 
     def finished(self, found: np.ndarray) -> np.ndarray:
-        """Return the standard errors and interval ends of scores and deltas, from the results `found` of targets."""
+        """Return the standard errors and interval ends of scores and deltas, `[target, 3]`.
+
+        `found` `[target, 3]` has the standard error and the two quantiles of each target. The quantiles become interval
+        ends.
+        """
         return np.concatenate([found[:, :1], self.turned(found[:, 1:], self.targets.observed[:, None])], axis=1)
 
     @staticmethod
@@ -182,10 +187,10 @@ def quantiles(values: np.ndarray, levels: tuple[float, float]) -> tuple[np.ndarr
 def of_rank(values: np.ndarray, rank: float, start: int) -> np.ndarray:
     """The values `[target]` at a rank, counted from 0, interpolated as in `numpy.quantile`.
 
-    Before the call, the columns of `values` `[target, resample]` from `start` on must hold the ranks from `start` on.
-    After the call, the columns from `floor(rank)` on hold the ranks from `floor(rank)` on, for the next call. Each of
-    the two quantiles of an interval has its own call, because NumPy partitions several times faster by a single rank
-    than by two ranks.
+    Before the call, the first `start` columns of `values` `[target, resample]` must contain the `start` lowest values
+    of each row. The call reorders the other columns. After it, the first `floor(rank)` columns contain the
+    `floor(rank)` lowest values of each row, ready for a call with a higher rank. Each of the two quantiles of an
+    interval has its own call, because NumPy partitions several times faster by a single rank than by two ranks.
     """
     whole = math.floor(rank)
     values[:, start:].partition(whole - start, axis=1)

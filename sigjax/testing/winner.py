@@ -12,11 +12,12 @@ r is at most the radius of simultaneous intervals. With probability $1 - \alpha$
 with the largest score) is within $r \sigma_w$ of its true score. The reason: if $g_w$ were above r, the score of w
 would be below $\max_j \theta_j - r \max_j \sigma_j$, and so below the score of the truly best system, whose gap is 0.
 
-The interval contains every t that is the winner's true score in some accepted $\theta$. For each t, the least
-favourable gaps give $g_i = \max(0, t - x_i) / (2 \sigma_i + \max_j \sigma_j)$, and $g_w = 0$. The reason: if $g_i > r$,
-then $\theta_i \le x_i + g_i \sigma_i$ and $\max_j \theta_j \ge t$ show that the limit is at least this large; if not,
-both numbers are at most r. Let r(t) be the radius for these gaps. So t is in the interval if $|x_w - t| \le r(t)\,
-\sigma_w$. For equal $\sigma$ this is the method of Zrnic and Fithian, whose slack is $\Delta_i / 2$.
+The interval contains every t that is the winner's true score in some accepted $\theta$. For each t, let $g_i(t) =
+\max(0, t - x_i) / (2 \sigma_i + \max_j \sigma_j)$ with $g_w(t) = 0$, and let r(t) be the radius for these numbers in
+place of $g_i$. Then r(t) is at least the radius r for each such $\theta$. The reason: $\Delta_i \ge t - \theta_i \ge t
+- x_i - \max(r, g_i)\, \sigma_i$ and $\Delta_i \le \max(r, g_i)\, (\sigma_i + \max_j \sigma_j)$, so $\max(r, g_i) \ge
+g_i(t)$. So the interval consists of all t with $|x_w - t| \le r(t)\, \sigma_w$. For equal $\sigma$ this is the method
+of Zrnic and Fithian, where $g_i \sigma = \Delta_i / 2$.
 
 The lower end is the limit of $t_{k+1} = x_w - r(t_k)\, \sigma_w$, where $t_0$ is the lower end of the simultaneous
 interval: r falls as t rises, so no t before the limit is in the interval. The upper end is the t with $t - r(t)\,
@@ -45,7 +46,8 @@ _FEW_UNITS, _MOST = 10, 2**24
 """`_FEW_UNITS`: correlations of scores are used only if there are at least this many units, and at least as many units
 as systems. `_MOST`: at most this many normal numbers are drawn."""
 _HALVINGS, _STEPS = 24, 1000
-"""`_HALVINGS`: steps of bisection for the upper end. `_STEPS`: most steps for the lower end."""
+"""`_HALVINGS`: the number of bisection steps for the upper end of the winner's interval. `_STEPS`: the largest number
+of steps for its lower end."""
 _FEW_ANSWERS, SKEWED = 30, 0.2
 """`_FEW_ANSWERS`: with fewer right answers, or fewer wrong answers, the score of the best system is not nearly normal.
 `SKEWED`: a mean is not nearly normal if its skewness is above this number."""
@@ -67,8 +69,8 @@ def winner_interval(
     `scores` `[system]` are all scores, and `influence` `[system, unit]` the influences of units on them. If `sign` is
     -1, the lowest score is the best. `interval_at` returns the usual interval of the best score at a level, and `draws`
     is the number of normal draws. If units are right or wrong answers, `right` is the number of right answers of the
-    best system. Then Clopper and Pearson's interval is used, because Wilson's is too short at such levels if few
-    answers are right.
+    best system. Then the interval is Clopper and Pearson's at the corrected level. This level is near 1, where Wilson's
+    interval is too short if few answers are right.
     """
     if right is not None and min(right, influence.shape[1] - right) < _FEW_ANSWERS:
         levels = (bonferroni_level(level, len(scores)),) * 2
@@ -109,7 +111,8 @@ def winner_levels(
 def winner_radii(scores: np.ndarray, sizes: np.ndarray, errors: np.ndarray, level: float) -> tuple[float, float]:
     """Return how many standard errors the winner's interval extends below and above the largest score.
 
-    `sizes` `[system]` are the standard errors, and `errors` `[system, draw]` the absolute errors, divided by them.
+    `sizes` `[system]` are the standard errors of scores. `errors` `[system, draw]` are absolute values of normal errors
+    of scores, divided by the standard errors.
 
     >>> errors = np.abs(np.random.default_rng(1).standard_normal((4, 100_000)))
     >>> for ahead in (1.0, 9.0, 20.0):
