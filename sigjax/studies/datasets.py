@@ -5,10 +5,10 @@ ranks, and all pairs by Nemenyi's test and by Wilcoxon's test with Holm's correc
 possible data sets. Reference: Demšar (2006), "Statistical comparisons of classifiers over multiple data sets".
 
 **Folds.** The training sets of folds overlap. So the results of folds depend on each other, and a plain t test rejects
-far too often. The corrected resampled t test takes $(1/k + n_2/n_1) s^2$ as the variance of the mean of k results. Each
-result comes from training on $n_1$ instances and testing on $n_2$. Reference: Nadeau and Bengio (2003), "Inference for
-the generalization error". For 5 repetitions of 2 folds there is also the F test of Alpaydin (1999), "Combined 5 x 2 cv
-F test".
+far too often. The corrected resampled t test takes $(1/k + n_2/n_1) s^2$ as the variance of the mean of k results,
+where $s^2$ is the sample variance of the results. Each result comes from training on $n_1$ instances and testing on
+$n_2$. Reference: Nadeau and Bengio (2003), "Inference for the generalization error". For 5 repetitions of 2 folds there
+is also the F test of Alpaydin (1999), "Combined 5 x 2 cv F test".
 """
 
 from __future__ import annotations

@@ -355,11 +355,13 @@ def _compared(
     settings: Settings,
     options: GainsOptions,
 ) -> tuple[list[PairGain], str]:
-    """Test all pairs on one test set by each metric and test; also return the signature of the tests.
+    """Test all pairs on one test set, by each metric and with each test; also return the signature of the tests.
 
     `elsewhere` are the results on the other test set or the other instances, for `PairGain.wins_elsewhere` (empty if
-    there are none). `size` is the number of units of the test set. A one-sided test must be for the winner, and
-    `compare` tests the first system of a pair against the second. So systems are sorted by score first; systems with
+    there are none). `size` is the number of units of the test set.
+
+    A one-sided test must be in the direction of the observed difference, but `compare` tests whether the score of the
+    first system of a pair is larger. So the systems are sorted by score before, the largest score first. Systems with
     equal scores stay in the order of the data.
     """
     pairs, reports, how = list[PairGain](), [], {"device": options.device}
