@@ -48,7 +48,8 @@ _METADATA = {"pdf": ("Subject", "CreationDate"), "svg": ("Description", "Date"),
 """Dict from a file format to the names of two metadata fields: for the subject, and for the date (None if there is no
 such field)."""
 NAME, _FEWEST = 60, 12
-"""In a figure, names are cut to `NAME` characters (few names are longer), or to fewer, but not below `_FEWEST`."""
+"""In a figure, names are cut to `NAME` characters (few names are longer). If there is less room, they are cut to fewer
+characters, but to at least `_FEWEST`."""
 NAMES_SHARE = 1 / 2
 """Names and numbers beside a panel take at most this share of its width."""
 MAX_HEIGHT = 150.0
@@ -192,10 +193,11 @@ def clear_sides(axes: Axes, *sides: str) -> None:
 
 
 def set_words(axes: Axes, title: str, label: str, beside: str | None = None) -> None:
-    """Set the `title` of a panel and the `label` below it. `draw_panels` breaks both into lines.
+    """Set the `title` of a panel and the `label` of its horizontal axis. `beside` is the label of its vertical axis.
 
-    The title begins above the start of the names. A panel with two scales also has a text `beside` it, and no lines at
-    its other sides.
+    `draw_panels` later breaks the title and the label into lines, and moves the title to the left, to the start of the
+    names. Only a panel with a scale on both axes has a text `beside` it. Such a panel has no lines at the right and at
+    the top.
     """
     axes.set_title(plain(title), fontsize=FONT, loc="left")
     axes.set_xlabel(plain(label), fontsize=FONT)

@@ -157,9 +157,10 @@ def rendered(
     sentences: int = WIDTH_OF_SENTENCES,
     short: bool | None = None,
 ) -> str:
-    """Return the text that `draw` adds to a page of this `width`; by default the width of stdout, or of files.
+    """Return the text that `draw` adds to a page of this `width`; by default, this is the width of the terminal.
 
-    `sentences` is the largest width of sentences. Pages for files have all digits of p-values, unless they are `short`.
+    If there is no terminal, lines of tables have any width, and sentences have at most the width `sentences`. Then
+    p-values have all digits, unless the page is `short`.
     """
     room = width or columns() or WHOLE
     page = Page(sentences if room == WHOLE else room, room, color, room < WHOLE if short is None else short)
@@ -369,7 +370,7 @@ def _longest_name(table: Table) -> int:
 def width_of_names(room: int, table: Table) -> int:
     """Return the width of each column of names with which a row fits into `room`.
 
-    If there are no columns of names, return the width that is left.
+    If there are no columns of names, return the part of `room` that the other columns leave.
     """
     parts = zip(*_headings(table), *table.rows, strict=True)
     numbers = [cells for i, cells in enumerate(parts) if i not in table.names]
