@@ -116,10 +116,10 @@ def agreement_cost(gold_counts: Sequence[int], label_counts: Sequence[int], obse
 
 
 def shuffled(labels: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Random permutations `[row, instance]` of label codes `[instance]`, one for each key in `rows` (see `row_keys`).
+    """Return random permutations `[row, instance]` of label codes `[instance]`, one for each key in `rows`.
 
-    Each code becomes the low bits of a 64-bit key whose other bits are random. Sorting the keys shuffles the codes.
-    Keys with the same random bits are too rare to matter.
+    The keys come from `row_keys`. For each instance, a random 64-bit number is drawn, and the code of the label becomes
+    its low bits. Sorting these numbers shuffles the codes. Numbers with the same random bits are too rare to matter.
     """
     size, bits = len(labels), np.uint64(int(labels.max()).bit_length())
     random = np.asarray(words(rows, 2 * size), np.uint64)

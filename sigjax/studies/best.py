@@ -7,8 +7,8 @@ mean of $E_{jk}$ over all rivals j. System k is dropped, and needs no more resul
 Ville (1939), a best system is ever dropped with probability at most $\alpha$, however many systems there are and
 however they depend on each other.
 
-**The best `keep` systems.** Up to keep - 1 rivals may be better than such a system. So $E_k$ is then the mean of the
-smallest (systems - keep) values $E_{jk}$. This mean is at most the mean over the rivals that are not better.
+**The best `keep` systems.** Up to keep - 1 rivals may be better than one of these systems. So $E_k$ is then the mean of
+the smallest (systems - keep) values $E_{jk}$. This mean is at most the mean over the rivals that are not better.
 
 **Means.** For right-or-wrong answers, all differences have the same size, so the system with the highest mean is a best
 system. For other scores it may not be: a system may be slightly ahead on most instances and far behind on a few. Then

@@ -224,7 +224,8 @@ def battles(data: Any, options: BattlesOptions) -> Battles:
 
     Raises:
         InputError: the columns are missing; two groups of systems never met; a group of systems won, or lost, all
-            battles against the others, so that scores would be infinite; there are fewer than two systems or units.
+            battles against the other systems, so that scores would be infinite; there are fewer than two systems or
+            units.
 
     References: Bradley and Terry (1952); Davidson (1970); Mogstad et al. (2024); `sigjax help arena` has the titles.
 

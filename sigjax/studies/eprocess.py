@@ -133,7 +133,8 @@ def sides(
     """Return the logarithm of the one-sided evidence `[side, ..., pair]` from the sums of `_sums`.
 
     Side 0 is the evidence that the first system of a pair is better, and side 1 that the second system is better. The
-    arguments are the same as in `mixture`.
+    arguments are the same as in `mixture`: numbers of nonzero differences (`differ`), sums of scaled differences
+    (`scaled`), sums of log cosh (`spread`), and the $c_k$ of the grid (`effects`).
     """
     of_effects, total = effects[:, None], math.log(np.sum(effects**-0.5))
     signed = np.stack([scaled, -scaled])

@@ -15,8 +15,8 @@ differences in difficulty between instances as error.
 
 **Resolution.** A paired test detects a true difference of $(z_{1-\alpha/2} + z_{power})$ standard errors of delta. For
 two neighbours in the ranking, q is N divided by the number of instances that their difference needs. If q is at least
-1, the test set is large enough. For right or wrong answers, the number of instances needed is that of the exact test
-(see `power_analysis.planned_power`).
+1, the test set is large enough. For right or wrong answers, the number of instances needed is for the exact test (see
+`power_analysis.planned_power`).
 """
 
 from __future__ import annotations
@@ -646,9 +646,9 @@ def _neighbours(
 ) -> tuple[list[tuple[Any, ...]], tuple[float | None, float | None]]:
     """Return the fields of `Neighbours` for each pair of neighbours, and two median detectable differences.
 
-    The two differences are for one pair, and adjusted for all pairs. `parts` `[system, instance]` add up to the scores;
-    the best system comes first. `answers`: whether each unit is one answer, right or wrong. If so, the number of units
-    needed is for the exact test.
+    The first median is for tests of one pair alone, the second for p adjusted over all pairs. `parts`
+    `[system, instance]` add up to the scores; the best system comes first. `answers`: whether each unit is one answer,
+    right or wrong. If so, the number of units needed is for the exact test.
     """
     differences = parts[:-1] - parts[1:]
     deltas = differences.sum(axis=1)

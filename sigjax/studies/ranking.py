@@ -54,7 +54,7 @@ _TILE = {"numpy": 1024, "cpu": 1024, "gpu": 4096}
 """The number of systems on each side of a tile (a block of systems against a block of systems), for each platform."""
 _MOST_CELLS = 2**28
 """At most this many counters of pairs are kept, one for each (m, k) as at the top of this file: m instances on which
-the systems differ, and k more right answers. The counters take 2 GiB."""
+the systems differ, and the first system has k more right answers. The counters take 2 GiB."""
 _MOST_INSTANCES = 2**24
 """There must be fewer instances than this, so that float32 holds all counts of instances exactly."""
 _SHOWN, _NAMED = 50, 5
@@ -360,8 +360,8 @@ def _counts_of_tiles(at: Array, board: _Board, *, size: int, width: int, most: i
 def _wins_of_tiles(at: Array, board: _Board, least: Array, *, size: int) -> tuple[Array, ...]:
     """Decide the pairs in the tiles `at` `[tile, 2]`; return three arrays `[tile, system]` int32.
 
-    A pair is significant if k >= `least` `[m]`: the two systems differ on m instances, and the first has k more right
-    answers. The arrays contain: for each first system, how many second systems it is better than; for each second
+    A pair is significant if k >= `least` `[m]`: the two systems differ on m instances, and the first system has k more
+    right answers. The arrays contain: for each first system, how many second systems it is better than; for each second
     system, how many first systems are better than it; for each first system, the index of the last second system that
     it is not better than (-1 if it is better than all).
     """

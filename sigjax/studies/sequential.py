@@ -63,7 +63,8 @@ _MADE = (
 _State = namedtuple("_State", "units instances total size log_e peak settled_at sign")
 """The state of the pairs, without the sums from which E is computed; each field is an array `[pair]`. `total` is the
 sum of the differences, and `size` the sum of the absolute scores of both systems. `log_e` is the logarithm of E (it no
-longer changes after the pair is settled), and `peak` its maximum so far. `settled_at` is 0 while the pair is open."""
+longer changes after the pair is settled), and `peak` its maximum so far. `settled_at` is 0 while the pair is open.
+`sign` is the direction in which the pair was settled: 1, -1, or 0 if it is unclear."""
 _DIGEST = re.compile("[0-9a-f]+:[0-9a-f]{1,8}")
 
 

@@ -174,7 +174,7 @@ class Flips(Result):
         return f"{text} Leaving out the {few:,} most influential makes p {alpha:g} or more; {then} {lead}"
 
     def document(self) -> Document:
-        """The document has the difference without the most influential instances, and the first of these instances."""
+        """The document has the comparisons without the most influential instances, and the first of the `flips`."""
         return self._document(_SHOWN)
 
     def whole_document(self) -> Document:

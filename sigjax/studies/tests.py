@@ -248,9 +248,10 @@ def doubled_ranks(sizes: np.ndarray, rounding: float) -> np.ndarray:
 
 
 def _exact_ranks(doubled: np.ndarray, sum_above: int, alternative: Alternative) -> float:
-    """Return the exact p of `sum_above`, the sum of the (doubled) ranks of positive differences.
+    """Return the exact p-value of the Wilcoxon signed-rank test.
 
-    Under the null hypothesis, each rank is in the sum with probability 1/2.
+    `doubled` are twice the ranks of the nonzero differences, and `sum_above` is the sum of `doubled` over the positive
+    differences. Under the null hypothesis, each rank is in this sum with probability 1/2.
     """
     ranks, counts = np.unique(doubled, return_counts=True)
     chance, total = dp_null(Lattice(ranks[:, None], counts, ranks[:0], ranks[:0, None])), int(doubled.sum())

@@ -49,11 +49,10 @@ Handled = Literal["metrics", Labels]
 LABELS: Mapping[Labels, str] = {"clusters": "cluster", "strata": "strata", "runs": "runs"}
 """Dict from a kind of labels of instances to the option of reading that gives these labels."""
 ALL: frozenset[Handled] = frozenset(("metrics", *LABELS))
-"""What a study handles that reports on all metrics and uses all kinds of labels: the argument `handles` of
-`study_data`."""
+"""The argument `handles` of `study_data` for studies that report on all metrics and use all kinds of labels."""
 Maker = Callable[[np.ndarray], np.ndarray]
-"""A function that makes trials: it maps the numbers of trials `[trial]` to their statistics `[trial, system, unit,
-stat]` (int64), in the fixed-point steps of the pilot's units."""
+"""A function that makes trials: it maps the positions of trials `[trial]` (from 0) to their statistics
+`[trial, system, unit, stat]` (int64), in the fixed-point steps of the pilot's units."""
 
 
 @dataclass(frozen=True, slots=True)
