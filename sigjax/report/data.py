@@ -119,7 +119,7 @@ def _json_values(report: ReportRecord, keep_scores: KeepScores) -> dict[str, Any
 
 
 def _pair_keys(report: ReportRecord) -> Sequence[str]:
-    """Return the columns of pairs in JSON; scores are left out if they are the scores of the systems."""
+    """Return the columns of pairs in JSON, without the scores if the records of the systems have the same scores."""
     return PAIR_KEYS if _same_scores(report) else PAIR_KEYS + SCORE_KEYS
 
 

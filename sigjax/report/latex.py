@@ -81,9 +81,7 @@ def document_latex(
 ) -> str:
     """Return the tables of a document; the caption of a table is the heading before it, or else the title.
 
-    `parts` are the sentences and tables of the document.
-
-    Sentences become comments.
+    `parts` are the sentences and tables of the document. Sentences become comments.
     """
     tables, comments = list[str](), [verdict]
     for before, part in zip(["", *parts], parts, strict=False):

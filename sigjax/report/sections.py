@@ -322,9 +322,9 @@ SIGNS = ("· not significant", "? undecided", "= equal scores")
 def pair_sentence(comparison: Comparison) -> str:
     """Return a sentence with the result of the test for one pair.
 
-    The better system comes first. If a one-sided test is not significant, the first system of the pair comes first. In
-    a two-sided test, every resample is at least as extreme as delta = 0. So p = 1 does not show that the systems are
-    identical. A standard error of 0 shows it.
+    The better system comes first. Only if a one-sided test is not significant, the first system of the pair comes
+    first. In a two-sided test with delta = 0, every resample is at least as extreme. So p = 1 does not show that the
+    systems are identical. A standard error of 0 shows it.
     """
     a, b, settings = comparison.a, comparison.b, comparison.settings
     if has_equal_scores(comparison):
@@ -360,7 +360,7 @@ def decided(comparisons: Comparisons, settings: Settings) -> list[tuple[str, str
 def systems_sentence(
     comparisons: Comparisons, systems: Sequence[SystemScore], settings: Settings, *, lower_is_better: bool
 ) -> str:
-    """Return the headline for several systems: the best, those not significantly worse, and how many are worse.
+    """Return the headline for several systems: which are best or not significantly worse, and how many are worse.
 
     The best system and the systems that are not significantly worse form the top group: no system is significantly
     better than they are (`SystemScore.in_top_group`). `comparisons` are all pairs, or each system with the baseline.

@@ -107,7 +107,7 @@ def escape_latex(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _printed(cluster: str) -> str:
-    """Return LaTeX that prints a character with its accents; unchanged if pdflatex does not know the character."""
+    """Return LaTeX that prints `cluster`, a character with its accents; unchanged if pdflatex does not know it."""
     if cluster in SYMBOLS or (len(cluster) == 1 and is_latin(cluster)):
         return SYMBOLS.get(cluster, cluster)
     if len(cluster) == 1 and category(cluster) == "Zs":

@@ -381,7 +381,7 @@ def width_of_names(room: int, table: Table) -> int:
 def table_lines(table: Table, width_of_names: int) -> list[str]:
     """Return the lines of a table. Names are broken into lines of this width and cut after `MAX_LINES` lines.
 
-    The width is at least `MIN_NAME`.
+    A width below `MIN_NAME` counts as `MIN_NAME`.
     """
     names, width = list(dict.fromkeys(row[i] for row in table.rows for i in table.names)), max(MIN_NAME, width_of_names)
     short = dict(zip(names, words.short_names(names, MAX_LINES * width), strict=True))
