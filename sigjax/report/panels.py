@@ -55,7 +55,7 @@ NAMES_SHARE = 1 / 2
 MAX_HEIGHT = 150.0
 """The largest height of a figure in inches, because viewers do not open larger files."""
 _INNER = 0.775
-"""The share of a panel's area that matplotlib gives to the axes, before the layout makes room for names."""
+"""The share of a panel's width that matplotlib gives to the axes, before the layout makes room for names."""
 
 
 def empty_figure(width: float, height: float, about: str = "") -> Figure:
@@ -146,7 +146,7 @@ def _letter(rows: int) -> float:
 
 
 def short_labels(names: Sequence[str], width: float, rows: int, beside: float = 0.0) -> list[str]:
-    """Return the names, shortened so that half of the `width` (inches) stays free for the inside of the panel.
+    """Return the names, shortened so that half of the `width` (inches) stays free for the plotting area.
 
     Text on the other side of the panel takes `beside` inches.
     """

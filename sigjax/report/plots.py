@@ -1,6 +1,7 @@
 """Figures of reports: the kinds (`FIGURES`), the default kind of a report, and how to draw each kind.
 
-Each kind draws the inside of a panel. For all kinds, `panels` draws titles and the legend, and makes room for names.
+Each kind draws the plotting area of a panel. For all kinds, `panels` draws titles and the legend, and makes room for
+names.
 """
 
 from __future__ import annotations

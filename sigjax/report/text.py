@@ -178,7 +178,7 @@ def _section(page: Page, section: Section, *, verbose: bool) -> None:
     if verbose and section.key:
         page.sentence(section.key)
     for family in section.families:
-        # In a one-sided test, p is for one order of the two systems. Of all tables, only the grid shows this order.
+        # In a one-sided test, p is for one order of the two systems. Among the tables, only the grid shows this order.
         if verbose or (family.layout == "grid" and family.settings.alternative != "two-sided"):
             _family(page, family)
 

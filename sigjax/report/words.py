@@ -26,7 +26,7 @@ METHODS = {
 ALTERNATIVES = {"two-sided": "two-sided", "greater": "one-sided (greater)", "less": "one-sided (less)"}
 DASH = "–"
 SMALLEST_SHOWN = 1e-300
-"""Below this number, a double loses digits, so p-values are shown from their log10, which is accurate."""
+"""P-values below this number are shown from their log10, because the smallest doubles (below 2.3e-308) lose digits."""
 SMALLEST_ON_SCREEN = 1e-4
 """Smaller p-values are shown as "<0.0001" on a screen: the assumptions of tests are never exact enough for such p."""
 _TITLES = {"exact_match": "EM", "mqm": "MQM", **CLASS_METRICS}
