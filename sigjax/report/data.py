@@ -119,7 +119,7 @@ def _json_values(report: ReportRecord, keep_scores: KeepScores) -> dict[str, Any
 
 
 def _pair_keys(report: ReportRecord) -> Sequence[str]:
-    """Return the columns of pairs in JSON; scores are left out if they are the scores of the systems."""
+    """Return the columns of pairs in JSON, without the scores if the records of the systems have the same scores."""
     return PAIR_KEYS if _same_scores(report) else PAIR_KEYS + SCORE_KEYS
 
 
@@ -524,9 +524,9 @@ class JsonType(NamedTuple):
 
 
 def _kind(annotation: Any, domain: Bounds = Bounds()) -> JsonType:  # noqa: B008
-    """Return the JSON type for the type of a record's field, `annotation`, with its `domain`.
+    """Return the `JsonType` (a schema and a reader) of a record's field with this type `annotation`.
 
-    A union must consist of one type and None.
+    `domain` limits the values. A union must consist of one type and None.
     """
     origin, members = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
@@ -710,7 +710,7 @@ def _records(rows: list[dict[str, Any]], record: type, array: str) -> tuple[Any,
 
 
 def _refuse_more(rows: list[dict[str, Any]], known: Mapping[str, Any], array: str) -> None:
-    """Raise an error if a row has a key that is not `known`. All rows are supposed to have all known keys.
+    """Raise an error if a row has a key that is not `known`. Each row must have all known keys.
 
     `array` is the name of the array, for the message.
     """

@@ -78,7 +78,10 @@ def document_of(report: ReportRecord) -> Document:
 
 
 def to_text(document: Document, *, width: int | None = None, color: bool = False) -> str:
-    """Return the document as text in lines of `width` characters (default: the width of the terminal or of files)."""
+    """Return the document as text in lines of `width` characters; by default, this is the width of the terminal.
+
+    If there is no terminal, lines of tables have any width.
+    """
 
     def draw(page: Page) -> None:
         page.sentence(document.verdict, style=BOLD)

@@ -96,7 +96,7 @@ def pairs_lines(family: PairFamily) -> list[str]:
 
 
 def paper_lines(report: ReportRecord, sections: Sequence[Section]) -> list[str]:
-    """Return the results of all metrics, the table of a paper, and the meaning of the marks in this table."""
+    """Return the headlines, the table for a paper, and the meaning of the marks in this table."""
     said = named_headlines(sections[:MAX_HEADLINES])
     paper = paper_table(report, sections)
     parts = [part for line in said for part in paragraph(line, "conclusion")]

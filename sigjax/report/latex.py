@@ -1,10 +1,10 @@
-r"""LaTeX (packages booktabs and longtable): the table of a paper, and the tables of its appendix.
+r"""LaTeX (packages booktabs and longtable): the table for a paper, and the tables for its appendix.
 
 A table is as wide as one text column of a two-column class if it fits, else as wide as both. If names are still too
 long, they are broken into lines. If a table has too many columns, its columns are divided into several blocks below
-each other. A long table is a `longtable`. Widths assume Computer Modern at 10 pt, the largest `\small` of the usual
-classes, and the text columns of the narrowest class (ACL). Labels begin with the name of the file, so that a paper may
-use several reports.
+each other. A long table is a `longtable`. Tables are set in `\small`, which the usual classes print at 10 pt or
+smaller. So the widths of texts are those in Computer Modern at 10 pt. The widths of text columns are those of the
+narrowest class (ACL). Labels begin with the name of the file, so that a paper may use several reports.
 """
 
 from __future__ import annotations
@@ -45,12 +45,10 @@ def to_latex(
     caption: str | None = None,
     label: str | None = None,
 ) -> str:
-    """Return the table of a paper, with systems as rows and metrics as columns.
+    """Return the table for a paper, with systems as rows and metrics as columns.
 
-    LaTeX comments give the results of the tests, for the text of the paper.
-
-    `path` is the file of the table. If `label` is not given, the label is made from the name of this file. The
-    `caption` is LaTeX.
+    `path` is the file of the table. If `label` is not given, it is made from the name of this file. `caption` is LaTeX
+    code. LaTeX comments give the results of the tests, for the text of the paper.
     """
     sections = list(blocks(report))
     paper = paper_table(report, sections)
@@ -63,7 +61,10 @@ def to_latex(
 
 
 def to_appendix(report: ReportRecord, path: str | os.PathLike[str] | None = None, *, label: str | None = None) -> str:
-    """Return tables for each metric: its systems with intervals, and all pairs. Labels begin as in `to_latex`."""
+    """Return tables for each metric: its systems with intervals, and all pairs.
+
+    All labels begin with `label`, or if it is not given, with a label that is made from the name of the file `path`.
+    """
     parts, sections = [], list(blocks(report))
     for section, name in zip(sections, _labels(sections, label or _label(path)), strict=True):
         table, pairs = section.table, sum(len(family.comparisons) for family in section.families)
@@ -80,9 +81,7 @@ def document_latex(
 ) -> str:
     """Return the tables of a document; the caption of a table is the heading before it, or else the title.
 
-    `parts` are the sentences and tables of the document.
-
-    Sentences become comments.
+    `parts` are the sentences and tables of the document. Sentences become comments.
     """
     tables, comments = list[str](), [verdict]
     for before, part in zip(["", *parts], parts, strict=False):
@@ -162,8 +161,8 @@ def _head(table: Table, column: int) -> tuple[str, float]:
 def _cell(table: Table, column: int, cell: Any) -> tuple[str, float]:
     """Return a cell as LaTeX, and its width in points.
 
-    Columns of names come first. Only a rank may stand before them, and it is written like a name. The marks of a score
-    are superscripts in a separate column. Bold text is wider.
+    Names are escaped. Scores have two columns in LaTeX: the marks of a score are superscripts in a separate column.
+    Bold text is wider.
     """
     if column in table.names:
         return escape_latex(cell), width(cell)
@@ -240,8 +239,8 @@ def set_table(table: Table, caption: str, notes: Sequence[str | None], label: st
 def _room(widths: list[float], names: Sequence[int], *, is_long: bool) -> tuple[dict[int, float], float]:
     """Return in points: the width of each column of `names`, and the width of the table (one or two text columns).
 
-    `widths` are the widths of all columns if nothing is broken into lines. The table is as wide as one text column if
-    names then need at most two lines and the table is not a `longtable` (`is_long`).
+    `widths` are the widths of all columns without line breaks. The table is as wide as one text column if it is not a
+    `longtable` (`is_long`), and if each name then fits into about two lines.
     """
     others = sum(widths) - sum(widths[i] for i in names) + GAP * (len(widths) - 1)
     least = sum(min(widths[i], max(MIN_NAME, 0.6 * widths[i])) for i in names)
@@ -254,9 +253,10 @@ def _room(widths: list[float], names: Sequence[int], *, is_long: bool) -> tuple[
 
 
 def _columns_by_block(widths: list[float], first: int) -> list[list[int]]:
-    """Divide columns of these `widths` (in points) into blocks: the `first` columns, and as many others as fit.
+    """Divide columns of these `widths` (in points) into blocks that fit on a page; return the columns of each block.
 
-    Each block is the list of its columns.
+    The first columns (their number is `first`) are repeated in each block. The other columns follow in order, in each
+    block as many as fit.
     """
     parts = [list(range(first))]
     for column in range(first, len(widths)):

@@ -33,7 +33,7 @@ class Dialect:
 def render(report: ReportRecord, dialect: Dialect) -> str:
     """Return the report in a markup language: a section for each metric, with its pairs.
 
-    If there are several metrics, the table of a paper comes first.
+    If there are several metrics, the table for a paper comes first.
     """
     sections, escape = list(blocks(report)), dialect.escape
     parts: list[str] = []

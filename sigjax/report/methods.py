@@ -28,7 +28,8 @@ _WORDED = frozenset(
     + ("confidence_level", "statistic", "mid_p", "family", "design")  # these have their own sentences below
     + ("budget", "memory", "leaderboard")  # these change no number in the paragraph
 )
-"""Settings that need no further words. If another setting differs from its default, a sentence names its value."""
+"""Settings that have their own sentences, or that change no number in the paragraph. If another setting differs from
+its default, a sentence names its value."""
 
 
 def to_methods(report: ReportRecord) -> str:

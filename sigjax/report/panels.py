@@ -48,13 +48,14 @@ _METADATA = {"pdf": ("Subject", "CreationDate"), "svg": ("Description", "Date"),
 """Dict from a file format to the names of two metadata fields: for the subject, and for the date (None if there is no
 such field)."""
 NAME, _FEWEST = 60, 12
-"""In a figure, names are cut to `NAME` characters (few names are longer), or to fewer, but not below `_FEWEST`."""
+"""In a figure, names are cut to `NAME` characters (few names are longer). If there is less room, they are cut to fewer
+characters, but to at least `_FEWEST`."""
 NAMES_SHARE = 1 / 2
 """Names and numbers beside a panel take at most this share of its width."""
 MAX_HEIGHT = 150.0
 """The largest height of a figure in inches, because viewers do not open larger files."""
 _INNER = 0.775
-"""The share of a panel's area that matplotlib gives to the axes, before the layout makes room for names."""
+"""The share of a panel's width that matplotlib gives to the axes, before the layout makes room for names."""
 
 
 def empty_figure(width: float, height: float, about: str = "") -> Figure:
@@ -145,7 +146,7 @@ def _letter(rows: int) -> float:
 
 
 def short_labels(names: Sequence[str], width: float, rows: int, beside: float = 0.0) -> list[str]:
-    """Return the names, shortened so that half of the `width` (inches) stays free for the inside of the panel.
+    """Return the names, shortened so that half of the `width` (inches) stays free for the plotting area.
 
     Text on the other side of the panel takes `beside` inches.
     """
@@ -192,10 +193,11 @@ def clear_sides(axes: Axes, *sides: str) -> None:
 
 
 def set_words(axes: Axes, title: str, label: str, beside: str | None = None) -> None:
-    """Set the `title` of a panel and the `label` below it. `draw_panels` breaks both into lines.
+    """Set the `title` of a panel and the `label` of its horizontal axis. `beside` is the label of its vertical axis.
 
-    The title begins above the start of the names. A panel with two scales also has a text `beside` it, and no lines at
-    its other sides.
+    `draw_panels` later breaks the title and the label into lines, and moves the title to the left, to the start of the
+    names. Only a panel with a scale on both axes has a text `beside` it. Such a panel has no lines at the right and at
+    the top.
     """
     axes.set_title(plain(title), fontsize=FONT, loc="left")
     axes.set_xlabel(plain(label), fontsize=FONT)

@@ -1,6 +1,7 @@
 """Figures of reports: the kinds (`FIGURES`), the default kind of a report, and how to draw each kind.
 
-Each kind draws the inside of a panel. For all kinds, `panels` draws titles and the legend, and makes room for names.
+Each kind draws the plotting area of a panel. For all kinds, `panels` draws titles and the legend, and makes room for
+names.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ MAX_ROWS = 300
 """If there are more systems than this, a figure shows only the best systems."""
 _LONG, _INSIDE = 60, 1.7
 """`_LONG`: more rows than this are divided into two panels beside each other, so that letters stay legible. `_INSIDE`:
-width of the inside of a panel beside the names, in inches."""
+smallest width in inches of the plotting area of a panel, without the names beside it."""
 _DIAMOND = "diamond"
 _SMALLEST = 6
 """The size of the smallest letters inside a panel, in points."""
@@ -291,7 +292,7 @@ def _grouped(panel: Panel) -> tuple[list[str], list[float], Groups]:
 
 
 def _bars(groups: Groups) -> list[Groups]:
-    """Divide the groups into rows of bars, so that the bars in one row do not touch."""
+    """Divide the groups into rows. Each group is drawn as a bar, and the bars in one row do not touch."""
     levels: list[Groups] = []
     for members in groups:
         level = next((level for level in levels if level[-1][-1] < members[0]), None)
@@ -477,9 +478,10 @@ def draw_points(axes: Axes, points: Mapping[tuple[str, str, str], tuple[Any, Any
 
 
 def limit_gains(axes: Axes, gains: np.ndarray, p_values: np.ndarray) -> None:
-    """Limit the axis to the gains of pairs with p >= 0.001, because only these may not be significant.
+    """Limit the axes to the gains and p-values of the pairs with p >= 0.001 and a gain above 0.
 
-    A text says how many other pairs are not shown.
+    If p is below 0.001, a gain is significant at all usual levels. The axis of gains ends at 1.5 times the largest gain
+    of these pairs. A text says how many larger gains, and how many gains of 0, are not shown.
     """
     close = (p_values >= 0.001) & (gains > 0.0)
     right = 1.5 * float(gains[close].max() if close.any() else gains.max())
@@ -564,12 +566,13 @@ def plot(
 
 
 def _sharing(panels: Sequence[Panel], columns: int, chosen: FigureKind) -> list[Panel]:
-    """Return the panels; if all have the same systems, they list them in the order of the first panel.
+    """Return the panels; if all panels have the same systems, their rows have the same order.
 
-    Then only the first of the `columns` panels beside each other shows the names. `chosen` is the kind of figure.
+    This is the order of the systems in the first panel. Then only the first of the `columns` panels beside each other
+    shows the names. `chosen` is the kind of figure.
 
-    In a forest, the reference system has no row if it is the same for all metrics. Else it has a row, and its point is
-    at 0 in the panel of its metric.
+    A forest shows differences from a reference system. If this is the same system for all metrics, it has no row. Else
+    it has a row, and its point is at 0 in the panels in which it is the reference.
     """
     order, compared = [one.name for one in panels[0].systems], {panel.family.against()[0] for panel in panels}
     if any({one.name for one in panel.systems} != set(order) for panel in panels):

@@ -89,11 +89,11 @@ class Result(ShortRepr):
         color: bool = False,
         whole: bool | None = None,
     ) -> str:
-        """Return the result as text in lines of `width` characters (default: the width of the terminal or of files).
+        """Return the result as text in lines of `width` characters; by default, this is the width of the terminal.
 
-        `color`: print the headline in bold. `whole`: show long lists in full (default: only in files).
-        In this and the following methods, if `path` is given, the text is written to this file, and the path is
-        returned.
+        In a file, or without a terminal, lines of tables have any width by default.
+        `color`: print the headline in bold. `whole`: show long lists in full (default: only in files). In this and the
+        following methods, if `path` is given, the text is written to this file, and the path is returned.
         """
         from sigjax.report.text import WHOLE
 
@@ -315,7 +315,7 @@ class Report(ReportRecord, Result):
     def true_discoveries(
         self, pairs: Iterable[tuple[str, ...]] | None = None, *, metric: str | None = None, test: Test | None = None
     ) -> int:
-        """Return a lower bound on the number of real differences among these pairs: of pairs that truly differ.
+        """Return a lower bound on the number of real differences: how many of these pairs truly differ.
 
         You may choose the pairs after you have seen the results.
 
@@ -370,8 +370,8 @@ class Report(ReportRecord, Result):
             path: the file to write, as in all these methods. If it is given, the method returns the path instead of the
                 text.
             keep_scores: whether the JSON contains the statistics of the instances, so that `diff` can pair old and new
-                results: "always", "never", or "auto" (if they take at most 1 MB). JSON never contains statistics of
-                metrics of your own, or with missing="pairwise".
+                results: "always", "never", or "auto" (if they take at most 1 MB). With metrics of your own, or with
+                missing="pairwise", JSON never contains statistics.
 
         Raises:
             InputError: the file cannot be written.
@@ -386,9 +386,10 @@ class Report(ReportRecord, Result):
         caption: str | None = None,
         label: str | None = None,
     ) -> str:
-        """Return the table of a paper in LaTeX, systems by metrics, which fits a two-column class (package booktabs).
+        """Return the table for a paper in LaTeX, with systems as rows and metrics as columns (package booktabs).
 
-        Comments at the end of the table give the results of the tests, for the text of the paper.
+        The table fits a two-column class. Comments at the end of the table give the results of the tests, for the text
+        of the paper.
 
         Args:
             path: as in `to_json`.

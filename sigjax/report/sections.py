@@ -70,7 +70,7 @@ instead."""
 
 
 class ScoreCell(NamedTuple):
-    """A cell of a paper's table: a score, its marks, and whether it is the best of its metric."""
+    """A cell of the table for a paper: a score, its marks, and whether it is the best of its metric."""
 
     text: str
     marks: str = ""
@@ -300,7 +300,7 @@ def thresholds(settings: Settings) -> tuple[float, ...]:
 
 
 def has_equal_scores(comparison: Comparison) -> bool:
-    """Whether the two scores are equal, so that there is no difference to test."""
+    """Whether the two scores are equal and p is 1, so that there is no difference to test."""
     return comparison.delta == 0 and comparison.p_value == 1
 
 
@@ -322,8 +322,9 @@ SIGNS = ("· not significant", "? undecided", "= equal scores")
 def pair_sentence(comparison: Comparison) -> str:
     """Return a sentence with the result of the test for one pair.
 
-    The better system comes first; in a one-sided test, the first system of the pair. For delta = 0, every resample is
-    at least as extreme. So p = 1 does not show that the systems are identical. A standard error of 0 shows it.
+    The better system comes first. Only if a one-sided test is not significant, the first system of the pair comes
+    first. In a two-sided test with delta = 0, every resample is at least as extreme. So p = 1 does not show that the
+    systems are identical. A standard error of 0 shows it.
     """
     a, b, settings = comparison.a, comparison.b, comparison.settings
     if has_equal_scores(comparison):
@@ -359,7 +360,7 @@ def decided(comparisons: Comparisons, settings: Settings) -> list[tuple[str, str
 def systems_sentence(
     comparisons: Comparisons, systems: Sequence[SystemScore], settings: Settings, *, lower_is_better: bool
 ) -> str:
-    """Return the headline for several systems: the best, those not significantly worse, and how many are worse.
+    """Return the headline for several systems: which are best or not significantly worse, and how many are worse.
 
     The best system and the systems that are not significantly worse form the top group: no system is significantly
     better than they are (`SystemScore.in_top_group`). `comparisons` are all pairs, or each system with the baseline.
@@ -472,7 +473,7 @@ def headlines(report: ReportRecord) -> list[Headline]:
 def _by_metric(
     report: ReportRecord,
 ) -> Iterator[tuple[str, tuple[SystemScore, ...], list[PairFamily], list[str]]]:
-    """Yield for each metric: its name, its systems, its pairs by test, and its headlines (without repetitions)."""
+    """Yield for each metric: its name, its systems, its pairs by test, and its headlines, each headline once."""
     settings, groups, together = report.settings, report.comparisons.groups(), Counter[str]()
     if settings.family == "report":
         for (_, test), pairs in groups.items():
@@ -715,7 +716,7 @@ MEANINGS: dict[Marking, str] = {
 
 
 def paper_table(report: ReportRecord, sections: Sequence[Section]) -> Table:
-    """Return the table of a paper: systems as rows, metrics as columns, and marks for significance at the scores.
+    """Return the table for a paper: systems as rows, metrics as columns, and marks for significance at the scores.
 
     The best score of each metric is bold. Systems are sorted by the first metric. Marks come from the first test. If
     the marks are letters, a score has the letters that its system has by this metric.

@@ -87,8 +87,8 @@ _WIDTHS = {
 }
 """Dict from a character to its width in points, in Computer Modern at 10 pt."""
 _WIDEST, _LETTER = 11.2, 5.3
-"""In points: `_WIDEST` is an upper bound on the width of other characters, and `_LETTER` is the width of a letter in a
-code such as U+6570."""
+"""In points: `_WIDEST` is an upper bound on the width of a character that is not in `_WIDTHS`. `_LETTER` is the width
+of a letter in a code such as U+6570, which replaces a character that pdflatex cannot print."""
 BOLD = 1.16
 """Bold text is at most this many times as wide as normal text."""
 
@@ -107,7 +107,7 @@ def escape_latex(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _printed(cluster: str) -> str:
-    """Return LaTeX that prints a character with its accents; unchanged if pdflatex does not know the character."""
+    """Return LaTeX that prints `cluster`, a character with its accents; unchanged if pdflatex does not know it."""
     if cluster in SYMBOLS or (len(cluster) == 1 and is_latin(cluster)):
         return SYMBOLS.get(cluster, cluster)
     if len(cluster) == 1 and category(cluster) == "Zs":

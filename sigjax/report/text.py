@@ -157,9 +157,10 @@ def rendered(
     sentences: int = WIDTH_OF_SENTENCES,
     short: bool | None = None,
 ) -> str:
-    """Return the text that `draw` adds to a page of this `width`; by default the width of stdout, or of files.
+    """Return the text that `draw` adds to a page of this `width`; by default, this is the width of the terminal.
 
-    `sentences` is the largest width of sentences. Pages for files have all digits of p-values, unless they are `short`.
+    If there is no terminal, lines of tables have any width, and sentences have at most the width `sentences`. Then
+    p-values have all digits, unless the page is `short`.
     """
     room = width or columns() or WHOLE
     page = Page(sentences if room == WHOLE else room, room, color, room < WHOLE if short is None else short)
@@ -177,7 +178,7 @@ def _section(page: Page, section: Section, *, verbose: bool) -> None:
     if verbose and section.key:
         page.sentence(section.key)
     for family in section.families:
-        # In a one-sided test, p is for one order of the two systems. Of all tables, only the grid shows this order.
+        # In a one-sided test, p is for one order of the two systems. Among the tables, only the grid shows this order.
         if verbose or (family.layout == "grid" and family.settings.alternative != "two-sided"):
             _family(page, family)
 
@@ -369,7 +370,7 @@ def _longest_name(table: Table) -> int:
 def width_of_names(room: int, table: Table) -> int:
     """Return the width of each column of names with which a row fits into `room`.
 
-    If there are no columns of names, return the width that is left.
+    If there are no columns of names, return the part of `room` that the other columns leave.
     """
     parts = zip(*_headings(table), *table.rows, strict=True)
     numbers = [cells for i, cells in enumerate(parts) if i not in table.names]
@@ -380,7 +381,7 @@ def width_of_names(room: int, table: Table) -> int:
 def table_lines(table: Table, width_of_names: int) -> list[str]:
     """Return the lines of a table. Names are broken into lines of this width and cut after `MAX_LINES` lines.
 
-    The width is at least `MIN_NAME`.
+    A width below `MIN_NAME` counts as `MIN_NAME`.
     """
     names, width = list(dict.fromkeys(row[i] for row in table.rows for i in table.names)), max(MIN_NAME, width_of_names)
     short = dict(zip(names, words.short_names(names, MAX_LINES * width), strict=True))

@@ -26,7 +26,7 @@ METHODS = {
 ALTERNATIVES = {"two-sided": "two-sided", "greater": "one-sided (greater)", "less": "one-sided (less)"}
 DASH = "–"
 SMALLEST_SHOWN = 1e-300
-"""Below this number, a double loses digits, so p-values are shown from their log10, which is accurate."""
+"""P-values below this number are shown from their log10, because the smallest doubles (below 2.3e-308) lose digits."""
 SMALLEST_ON_SCREEN = 1e-4
 """Smaller p-values are shown as "<0.0001" on a screen: the assumptions of tests are never exact enough for such p."""
 _TITLES = {"exact_match": "EM", "mqm": "MQM", **CLASS_METRICS}
@@ -269,8 +269,8 @@ def without_digits(sentence: str) -> str:
 def format_p(p: float, *, log10_p: float | None = None, digits: int = 2, threshold: float | None = None) -> PText:
     """Return a p-value as text, with a few significant digits.
 
-    `log10_p` is used if `p` is too small for a double; if `log10_p` is minus infinity, it is also unknown. Digits are
-    added until the text lies on the same side of the `threshold` as `p`.
+    `log10_p` is used if `p` is too small for a double. If `log10_p` is then None or minus infinity, the text is
+    "<1e-300". Digits are added until the text lies on the same side of the `threshold` as `p`.
 
     >>> [format_p(p) for p in (1.0, 0.9997, 0.0431, 0.00121, 1e-12)]
     ['1', '>0.99', '0.043', '0.0012', '1e-12']
@@ -350,7 +350,10 @@ def p_interval_label(comparison: Comparison) -> str:
 
 
 def left_out(noun: str, drawn: int, systems: int, *, every_pair: str) -> str:
-    """Return a sentence: the `noun` (grid or figure) shows only the first `drawn` systems, and where all pairs are."""
+    """Return a sentence that says that the `noun` (grid or figure) shows only the first `drawn` of the `systems`.
+
+    The end of the sentence says where all pairs are. `every_pair` is its beginning, such as "to_json() gives".
+    """
     return f"The {noun} shows the first {drawn} of {systems} systems; {every_pair} every pair."
 
 
@@ -406,7 +409,10 @@ _BREAKS = (r"\s", r"[^\w./]|_", r"[^\w.]|_", r"[\W_]")
 
 
 def wrapped_name(name: str, width: int) -> list[str]:
-    """Break a name into lines of `width` characters: after spaces, else after other signs, else after full stops.
+    """Break a name into lines of `width` characters.
+
+    If a name is too long, it is broken after spaces; if a part is still too long, after punctuation, then after
+    slashes, and at last after full stops.
 
     >>> wrapped_name("claude-opus-4-5-20251101", 12)
     ['claude-opus-', '4-5-20251101']

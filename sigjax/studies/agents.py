@@ -215,8 +215,8 @@ def rl(data: Any, options: RLOptions) -> RL:
     def summarized(statistic: Callable[..., np.ndarray], *streams: np.ndarray) -> list[tuple[float, Interval]]:
         """Return the values of a statistic on the data, each with its bootstrap interval.
 
-        `statistic` maps bootstrap counts `[resample, unit]` to its values, `[resample]` or `[resample, value]`. It
-        takes one array of counts from each of `streams`; the counts of different streams are independent.
+        Each of `streams` is an independent set of bootstrap resamples: counts `[resample, unit]`. `statistic` takes the
+        counts of all streams, and returns its values, `[resample]` or `[resample, value]`.
         """
         observed = np.ravel(statistic(*(np.ones((1, len(strata)), np.int32) for _ in streams)))
         step = max(1, _TILE // len(strata))

@@ -96,7 +96,10 @@ def rook_numbers(gold_counts: Sequence[int], label_counts: Sequence[int], start:
 
 
 def agreement_cost(gold_counts: Sequence[int], label_counts: Sequence[int], observed: int) -> Cost:
-    """Estimate the cost of `agreements_p` for these arguments, from the products of 30-bit digits that it computes.
+    """Estimate the cost of `agreements_p` for these arguments.
+
+    `agreements_p` multiplies long integers. The cost comes from the number of products of their 30-bit digits, and from
+    the number of coefficients of polynomials.
 
     >>> agreement_cost([500, 500], [500, 500], 600).seconds > agreement_cost([50, 50], [50, 50], 60).seconds
     True
@@ -113,10 +116,10 @@ def agreement_cost(gold_counts: Sequence[int], label_counts: Sequence[int], obse
 
 
 def shuffled(labels: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Random permutations `[row, instance]` of label codes `[instance]`, one for each key in `rows` (see `row_keys`).
+    """Return random permutations `[row, instance]` of label codes `[instance]`, one for each key in `rows`.
 
-    Each code becomes the low bits of a 64-bit key whose other bits are random. Sorting the keys shuffles the codes.
-    Keys with the same random bits are too rare to matter.
+    The keys come from `row_keys`. For each instance, a random 64-bit number is drawn, and the code of the label becomes
+    its low bits. Sorting these numbers shuffles the codes. Numbers with the same random bits are too rare to matter.
     """
     size, bits = len(labels), np.uint64(int(labels.max()).bit_length())
     random = np.asarray(words(rows, 2 * size), np.uint64)
@@ -352,10 +355,13 @@ def _montecarlo(counts: np.ndarray, observed: int, settings: Settings) -> tuple[
     """Return three things: the Monte Carlo p-value, its interval, and the number of extreme resamples.
 
     `counts` `[side, label]` are the numbers of instances with each gold label and each label, and `observed` is the
-    number of agreements. For a two-sided test, p and the interval are those of the smaller tail, doubled. The doubled
-    interval keeps its level. It lies too low only if the interval of one of the two tails lies too low, and each of
-    these two events has half of the error probability of an interval. It lies too high only if one tail is clearly
-    smaller than the other; then only the interval of this tail matters.
+    number of agreements. For a two-sided test, only the tail with fewer extreme resamples is used, and its p-value and
+    interval are doubled.
+
+    The doubled interval keeps its level. It lies too low only if the interval of one of the two tails lies too low. For
+    each tail, this has half of the interval's error probability, so both tails together have at most the whole. It lies
+    too high only if one tail is clearly smaller than the other. Then the interval of the smaller tail is the doubled
+    one, and the larger tail does not matter.
     """
     exceeds = _tails(_random_agreements(counts, settings), observed, settings.alternative).sum(axis=1)
     exceed, resamples = exceeds.min(keepdims=True), settings.fixed_resamples

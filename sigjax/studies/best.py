@@ -7,8 +7,8 @@ mean of $E_{jk}$ over all rivals j. System k is dropped, and needs no more resul
 Ville (1939), a best system is ever dropped with probability at most $\alpha$, however many systems there are and
 however they depend on each other.
 
-**The best `keep` systems.** Up to keep - 1 rivals may be better than such a system. So $E_k$ is then the mean of the
-smallest (systems - keep) values $E_{jk}$. This mean is at most the mean over the rivals that are not better.
+**The best `keep` systems.** Up to keep - 1 rivals may be better than one of these systems. So $E_k$ is then the mean of
+the smallest (systems - keep) values $E_{jk}$. This mean is at most the mean over the rivals that are not better.
 
 **Means.** For right-or-wrong answers, all differences have the same size, so the system with the highest mean is a best
 system. For other scores it may not be: a system may be slightly ahead on most instances and far behind on a few. Then
@@ -39,11 +39,12 @@ _SHOWN = 50
 
 
 def evidence_against(sides: np.ndarray, members: np.ndarray, number: int, keep: int) -> np.ndarray:
-    """Return the logarithms of $E_k$ `[..., system]`, from the evidence of all pairs of systems.
+    """Return the logarithms of $E_k$ `[..., system]`; $E_k$ is the evidence that system k is not among the best.
 
-    `members` `[pair, 2]` are the two systems of each pair. `sides` `[side, ..., pair]` are the logarithms of the
-    evidence that the first system of the pair is better (side 0), and that the second system is better (side 1).
-    `number` is the number of systems, and `keep` the number of systems that count as best.
+    It is computed from the evidence of all pairs of systems. `members` `[pair, 2]` are the two systems of each pair.
+    `sides` `[side, ..., pair]` are the logarithms of the evidence that the first system of the pair is better (side 0),
+    and that the second system is better (side 1). `number` is the number of systems, and `keep` the number of systems
+    that count as best.
 
     >>> members = np.array([[0, 1], [0, 2], [1, 2]])
     >>> sides = np.log([[4.0, 9.0, 2.0], [0.5, 0.1, 0.6]])  # the first system is better than both others
@@ -89,12 +90,13 @@ def standings_of(
     largest: np.ndarray,
     dropped_at: np.ndarray,
 ) -> tuple[SystemStanding, ...]:
-    """Return the standing of each system: first those that may still be among the best, then the dropped systems.
+    """Return the standing of each system: first systems that may be among the best, then dropped systems.
 
-    The most recently dropped system comes first among the dropped systems. `members` `[pair, 2]` are the positions of
-    the two systems of each pair, and `means` `[pair]` the mean scores of the first minus the second system. `log_e` and
-    `largest` `[system]` are the logarithms of the present and of the largest $E_k$. `dropped_at` `[system]` is 0 for
-    systems that were not dropped.
+    Systems that may be among the best are sorted by the evidence against them, the least first. The most recently
+    dropped system comes first among the dropped systems. `members` `[pair, 2]` are the positions of the two systems of
+    each pair. `means` `[pair]` is the mean score of the first system, minus the mean score of the second system. $E_k$
+    is the evidence that system k is not among the best. `log_e` and `largest` `[system]` are the logarithms of the
+    present $E_k$, and of the largest $E_k$ so far. `dropped_at` `[system]` is 0 for systems that were not dropped.
     """
     deltas = np.zeros((len(systems), len(systems)))
     deltas[tuple(members.T)], deltas[tuple(members.T[::-1])] = means, -means

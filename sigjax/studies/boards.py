@@ -249,8 +249,8 @@ class BoardOfRecord(Result):
 def detectable(report: Report, metric: str) -> float | None:
     """Return the true difference that the test of one pair detects with power `_POWER`; None if unknown.
 
-    The standard error of this difference is taken as the median over all pairs of neighbours in the ranking by
-    `metric`.
+    The standard error of delta is the median over all pairs of neighbours in the ranking by `metric`. The result is
+    None if no such pair has a standard error.
     """
     order = [system.name for system in report.systems if system.metric == metric]
     beside = {frozenset(pair) for pair in zip(order, order[1:], strict=False)}
@@ -393,7 +393,7 @@ def _as_keys(error: InputError) -> str:
 
 
 def _key_of(hint: Hint) -> str:
-    """Return the text of an option as a key of the TOML file."""
+    """Return the option of a hint as the TOML file writes it, such as `missing = "drop"`, for a message."""
     plain = Hint(hint.option.removeprefix("read."), *hint.values)
     return plain.keyword.replace("=", " = ", 1) if plain.values and "(" not in plain.keyword else plain.keyword
 

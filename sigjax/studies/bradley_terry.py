@@ -224,7 +224,8 @@ def battles(data: Any, options: BattlesOptions) -> Battles:
 
     Raises:
         InputError: the columns are missing; two groups of systems never met; a group of systems won, or lost, all
-            battles against the others, so that scores would be infinite; there are fewer than two systems or units.
+            battles against the other systems, so that scores would be infinite; there are fewer than two systems or
+            units.
 
     References: Bradley and Terry (1952); Davidson (1970); Mogstad et al. (2024); `sigjax help arena` has the titles.
 
@@ -341,10 +342,12 @@ def _table(data: Any, options: Options) -> DataTable:
 def _check_finite(
     systems: tuple[str, ...], a: np.ndarray, b: np.ndarray, counts: np.ndarray, options: BattlesOptions
 ) -> None:
-    """Raise an error if no finite scores maximize the likelihood: Ford's condition (1957), extended to ties.
+    """Raise an error if no finite scores maximize the likelihood.
 
-    `a` and `b` `[pair]` are the positions of two systems, and `counts` `[pair, outcome]` the battles that `a` won, tied
-    and lost.
+    However the systems are divided into two groups, each group must have won a battle against the other group (Ford
+    1957). A tie counts as a win of both. If ties are modelled, some cycle of systems must also have more wins than
+    ties. `a` and `b` `[pair]` are the positions of two systems, and `counts` `[pair, outcome]` the battles that `a`
+    won, tied and lost.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import NegativeCycleError, bellman_ford, connected_components
@@ -386,9 +389,9 @@ def _gradients(a: np.ndarray, b: np.ndarray, fitted: np.ndarray) -> tuple[Any, n
     """Return two arrays: the gradients of the log probabilities of all outcomes, and these log probabilities.
 
     `a` and `b` `[row]` are the positions of the systems that meet. `fitted` are the scores of all systems, then log nu.
-    The gradients are a sparse matrix `[row * 3, system + 1]`; its last column is the derivative by log nu. The log
-    probabilities are `[row, 3]`: `a` wins, ties or loses. The largest of the three is computed from the sum of the two
-    smaller probabilities, so that 1 - p keeps all digits if p is near 1.
+    The gradients are a sparse matrix `[3 * row + outcome, system + 1]`. Its last column has the derivatives with
+    respect to log nu. The log probabilities are `[row, outcome]`: `a` wins, ties or loses. The largest of the three
+    probabilities is computed from the sum of the two smaller probabilities. So its difference from 1 keeps all digits.
     """
     from scipy.sparse import csr_array
 
@@ -404,10 +407,11 @@ def _gradients(a: np.ndarray, b: np.ndarray, fitted: np.ndarray) -> tuple[Any, n
 
 
 def _squares(gradients: Any, counts: np.ndarray, units: np.ndarray | None = None) -> np.ndarray:
-    """Return the sum over units of g g', where g is the sum of the gradients of the unit's battles.
+    """Return the sum over units of g g', where g is the sum of the gradients of all battles of the unit.
 
-    `gradients` are those of `_gradients`. `counts` `[row, outcome]` are numbers of battles, and `units` `[row]` is the
-    unit of each row. Without `units`, each battle is a unit.
+    `gradients` is the matrix from `_gradients`. `counts` `[row, outcome]` are numbers of battles, and `units` `[row]`
+    is the unit of all battles of the row. Without `units`, each battle is a unit. The result is
+    `[system + 1, system + 1]`.
     """
     from scipy.sparse import csr_array
 

@@ -347,7 +347,7 @@ class DiffOptions:
 
 @takes(DiffOptions)
 def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
-    r"""What changed between two reports, and with a margin: are the new systems worse by more than that?
+    r"""What changed between two reports, and with a margin: are the new systems worse by the margin or more?
 
     Systems are matched by name. A change is new - old. It is "no worse" if its limit on the side of a loss lies within
     the margin, and "worse" if its other limit lies beyond the margin; else sigjax "cannot tell".
@@ -516,7 +516,7 @@ def _report_fields(old: Report, new: Report, options: DiffOptions) -> dict[str, 
 
 
 def _changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Return a dict from each key of `old` whose values differ to the pair (old value, new value)."""
+    """Return the values that differ: a dict from a key of `old` to the pair (old value, new value)."""
     return {name: (value, new.get(name)) for name, value in old.items() if value != new.get(name)}
 
 

@@ -348,7 +348,8 @@ def classical_tests(*data: Any, options: ClassicalOptions) -> ClassicalTests | R
     it multiplies the standard deviation of delta by the factor $s_{d-ind} / s_d = \sqrt{s_1^2 + s_2^2} / s_d$.
 
     For identical systems every p is 1. Tests that draw resamples run again with `seed + 1`. For a paired t test over k
-    folds, give k numbers per system, or give the folds as clusters, which are also scored one by one.
+    folds, give k numbers per system. Or give the folds as clusters: each cluster is also scored alone, and a paired t
+    test compares these scores.
 
     **More tests.** With three or more systems, instances are taken as data sets: Friedman's test and its post-hoc tests
     (`RankTests`). With design="folds", results are taken from cross-validation: each pair and data set has the

@@ -5,10 +5,10 @@ ranks, and all pairs by Nemenyi's test and by Wilcoxon's test with Holm's correc
 possible data sets. Reference: Demšar (2006), "Statistical comparisons of classifiers over multiple data sets".
 
 **Folds.** The training sets of folds overlap. So the results of folds depend on each other, and a plain t test rejects
-far too often. The corrected resampled t test takes $(1/k + n_2/n_1) s^2$ as the variance of the mean of k results. Each
-result comes from training on $n_1$ instances and testing on $n_2$. Reference: Nadeau and Bengio (2003), "Inference for
-the generalization error". For 5 repetitions of 2 folds there is also the F test of Alpaydin (1999), "Combined 5 x 2 cv
-F test".
+far too often. The corrected resampled t test takes $(1/k + n_2/n_1) s^2$ as the variance of the mean of k results,
+where $s^2$ is the sample variance of the results. Each result comes from training on $n_1$ instances and testing on
+$n_2$. Reference: Nadeau and Bengio (2003), "Inference for the generalization error". For 5 repetitions of 2 folds there
+is also the F test of Alpaydin (1999), "Combined 5 x 2 cv F test".
 """
 
 from __future__ import annotations
@@ -317,10 +317,10 @@ class FoldTest:
 def corrected_t(differences: np.ndarray, folds: int, rounding: float = 0.0) -> tuple[float, float, float] | None:
     r"""The corrected resampled t test. Return t, its two-sided p-value, and the standard error of delta.
 
-    With k differences `[result]` from repetitions of m folds, $t = \bar d / \sqrt{(1/k + 1/(m - 1)) s^2}$ with k - 1
-    degrees of freedom. The term 1/(m - 1) is the size of a test set over the size of its training set. If all
-    differences are 0, p is 1. If all are the same other number (within `rounding`), t is not defined, and the result is
-    None.
+    Let k be the number of `differences` `[result]`, $\bar d$ and $s^2$ their mean and sample variance, and m the number
+    of `folds` of each repetition. Then $t = \bar d / \sqrt{(1/k + 1/(m - 1)) s^2}$ with k - 1 degrees of freedom. The
+    term 1/(m - 1) is the size of a test set over the size of its training set. If all differences are 0, p is 1. If all
+    differences are the same (within `rounding`), but not 0, then t is not defined, and the result is None.
 
     >>> t, p, error = corrected_t(np.array([1.0, 2.0, 3.0, 2.0, 2.0]), 5)
     >>> round(t, 4), round(p, 4)
@@ -341,9 +341,10 @@ def corrected_t(differences: np.ndarray, folds: int, rounding: float = 0.0) -> t
 def five_by_two(differences: np.ndarray, rounding: float = 0.0) -> tuple[float, float] | None:
     r"""Alpaydin's F statistic and its p-value, for differences `[repetition, fold]` of 5 repetitions of 2 folds.
 
-    $F = \sum_{ij} d_{ij}^2 / (2 \sum_i s_i^2)$ with $s_i^2 = (d_{i1} - \bar d_i)^2 + (d_{i2} - \bar d_i)^2$ has 10 and
-    5 degrees of freedom. If the two folds of each repetition have the same difference (within `rounding`), F is not
-    defined, and the result is None. If all differences are 0, p is 1.
+    Let $d_{ij}$ be the difference on fold j of repetition i, and $\bar d_i$ the mean of both folds. $F = \sum_{ij}
+    d_{ij}^2 / (2 \sum_i s_i^2)$ with $s_i^2 = (d_{i1} - \bar d_i)^2 + (d_{i2} - \bar d_i)^2$ has 10 and 5 degrees of
+    freedom. If the two folds of each repetition have the same difference (within `rounding`), F is not defined, and the
+    result is None. If all differences are 0, p is 1.
 
     >>> f, p = five_by_two(np.array([[1.0, 2.0], [2.0, 3.0], [1.0, 3.0], [2.0, 2.0], [3.0, 1.0]]))
     >>> round(f, 4), round(p, 4)

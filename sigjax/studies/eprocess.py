@@ -2,16 +2,17 @@ r"""E-processes (evidence that may be looked at after every unit) and confidence
 
 **The test.** Under the null hypothesis of swaps, the sign of the difference $d_i$ between two systems on unit i (an
 instance, or the sum over a cluster) is a fair coin, given $|d_i|$ and all earlier units. So $\prod_i \exp(\theta_i d_i)
-/ \cosh(\theta_i d_i)$ is a martingale with mean 1, for any $\theta_i$ that depends only on sizes and on earlier signs
-(de la Pena 1999, Howard et al. 2020). E is a mean of several such products, so it is a martingale with mean 1, too.
-Therefore E ever reaches $1 / \alpha$ with probability at most $\alpha$, however often one looks (Ville 1939).
+/ \cosh(\theta_i d_i)$ is a martingale with mean 1, for any $\theta_i$ that depends only on the sizes $|d_i|$ and on
+earlier signs (de la Pena 1999, Howard et al. 2020). E is a mean of several such products, so it is a martingale with
+mean 1, too. Therefore E ever reaches $1 / \alpha$ with probability at most $\alpha$, however often one looks (Ville
+1939).
 
 **The grid.** $\theta_i = \pm c_k / r_i$, where $r_i$ is the root mean square of the nonzero differences up to unit i.
-It depends on sizes alone, and it makes the unit of measurement irrelevant. The best c is about the mean difference
-divided by $r_i$. It is about 4 at most (if one system always wins), and $3 / \sqrt N$ is the smallest effect that N
-units can detect. So the grid is $c_k = 2^k \cdot 4 / \sqrt N$, up to the first value of at least 4, for the largest
-number N of instances; the weights are proportional to $c_k^{-1/2}$. Some $c_k$ is within a factor of $\sqrt 2$ of the
-best c, which costs a sixth of $\log E$.
+$r_i$ depends only on the sizes $|d_i|$. The unit of measurement cancels in $d_i / r_i$. The best c is about the mean
+difference divided by $r_i$. It is about 4 at most (if one system always wins), and $3 / \sqrt N$ is the smallest effect
+that N units can detect. So the grid is $c_k = 2^k \cdot 4 / \sqrt N$, up to the first value of at least 4, for the
+largest number N of instances; the weights are proportional to $c_k^{-1/2}$. Some $c_k$ is within a factor of $\sqrt 2$
+of the best c, which costs a sixth of $\log E$.
 
 **Right-or-wrong answers.** Half of E is Jeffreys' mixture over all biased coins, $2^m B(w + 1/2, l + 1/2) / B(1/2,
 1/2)$, for w wins and l losses among the m = w + l units that differ. It is better if few units differ.
@@ -62,10 +63,11 @@ def log_e_values(
 ) -> tuple[np.ndarray, np.ndarray]:
     r"""Return two arrays: the logarithm of E after each unit `[unit, pair]`, and the state after the last unit.
 
-    E is the evidence that the two systems of a pair differ. `differences` are `[unit, pair]`, and `effects` are the
-    $c_k$ (see the module). `binary`: whether scores are right or wrong (1 or 0). To go on with later units, give the
-    state as `before`. It is `[3 + effect, pair]`: the number of nonzero differences, the sum of their squares, the sum
-    of scaled differences $d_i / r_i$, and the sums of $\log \cosh(c_k d_i / r_i)$ for each effect $c_k$.
+    E is the evidence that the two systems of a pair differ. `differences` are the $d_i$ `[unit, pair]`, and `effects`
+    are the $c_k$ of the grid (see the module). `binary`: whether scores are right or wrong (1 or 0). To go on with
+    later units, give the state as `before`. It is `[3 + effect, pair]`: the number of nonzero differences, the sum of
+    their squares, the sum of scaled differences $d_i / r_i$, and the sums of $\log \cosh(c_k d_i / r_i)$ for each
+    effect $c_k$. Here $r_i$ is the root mean square of the nonzero differences up to unit i.
 
     >>> log_e_values(np.array([[1.0], [1.0], [-1.0]]), np.array([4.0]))[0].round(4).ravel()
     array([ 0.    ,  0.6925, -6.6144])
@@ -77,9 +79,11 @@ def log_e_values(
 def one_sided_log_e(
     differences: np.ndarray, effects: np.ndarray, before: np.ndarray | None = None, *, binary: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Like `log_e_values`, but return the logarithms `[side, unit, pair]` of the one-sided evidence, and the state.
+    """Return two arrays: logarithms of the one-sided evidence `[side, unit, pair]`, and the state after the last unit.
 
-    Side 0 is the evidence that the first system is better, and side 1 that the second system is better.
+    Side 0 is the evidence that the first system of a pair is better, and side 1 that the second system is better. The
+    arguments and the state are the same as in `log_e_values`: `differences` are `[unit, pair]`, `effects` are the $c_k$
+    of the grid (see the module), and `before` is the state after the earlier units.
 
     >>> one_sided_log_e(np.array([[1.0], [1.0], [-1.0]]), np.array([4.0]))[0].round(4)[..., 0]
     array([[  0.6928,   1.3856,  -5.9216],
@@ -94,8 +98,9 @@ def _sums(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     r"""Return three sums after each unit, and the state for later units (see `log_e_values`).
 
-    The sums are: the number of nonzero differences `[unit, pair]`, the sum of scaled differences $d_i / r_i$ `[unit,
-    pair]`, and the sums of $\log \cosh(c_k d_i / r_i)$ `[unit, effect, pair]`.
+    The sums are: the number of nonzero differences `[unit, pair]`, the sum of scaled differences $d_i / r_i$
+    `[unit, pair]`, and the sums of $\log \cosh(c_k d_i / r_i)$ `[unit, effect, pair]`. $d_i$ are the `differences`
+    `[unit, pair]`, $c_k$ are the `effects`, and $r_i$ is the root mean square of the nonzero differences up to unit i.
     """
     before = np.zeros((3 + len(effects), differences.shape[1])) if before is None else before
     differ, square = running(before[0], differences != 0), running(before[1], differences**2)
@@ -108,11 +113,11 @@ def _sums(
 def mixture(
     differ: np.ndarray, scaled: np.ndarray, spread: np.ndarray, effects: np.ndarray, *, binary: bool
 ) -> np.ndarray:
-    """Return the logarithm of the evidence E `[..., pair]` from the sums of `_sums`.
+    r"""Return the logarithm of the evidence E `[..., pair]` from the sums of `_sums`.
 
-    The sums are: `differ` (number of nonzero differences) and `scaled` (sum of scaled differences), both `[..., pair]`,
-    and `spread` (sums of log cosh) `[..., effect, pair]`. `effects` are the $c_k$ (see the module). `binary`: whether
-    scores are right or wrong (1 or 0).
+    The sums are: `differ` (number of nonzero differences) and `scaled` (sum of scaled differences $d_i / r_i$), both
+    `[..., pair]`, and `spread` (sums of $\log \cosh(c_k d_i / r_i)$) `[..., effect, pair]`. `effects` are the $c_k$ of
+    the grid (see the module). `binary`: whether scores are right or wrong (1 or 0).
     """
     of_effects = effects[:, None]
     terms = _log_cosh(scaled[..., None, :] * of_effects) - spread - np.log(of_effects) / 2.0
@@ -125,9 +130,11 @@ def mixture(
 def sides(
     differ: np.ndarray, scaled: np.ndarray, spread: np.ndarray, effects: np.ndarray, *, binary: bool
 ) -> np.ndarray:
-    """Return the logarithm of the one-sided evidence `[side, ..., pair]`, from the same sums as `mixture`.
+    """Return the logarithm of the one-sided evidence `[side, ..., pair]` from the sums of `_sums`.
 
-    Side 0 is the evidence that the first system of a pair is better, and side 1 that the second system is better.
+    Side 0 is the evidence that the first system of a pair is better, and side 1 that the second system is better. The
+    arguments are the same as in `mixture`: numbers of nonzero differences (`differ`), sums of scaled differences
+    (`scaled`), sums of log cosh (`spread`), and the $c_k$ of the grid (`effects`).
     """
     of_effects, total = effects[:, None], math.log(np.sum(effects**-0.5))
     signed = np.stack([scaled, -scaled])
@@ -145,8 +152,10 @@ def bernstein(before: np.ndarray, units: np.ndarray, values: np.ndarray, log_lev
     r"""Return the updated state `[5, pair]` of confidence sequences, after new `values` `[unit, pair]` in [0, 1].
 
     `before` is the state after the earlier units; `units` `[pair]` is the number of these units. `log_level` is $\log(2
-    / \alpha)$ for the error probability $\alpha$ of one interval. The rows of the state are sums of: values, squared
-    residuals, the bets lambda of the theorem (see the module), lambda times values, and the theorem's penalties.
+    / \alpha)$ for the error probability $\alpha$ of one interval. The rows of the state are sums over units: of the
+    values, the squared residuals, $\lambda$, $\lambda$ times the value, and the penalty. In theorem 2 of Waudby-Smith
+    and Ramdas (2024), $\lambda$ is the bet on a unit, and the penalty is the part of the unit in the width of the
+    interval.
     """
     number = units + np.arange(1, len(values) + 1)[:, None]
     total = running(before[0], values)

@@ -15,8 +15,8 @@ differences in difficulty between instances as error.
 
 **Resolution.** A paired test detects a true difference of $(z_{1-\alpha/2} + z_{power})$ standard errors of delta. For
 two neighbours in the ranking, q is N divided by the number of instances that their difference needs. If q is at least
-1, the test set is large enough. For right or wrong answers, the number of instances needed is that of the exact test
-(see `power_analysis.planned_power`).
+1, the test set is large enough. For right or wrong answers, the number of instances needed is for the exact test (see
+`power_analysis.planned_power`).
 """
 
 from __future__ import annotations
@@ -90,10 +90,10 @@ class ItemStatistics:
     Attributes:
         id: id of the instance; without ids its number, from 1.
         score: mean score of all systems on the instance.
-        correlation: item-rest correlation of the systems' scores on this instance and on all other instances; None if
-            one side has no variance.
-        p_value: probability of a correlation as low or lower if systems solve the instance by chance; None without a
-            correlation.
+        correlation: item-rest correlation, between the systems' scores on this instance and on all other instances.
+            None if the scores on either side are the same for all systems.
+        p_value: probability of a correlation as low or lower if the scores on this instance are assigned to the systems
+            at random; None without a correlation.
         p_adjusted: p_value adjusted over all instances with a p-value.
         share: contribution of the instance to the variance of the systems' scores; all contributions add up to 1. None
             if all scores are equal.
@@ -211,7 +211,7 @@ class Items(Result):
 
     @property
     def _answers(self) -> bool:
-        """Whether each system has one answer to each instance, right or wrong."""
+        """Whether each system has one answer to each instance, and every answer is right or wrong."""
         return self.binary and bool(np.isin(self.values, (0.0, 1.0)).all())
 
     @property
@@ -336,9 +336,9 @@ class Items(Result):
         return lines
 
     def with_texts(self, texts: Mapping[str, EvaluationRecord]) -> Items:
-        """Return the result with fields to show beside each instance.
+        """Return the result with the texts of fields, to show beside each instance.
 
-        `texts` maps each field to an evaluation with this field as strata.
+        `texts` maps the name of each field to an evaluation whose strata are the values of this field.
         """
         return replace(self, texts=texts_by_id(texts, [one.id for one in self.items]))
 
@@ -514,10 +514,11 @@ def _by_instance(evaluation: EvaluationRecord) -> tuple[list[str], np.ndarray, n
 
 
 def _item_rest_correlations(scores: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """Return the item-rest correlation of each instance, `[instance]`; NaN if one side has no variance.
+    """Return the item-rest correlation of each instance, `[instance]`; NaN if it is not defined.
 
-    It is the correlation over systems of `scores` `[system, instance]` with the systems' scores on all other instances.
-    `totals` `[system]` are the sums of `scores`.
+    It is the correlation over systems between `scores` `[system, instance]` on this instance and the sums of the scores
+    on all other instances. It is not defined if either of these is the same for all systems. `totals` `[system]` are
+    the sums of `scores` over all instances.
     """
     rest = totals[:, None] - scores
     parts = [each - each.mean(axis=0) for each in (scores, rest)]
@@ -630,7 +631,7 @@ def _reliability(scores: np.ndarray, unit: np.ndarray, level: float) -> dict[str
 
 
 def _error(deviations: np.ndarray, unit: np.ndarray) -> float:
-    """Return the mean over systems of the squared standard error of a system's sum of `deviations`.
+    """Return the squared standard error of a system's sum of `deviations`, averaged over the systems.
 
     `deviations` are `[system, instance]`. `unit` `[instance]` is the unit of each instance; units are independent of
     each other.
@@ -645,9 +646,9 @@ def _neighbours(
 ) -> tuple[list[tuple[Any, ...]], tuple[float | None, float | None]]:
     """Return the fields of `Neighbours` for each pair of neighbours, and two median detectable differences.
 
-    The two differences are for one pair, and adjusted for all pairs. `parts` `[system, instance]` add up to the scores;
-    the best system comes first. `answers`: whether each unit is one answer, right or wrong. If so, the number of units
-    needed is for the exact test.
+    The first median is for tests of one pair alone, the second for p adjusted over all pairs. `parts`
+    `[system, instance]` add up to the scores; the best system comes first. `answers`: whether each unit is one answer,
+    right or wrong. If so, the number of units needed is for the exact test.
     """
     differences = parts[:-1] - parts[1:]
     deltas = differences.sum(axis=1)
@@ -713,7 +714,7 @@ def _notes(
 
 
 def _most_orders(scores: np.ndarray) -> float:
-    """Return the number of distinct orders of the `scores` of an instance; the largest number over all instances."""
+    """Return the largest number of distinct orders that the `scores` `[system, instance]` of one instance have."""
     most = 0.0
     for column in scores.T:
         counts = np.unique(column, return_counts=True)[1]

@@ -27,11 +27,10 @@ OF_INVERSE: dict[MonitorCorrection, tuple[PValueCorrection, str]] = {
     "holm": ("holm", "probability of any false finding (Holm)"),
     "none": ("none", "probability of a false finding, of each pair (not adjusted)"),
 }
-"""Dict from a correction of `monitor` to two values: the p-value correction that is applied to 1 / E, the p-value that
-belongs to the evidence E; and the error rate that is controlled, in words.
+"""Dict from a correction of `monitor` to two values: the p-value correction that is applied to 1 / E, and the error
+rate that is controlled, in words. E is the evidence, and 1 / E is a p-value.
 
-The correction of Benjamini and Hochberg, applied to 1 / E, is e-BH (Wang and Ramdas 2022).
-"""
+The correction of Benjamini and Hochberg, applied to 1 / E, is e-BH (Wang and Ramdas 2022)."""
 _ADJUSTED_BY: dict[MonitorCorrection, str] = {
     "ebh": "by plain e-BH (Benjamini-Hochberg of 1 / E)",
     "holm": "by Holm, of 1 / the largest E",
@@ -143,8 +142,9 @@ def pairs_words(
 ) -> tuple[str, list[Block], list[Block]]:
     """Return three things for the text: the verdict, the lines that explain the verdict, and the table of pairs.
 
-    `needed` are the systems that need more results. `lacks_intervals`: whether there are bounds, but no intervals,
-    because units are sums.
+    `needed` are the systems that need more results. `alpha` is the error rate that `correction` controls. `unit` is the
+    word for a unit, and `largest` the largest number of units. `lacks_intervals`: whether the bounds of the scores are
+    known, but there are no intervals, because a unit is a sum over a cluster or over runs.
     """
     settled = sum(each.settled_at is not None for each in pairs)
     verb = "is" if 1 in (settled, len(pairs)) else "are"

@@ -370,12 +370,13 @@ def power(data: Any, options: PowerOptions) -> Power:
     r"""Find the smallest difference that tests detect with other numbers of instances, and the power of the tests.
 
     The detectable difference depends only on the standard error of the pilot, which is taken as known. With few
-    instances, a test needs a slightly larger difference. `detect` answers the reverse question: how many instances does
-    this difference need?
+    instances, a test needs a slightly larger difference. The option `detect` answers the reverse question: how many
+    instances does a given difference need?
 
     Power is computed for one true difference, the pilot's delta. Each repetition draws the given number of instances
     from the pilot data with replacement (in proportion from each stratum) and tests them. Power is the share of
-    repetitions with $p \le (1 - confidence\_level) / pairs$. Bonferroni, Holm and Hochberg reject at least these.
+    repetitions with $p \le (1 - confidence\_level) / pairs$. If p is this small, the corrections of Bonferroni, Holm
+    and Hochberg all reject.
 
     The pilot's delta is only an estimate. So the power at the pilot's own size says nothing beyond its p: if p is 0.05,
     the power is about one half (Hoenig and Heisey 2001). Choose the number of instances by the smallest difference that
@@ -467,8 +468,9 @@ def _sample_sizes(
 ) -> Iterator[SampleSizeNeeded]:
     """Yield the sample size for each test; nothing if no difference to `detect` is given.
 
-    It comes from the normal approximation. For a permutation test, the power is computed exactly for right-or-wrong
-    answers; else enough units must also be likely to differ.
+    For a permutation test of up to `_MOST_EXACT` right-or-wrong answers, the sample size comes from the exact power.
+    For all other tests, it comes from the normal approximation. For all other permutation tests, it is also so large
+    that enough units are likely to differ.
     """
     if options.detect is None:
         return
@@ -501,10 +503,10 @@ def _sample_sizes(
 
 
 def _units_until_enough_differ(differ: float, alpha: float, options: PowerOptions) -> int:
-    """Return the smallest number of units of which enough differ for a permutation test to have p <= alpha.
+    """Return the smallest number of units with which a permutation test can be expected to reach p <= alpha.
 
-    Enough units must differ with a probability of at least `options.target`. `differ` is the share of the units that
-    differ.
+    Only units that differ make p small. With the returned number of units, enough units differ with a probability of at
+    least `options.target`. `differ` is the share of the units that differ.
     """
     least = fewest_units(alpha, options.alternative)
     sizes = range(least, math.ceil((BINOMIAL_TAIL + math.sqrt(least)) ** 2 / differ) + least)
@@ -520,9 +522,10 @@ def _shown_sizes(needed: Sequence[SampleSizeNeeded], pilot: int) -> list[int]:
 def _allocations(
     evaluation: EvaluationRecord, pilot: PilotDelta, alpha: float, options: PowerOptions
 ) -> Iterator[Allocation]:
-    """Yield for each number of runs per instance the number of instances needed, and whether this mix is the cheapest.
+    """Yield the number of instances needed, for several numbers of runs per instance; mark the cheapest number of runs.
 
-    Yield nothing if there are no runs, if there are clusters, or if the difference is 0.
+    The numbers of runs are `_SHOWN_RUNS`, the cheapest number, and twice the most runs in the data. Yield nothing if
+    there are no repeated runs or no variance of runs, if there are clusters, or if the difference is 0.
     """
     difference, found = options.detect or abs(pilot.delta), run_variances(evaluation)
     if found is None or evaluation.clusters is not None or not difference:

@@ -54,7 +54,7 @@ _TILE = {"numpy": 1024, "cpu": 1024, "gpu": 4096}
 """The number of systems on each side of a tile (a block of systems against a block of systems), for each platform."""
 _MOST_CELLS = 2**28
 """At most this many counters of pairs are kept, one for each (m, k) as at the top of this file: m instances on which
-the systems differ, and k more right answers. The counters take 2 GiB."""
+the systems differ, and the first system has k more right answers. The counters take 2 GiB."""
 _MOST_INSTANCES = 2**24
 """There must be fewer instances than this, so that float32 holds all counts of instances exactly."""
 _SHOWN, _NAMED = 50, 5
@@ -335,18 +335,19 @@ def _pair_of(board: _Board, at: Array, size: int) -> tuple[Array, Array, Array, 
 def _cells_of_tile(at: Array, board: _Board, *, size: int, width: int, most: int) -> Array:
     """Return the index of the counter for each pair of the tile `at`: m * width + k // 2, `[first * second]` int32.
 
-    m is the number of instances on which two systems differ, and k is by how many right answers the first is ahead.
-    Entries that are not a real pair (see `_pair_of`) have the index `most`. k // 2 loses nothing, because m and k are
-    both even or both odd.
+    m is the number of instances on which two systems differ, and k is by how many right answers the first system is
+    ahead. Entries that are not a real pair (see `_pair_of`) have the index `most`. k // 2 loses nothing, because m and
+    k are both even or both odd.
     """
     m, k, pairs, _ = _pair_of(board, at, size)
     return board.right.__array_namespace__().where(pairs, m * width + k // 2, most).ravel()
 
 
 def _counts_of_tiles(at: Array, board: _Board, *, size: int, width: int, most: int) -> Array:
-    """Count the pairs of the tiles `at` `[tile, 2]` for each counter, `[most]` int64. This function runs in JAX.
+    """Return the number of pairs in each counter, `[most]` int64, over the tiles `at` `[tile, 2]`.
 
-    A counter belongs to one (m, k); `_cells_of_tile` gives its index.
+    There is a counter for each (m, k): two systems differ on m instances, and the first system is ahead by k right
+    answers. `_cells_of_tile` gives the index of the counter. This function runs in JAX.
     """
     xp = at.__array_namespace__()
 
@@ -359,8 +360,8 @@ def _counts_of_tiles(at: Array, board: _Board, *, size: int, width: int, most: i
 def _wins_of_tiles(at: Array, board: _Board, least: Array, *, size: int) -> tuple[Array, ...]:
     """Decide the pairs in the tiles `at` `[tile, 2]`; return three arrays `[tile, system]` int32.
 
-    A pair is significant if k >= `least` `[m]`: the two systems differ on m instances, and the first has k more right
-    answers. The arrays contain: for each first system, how many second systems it is better than; for each second
+    A pair is significant if k >= `least` `[m]`: the two systems differ on m instances, and the first system has k more
+    right answers. The arrays contain: for each first system, how many second systems it is better than; for each second
     system, how many first systems are better than it; for each first system, the index of the last second system that
     it is not better than (-1 if it is better than all).
     """
@@ -376,9 +377,10 @@ def _wins_of_tiles(at: Array, board: _Board, least: Array, *, size: int) -> tupl
 
 
 def _pairs_of_cells(tiles: Iterable[np.ndarray], most: int) -> np.ndarray:
-    """Count the pairs for each of `most` counters, `[most]`; `tiles` are the counter indices of the pairs of each tile.
+    """Return the number of pairs in each counter, `[most]`; `most` is the number of counters.
 
-    The counts are int64, because 66,000 systems have more than `2**31` pairs.
+    Each array of `tiles` has the index of the counter for each pair of a tile. Entries with the index `most` are not
+    real pairs. The counts are int64, because 66,000 systems have more than `2**31` pairs.
     """
     counts = np.zeros(most + 1, np.int64)
     for cells in tiles:
@@ -402,9 +404,11 @@ class _Tiles:
         self.at = np.array([(i, j) for i in starts for j in starts if i <= j], np.int32)
 
     def counts(self, num_instances: int, width: int) -> np.ndarray:
-        """Count the pairs with each (m, k), `[m * width + k // 2]` int64.
+        """Return the number of pairs with each (m, k): a flat int64 array, with the index m * width + k // 2.
 
-        m is the number of instances on which two systems differ, and k is by how many right answers the first is ahead.
+        m is the number of instances on which two systems differ, and k is by how many right answers the first system is
+        ahead. `num_instances` is the largest possible m, and `width` the number of possible values of k // 2. k // 2
+        loses nothing, because m and k are both even or both odd.
         """
         static = {"size": self.size, "width": width, "most": (num_instances + 1) * width}
         if self.backend.platform == "gpu":
@@ -435,9 +439,12 @@ class _Tiles:
 
 
 def _decided(answers: np.ndarray, right: np.ndarray, options: RankOptions) -> tuple[Any, ...]:
-    """Test all pairs in two passes: count the pairs with each (m, k), see the module; then decide each pair.
+    """Test all pairs in two passes: first count the pairs with each (m, k), then decide each pair.
 
-    `answers` `[system, instance]` and `right` `[system]` (numbers of right answers) are sorted, best system first.
+    m is the number of instances on which two systems differ, and k is by how many right answers the first system is
+    ahead. `answers` `[system, instance]` and `right` `[system]` (numbers of right answers) are sorted, best system
+    first.
+
     Returns six things. Three are lists with a number for each system: how many systems it is better than, how many
     systems are better than it, and its cluster, from 1. The fourth is a list for each system except the last: delta, p
     and adjusted p against the next system. The fifth is a list of two lower bounds: how many of the significant

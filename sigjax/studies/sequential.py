@@ -42,11 +42,11 @@ _STEEP, _MANY = 4.0, 10**4
 """The smallest effect $c_k$ of the grid in `eprocess` is `_STEEP` / sqrt(N). N is the largest number of instances, by
 default `_MANY`."""
 _ROUNDING, _IN_MEMORY = 2.0**-50, 2**21
-"""`_ROUNDING`: relative rounding error; sums that differ by no more are equal. `_IN_MEMORY`: about this many numbers
-are in memory at a time."""
+"""`_ROUNDING`: relative rounding error. Two sums whose relative difference is not larger than this count as equal.
+`_IN_MEMORY`: about this many numbers are in memory at a time."""
 _LOOK = 32
-"""For the goal "best", at most this many units are computed in one step, because a step ends when a system is
-dropped."""
+"""For the goal "best", at most this many units are computed in one step. A step ends as soon as a system is dropped, so
+all units after that were computed in vain."""
 _MADE = (
     "systems",
     "alpha",
@@ -63,7 +63,8 @@ _MADE = (
 _State = namedtuple("_State", "units instances total size log_e peak settled_at sign")
 """The state of the pairs, without the sums from which E is computed; each field is an array `[pair]`. `total` is the
 sum of the differences, and `size` the sum of the absolute scores of both systems. `log_e` is the logarithm of E (it no
-longer changes after the pair is settled), and `peak` its maximum so far. `settled_at` is 0 while the pair is open."""
+longer changes after the pair is settled), and `peak` its maximum so far. `settled_at` is 0 while the pair is open.
+`sign` is the direction in which the pair was settled: 1, -1, or 0 if it is unclear."""
 _DIGEST = re.compile("[0-9a-f]+:[0-9a-f]{1,8}")
 
 
@@ -75,7 +76,8 @@ class Monitor(Result):
     as soon as E is large enough, and stays settled. The order of the instances must be independent of the results. The
     module `eprocess` has the formulas and the assumptions of the intervals.
 
-    With the goal "best", systems are dropped as soon as there is enough evidence that others are better; see `best`.
+    With the goal "best", systems are dropped as soon as there is enough evidence that other systems are better; see
+    `best`.
 
     Args:
         systems: names of the systems.
@@ -237,7 +239,8 @@ class Monitor(Result):
     def _findings(self) -> tuple[np.ndarray, np.ndarray]:
         """Return two arrays `[pair]`: a mask of the findings if the evaluation ends now, and the signs of differences.
 
-        E of a settled pair no longer changes. So E of every pair still has a mean of at most 1 at any stopping time.
+        E of a settled pair no longer changes: it is stopped at the time at which the pair was settled, which is a
+        stopping time. So E of every pair still has a mean of at most 1 at any stopping time.
         """
         finding, signs = self._state.settled_at > 0, self._state.sign.copy()
         if self.correction == "ebh" and self.goal == "pairs":
@@ -265,7 +268,7 @@ class Monitor(Result):
         return sides(differ, scaled, np.array(spread), self._effects, binary=self.binary)
 
     def _against_systems(self, log_e: np.ndarray) -> np.ndarray:
-        """Return the logarithms of the evidence against the systems `[..., system]`.
+        """Return the logarithms of $E_k$ `[..., system]`; $E_k$ is the evidence that system k is not among the best.
 
         `log_e` `[side, ..., pair]` are the logarithms of the one-sided evidence of all pairs (see `one_sided_log_e`).
         """
@@ -298,7 +301,8 @@ class Monitor(Result):
     ) -> tuple[list[tuple[str, str]], int]:
         """Like `update`, but return two things: the pairs that were settled, and the number of units that were taken.
 
-        For `stops`, see `_take`. If `stops`, the instances of a cluster must be adjacent.
+        With `stops`, units are taken only up to the first unit after which the set of needed systems changes. Then the
+        instances of a cluster must be adjacent.
         """
         given, columns = (scores, scores.values()) if isinstance(scores, Mapping) else (self.systems, scores)
         if unknown := [str(name) for name in given if name not in self.systems]:
@@ -393,7 +397,7 @@ class Monitor(Result):
                 units = state.units[now] + t + 1
                 state.log_e[now], state.peak[now] = path[t, new], peaks[t, new]
                 scaled = log_e_values(differences[: t + 1, new], self._effects, self._evidence[:, now])[1][2]
-                # E is evidence for the sign of the sum of scaled differences. The sum of differences may have another.
+                # E is evidence for the sign of the sum of scaled differences. The plain sum may have the other sign.
                 agree = np.abs(totals[t, new]) > _ROUNDING * units * sizes[t, new]
                 agree &= np.sign(scaled) == np.sign(totals[t, new])
                 state.settled_at[now], state.sign[now] = units, np.where(agree, np.sign(scaled), 0.0)
@@ -439,7 +443,8 @@ class Monitor(Result):
     ) -> None:
         """Store the state of the pairs `chosen` after new units: sums, evidence, and confidence sequences.
 
-        `differences` are `[unit, pair]`. `totals`, `sizes` and `after` are the new sums and the new evidence.
+        `differences` `[unit, pair]` belong to the new units. `totals` and `sizes` `[pair]` are the new values of the
+        fields `total` and `size` of `_State`. `after` is the new state from which E is computed (see `log_e_values`).
         """
         state = self._state
         if self.bounds is not None:
@@ -592,9 +597,10 @@ def _units(values: np.ndarray, labels: Sequence[str]) -> tuple[np.ndarray, np.nd
 
 
 def _digests(systems: Sequence[int], scores: np.ndarray) -> list[str]:
-    """Return a text for each instance: the set of `systems` as bits, and a checksum of their `scores`.
+    """Return a text for each instance: the set of `systems` as bits, and a checksum of the scores of these systems.
 
-    `scores` are `[system, instance]`, of all systems in the order of their numbers.
+    `systems` are numbers of systems. `scores` `[system, instance]` are the scores of all systems, in the order of their
+    numbers.
     """
     bits = f"{sum(1 << k for k in systems):x}:"
     return [f"{bits}{zlib.crc32(row.tobytes()):x}" for row in (scores[sorted(systems)] + 0.0).T]

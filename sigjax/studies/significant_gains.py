@@ -266,8 +266,8 @@ def gains(data: Any, options: GainsOptions) -> Gains:
 
     A p-value is not the probability that the winner is worse. How often winners with p near 0.05 win elsewhere depends
     on the true differences of the systems. If true differences of all sizes are equally frequent, 95% of these winners
-    are truly better. On as many other instances of the same kind, 88% win. On another domain, the winner may be as good
-    as random. The other instances of one data set share its special features, such as the domain.
+    are truly better. On as many other instances of the same kind, 88% win. On another domain, winners may win no more
+    often than by chance. The other instances of one data set share its special features, such as the domain.
 
     Args:
         data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.
@@ -355,12 +355,14 @@ def _compared(
     settings: Settings,
     options: GainsOptions,
 ) -> tuple[list[PairGain], str]:
-    """Test all pairs on one test set by each metric and test; also return the signature of the tests.
+    """Test all pairs on one test set, by each metric and with each test; also return the signature of the tests.
 
     `elsewhere` are the results on the other test set or the other instances, for `PairGain.wins_elsewhere` (empty if
-    there are none). `size` is the number of units of the test set. A one-sided test must be for the winner, and
-    `compare` tests the first system of a pair against the second. So systems are sorted by score first; systems with
-    equal scores stay in the order of the data.
+    there are none). `size` is the number of units of the test set.
+
+    A one-sided test must be in the direction of the observed difference, but `compare` tests whether the score of the
+    first system of a pair is larger. So the systems are sorted by score before the comparison, the largest score first.
+    Systems with equal scores stay in the order of the data.
     """
     pairs, reports, how = list[PairGain](), [], {"device": options.device}
     how |= {"progress": options.progress and not options.sizes}

@@ -260,8 +260,8 @@ def one_sample(data: Any, options: OneSampleOptions) -> StudyRows[OneSample]:
       It is the permutation test against a system with the score c on every instance. It flips the signs of $x_i - c$,
       or of the sums of a cluster. It is exact if $x_i$ is symmetric about c under the null hypothesis, and nearly exact
       for many units. With few skewed numbers, p is often too small; if the t test disagrees, a note says so.
-    - `t`: for such shares against another number, and for metrics that are not a mean (F1, BLEU). It is Student's t
-      test with the jackknife, corrected for skewness. It agrees with the interval.
+    - `t`: for shares of right answers in clusters, runs or tokens if c is not 1/2, and for metrics that are not a mean
+      (F1, BLEU). It is Student's t test with the jackknife, corrected for skewness. It agrees with the interval.
 
     If the metric is not a function of sums (AUC, correlation, median), the standard error and percentile interval come
     from the bootstrap, as in `compare`. There is no test, because no test corresponds to a percentile interval.

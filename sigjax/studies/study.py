@@ -149,7 +149,7 @@ def study_signature(study: str, options: object, *, metric: str, **more: object)
 def table_of(
     header: Sequence[str], rows: Sequence[Sequence[str]], names: tuple[int, ...] = (), optional: tuple[int, ...] = ()
 ) -> Table:
-    """Make a table; `names` are the positions of columns with names.
+    """Make a table; `names` are the positions of the columns whose cells are names from the data.
 
     If the terminal is too narrow, the columns `optional` are dropped, in this order.
     """

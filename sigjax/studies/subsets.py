@@ -119,13 +119,13 @@ class Flips(Result):
         flips: the instances on which the systems differ, the largest |part| first, then in the order of the data.
         left_out: the comparison on all instances, and without the instances that favour the leading system most.
         fewest_not_significant: how many of the instances that favour the leading system most must be left out until the
-            difference is not significant, or changes its sign. None if the difference is not significant on all
-            instances, or is still significant without `bound` instances.
-        fewest_no_lead: how many of them must be left out until delta is 0 or changes its sign. None if delta is 0 on
-            all instances, or still has its sign without `bound` instances.
+            difference is not significant, or changes its sign. None if the difference on all instances is not
+            significant, or if it stays significant when `bound` instances are left out.
+        fewest_no_lead: how many of these instances must be left out until delta is 0 or changes its sign. None if delta
+            on all instances is 0, or if it keeps its sign when `bound` instances are left out.
         bound: at most this many instances are left out.
         confidence_level: confidence level of the intervals; a difference is significant if p < 1 - level.
-        texts: column or field to show -> its text for each of `flips`.
+        texts: dict from each column or field to show to its text for each of `flips`.
     """
 
     rows = "flips"
@@ -174,7 +174,7 @@ class Flips(Result):
         return f"{text} Leaving out the {few:,} most influential makes p {alpha:g} or more; {then} {lead}"
 
     def document(self) -> Document:
-        """The document has the difference without the most influential instances, and the first of these instances."""
+        """The document has the comparisons without the most influential instances, and the first of the `flips`."""
         return self._document(_SHOWN)
 
     def whole_document(self) -> Document:
@@ -223,9 +223,9 @@ class Flips(Result):
         return ["Instances that differ, the largest part first:", Table.of(columns, names=(0, *texts)), means]
 
     def with_texts(self, texts: Mapping[str, EvaluationRecord]) -> Flips:
-        """Return the result with fields to show beside each instance.
+        """Return the result with the texts of fields, to show beside each instance.
 
-        `texts` maps each field to an evaluation with this field as strata.
+        `texts` maps the name of each field to an evaluation whose strata are the values of this field.
         """
         return replace(self, texts=texts_by_id(texts, [one.id for one in self.flips]))
 
@@ -313,7 +313,8 @@ def flips_of(pair: EvaluationRecord, options: FlipsOptions) -> Flips:
     def fewest(is_so: Callable[[Comparison], bool]) -> int | None:
         """Find by bisection how many instances must be left out until `is_so` holds for the comparison.
 
-        None if `is_so` already holds on all instances, or does not hold without `bound` instances.
+        None if `is_so` already holds on all instances, or if it does not even hold when the largest number of instances
+        (`bound`) is left out.
         """
         if is_so(without(0)) or not is_so(without(bound)):
             return None

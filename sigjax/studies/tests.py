@@ -138,12 +138,13 @@ def wilcoxon(differences: np.ndarray, alternative: Alternative, *, rounding: flo
 def mcnemar(above: int, below: int, alternative: Alternative) -> list[ClassicalTest | InapplicableTest]:
     r"""McNemar's test of 0/1 results: exact, mid-p, and chi-square without and with continuity correction.
 
-    Only system a is right on b = `above` units, and only system b is right on c = `below` units. The exact p is
-    binomial. mid-p counts outcomes exactly as extreme as b with half their weight. Chi-square is $(b - c)^2 / (b + c)$;
-    with correction it is $\max(|b - c| - 1, 0)^2 / (b + c)$, so that b = c gives p = 1. Without differences p = 1. The
-    results are as in statsmodels' `mcnemar`, except that its correction gives p < 1 for b = c. Reference: Fagerland et
-    al. (2013), "The McNemar test for binary matched-pairs data: mid-p and asymptotic are better than exact
-    conditional".
+    Let b = `above` be the number of units on which only the first system is right, and c = `below` the number of units
+    on which only the second system is right. The exact p is binomial. mid-p counts outcomes that are exactly as extreme
+    as b with half of their weight. The chi-square statistic is $(b - c)^2 / (b + c)$; with correction it is $\max(|b -
+    c| - 1, 0)^2 / (b + c)$, so that b = c gives p = 1. The chi-square tests are only two-sided. If b + c = 0, all p are
+    1. Exact and chi-square results are as in statsmodels' `mcnemar`, except that its correction gives p < 1 for b = c.
+    Reference: Fagerland et al. (2013), "The McNemar test for binary matched-pairs data: mid-p and asymptotic are better
+    than exact conditional".
 
     >>> [round(test.p_value, 4) for test in mcnemar(9, 1, "two-sided")]
     [0.0215, 0.0117, 0.0114, 0.0269]
@@ -172,7 +173,10 @@ def mcnemar(above: int, below: int, alternative: Alternative) -> list[ClassicalT
 def paired_tests(
     differences: np.ndarray, alternative: Alternative, *, binary: bool, rounding: int
 ) -> list[ClassicalTest | InapplicableTest]:
-    """Run all paired tests on differences `[unit]`. McNemar's tests apply only to right-or-wrong answers (`binary`)."""
+    """Run all paired tests on differences `[unit]`. McNemar's tests apply only to right-or-wrong answers (`binary`).
+
+    Two differences that are at most `rounding` apart count as equal.
+    """
     above, below = int((differences > 0).sum()), int((differences < 0).sum())
     not_binary = [InapplicableTest(name, "it takes one 0 or 1 per unit") for name in MCNEMAR]
     return [
@@ -244,9 +248,10 @@ def doubled_ranks(sizes: np.ndarray, rounding: float) -> np.ndarray:
 
 
 def _exact_ranks(doubled: np.ndarray, sum_above: int, alternative: Alternative) -> float:
-    """Return the exact p of `sum_above`, the sum of the (doubled) ranks of positive differences.
+    """Return the exact p-value of the Wilcoxon signed-rank test.
 
-    Under the null hypothesis, each rank is in the sum with probability 1/2.
+    `doubled` are twice the ranks of the nonzero differences, and `sum_above` is the sum of `doubled` over the positive
+    differences. Under the null hypothesis, each rank is in this sum with probability 1/2.
     """
     ranks, counts = np.unique(doubled, return_counts=True)
     chance, total = dp_null(Lattice(ranks[:, None], counts, ranks[:0], ranks[:0, None])), int(doubled.sum())
@@ -373,10 +378,10 @@ def dependence(a: np.ndarray, b: np.ndarray) -> tuple[float | None, float | None
     r"""Correlation $r_{12}$ of two systems, and the factor $s_{d-ind} / s_d$: the cost of assuming independence.
 
     `a` and `b` `[unit]` are the scores without each unit in turn (jackknife). For a mean, $r_{12}$ is the correlation
-    of the units' results; for other metrics, of the units' contributions. $s_d$ is the true standard deviation of the
-    difference, $s_d^2 = s_1^2 + s_2^2 - 2 r_{12} s_1 s_2$. $s_{d-ind}$ assumes independence, $s_{d-ind}^2 = s_1^2 +
-    s_2^2$. The correlation is None if a system does not vary. The factor is None if the difference does not vary.
-    Reference: Yeh (2000), section 2.1.
+    of the units' results; for other metrics, of the units' contributions. $s_d$ is the standard deviation of the
+    difference, with $s_d^2 = s_1^2 + s_2^2 - 2 r_{12} s_1 s_2$. $s_{d-ind}$ is the standard deviation if the systems
+    are assumed to be independent, with $s_{d-ind}^2 = s_1^2 + s_2^2$. The correlation is None if a system does not
+    vary. The factor is None if the difference does not vary. Reference: Yeh (2000), section 2.1.
 
     >>> correlation, factor = dependence(np.array([1.0, 0.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0, 0.0]))
     >>> round(correlation, 4), round(factor, 4)

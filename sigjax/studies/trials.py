@@ -49,10 +49,10 @@ Handled = Literal["metrics", Labels]
 LABELS: Mapping[Labels, str] = {"clusters": "cluster", "strata": "strata", "runs": "runs"}
 """Dict from a kind of labels of instances to the option of reading that gives these labels."""
 ALL: frozenset[Handled] = frozenset(("metrics", *LABELS))
-"""What `study_data` lets through for a study that reports on all metrics and uses all labels."""
+"""The argument `handles` of `study_data` for studies that report on all metrics and use all kinds of labels."""
 Maker = Callable[[np.ndarray], np.ndarray]
-"""A function that makes trials: it maps the numbers of trials `[trial]` to their statistics `[trial, system, unit,
-stat]` (int64), in the fixed-point steps of the pilot's units."""
+"""A function that makes trials: it maps the positions of trials `[trial]` (from 0) to their statistics
+`[trial, system, unit, stat]` (int64), in the fixed-point steps of the pilot's units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ def study_data(
 ) -> list[EvaluationRecord]:
     """Read the data of a study with `read_data`. All studies read their data with this function.
 
-    `handles` names what the study uses, or checks itself. Other labels, and several metrics, raise an error here, so
-    that no study ignores them in silence.
+    `handles` names what the study can handle: several metrics, clusters, strata, runs. If the data contain one of these
+    and the study does not handle it, an error is raised here. So no study ignores it in silence.
     """
     evaluations = read_data(data, read, **how)
     refuse_unused(evaluations, handles)
@@ -80,9 +80,10 @@ def study_data(
 def refuse_unused(
     evaluations: Sequence[EvaluationRecord], handles: Collection[Handled], study: str = "this study"
 ) -> None:
-    """Raise an error if the evaluations have several metrics, or labels of instances, that are not in `handles`.
+    """Raise an error if the data contain something that the study does not handle.
 
-    `handles` is what the study uses or checks itself; `study` names the study in the message.
+    `handles` names what the study can handle: several metrics, clusters, strata, runs. `study` is the name of the study
+    for the message.
     """
     if "metrics" not in handles and len(evaluations) != 1:
         raise InputError(f"{study} takes one metric, got {len(evaluations)}; name one ({Hint('metric', 'NAME')})")
@@ -105,7 +106,10 @@ def instance_ids(evaluation: EvaluationRecord) -> Sequence[str]:
 
 
 def shown_fields(data: Any, fields: Sequence[str], read: ReadOptions, **how: Any) -> dict[str, EvaluationRecord]:
-    """Read the fields to show beside instances: a dict from each field to the data, with this field as strata."""
+    """Read the fields whose texts are shown beside the instances.
+
+    Return a dict from the name of each field to an evaluation whose strata are the values of this field.
+    """
     given = data if isinstance(data, list | tuple) else [data]
     if fields and any(isinstance(each, EvaluationRecord) for each in given):
         raise InputError(f"{Hint('show')} reads fields of files, and these are read already; give their paths")
@@ -306,7 +310,10 @@ def _problem(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Set
 
 
 def _tested(problem: SumsProblem, test: Test, count: int, device: Device) -> Comparisons:
-    """Run one test on a group of trials; `count` is the number of trials in all groups together."""
+    """Run one test on a group of trials.
+
+    A permutation test is exact if the exact tests of all groups together, `count` trials, take only seconds.
+    """
     settings = replace(problem.settings, test=test, method="montecarlo")
     if test == "permutation":
         exact = replace(settings, method="auto", budget=_NO_LIMIT)
