@@ -331,7 +331,7 @@ def _held_as(annotation: Any) -> type:
 
 FIELDS = {field.name: _held_as(types_of(Comparison)[field.name]) for field in fields(Comparison)}
 """A dict from each field of `Comparison` to the type with which a column stores it: float, int, `Interval`, or object
-(values that repeat)."""
+(for any other type, such as text)."""
 
 
 class Columns:
