@@ -369,9 +369,10 @@ def _by_swaps(problem: Problem, pairs: Comparisons, context: Context, others: np
 def _ranks(
     problem: Problem, context: Context, pieces: Callable[[Run], Pieces], replicates: np.ndarray | None
 ) -> list[tuple[int, int]] | None:
-    """Intervals of the systems' ranks on bootstrap resamples; None if there is one unit, or too little memory.
+    """Return for each system the interval (low, high) of its ranks on bootstrap resamples.
 
-    `replicates` are the bootstrap scores `[system, resample]` if they are already available; else `pieces` yields them.
+    None if there is one unit, or too little memory. `replicates` are the bootstrap scores `[system, resample]` if they
+    are already available; else they come from the function `pieces`.
     """
     if len(problem.units.strata) == 1:
         return None

@@ -50,7 +50,7 @@ def best_of_many(evaluation: EvaluationRecord, settings: Settings) -> Iterator[s
     influence = (values - scores[:, None]) / math.sqrt(number * (number - 1.0))
     errors = np.sqrt((influence**2).sum(axis=1))
     if (sizes != 1.0).any() or (np.abs(scores - scores[best]) <= limit).sum() > 1 or not (errors > limit).all():
-        return  # the score is no mean of one number per unit, several systems are best, or some score does not vary
+        return  # the score is not a mean of one number per unit, several systems are best, or some score does not vary
     if not answers and np.abs(skewness(influence, errors)).max() > SKEWED:
         return
     alone = replace(evaluation, systems=evaluation.systems[best : best + 1], stats=evaluation.stats[best : best + 1])

@@ -353,7 +353,7 @@ def _varies_by_run(evaluation: EvaluationRecord) -> float:
 
 
 def _exchangeable(evaluation: EvaluationRecord, settings: Settings, *_: object) -> list[str]:
-    """A note on the assumption of the permutation test, if the score is not a mean of one number per unit."""
+    """A note on the assumption of exchangeable outputs, if the score is not a mean of one number per unit."""
     swaps = "permutation" in settings.tests and DESIGNS[settings.design].exchanges != "runs"
     if not swaps or settings.statistic != "delta" or _is_mean(evaluation):
         return []
@@ -489,7 +489,10 @@ def _reach(
 
 
 def _tilted_budget(evaluation: EvaluationRecord, settings: Settings, pairs: Comparisons | None) -> float | None:
-    """The seconds that importance sampling needs to measure p below 1 / (resamples + 1); None if it does not apply."""
+    """The budget, in seconds, with which importance sampling can measure p below 1 / (resamples + 1).
+
+    None if importance sampling does not apply.
+    """
     plain = settings.method != "auto" or settings.statistic != "delta" or DESIGNS[settings.design].exchanges != "units"
     if plain or pairs is None or not isinstance(evaluation.metric, Metric):
         return None
@@ -528,7 +531,10 @@ def out_of_reach(
 
 
 def _needed(p_values: np.ndarray, is_sampled: np.ndarray, drawn: int, settings: Settings) -> int:
-    """The number of resamples, at least `drawn`, with which the smallest possible sampled p-value is significant."""
+    """The number of resamples, at least `drawn`, with which the smallest possible sampled p-value is significant.
+
+    `p_values` are the p-values that are adjusted together, and `is_sampled` marks those that come from resamples.
+    """
     while True:
         least = 1.0 / (drawn + 1)
         least_p = np.where(is_sampled, least, p_values)

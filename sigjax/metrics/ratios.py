@@ -567,7 +567,10 @@ def _centres(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def _subtracted(evaluation: EvaluationRecord, numbers: _Numbers, shift: np.ndarray) -> EvaluationRecord:
-    """Return the evaluation with `shift` `[..., instance]` subtracted from its values."""
+    """Return the evaluation with `shift` `[..., instance]` subtracted from its values.
+
+    `numbers` are the numbers of the evaluation; the shift is in multiples of 1 / `numbers.scale`, as they are.
+    """
     left = numbers.values - shift
     stats = evaluation.stats.copy()
     stats[..., 0] = left if numbers.scale == 1 else left / numbers.scale

