@@ -139,7 +139,7 @@ class Help:
 
 
 def _plainly(entry: HelpEntry) -> HelpEntry:
-    """Return an entry of a help page without the values that a shell suggests, because any text is allowed."""
+    """Return an entry of a help page without its choices, if a shell only suggests them and any text is allowed."""
     metavar = getattr(entry, "metavar", None)
     return entry if metavar is None else entry.copy(metavar=metavar.replace("CHOICE|STR", "STR"))
 

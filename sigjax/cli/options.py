@@ -57,10 +57,10 @@ _FILES = "A table; one file per system; or the gold files, with the files of the
 
 
 def flags(*records: type, files: str = _FILES) -> Callable[[Command], Command]:
-    """Make flags of the options of some records, and pass their values to a command.
+    """Return a decorator: it makes flags of the options in these records, and passes their values to a command.
 
-    The command is called with the input files (if it takes files), and then with the records. If several records have
-    the same option, the first record gets its value. `files` is the help text for the input files.
+    The command is called with the input files (if it takes files), and then with one record of each type. If several
+    records have the same option, the first record gets its value. `files` is the help text for the input files.
     """
     owners = {name: record for record in reversed(records) for name in options_of(record) if name not in HIDDEN}
 
@@ -320,7 +320,7 @@ class WriteOptions:
     formats: ClassVar[Sequence[str]] = STUDIES
 
     def files(self) -> list[tuple[str, Path | None]]:
-        """Return the format of each output file, as `outputs` does."""
+        """Return a tuple (format, file) for each output file, as `outputs` does."""
         return outputs(self.format, self.output, self.formats)
 
     def check(self) -> None:
@@ -388,7 +388,7 @@ class Output(WriteOptions):
     formats = REPORTS
 
     def files(self) -> list[tuple[str, Path | None]]:
-        """Return the format of each output file, as `outputs` does.
+        """Return a tuple (format, file) for each output file, as `outputs` does.
 
         If a paragraph on methods is written, its citations are written to a second file beside it, with the ending
         .bib.
@@ -396,7 +396,7 @@ class Output(WriteOptions):
         return [*WriteOptions.files(self), *(("bibtex", path) for path in self.cited())]
 
     def cited(self) -> list[Path]:
-        """Return the files for the citations of paragraphs on methods."""
+        """Return the .bib files to write: one beside each paragraph on methods, for its citations."""
         named = self.format == "methods"
         methods = [each for each in self.output if each.suffix and (named or each.name.endswith(".methods.tex"))]
         return [path for each in methods if (path := each.with_suffix(".bib")) not in self.output]
@@ -619,7 +619,7 @@ class Inputs(ReadOptions):
         """Read the files, and return one evaluation per metric (and task).
 
         `tasks`, `single` and `folds` say whether the command accepts several tasks, a single system, and
-        cross-validation folds. With `sliced`, tasks that lack the field of `strata` are left out.
+        cross-validation folds. With `sliced`, tasks without the field that the option `strata` names are left out.
         """
         given = tuple(paths)
         return read_data(given, self, metrics=self.metric, tasks=tasks, single=single, folds=folds, sliced=sliced)

@@ -33,7 +33,8 @@ class QuietOption:
 def show(paths: Files, output: Output) -> None:
     """Show a report again, or write it in other formats, from its JSON: nothing is computed.
 
-    Several reports of the same systems by other metrics make one: BLEU of texts and COMET of a table, in one table.
+    Several reports of the same systems by different metrics become one report: for example, BLEU from texts and COMET
+    from a table are then in one table.
     """
     if not paths:
         raise InputError("expected a report, REPORT.json, or several of the same systems, got none")
@@ -74,9 +75,9 @@ def diff(paths: Files, options: DiffOptions, output: Results) -> int:
     """What changed between two reports, and with --margin: is any system worse by more than that?
 
     The exit code is 0 if no system is worse by the margin (or no margin is given), 3 if a system is worse, 4 if the
-    data cannot tell, and 2 for bad input. Reports and files of `sigjax extract` (.npz) of the same instances are judged
-    by the paired test. Reports without the scores of instances (`--keep-scores`), or of other instances, are judged as
-    if independent, with wider limits.
+    data cannot tell, and 2 for bad input. Two inputs (reports, or .npz files of `sigjax extract`) with the same
+    instances are judged by the paired test. If the instances differ, or if a report lacks the scores of instances
+    (`--keep-scores`), the inputs are judged as if independent, with wider limits.
     """
     if len(paths) != 2:
         raise InputError(f"expected two reports, OLD.json and NEW.json, or two .npz files, got {len(paths)}")

@@ -169,7 +169,7 @@ _SUPPOSED = (("metric", ("accuracy",)), ("test", ("permutation",)))
 
 
 def _planned(paths: Files, inputs: Inputs, planned: Any, options: Any, results: Results, figure: Figure) -> None:
-    """Write the power for right-or-wrong answers that is computed without files, from planned numbers."""
+    """Compute power for right-or-wrong answers from the planned numbers in `planned`, without files, and write it."""
     if paths or inputs.input:
         raise InputError("--disagree and --accuracy are for no files: power measures the disagreement in files")
     known = (*options_of(STUDIES["power"].load("PlannedPowerOptions")), *_HARMLESS)

@@ -273,8 +273,9 @@ def _test(
 ) -> Tested:
     """Run the tests of a subset; raise `InputError` if the checkpoint belongs to another run.
 
-    `problem` is given if the subset is the whole evaluation. `settings` are the settings of the report. `family` is the
-    number of pairs whose p-values are adjusted together. `drawn`, `others` and `plan` are as in `run_tests`.
+    If the subset is the whole evaluation, `problem` holds its data and pairs for the tests; else it is None, and is
+    made here. `settings` are the settings of the report. `family` is the number of pairs whose p-values are adjusted
+    together. `drawn`, `others` and `plan` are as in `run_tests`.
     """
     evaluation, is_whole = subset.evaluation, problem is not None
     with named_errors([evaluation], subset.settings):
@@ -320,10 +321,10 @@ def run_tests(
 ) -> Tested:
     """Run the requested tests; return a dict from each test to its table of pairs, and the table of systems.
 
-    `plan` is the plan of the bootstrap without sampling, if it is already made. `drawn` are bootstrap scores `[system,
-    resample]`, if they were drawn together with other metrics. `others` `[other, 2]` are bounds on the p-values of the
-    other pairs in the family (the pairs whose p-values are adjusted together). `joint` is the number of deltas, over
-    all problems, whose intervals are simultaneous.
+    `problem` holds the data, the pairs and the settings. `plan` is the plan of the bootstrap without sampling, if it is
+    already made. `drawn` are bootstrap scores `[system, resample]`, if they were drawn together with other metrics.
+    `others` `[other, 2]` are bounds on the p-values of the other pairs in the family (the pairs whose p-values are
+    adjusted together). `joint` is the number of deltas whose intervals are simultaneous.
     """
     settings, pairs = problem.settings, dict[Test, Comparisons]()
     if "permutation" in settings.tests:
@@ -368,9 +369,10 @@ def _by_swaps(problem: Problem, pairs: Comparisons, context: Context, others: np
 def _ranks(
     problem: Problem, context: Context, pieces: Callable[[Run], Pieces], replicates: np.ndarray | None
 ) -> list[tuple[int, int]] | None:
-    """Intervals of the systems' ranks on bootstrap resamples; None if there is one unit, or too little memory.
+    """Return for each system the interval (low, high) of its ranks on bootstrap resamples.
 
-    `replicates` are the bootstrap scores `[system, resample]` if they are already available; else `pieces` yields them.
+    None if there is one unit, or too little memory. `replicates` are the bootstrap scores `[system, resample]` if they
+    are already available; else they come from the function `pieces`.
     """
     if len(problem.units.strata) == 1:
         return None
@@ -409,7 +411,7 @@ def _adjust(
     """Return for each evaluation a dict from each test to its table of pairs, with adjusted p-values.
 
     P-values are adjusted within families: all pairs of a metric, or of all metrics. `tables` has the same dicts before
-    the adjustment, and `problems` are the problems of the evaluations, which the correction maxt needs.
+    the adjustment. `problems` hold the data of the evaluations, because the correction maxt needs resamples of them.
     """
     adjusted: list[dict[Test, Comparisons]] = [{} for _ in tables]
     apart = settings.family == "metric" or len(tables) == 1
@@ -498,9 +500,9 @@ def _sums(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _within(evaluation: EvaluationRecord) -> tuple[np.ndarray, np.ndarray]:
-    """Return statistics `[system, output, stat]` and strata `[output]`; the outputs of an instance (id) are a stratum.
+    """Return statistics `[system, run, stat]` and strata `[run]`, both sorted by instance (id).
 
-    Outputs are sorted by id.
+    Each row is one run of an instance. The runs of an instance form a stratum.
     """
     unit, _ = units_of_instances(replace(evaluation, clusters=None, strata=None))
     order = np.argsort(unit, kind="stable")
@@ -535,12 +537,13 @@ def run_variances(evaluation: EvaluationRecord) -> RunVariances | None:
     r"""Variance components of runs and instances, for a metric of sums; None if they are not defined.
 
     They are not defined if there are no repeated runs, or if all runs of each instance are equal. The analysis uses the
-    influence of each run on the score (for a mean, the numbers themselves). $MS_B$ is the mean square between
-    instances, and $MS_W$ the mean square of runs within instances. With $n_0$ runs of each instance (a little less than
-    their mean number if the numbers differ), $\hat\sigma^2_{runs} = MS_W$, $\hat\sigma^2_{instances} = (MS_B - MS_W) /
-    n_0$ and $ICC(1) = (MS_B - MS_W) / (MS_B + (n_0 - 1) MS_W)$. The shares are shares of the delta-method variance,
-    with clusters if there are any. Without clusters and with equally many runs, a share is $MS_W / MS_B$. Shares are at
-    most 1.
+    influence of each run on the score, from the delta method (for a mean, the numbers themselves). $MS_B$ is the mean
+    square between instances, and $MS_W$ the mean square of runs within instances. With $n_0$ runs of each instance (a
+    little less than their mean number if the numbers differ), $\hat\sigma^2_{runs} = MS_W$, $\hat\sigma^2_{instances} =
+    (MS_B - MS_W) / n_0$ and $ICC(1) = (MS_B - MS_W) / (MS_B + (n_0 - 1) MS_W)$.
+
+    `runs_in_score` and `runs_in_delta` are shares of the variance that the delta method gives, with clusters if there
+    are any. Without clusters and with equally many runs, the share is $MS_W / MS_B$. Shares are at most 1.
 
     The table of Shrout and Fleiss (1979), whose ICC(1) is .17:
 
@@ -562,7 +565,12 @@ def run_variances(evaluation: EvaluationRecord) -> RunVariances | None:
         return None
 
     def mean_squares(values: np.ndarray, strata: np.ndarray, weights: np.ndarray | float) -> tuple[float, float]:
-        """Return weighted sums of squared influences: the mean over all scores, and half the mean over all deltas."""
+        """Return two numbers: a mean square over systems, and half the mean square over pairs.
+
+        Sum the squared influences of all rows on a score (or delta), each multiplied by its weight and by the square of
+        the number of runs. The influence of a row is the change of the score that it causes, to first order. `values`
+        are `[system, row, stat]`, `strata` `[row]`, and `weights` `[row]` or one number.
+        """
         moves, _ = delta_method_influences(values, strata, metric.score)
         own, apart = (float((np.square(each) * weights).sum()) for each in (moves, moves - moves.mean(axis=0)))
         return count**2 * own / num_systems, count**2 * apart / max(num_systems - 1, 1)

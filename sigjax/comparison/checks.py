@@ -264,14 +264,15 @@ def check_units(num_units: int, what: str, remedy: str = "") -> None:
 
 
 _WORTH_A_LINE = 60.0
-"""A warning is logged if the work takes more nominal seconds than this."""
+"""A warning is logged if the work takes more seconds than this. The seconds are nominal: the time on one slow core (see
+`run.costs`)."""
 _SMALL = 2.0**-8
 """Tables up to this size in GiB are always allowed, however small the setting `memory` is."""
 _SIMPLEST = costs.LINE + 50 * costs.LINE_VALUE
 """The cost of the exact test of a pair with right-or-wrong answers."""
 _MOST_SYSTEMS, _MOST_INSTANCES = 20_000, 4_096
-"""Up to these numbers of systems and instances, the pairs with different tests are counted (see `num_problems`). This
-takes a few seconds."""
+"""Up to these numbers of systems and instances, the estimate of the work counts how many different exact tests the
+pairs need (see `num_problems`). Counting takes a few seconds."""
 
 
 def check_workload(evaluations: Sequence[EvaluationRecord], settings: Settings, *, warns: bool) -> None:

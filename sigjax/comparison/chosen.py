@@ -24,7 +24,8 @@ from sigjax.testing.tests import problem_of
 from sigjax.testing.winner import SKEWED, winner_interval
 
 _MOST_SYSTEMS, _DRAWS = 100, 4096
-"""The interval is computed for at most `_MOST_SYSTEMS` systems, from `_DRAWS` draws. This takes a few milliseconds."""
+"""The interval is computed for at most `_MOST_SYSTEMS` systems, from `_DRAWS` random vectors of errors. This takes a
+few milliseconds."""
 _FEW_UNITS, _ROUNDING = 30, 2.0**-40
 """`_FEW_UNITS`: the interval needs at least this many units. `_ROUNDING`: the relative rounding error of a mean."""
 
@@ -32,8 +33,9 @@ _FEW_UNITS, _ROUNDING = 30, 2.0**-40
 def best_of_many(evaluation: EvaluationRecord, settings: Settings) -> Iterator[str]:
     """Yield the note on the best system: the interval of its score, corrected because it was chosen as the best.
 
-    The note is given only in cases for which simulations show that the interval is right: for means of one number per
-    unit, if numbers are right or wrong answers or are not skewed, and if the options have their defaults.
+    The note is given only in cases for which simulations show that the interval is right. The score is a mean of one
+    number per instance, without clusters, strata, runs or missing results. The numbers are right-or-wrong answers, or
+    are not skewed. `baseline`, `interval` and `design` have their defaults.
     """
     plain = all(getattr(evaluation, name) is None for name in ("clusters", "strata", "runs", "present", "weights"))
     count, number = evaluation.stats.shape[:2]
@@ -48,7 +50,7 @@ def best_of_many(evaluation: EvaluationRecord, settings: Settings) -> Iterator[s
     influence = (values - scores[:, None]) / math.sqrt(number * (number - 1.0))
     errors = np.sqrt((influence**2).sum(axis=1))
     if (sizes != 1.0).any() or (np.abs(scores - scores[best]) <= limit).sum() > 1 or not (errors > limit).all():
-        return  # the score is no mean of one number per unit, several systems are best, or some score does not vary
+        return  # the score is not a mean of one number per unit, several systems are best, or some score does not vary
     if not answers and np.abs(skewness(influence, errors)).max() > SKEWED:
         return
     alone = replace(evaluation, systems=evaluation.systems[best : best + 1], stats=evaluation.stats[best : best + 1])

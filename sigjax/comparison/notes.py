@@ -180,7 +180,10 @@ def _common_instances(
 
 
 def _apart(evaluation: EvaluationRecord, common: np.ndarray, baseline: str | None) -> list[str]:
-    """A note on pairs that are not compared; `common` `[system, system]` are the numbers of common instances."""
+    """A note on the pairs that are not compared, because they have no instance in common.
+
+    `common` `[system, system]` are the numbers of common instances. If there is a `baseline`, only its pairs are named.
+    """
     apart = np.argwhere(np.triu(common == 0, 1)).tolist()
     names = [(evaluation.systems[i], evaluation.systems[j]) for i, j in apart]
     names = [pair for pair in names if baseline is None or baseline in pair]
@@ -256,7 +259,7 @@ def _measures(sums: np.ndarray, *, is_label: bool) -> dict[str, np.ndarray]:
     """Return a dict from the name of each measure of agreement to its values `[row]`.
 
     `sums` `[6, row]` are the number of labels, and the sums of the human labels, of the judge's scores, of the products
-    of both, of the squared labels, and of the squared scores. `is_label` is true if all of them are 0 or 1.
+    of both, of the squared labels, and of the squared scores. `is_label` is true if all labels and scores are 0 or 1.
     """
     number, human, judge, product, of_human, of_judge = sums
     if is_label:
@@ -350,7 +353,7 @@ def _varies_by_run(evaluation: EvaluationRecord) -> float:
 
 
 def _exchangeable(evaluation: EvaluationRecord, settings: Settings, *_: object) -> list[str]:
-    """A note on the assumption of the permutation test, if the score is not a mean of one number per unit."""
+    """A note on the assumption of exchangeable outputs, if the score is not a mean of one number per unit."""
     swaps = "permutation" in settings.tests and DESIGNS[settings.design].exchanges != "runs"
     if not swaps or settings.statistic != "delta" or _is_mean(evaluation):
         return []
@@ -369,9 +372,9 @@ def _exchangeable(evaluation: EvaluationRecord, settings: Settings, *_: object) 
 
 
 def _is_mean(evaluation: EvaluationRecord) -> bool:
-    """Whether the systems differ in one number per unit, so that the test is the test of a mean of differences.
+    """Whether systems differ in at most one statistic; the permutation test is then a test of a mean of differences.
 
-    The score rises, or falls, with the sum of this number. Exchanges do not change the number's sum over both systems.
+    The score rises, or falls, with the sum of this statistic. Swaps do not change the total of both systems' sums.
     """
     if not isinstance(evaluation.metric, Metric):
         return False
@@ -416,9 +419,9 @@ def _lone_units(evaluation: EvaluationRecord, settings: Settings, *_: object) ->
 
 
 def _lone(evaluation: EvaluationRecord) -> list[str]:
-    """The names of strata with only one unit, which never vary if units are drawn within strata.
+    """The names of the strata with only one unit; an empty list if the whole evaluation has only one unit.
 
-    The list is empty if there is only one unit in the whole evaluation.
+    If units are drawn within strata, such a stratum is the same in every resample.
     """
     unit, strata = units_of_instances(evaluation)
     alone = (np.bincount(strata) == 1)[strata[unit]] & (len(strata) > 1)
@@ -486,7 +489,10 @@ def _reach(
 
 
 def _tilted_budget(evaluation: EvaluationRecord, settings: Settings, pairs: Comparisons | None) -> float | None:
-    """The seconds that importance sampling needs to measure p below 1 / (resamples + 1); None if it does not apply."""
+    """The budget, in seconds, with which importance sampling can measure p below 1 / (resamples + 1).
+
+    None if importance sampling does not apply.
+    """
     plain = settings.method != "auto" or settings.statistic != "delta" or DESIGNS[settings.design].exchanges != "units"
     if plain or pairs is None or not isinstance(evaluation.metric, Metric):
         return None
@@ -525,7 +531,10 @@ def out_of_reach(
 
 
 def _needed(p_values: np.ndarray, is_sampled: np.ndarray, drawn: int, settings: Settings) -> int:
-    """The number of resamples, at least `drawn`, with which the smallest possible sampled p-value is significant."""
+    """The number of resamples, at least `drawn`, with which the smallest possible sampled p-value is significant.
+
+    `p_values` are the p-values that are adjusted together, and `is_sampled` marks those that come from resamples.
+    """
     while True:
         least = 1.0 / (drawn + 1)
         least_p = np.where(is_sampled, least, p_values)
@@ -556,9 +565,11 @@ def too_few_units(num_units: int, num_hypotheses: int, settings: Settings) -> li
 
 
 def _too_few(what: str, least: float, num_hypotheses: int, settings: Settings) -> list[str]:
-    """A warning if the probability `least` of one exchange (and of its mirror image) is too large for significance.
+    """A warning if even the smallest possible p-value of the permutation test is not significant; else an empty list.
 
-    `what` names the number of units or runs, and `num_hypotheses` is the number of p-values that are adjusted together.
+    `least` is the smallest possible one-sided p-value. If the test is two-sided, p is twice as large, because the
+    mirror image of an exchange is equally extreme. `what` names the number of units or runs, and `num_hypotheses` is
+    the number of p-values that are adjusted together.
     """
     least *= 2 if settings.alternative == "two-sided" else 1
     if least * num_hypotheses < settings.alpha:  # the correction multiplies equal p-values by at most this factor
@@ -618,7 +629,7 @@ def _intervals(
 
 
 def _units_by_t(*tables: Columns) -> list[tuple[int, float]]:
-    """For t intervals in these tables: each different number of units, with its degrees of freedom, ascending."""
+    """Return the different tuples (number of units, degrees of freedom) of t intervals in these tables, ascending."""
     rows = (row for table in tables for row in table.distinct("units", "degrees"))
     return sorted({(units, degrees) for units, degrees in rows if degrees < math.inf})
 

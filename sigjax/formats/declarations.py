@@ -323,7 +323,7 @@ def _looks_texts(name: str, head: bytes) -> bool:
 
 
 def _looks_markdown(_: str, head: bytes) -> bool:
-    """Whether the line after the first line with a pipe is a rule such as |---|---|; at most five lines come before."""
+    """Whether the first line with a pipe has at most five lines before it, and a rule such as |---|---| after it."""
     lines = head[:_HEAD_OF_TEXT].decode("utf-8", "replace").split("\n")
     first = next((i for i, line in enumerate(lines) if "|" in line), len(lines))
     return first <= _MOST_TITLES and any(map(is_rule, lines[first + 1 : first + 2]))

@@ -57,7 +57,7 @@ def _mqm(file: str, _: Options) -> Iterator[SystemLog]:
 
 
 def _weight(where: str, category: str, severity: str) -> int:
-    """Return ten times the weight of an error, which is a whole number."""
+    """Return ten times the weight of an error; the product is a whole number."""
     kind, about = severity.lower(), f"{category.lower().replace('!', '')}/"
     if kind.startswith(_ATTENTION):
         return 0
@@ -173,7 +173,7 @@ def _items(ratings: Sequence[_Rating]) -> _Items:
 
 
 def _in_batches(items: Mapping[str, _Items]) -> bool:
-    """Whether items are numbered within batches.
+    """Whether translations (items) are numbered within batches of the annotators, and not within documents.
 
     Then most documents have different item numbers for different systems.
     """
@@ -182,7 +182,11 @@ def _in_batches(items: Mapping[str, _Items]) -> bool:
 
 
 def _is_shifted(items: _Items) -> bool:
-    """Whether, in one document, each annotator has consecutive items, and systems have different items."""
+    """Whether the item numbers of a document seem to come from batches.
+
+    Then the numbers of each annotator are consecutive. Also, all systems together have at least 1.5 times as many
+    different numbers as the system with the most numbers.
+    """
     systems: dict[str, set[str]] = {}
     for (system, _), own in items.items():
         if not all(each.isdecimal() and len(each) <= _LONGEST for each in own):

@@ -207,9 +207,9 @@ def _found(topic: str, sentences: Iterable[str]) -> list[str]:
 def _matches(words: Sequence[str]) -> list[tuple[str, list[str]]]:
     """Return the pages with most of the words (in any order, at any distance), each with its best sentences.
 
-    If there are several words, and an answer has all of them, the page of questions comes first. Other pages are sorted
-    by the number of words for which people look for the page (or which are in a question that it answers), then by the
-    number in the title, then by the number in one sentence.
+    The page of questions comes first if there are several words, and one of its answers has all of them (or, if no page
+    has all words, some of them). Other pages are sorted by three counts of the words: how many are in the list of words
+    by which people look for the page (or in one question that it answers), in its title, and in one of its sentences.
     """
     pages = {topic: _Page(topic) for topic in TOPICS}
     asked = _words_in(" ".join(words))
@@ -295,7 +295,7 @@ def _count(text: str, tokens: Sequence[str]) -> int:
 def _number(token: str) -> str:
     """Return the kind of a number; empty if the word is not a number.
 
-    A search also finds other numbers of the same kind.
+    A search for a number also finds other numbers of the same kind.
 
     >>> list(map(_number, ["2e-91", "0.06", "2-4", "12", "95%", "e-2", "bleu-4"]))
     ['power', 'decimal', 'range', 'whole', 'whole', '', '']
@@ -328,7 +328,7 @@ def _pattern(token: str, same_words: Sequence[Sequence[str]] = _SAME_WORDS) -> r
 
 
 def _is_in(token: str, text: str) -> bool:
-    """Whether an answer has a word, or a word of the same meaning, or a number of the same kind."""
+    """Whether an answer (`text`) has this word, a word of the same meaning, or a number of the same kind."""
     if (kind := _number(token)) and token != "0":
         return kind in map(_number, _words_in(text))
     return _pattern(token, _SAME_IN_ANSWERS).search(text) is not None

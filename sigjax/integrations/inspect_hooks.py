@@ -38,7 +38,7 @@ def write_reports(logs: Iterable[Any], path: Path) -> dict[Path, str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Make the hooks when Inspect loads the entry point. So other imports of this file do not need Inspect."""
+    """Make the hooks only when Inspect loads the entry point, so that this file can be imported without Inspect."""
     if name != "SigjaxHooks":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from inspect_ai.hooks import Hooks, RunEnd, hooks  # pyright: ignore[reportMissingImports]

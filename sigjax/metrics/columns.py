@@ -36,7 +36,7 @@ _MOST_ROUNDING = 2.0**-20
 """A metric raises an error if the rounding error of its score exceeds this fraction of the score.
 
 Otherwise rounding could hide differences. If the score is 0 except for rounding, the limit is the square of this
-fraction, multiplied by min(1, s, s^2), where s is the largest absolute number."""
+fraction, multiplied by min(1, s, s^2), where s is the largest absolute value in the data."""
 _UNEQUAL = 2.0**20
 """Two values certainly differ if their distance exceeds this many rounding errors."""
 
@@ -364,8 +364,8 @@ def auc(score: np.ndarray, label: np.ndarray, weights: np.ndarray) -> np.ndarray
     and Whitney's U divided by $W_1 W_0$. Reference: Hanley and McNeil (1982), "The meaning and use of the area under a
     receiver operating characteristic (ROC) curve".
 
-    Labels are 1 for positive instances and 0 for negative instances. The area is in [0, 1]; NaN if a label is not
-    drawn.
+    Labels are 1 for positive instances and 0 for negative instances. The area is in [0, 1]; NaN if no positive or no
+    negative instance is drawn.
 
     >>> float(auc(np.array([0.1, 0.4, 0.4, 0.8]), np.array([0.0, 0.0, 1.0, 1.0]), np.ones(4)))
     0.875
@@ -453,15 +453,15 @@ def _centre(value: Array, weights: Array) -> Array:
 
 
 def sums_before(values: np.ndarray) -> np.ndarray:
-    """Return for each place the sum of the whole numbers before this place.
+    """Return, for each position, the sum of the whole numbers before it; the last sum is the total.
 
-    The last sum is the total. Numbers `[..., place]` give sums `[..., place + 1]` (int64).
+    Numbers `[..., position]` give sums `[..., position + 1]` (int64).
 
     >>> sums_before(np.array([2.0, 0.0, 1.0]))
     array([0, 2, 2, 3])
     """
     sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1), np.int64)
-    np.cumsum(values.astype(np.int64), axis=-1, out=sums[..., 1:])  # for integers, this is ten times faster
+    np.cumsum(values.astype(np.int64), axis=-1, out=sums[..., 1:])  # for integers, this is several times faster
     return sums
 
 

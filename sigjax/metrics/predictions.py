@@ -55,7 +55,7 @@ def macro_recall(sums: Array) -> Array:
 def matthews(sums: Array) -> Array:
     r"""Matthews correlation for any number of classes, the $R_K$ of Gorodkin (2004).
 
-    $(c n - \sum_k p_k g_k) / \sqrt{(n^2 - \sum_k p_k^2)(n^2 - \sum_k g_k^2)}$ for n instances: c are right, $p_k$ are
+    $(c n - \sum_k p_k g_k) / \sqrt{(n^2 - \sum_k p_k^2)(n^2 - \sum_k g_k^2)}$. Of n instances, c are right, $p_k$ are
     predicted as class k, and $g_k$ have the gold label k.
 
     Sums `[..., stat]` with stat = (correct, predicted of each class, gold of each class) give scores `[...]` in
@@ -71,11 +71,11 @@ def matthews(sums: Array) -> Array:
 
 
 def cohen_kappa(sums: Array) -> Array:
-    r"""Cohen's kappa, agreement above chance: $(c n - \sum_k p_k g_k) / (n^2 - \sum_k p_k g_k)$ for n instances.
+    r"""Cohen's kappa, agreement above chance: $(c n - \sum_k p_k g_k) / (n^2 - \sum_k p_k g_k)$.
 
-    c are right, $p_k$ are predicted as class k, and $g_k$ have the gold label k. Sums `[..., stat]` with stat =
-    (correct, predicted of each class, gold of each class) give scores `[...]` up to 1; 0 if predictions and gold labels
-    are all of the same class. Reference: Cohen (1960).
+    Of n instances, c are right, $p_k$ are predicted as class k, and $g_k$ have the gold label k. Sums `[..., stat]`
+    with stat = (correct, predicted of each class, gold of each class) give scores `[...]` up to 1; 0 if predictions and
+    gold labels are all of the same class. Reference: Cohen (1960).
 
     >>> round(float(cohen_kappa(np.array([4.0, 4.0, 2.0, 4.0, 2.0]))), 6)
     0.25
@@ -94,11 +94,11 @@ def weighted_fscore(sums: Array) -> Array:
 
 
 def balanced_accuracy(sums: Array) -> Array:
-    r"""Balanced accuracy, the mean of $correct_k / gold_k$ over the classes that are gold.
+    r"""Balanced accuracy, the mean of $correct_k / gold_k$ over the classes that occur as gold labels.
 
-    Unlike `macro_recall`, classes that are only predicted do not count. Sums `[..., stat]` with stat = (correct of each
-    class, gold of each class) give scores `[...]` in [0, 1]. Reference: Brodersen et al. (2010), "The balanced accuracy
-    and its posterior distribution".
+    A class that is only predicted does not count; in `macro_recall`, it counts as 0. Sums `[..., stat]` with stat =
+    (correct of each class, gold of each class) give scores `[...]` in [0, 1]. Reference: Brodersen et al. (2010), "The
+    balanced accuracy and its posterior distribution".
 
     >>> float(balanced_accuracy(np.array([3.0, 1.0, 4.0, 2.0])))
     0.625

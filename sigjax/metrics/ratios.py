@@ -445,7 +445,7 @@ class Shifted(NamedTuple):
     """The evaluation with each system shifted by a number of its own (`shifts`). This reduces its score by the same
     number."""
     shifts: np.ndarray
-    """[system] float64: for each system, the number that was subtracted for `scores`."""
+    """[system] float64: the number by which each system is shifted in `scores`."""
     means: np.ndarray
     """[system] float64: the scores without any shift; for whole numbers and decimals they are rounded only once."""
 
@@ -486,10 +486,11 @@ def shifted(evaluation: EvaluationRecord) -> Shifted | None:
 
 
 def _instance_shifts(evaluation: EvaluationRecord, values: np.ndarray, counts: np.ndarray) -> np.ndarray | None:
-    """Return a shift `[instance]` that all systems share, equal for all runs of an instance.
+    """Return one shift per instance, `[instance]`: a median of the systems' values, to be subtracted for all systems.
 
-    Return None if the systems differ in their counts, or if runs have other counts than 1. `values` and `counts` are
-    `[system, instance]`.
+    All runs of an instance get the same shift. `values` and `counts` `[system, instance]` are the numerators and the
+    denominators of the mean. Return None if the systems differ in their counts, or if there are runs with counts other
+    than 1.
     """
     if (counts != (counts[:1] if evaluation.runs is None else 1)).any():
         return None
@@ -566,7 +567,10 @@ def _centres(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def _subtracted(evaluation: EvaluationRecord, numbers: _Numbers, shift: np.ndarray) -> EvaluationRecord:
-    """Return the evaluation with `shift` `[..., instance]` subtracted from its values."""
+    """Return the evaluation with `shift` `[..., instance]` subtracted from its values.
+
+    `numbers` are the numbers of the evaluation; the shift is in multiples of 1 / `numbers.scale`, as they are.
+    """
     left = numbers.values - shift
     stats = evaluation.stats.copy()
     stats[..., 0] = left if numbers.scale == 1 else left / numbers.scale

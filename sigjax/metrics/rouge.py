@@ -39,7 +39,7 @@ def _scorer(recipe: Recipe) -> Callable[[Sequence[str], str], float]:
         command = install_command("rouge-score")
         raise InputError(f"the metric {recipe.metric} of texts needs rouge-score; run: {command}") from None
     variant, stemmed, _ = recipe.metric.partition(_STEMMED)
-    # Stems are cached, because stemming takes ten times as long as the rest.
+    # Stems are cached, because stemming takes several times as long as the rest.
     stemmer = SimpleNamespace(stem=lru_cache(_MOST_STEMS)(porter.PorterStemmer().stem)) if stemmed else None
     tokenizer = SimpleNamespace(tokenize=partial(tokenizers.tokenize, stemmer=stemmer))
     scorer = rouge_scorer.RougeScorer([variant], tokenizer=tokenizer)

@@ -428,7 +428,7 @@ def _which_scores(table: DataTable, system: str, scores: Sequence[str]) -> Quest
 
 
 def _without_other_names(table: DataTable, names: Sequence[str]) -> list[str]:
-    """If several columns name the same systems differently, such as model and model_id, keep one of them."""
+    """Return `names` without columns that name the same systems in another way (of model and model_id, keep model)."""
     kept: dict[tuple[int, ...], list[str]] = {}
     for name in names:
         codes: dict[str, int] = {}

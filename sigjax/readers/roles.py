@@ -220,7 +220,7 @@ def _has_all_classes(name: str, columns: Mapping[str, NumberProfile | None]) -> 
 
 
 def _if_meant(noun: str) -> str:
-    """Advise what to do if the names mislead, because the columns are systems."""
+    """Return advice for a message that refuses columns (or another `noun`): what to do if they are in fact systems."""
     how = f"name them with {Hint('systems')}" if noun == "column" else "rename them"
     return f"{how} if they are systems"
 

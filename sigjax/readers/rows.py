@@ -153,7 +153,7 @@ def _of_folds(table: DataTable, options: Options) -> tuple[DataTable, Options]:
 
 
 def _crosses(repeats: np.ndarray, folds: np.ndarray) -> bool:
-    """Whether each repeat has several folds. If each fold has another seed, the seeds are not repeats."""
+    """Whether each label in `repeats` occurs with several folds. Seeds that differ in each fold are not repeats."""
     of_repeat: dict[str, set[str]] = {}
     for repeat, fold in zip(repeats.tolist(), folds.tolist(), strict=True):
         of_repeat.setdefault(repeat, set()).add(fold)

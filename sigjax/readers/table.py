@@ -736,7 +736,10 @@ def _check_header(file: str, names: Sequence[str], lines: Sequence[int], *, word
 
 
 def _other_reader(line: str, kind: str) -> str:
-    """Name in a message the format that would find several columns in a line, other than the format `kind`."""
+    """Return advice for a message: a format, other than `kind`, that finds several columns in this line.
+
+    If there is no such format, advise on the content of a table.
+    """
     readers = {"tsv": "\t" in line, "csv": any(mark in line for mark in ",;|"), "spaces": len(line.split()) > 1}
     other = next((name for name, finds in readers.items() if finds and name != kind), None)
     return f"; {Hint('reader', other)} reads the others" if other else "; give ids and scores, or one column per system"

@@ -134,7 +134,7 @@ def _words(name: str) -> list[str]:
 
 
 def _plain(name: str) -> str:
-    """Return a name in lower case, without signs between words, and without a usual number (chrF2, BLEU-4)."""
+    """Return the usual short form of a name, in lower case without signs between words (chrF2: chrf, BLEU-4: bleu)."""
     plain = "".join(_words(name))
     return {"chrf2": "chrf", "chrf2++": "chrf++", "bleu4": "bleu", "sacrebleu": "bleu"}.get(plain, plain)
 

@@ -331,7 +331,7 @@ def _held_as(annotation: Any) -> type:
 
 FIELDS = {field.name: _held_as(types_of(Comparison)[field.name]) for field in fields(Comparison)}
 """A dict from each field of `Comparison` to the type with which a column stores it: float, int, `Interval`, or object
-(values that repeat)."""
+(for any other type, such as text)."""
 
 
 class Columns:
@@ -421,8 +421,9 @@ class Comparisons(Columns, Sequence[Comparison]):
 
     Indexing and iterating give records; slices give `Comparisons`. Two sequences are equal if they hold equal records.
     The names of two systems as an index give the comparison of the pair; add the metric and the test if there are
-    several. A leaderboard of thousands of systems has millions of pairs. A pair takes about 100 bytes in columns, and
-    ten times as much as a record. `column` returns all values of a field, `arrays` the numbers of several fields.
+    several. A leaderboard of thousands of systems has millions of pairs. A pair takes about 180 bytes in columns, and
+    three to five times as much as a record. `column` returns all values of a field, `arrays` the numbers of several
+    fields.
 
     Records can be made only when all fields have columns.
 

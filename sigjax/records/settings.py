@@ -146,15 +146,15 @@ CORRECTIONS: dict[Correction, CorrectionMethod] = {
 def adjust(p_values: np.ndarray, correction: Correction, counts: np.ndarray | None = None) -> np.ndarray:
     r"""Adjusted p-values `[pair]`, in the order of `p_values` `[pair]`.
 
-    `holm`: family-wise error, $\max_{j \le i} \min(1, (m - j + 1) p_{(j)})$ (Holm 1979), valid under any dependence.
-    `hochberg`: the same error, $\min_{j \ge i} \min(1, (m - j + 1) p_{(j)})$ (Hochberg 1988), never above Holm's. It is
-    valid under independence or positive dependence, which two-sided tests of all pairs need not have. `bonferroni`:
-    $\min(1, m p)$, under any dependence. `bh`: false discovery rate (Benjamini and Hochberg 1995), under independence
-    or positive dependence. `by`: the same under any dependence (Benjamini and Yekutieli 2001). `none`: unchanged
-    p-values.
+    $p_{(i)}$ is the i-th smallest of m p-values. `holm`: family-wise error, $\max_{j \le i} \min(1, (m - j + 1)
+    p_{(j)})$ (Holm 1979), valid under any dependence. `hochberg`: the same error, $\min_{j \ge i} \min(1, (m - j + 1)
+    p_{(j)})$ (Hochberg 1988), never above Holm's. It is valid under independence or positive dependence, which
+    two-sided tests of all pairs need not have. `bonferroni`: $\min(1, m p)$, under any dependence. `bh`: false
+    discovery rate (Benjamini and Hochberg 1995), under independence or positive dependence. `by`: the same under any
+    dependence (Benjamini and Yekutieli 2001). `none`: unchanged p-values.
 
-    If `counts` are given, each p-value belongs to this number of pairs. `maxt` is not a function of p-values; see
-    `sigjax.multiple.decisions`.
+    If `counts` are given, each entry of `p_values` is the p-value of this number of pairs, and m is the number of all
+    pairs. `maxt` is not a function of p-values; see `sigjax.multiple.decisions`.
 
     >>> adjust(np.array([0.04, 0.01, 0.03]), "holm")
     array([0.06, 0.03, 0.06])
@@ -212,7 +212,7 @@ Design = Literal["together", "crossed", "nested", "models"]
 
 @dataclass(frozen=True)
 class TestMethod:
-    """A test of pairs: the keys of its entries in `data/references.bib`, and the words for its random draws."""
+    """How reports describe a test of pairs: its keys in `data/references.bib`, and the words for its random draws."""
 
     __test__ = False  # pytest must not collect it
     name: Test
@@ -233,11 +233,12 @@ TESTS: dict[str, TestMethod] = {
 class DesignMethod:
     """How a design treats repeated runs of an instance.
 
-    The permutation test `exchanges` units with all their runs, outputs within units, or whole runs. The bootstrap
-    `draws` units with all their runs, or units and then outputs within each unit; it does not exist (None) if runs are
-    trained models. `words` is a sentence of the methods paragraph. `cites` has the citation keys of its permutation
-    test, in place of the keys of the paired test. `beside` is a dict from a test to the text after the test's name in
-    tables. `refused` is the message if no part of the analysis uses the design.
+    The permutation test `exchanges` units with all their runs ("units"), the outputs of single runs within units
+    ("outputs"), or whole runs ("runs"). The bootstrap `draws` units with all their runs ("units"), or units and then
+    outputs of runs within each unit ("outputs"); it does not exist (None) if runs are trained models. `words` is a
+    sentence of the methods paragraph. `cites` has the citation keys of its permutation test, in place of the keys of
+    the paired test. `beside` is a dict from a test to the text after the test's name in tables. `refused` is the
+    message if no part of the analysis uses the design.
     """
 
     name: Design
