@@ -14,6 +14,7 @@ import sys
 import tempfile
 import tracemalloc
 from collections.abc import Callable, Sequence
+from functools import partial
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -311,15 +312,13 @@ def compiled() -> list[Work]:
 def agreements() -> list[Work]:
     """The exact test of association with few labels on many instances, and with many labels."""
     few, many = ([400, 300, 300], [300, 300, 400], 420), ([6] * 100, [6] * 100, 20)
-    return [
-        Work(
-            name,
-            "DIGIT_PRODUCT ROOK_COEFFICIENT",
-            agreement_cost(*counts),
-            lambda counts=counts: agreements_p(*counts, "two-sided"),
-        )
-        for name, counts in (("agreements of 3 labels", few), ("agreements of 100 labels", many))
-    ]
+
+    def counted(name: str, gold: list[int], labels: list[int], observed: int) -> Work:
+        cost = agreement_cost(gold, labels, observed)
+        call = partial(agreements_p, gold, labels, observed, "two-sided")
+        return Work(name, "DIGIT_PRODUCT ROOK_COEFFICIENT", cost, call)
+
+    return [counted("agreements of 3 labels", *few), counted("agreements of 100 labels", *many)]
 
 
 def texts() -> list[Work]:
@@ -331,7 +330,7 @@ def texts() -> list[Work]:
     def counted(name: str, constant: str) -> Work:
         some = lines[:20] if name == "ter" else lines
         texts = {"a": [*some[1:], some[0]], "b": some}
-        cost = TEXT_METRICS[name].cost * sum(map(len, some))
+        cost = TEXT_METRICS[name].cost * (2 * sum(map(len, some)))
         return Work(
             f"texts by {name}", constant, cost, lambda: Evaluation.from_texts(texts, some, metric=name, cache=False)
         )

@@ -51,7 +51,7 @@ EXAMPLES: Mapping[str, Mapping[str, str]] = {
     },
     "demo": {
         "as text": "sigjax demo",
-        "the table of a paper": "sigjax demo --format latex",
+        "a table for a paper": "sigjax demo --format latex",
         "files to try sigjax on": "sigjax demo --write examples",
     },
     "help": {

@@ -205,7 +205,8 @@ def set_table(table: Table, caption: str, notes: Sequence[str | None], label: st
     `notes` are sentences below the table.
     """
     columns = range(len(table.header))
-    first = next((i for i in columns if i not in table.names), len(columns))
+    after = min(table.names, default=-1) + 1  # a rank may stand before the names
+    first = next((i for i in columns[after:] if i not in table.names), len(columns))
     cells = [[_head(table, i) for i in columns], *([_cell(table, i, row[i]) for i in columns] for row in table.rows)]
     widths = [max(width for _, width in column) for column in zip(*cells, strict=True)]
     for i in table.scores:

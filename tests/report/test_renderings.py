@@ -787,6 +787,25 @@ def test_widths_are_those_of_computer_modern(tmp_path):
         assert tex.width(text) <= 1.15 * points + 0.3 or not text.isascii(), text
 
 
+def test_each_block_of_a_wide_table_begins_with_the_rank_and_the_name():
+    rng = np.random.default_rng(1)
+    names = [f"meta-llama-organisation/Llama-3.{i}-70B-Instruct" for i in range(5)]
+    report = compare({name: rng.integers(0, 9, 40) for name in names}, test=("permutation", "bootstrap"))
+    source = report.to_latex(appendix=True).replace(r"\allowbreak{}", "")
+    blocks = [
+        block for block in re.findall(r"\\begin{longtable}.*?\\end{longtable}", source, re.DOTALL) if "system" in block
+    ]
+    assert len(blocks) > 1
+    order = [one.name for one in report.systems]
+    for block in blocks:
+        rows = block.partition(r"\endfoot")[2].splitlines()[1:-1]
+        ranks, shown = zip(
+            *([cell.split("relax ")[-1].strip() for cell in row.split("&")[:2]] for row in rows), strict=True
+        )
+        assert [*shown] == order
+        assert all(re.fullmatch(r"\d(--\d)?", rank) for rank in ranks)
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no TeX")
 @pytest.mark.parametrize(
     "name", [*[*PAPERS][:3], *(pytest.param(each, marks=pytest.mark.slow) for each in [*PAPERS][3:])]
