@@ -71,10 +71,12 @@ def modules():
 def has(thing, names):
     for name in names:
         if hasattr(thing, "__path__") and find_spec(f"{thing.__name__}.{name}"):
-            import_module(f"{thing.__name__}.{name}")
-        if not hasattr(thing, name):
+            # Not by the attribute: pkgutil.get_data loads a package without making it an attribute of its parent.
+            thing = import_module(f"{thing.__name__}.{name}")
+        elif hasattr(thing, name):
+            thing = getattr(thing, name)
+        else:
             return False
-        thing = getattr(thing, name)
     return True
 
 
