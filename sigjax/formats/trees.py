@@ -220,7 +220,7 @@ def _covered_words(rows: _Rows, words: np.ndarray, first: np.ndarray, ranges: np
 
 
 def _clean_forms(rows: _Rows, tokens: np.ndarray) -> list[str]:
-    """Return the FORM of each token without blanks, because one side may write blanks where the other side does not."""
+    """Return the FORM of each token without blanks, because the blanks of the gold file and of a system may differ."""
     forms = [rows.forms[row] for row in tokens]
     if _BLANKS.search("".join(forms)):
         forms = [_BLANKS.sub("", form) for form in forms]
