@@ -223,8 +223,8 @@ class Format:
 def looks_tabular(name: str, head: bytes) -> bool:
     r"""Whether the first lines of a file are rows of a table or JSON objects, and not plain texts or labels.
 
-    Rows of a table have the same number of tabs, or the same number of commas. For commas, the file must be named .csv,
-    or no line may have blanks, because texts have blanks.
+    A table has at least two rows with the same number of tabs; or with the same number of commas, and without blanks,
+    because texts have blanks. In a file named .csv, it is enough that each row has a comma.
 
     >>> looks_tabular("a.txt", b"q1\tyes\nq2\tno\n"), looks_tabular("a.json", b'[{"text": "it is"}]')
     (True, True)

@@ -312,7 +312,10 @@ def _children(side: Treebank, words: np.ndarray) -> np.ndarray:
 
 
 def match_words(gold: Treebank, system: Treebank) -> np.ndarray:
-    """Return the gold word of each system word, or `UNMATCHED`, `[system word]`; both sides must have the same text."""
+    """Return for each system word, `[system word]`, the index of its gold word, or `UNMATCHED`.
+
+    `gold` and `system` must have the same text.
+    """
     matched = np.full(len(system.starts), UNMATCHED)
     stretches = _stretches(gold, system)
     plain_gold, plain_system = (np.flatnonzero(~_overlapping_words(side, stretches)) for side in (gold, system))

@@ -458,7 +458,7 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
 
 
 def _labels_of(table: DataTable, name: str) -> set[str]:
-    """Return the distinct labels in a column. Integers are written in a single way."""
+    """Return the distinct labels in a column, without missing ones. Integers are unified: 1.0 and +1 become 1."""
     return {_whole_number_text(cell.strip()) for cell in {*table.columns[name]} if not is_missing(cell)}
 
 
