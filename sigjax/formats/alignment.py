@@ -2,8 +2,8 @@
 
 A Pharaoh file has one line per sentence, with links such as `0-0 2-1 3p3` (source-target). A p or ? instead of - marks
 a link that is only possible. A NAACL file has one line per link, such as `0001 1 1 S 0.9`: sentence, source and target
-(counted from 1), then S (sure) or P (possible) and a confidence. The last two may be missing. Links to word 0 (NULL)
-are left out.
+(counted from 1), then a letter (S for sure or P for possible) and a confidence. The letter and the confidence may be
+missing. Links to word 0 (NULL) are left out.
 """
 
 import re
@@ -27,10 +27,11 @@ _BITS = 16
 _WORD = 2**_BITS - 1
 """Largest position of a word in a sentence; positions take `_BITS` bits."""
 _MOST_SENTENCES = 2**20
-"""Largest sentence number in a NAACL file. A larger number raises an error, because arrays must not grow up to it."""
+"""Largest sentence number in a NAACL file. A larger number raises an error, because some arrays have an element for
+each number and would become too large."""
 _MOST_LACKING = 10
-"""If more than this many sentences of a gold file, and more than a tenth of them, lack links, a sentence number is
-wrong."""
+"""At most this many sentences of a gold file, or a tenth of them if this is more, may have no links. If more sentences
+have no links, a sentence number must be wrong."""
 
 
 @dataclass(frozen=True, eq=False)

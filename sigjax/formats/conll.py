@@ -173,9 +173,11 @@ def _credit_overlaps(gold: np.ndarray, predicted: np.ndarray, match: Match) -> t
 
 _WIDTHS = (2, 3)
 _MOST_DIFFERENT = 0.01
-"""At most this share of the lines may have another word than the gold file."""
+"""If the words differ from the gold file on more than this share of the lines, an error is raised; else a note is
+made."""
 _LARGEST_TABLE = 2**22
-"""Two sequences are aligned only if the product of their lengths is at most this; real words have far fewer parts."""
+"""Two sequences are not aligned (an error is raised) if the product of their lengths is larger; real words have far
+fewer parts."""
 
 
 def common_subsequence(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
@@ -394,9 +396,10 @@ def encode(labels: Sequence[str], codes: dict[str, int]) -> np.ndarray:
 
 
 def _table(codes: Mapping[str, int], encoded: Mapping[Tokens, np.ndarray]) -> np.ndarray:
-    """Return the `tag_table` of all tags. If a tag cannot mark a span, raise an error that names the line.
+    """Return the `tag_table` of all tags: their types, and whether they always start or end a span.
 
-    `codes` maps each tag to its code, and `encoded` are the tags of each file as codes `[token]`.
+    If a tag cannot mark a span, raise an error that names the line. `codes` maps each tag to its code, and `encoded`
+    are the tags of each file as codes `[token]`.
     """
     wrong = [code for tag, code in codes.items() if not is_span_tag(tag)]
     for tokens, found in encoded.items() if wrong else ():
@@ -419,7 +422,10 @@ Parts = tuple[str, Sequence[int], Sequence[str]]
 
 
 def check_same(what: str, own: Parts, gold: Parts) -> None:
-    """Raise an error if the tokens of a file (or other parts, named `what`) differ from the gold file."""
+    """Raise an error if the parts of a file (such as its tokens) differ from the parts of the gold file.
+
+    Messages call a part `what`, such as "token".
+    """
     (file, lines, parts), (gold_file, gold_lines, expected) = own, gold
     if parts == expected:
         return

@@ -104,12 +104,12 @@ class Format:
         recognizes: "module:function". The function checks a file that passes `looks` once more, with the same
             arguments.
         confirms: "module:function". The function takes (gold files, files of systems), and returns whether all files
-            together have this format, if the first file alone cannot tell. It raises an error for files that fit the
-            format almost, but not quite.
+            together have this format, if the first file alone cannot tell. It raises an error for files that nearly fit
+            the format.
         metrics: names of the metrics for which files of this format have statistics, the default first; empty if the
             files have numbers for any metric.
         offers: "module:function". The function takes a metric's name, and returns whether the format has this metric,
-            although it is not in `metrics`, or unknown to sigjax.
+            even if it is not in `metrics` or sigjax does not know it.
         options: names of options of `read`, and of parameters of metrics, that this format uses and other formats may
             not use.
         parameters: the parameters after the format's name, as in alignment(one_based=true), each with its possible
@@ -117,7 +117,7 @@ class Format:
         folder: pattern of file names (several patterns with | between them), if a system may be given as a folder. For
             *.json and results.json, only files that look like this format are used.
         tasks: whether a system may have several files, one per task, so that its folder may hold several files.
-        certain: whether a file that looks like this format can be nothing else. Then a metric that does not fit raises
+        certain: whether a file that looks like this format has no other format. Then a metric that does not fit raises
             an error, and the file is not read as plain text.
         names: regular expression for file names, without the folder and in lower case.
         begins: the possible first bytes of files, after white space.
@@ -171,7 +171,10 @@ class Format:
         return sorted(found)
 
     def confirmed(self, files: Sequence[str], outputs: Sequence[str]) -> bool:
-        """Whether all gold files and files of systems together have this format (see `confirms`)."""
+        """Whether the files together have this format, by the function in `confirms`; True if there is none.
+
+        `files` are the gold files, and `outputs` the files of systems.
+        """
         return not self.confirms or self._function(self.confirms)(files, outputs)
 
     def serves(self, metric: object) -> bool:
@@ -190,7 +193,7 @@ class Format:
         return base in self.metrics or ("fscore" in self.metrics and FBETA.fullmatch(base) is not None)
 
     def check_metric(self, metric: object) -> None:
-        """Raise an error if a metric is given with parameters that this format does not use."""
+        """Raise an error if `metric` has parameters, as in NAME(parameter=value), that this format does not use."""
         given = parameterized(metric)[2] if self.metrics and not self.offers and isinstance(metric, str) else {}
         if others := [name for name in given if name not in self.options]:
             raise InputError(f"metric {metric!r}: {others[0]} means nothing for the format {self.name}; leave it out")
@@ -202,7 +205,11 @@ class Format:
         return reader.args[0] if getattr(getattr(reader, "func", None), "__name__", "") == "read_tables" else None
 
     def read(self, sources: Sources, options: Options) -> Tasks:
-        """Read files of this format; return the function from options with a metric to evaluations."""
+        """Read files of this format.
+
+        Return a function: options with one metric -> evaluation; or, for files with several tasks, -> dict of
+        evaluations by task.
+        """
         reading = self._function(self.reader)(sources, options)
         return lambda options: reading(replace(options, metric=self._meant(options.metric)))
 
@@ -216,8 +223,8 @@ class Format:
 def looks_tabular(name: str, head: bytes) -> bool:
     r"""Whether the first lines of a file are rows of a table or JSON objects, and not plain texts or labels.
 
-    Rows of a table have the same number of tabs, or the same number of commas. For commas, the file must be named .csv,
-    or no line may have blanks, because texts have blanks.
+    A table has at least two rows with the same number of tabs; or with the same number of commas, and without blanks,
+    because texts have blanks. In a file named .csv, it is enough that each row has a comma.
 
     >>> looks_tabular("a.txt", b"q1\tyes\nq2\tno\n"), looks_tabular("a.json", b'[{"text": "it is"}]')
     (True, True)
@@ -304,9 +311,9 @@ def _looks_labels(name: str, head: bytes) -> bool:
 
 
 def _looks_id_labels(_: str, head: bytes) -> bool:
-    """Whether the first line may have labels by id.
+    """Whether the first line may hold an id and its label.
 
-    It begins with a bracket or #, or has marks between columns, or has at most two words.
+    It begins with an opening bracket or #, or has a tab, comma or semicolon, or has at most two words.
     """
     line = head.strip().partition(b"\n")[0]
     return line.startswith((b"{", b"[", b"(", b"#")) or len(line.split()) <= 2 or bool({*line} & {*b"\t,;"})
@@ -338,7 +345,7 @@ def _looks_mqm(_: str, head: bytes) -> bool:
 
 
 _AMBIGUOUS_PATTERNS = ("*.json", "results.json", "*/results.json")
-"""File name patterns that several programs use, so that files are also checked by content."""
+"""Patterns of file names that several programs use. Files with such names are also checked by content."""
 DOCUMENTS = (".md", ".rst", ".log", ".html", ".yaml", ".yml", ".py", ".ipynb", ".pdf", ".png")
 """Endings of files that hold no results, gold labels or texts."""
 _JSON = re.compile(rb'\s*(\[\s*)?\{\s*"[^"\n]*"\s*:')
@@ -458,7 +465,10 @@ def _transcripts(name: str, title: str) -> Format:
 
 
 def _table(name: str, title: str, reader: str, names: str, **more: Any) -> Format:
-    """Declare a format of tables. One table has all systems, or there is one table per system."""
+    """Declare a format of tables: one table with all systems, or one table per system.
+
+    `more` are further fields of `Format`.
+    """
     options = "runs system_column score_column gold prediction where transpose melt systems"
     options += " records" * (name in ("json", "jsonl"))
     return _format("file", name, title, reader, options=frozenset(options.split()), names=names, parts=True, **more)

@@ -116,7 +116,7 @@ class Diagnosis:
         return visible_json({name: each for name, each in asdict(self).items() if name not in _INNER}, indent=2)
 
     def spelled(self, spelling: Callable[[Hint], str]) -> Diagnosis:
-        """Return the diagnosis with the names of options in its messages rendered by `spelling`."""
+        """Return the diagnosis with its messages as plain text; `spelling` renders the names of options in them."""
 
         def said(text: str | Message) -> str:
             return Message.of(text).shown(spelling)
@@ -234,7 +234,7 @@ def shell_command(words: Sequence[str], options: Mapping[str, Any]) -> str:
 
 
 def _texts(value: Any) -> list[str]:
-    """Return the words of an option's value on the command line."""
+    """Return the words that give an option's value on the command line; a dict gives words NAME=VALUE."""
     if isinstance(value, Mapping):
         return [f"{name}={each}" for name, each in value.items()]
     return list(map(str, value)) if isinstance(value, Sequence) and not isinstance(value, str) else [str(value)]
@@ -242,7 +242,7 @@ def _texts(value: Any) -> list[str]:
 
 _keyword = attrgetter("keyword")
 _INNER = ("options", "proposals")
-"""Names of attributes that JSON leaves out, because `command` and `others` contain them."""
+"""Names of attributes that JSON leaves out, because `command` and `others` give the same information."""
 _PATH = str | os.PathLike | bytes
 _SEVERAL = Mapping | list | tuple
 
@@ -256,7 +256,7 @@ def _needed_options(options: ReadOptions, diagnosis: Diagnosis, metrics: Sequenc
 
 
 def _rows(diagnosis: Diagnosis, spelling: Callable[[Hint], str]) -> Iterator[tuple[str, str]]:
-    """Yield the lines of the diagnosis, as (first word, text)."""
+    """Yield the lines of the diagnosis, each as (first word, such as "systems", and the text after it)."""
     if diagnosis.format is not None:
         why = Message.of(diagnosis.why).shown(spelling)
         yield "format", f"{diagnosis.format}: {diagnosis.title} ({why})"
@@ -430,7 +430,7 @@ def _diagnosis(paths: Sequence[Any], given: ReadOptions) -> Diagnosis:
 
 
 def _format_of(sources: Sources, metric: Any, reader: str | None) -> tuple[Format, InputError | None]:
-    """Return the format of the files; if it lacks the requested metric, also return the error that says so."""
+    """Return the format of the files, and the error if this format does not have the requested metric (else None)."""
     try:
         return formats_of(sources, reader, [metric])[0], None
     except InputError as error:
@@ -519,10 +519,10 @@ _SHAPES = ("transpose", "melt", "runs", "id_column", "records", "filter")
 
 
 def _proposed(refusal: InputError, options: Options) -> Iterator[dict[str, Any]]:
-    """Yield the options, with values, that the message of an error proposes about the layout of a table.
+    """Yield the options (name -> value) that the message of an error proposes about the layout of a table.
 
-    Options that the user gave are left out. If the error is an `Asked`, yield each combination of options that it
-    proposes; else yield each option alone.
+    Options that the user gave are left out. An `Asked` error proposes combinations of options, and each combination is
+    yielded. For another error, each option is yielded alone.
     """
     if isinstance(refusal, Asked):
         for way in refusal.ways:
@@ -582,14 +582,20 @@ _OF_REALS = ("variance", "median", "iqm", "optimality-gap")
 
 
 def _fills_some(sheets: Sequence[Sheet], name: str) -> bool:
-    """Whether the metric `name` has optional inputs, all systems have these columns, and some cells are missing."""
+    """Whether all systems have columns for the optional inputs of the metric `name`, and some cells are missing.
+
+    For example, only some rows have human labels. False for a metric without optional inputs.
+    """
     optional = getattr(METRICS[name], "optional_inputs", ())
     columns = [sheet.numbers[each] for sheet in sheets for each in optional if each in sheet.numbers]
     return bool(optional) and len(columns) == len(sheets) * len(optional) and any(np.isnan(c).any() for c in columns)
 
 
 def _metrics_of_tasks(reading: ByTask, options: Options, metrics: Sequence[str]) -> list[str]:
-    """Return the first metric, and further metrics for tasks that do not have it."""
+    """Choose metrics until each task has one: the first metric, then each metric that suits a task without a metric.
+
+    `metrics` lists the possible metrics in order, and `reading` evaluates all tasks by a metric.
+    """
     chosen, without = list(metrics[:1]), None
     for name in metrics:
         with suppress(InputError):

@@ -34,7 +34,8 @@ UNKNOWN = "unknown"
 _SUCCESS_SCORE = "success"
 """Name of the score that says whether a run passes, if there are several scores."""
 TOLERANCE = 1e-9
-"""A mean may differ from the mean that the program published by this fraction."""
+"""A mean agrees with the published mean if they differ by at most this share of the published mean. If the published
+mean is below 1, they may differ by this number."""
 LogScores = Mapping[str, float | InputError]
 """Dict from the name of a score to its value, or to an error, which is raised if the score is used. Missing scores are
 left out."""
@@ -62,8 +63,8 @@ class SystemLog:
 
     file: str
     rows: Iterable[InstanceLog]
-    """The instances. They are iterated only once and need not be kept: many small objects slow the garbage collector
-    down."""
+    """The instances. They are iterated only once, so that they need not be kept in memory, where many small objects
+    slow down the garbage collector."""
     system: str = ""
     """Name of the system in the log, such as a model; empty if the log does not name it."""
     notes: tuple[str, ...] = ()
@@ -72,10 +73,10 @@ class SystemLog:
     task: str = ""
     """Name of the task in the log; empty if the log names no task."""
     lacking: tuple[int, int, str] = (0, 0, "")
-    """(number of rows that lack something, number of all rows, what they lack), for a note."""
+    """(number of rows without a result, number of all rows, the words of a note after these two numbers)."""
     published: Callable[[str, float], tuple[list[str], bool]] | None = None
-    """Function: (name of a score, its mean) -> (notes if the program published another mean, whether lower is better).
-    """
+    """Function: (name of a score, its mean) -> (notes, whether lower is better). There is a note if the program
+    published another mean."""
     unlisted: tuple[int, LogScores] | None = None
     """If the log lists only failures: the number of all instances, and the scores of an instance that is not listed."""
 
@@ -97,7 +98,7 @@ class Log:
         labels: field with an object of labels.
         same: fields on which all systems must agree; the first field that a record has is used.
         filter: field for `--filter`, which selects the records with one value.
-        lacking: (function: record -> whether something is missing, what is missing), for a note.
+        lacking: (function: record -> whether its result is missing, words after the numbers of records in a note).
         content: name of `InstanceLog.content` (or `same`) in messages.
         must_agree: dict from the name of a fact to advice for the error if systems differ in it. Differences in other
             facts only make a note.
@@ -249,10 +250,10 @@ def _options_of_tasks(options: Options, logs: Mapping[str, Sequence[SystemLog]])
 
 
 def _having_fields(options: Options, file: str, fields: Mapping[str, Collection[str]]) -> tuple[list[str], list[str]]:
-    """Return the tasks that have the fields of `cluster` and `strata`, and the tasks that are left out.
+    """Return the tasks that have the fields named by `cluster` and `strata`, and the tasks that are left out.
 
-    `fields` are the fields of each task. Raise an error if some tasks lack such a field. If `options.sliced`, tasks
-    without the field of `strata` are left out instead.
+    `fields` are the fields of each task. If some tasks lack such a field, an error is raised. Only if `options.sliced`,
+    tasks without the field of `strata` are left out instead.
     """
     for option in ("cluster", "strata"):
         name = getattr(options, option)
@@ -295,7 +296,7 @@ def choose(file: str, names: Iterable[str], chosen: str | None, what: str) -> st
 
 
 def grouped(values: Iterable[_Value], key: Callable[[_Value], _Key]) -> dict[_Key, list[_Value]]:
-    """Group values by their key; groups and their values keep the order."""
+    """Return a dict from each key to its values, in order; the keys are in the order of their first values."""
     groups: dict[_Key, list[_Value]] = {}
     for value in values:
         groups.setdefault(key(value), []).append(value)
@@ -420,10 +421,9 @@ def _mean_of_runs(sheet: Sheet) -> Sheet:
 
 
 def _columns(result: SystemLog, options: Options) -> tuple[Sheet, list[object], dict[str, InputError]]:
-    """Return three things: a sheet of the log, contents `[row]`, and the errors of scores that cannot be used.
+    """Return a sheet of the log, contents `[row]`, and a dict from each score that cannot be used to its error.
 
-    A content is a value that must be equal for all systems, such as a hash of the question. A missing score is NaN. The
-    errors are a dict from the name of the score to its error.
+    A content is a value that must be equal for all systems, such as a hash of the question. A missing score is NaN.
     """
     scores: dict[str, list[float | InputError]] = {}
     ids, runs, objects, contents = [], [], [], []
@@ -453,10 +453,11 @@ def _columns(result: SystemLog, options: Options) -> tuple[Sheet, list[object], 
 
 
 def _names(results: Sequence[SystemLog], sources: Sources, *, files_are_runs: bool) -> list[str]:
-    """Return the names of the systems, from the logs; from the files if names in the logs are missing or not unique.
+    """Return the names of the systems; in general, these are the names in the logs.
 
-    A name that the user gave (NAME=FILE) is kept, unless the file has several systems. Raise an error if two logs still
-    have the same name and task (as in one folder), unless several files are runs of a system.
+    If a name is missing in a log, or if names are repeated, the files give the names. A name that the user gave
+    (NAME=FILE) replaces the log's name, unless the file has several systems. Raise an error if two logs still have the
+    same name and task. With `files_are_runs`, this is allowed: the files are runs of a system.
     """
     by_file = sources.by_file()
     files = [result.file for result in results]
@@ -482,7 +483,11 @@ def _tasks_and_systems(results: Sequence[SystemLog], names: Iterable[str]) -> It
 
 
 def _differences(results: Sequence[SystemLog], must_agree: Mapping[str, str]) -> tuple[str, ...]:
-    """Return notes on facts in which the systems differ; raise an error if such a fact is in `must_agree`."""
+    """Return notes on facts (such as the name of the judge) in which the systems differ.
+
+    `must_agree` maps the name of a fact to advice. If the systems differ in such a fact, raise an error with this
+    advice.
+    """
     notes = ()
     facts = [{"task": result.task, **result.facts} for result in results]
     for fact in dict.fromkeys(fact for own in facts for fact in own):

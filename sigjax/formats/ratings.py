@@ -27,9 +27,10 @@ _NEEDED = ("system", "rater", "category", "severity")
 _SEGMENTS = ("doc_id", "docsegid", "doc_seg_id", "seg_id", "globalsegid", "segment_id")
 """Possible names of the column with the number of a segment (in its document, if the file has documents)."""
 _TENTHS = {"major": 50, "minor": 10, "neutral": 0, "no-error": 0, "no error": 0}
-"""Dict from the severity of an error to ten times its weight."""
+"""Dict from the severity of an error to ten times its weight, which is an integer."""
 _CATEGORY_TENTHS = {("major", "non-translation"): 250, ("minor", "fluency/punctuation"): 1}
-"""Dict from (severity, category) to ten times the weight, for errors of special categories and their subcategories."""
+"""Dict from (severity, category) to ten times the weight, for categories whose weight differs from `_TENTHS`. The
+weight also holds for their subcategories."""
 _ATTENTION = "hotw"
 """Errors whose severity begins like this were planted to check the attention of raters."""
 
@@ -102,7 +103,7 @@ class _Rating:
     pair: str
     score: float
     end: str
-    """The end time, in seconds or as date and time; as texts, both sort in the order of time."""
+    """The end time as text: seconds, or date and time. In both forms, the texts sort in the order of time."""
     why_not: str
     """The reason why the rating does not count; empty if it counts."""
 
@@ -198,9 +199,10 @@ def _is_shifted(items: _Items) -> bool:
 
 
 def _by_position(ratings: Sequence[_Rating], items: Mapping[str, _Items]) -> tuple[list[_Rating], str]:
-    """Replace item numbers by positions in the document; leave out documents that were rated in part.
+    """Replace item numbers by positions in the document, because they were counted within batches; also return a note.
 
-    `items` maps each document to the items of each system and annotator. Also return a note on the change.
+    Documents that some annotator rated in part are left out, and the note mentions them. `items` maps each document to
+    the items that each annotator rated for each system.
     """
     whole = {document for document, own in items.items() if len(set(map(len, own.values()))) == 1}
     placed = [

@@ -129,7 +129,7 @@ def likely_formats(
 
 
 def _is_scored(name: str, head: bytes) -> bool:
-    """Whether a file may be the table of one system: by its name, or because all lines end in numbers."""
+    """Whether a file may be the table of one system: by name or first bytes, or because all lines end in numbers."""
     named = name.endswith((".csv", ".tsv", ".json", ".jsonl", ".parquet", ".md", ".tex"))
     if named or head.startswith((b"PAR1", b"[", b"{")) or is_spreadsheet(name, head):
         return True
@@ -143,9 +143,10 @@ def _is_scored(name: str, head: bytes) -> bool:
 def formats_taking(
     files: Sequence[str], outputs: Sequence[str], first: tuple[str, bytes] | None = None
 ) -> list[table.Format]:
-    """Return the formats for files before -i (`files`) and after -i (`outputs`), in the order in which they are tried.
+    """Return the formats that may fit the files, in the order in which they are tried.
 
-    If `first` (name and first bytes of the first file) is given, leave out formats that this file cannot have.
+    `files` are before -i (gold files, or data without -i), and `outputs` are after -i (files of systems). If `first`
+    (name and first bytes of the first file) is given, leave out formats that this file cannot have.
     """
     if outputs:
         taken: tuple[table.Takes, ...] = ("gold",) if files else ("systems",)
@@ -305,8 +306,8 @@ def read_data(
       statistics.
     - `tasks`: several tasks are allowed. `single`: a single system is allowed.
     - `folds`: rows are results of cross-validation, with columns named fold and repeat.
-    - `sliced`: leave out tasks that lack the field of `strata`.
-    - `missing`: another default for missing results in files and frames.
+    - `sliced`: leave out tasks that do not have the field named by `strata`.
+    - `missing`: what to do about missing results in files and frames, if `options.missing` is "error" (the default).
     - `progress`: whether to show progress.
     """
     if not options and isinstance(data, list) and all(isinstance(each, EvaluationRecord) for each in data):
@@ -436,7 +437,7 @@ def list_evaluations(given: Any) -> list[EvaluationRecord]:
 
 
 def read_rows(path: str | os.PathLike[str], options: Options) -> DataTable:
-    """Parse a file to a table, if its format is a format of tables, without interpreting its columns."""
+    """Parse a file to a table without interpreting its columns; raise an error if its format is not one of tables."""
     sources = sources_of([path], ())  # pyright: ignore[reportArgumentType]
     (format,) = formats_of(sources, reader_for(sources, None, options.records), [None])
     parse = format.parser
@@ -537,7 +538,7 @@ def reader_for(sources: Sources, reader: str | None, records: str | None) -> str
 
 
 def read_as(format: table.Format, sources: Sources, options: Options) -> table.ByTask:
-    """Read the files as this format. Return the function from options with a metric to evaluations by task."""
+    """Read the files as this format; return a function: options with one metric -> evaluations by task."""
     _check_format_options(format, options)
     if format.takes == "systems" or format.folder or (format.parts and (sources.systems or len(sources.files) > 1)):
         if not sources.systems:

@@ -144,9 +144,10 @@ def _comet_text(file: str, _: Options) -> Iterator[SystemLog]:
 
 
 def _comet_mean(file: str, published: float | None, _: str, mean: float) -> tuple[list[str], bool]:
-    """Return a warning if the printed mean differs from the mean of the segments, because lines may be missing.
+    """Return a list of warnings, and False (lower values are not better).
 
-    Also return False: lower values are not better.
+    There is a warning if the printed mean (`published`) differs from `mean`, the mean of the segments: lines may be
+    missing.
     """
     if published is None or abs(mean - published) <= _ROUNDED:
         return [], False
@@ -337,7 +338,10 @@ read_kaldi, read_trn = partial(_read, _split_kaldi), partial(_read, _split_trn)
 
 
 def _check_words(metric: str, side: ById) -> None:
-    """Raise an error for alternatives if the metric does not allow them, or if their closing brace is missing."""
+    """Raise an error for alternatives, such as { um / uh }, if the metric does not allow them.
+
+    For wer-sclite, which allows them, raise an error if an opening or closing brace has no partner.
+    """
     for id, words in side.values.items():
         if metric != SCLITE and (several := _ALTERNATIVES.search(words)):
             raise InputError(
@@ -421,8 +425,8 @@ def looks_like_trn(name: str, head: bytes) -> bool:
 def _are_transcripts(reader: str, split: Split, files: Sequence[str], outputs: Sequence[str]) -> bool:
     """Whether files are transcripts with ids, by the rules under "Recognition" at the top of this module.
 
-    `split` divides a line into id and words, as in the format `reader`. Raise an error if the files satisfy these rules
-    almost, but not quite.
+    `split` divides a line into id and words, as in the format `reader`. Raise an error if the files nearly satisfy
+    these rules.
     """
     first, *others = files
     name = first.lower().removesuffix(".gz")

@@ -137,7 +137,7 @@ _RUN = _TopicFile("topic Q0 document rank score tag", "score", 3e38, whole=False
 
 
 def read_runs(sources: Sources, options: Options) -> Reading:
-    """Read judgments and runs; as with `trec_eval -c`, topics that a run lacks count as 0."""
+    """Read judgments and runs; as with `trec_eval -c`, a topic that is missing in a run counts as 0."""
     qrels = sources.gold()
     judged = _read_numbers(qrels, _QRELS)
     runs = {system: (file, _read_numbers(file, _RUN)) for system, file in sources.chosen(options).items()}

@@ -220,7 +220,7 @@ def _covered_words(rows: _Rows, words: np.ndarray, first: np.ndarray, ranges: np
 
 
 def _clean_forms(rows: _Rows, tokens: np.ndarray) -> list[str]:
-    """Return the FORM of each token without blanks, because one side may write blanks where the other side does not."""
+    """Return the FORM of each token without blanks, because the blanks of the gold file and of a system may differ."""
     forms = [rows.forms[row] for row in tokens]
     if _BLANKS.search("".join(forms)):
         forms = [_BLANKS.sub("", form) for form in forms]
@@ -312,7 +312,10 @@ def _children(side: Treebank, words: np.ndarray) -> np.ndarray:
 
 
 def match_words(gold: Treebank, system: Treebank) -> np.ndarray:
-    """Return the gold word of each system word, or `UNMATCHED`, `[system word]`; both sides must have the same text."""
+    """Return for each system word, `[system word]`, the index of its gold word, or `UNMATCHED`.
+
+    `gold` and `system` must have the same text.
+    """
     matched = np.full(len(system.starts), UNMATCHED)
     stretches = _stretches(gold, system)
     plain_gold, plain_system = (np.flatnonzero(~_overlapping_words(side, stretches)) for side in (gold, system))

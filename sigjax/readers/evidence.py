@@ -116,7 +116,7 @@ class TableReading:
     options: str = ""
 
     def roles(self) -> Iterator[tuple[str, Role]]:
-        """Yield the name and the `Role` of each role that has columns, or a phrase for a note."""
+        """Yield (name, `Role`) for each role that has columns, or a phrase (what a note says about the role)."""
         named = {"systems": self.system, "ids": self.id, "scores": self.score, "runs": self.run, "folds": self.fold}
         for name, own in (*self.others, *named.items(), ("clusters", self.cluster), ("tasks", self.task)):
             if own.columns or own.phrase:
@@ -134,9 +134,9 @@ class TableReading:
 def with_parts(reading: TableReading, ids: str | None, runs: str | None) -> TableReading:
     """Add the roles of folds and tasks to a reading.
 
-    `ids` and `runs` each name one column, or several columns that are joined ("task,item"). The columns in `ids` or
-    `runs` that are named like folds hold the folds. The columns in `ids` that are named like data sets hold the tasks,
-    if there are runs or several columns of ids.
+    `ids` and `runs` each name one column, or several columns that are joined ("task,item"). If one of these columns is
+    named like folds, it holds the folds. If there are runs or several columns of ids, a column in `ids` holds the tasks
+    if it is named like data sets, or is the added column of files (`FILE`).
 
     >>> reading = TableReading(layout="long", system=Role(), id=Role())
     >>> [(name, own.columns) for name, own in with_parts(reading, "task,item", "fold").roles()]
@@ -250,7 +250,7 @@ FEWEST_ROWS = 3
 
 
 def unused(table: DataTable, options: Options, taken: Iterable[str | None] = ()) -> list[str]:
-    """Return the columns that are not in `taken`, and that no option names (for clusters, strata, runs, or to ignore).
+    """Return the columns that are neither in `taken` nor named by the options for clusters, strata, runs, or to ignore.
 
     An option or an entry of `taken` may name several columns ("task,item").
     """
@@ -336,7 +336,8 @@ class CommonWords(NamedTuple):
     """A column with words that all systems have in common, preferably a column named like ids; None if there is
     none."""
     other: str | None
-    """If `shared` is None, a column whose words differ between systems, so that it cannot join them. Else None."""
+    """If `shared` is None: a column in which some systems have no words in common, so that it cannot join their rows.
+    None if `shared` is given, or if there is no such column."""
 
 
 def common_words(tables: Sequence[DataTable], free: Sequence[str], options: Options, system: str | None) -> CommonWords:
@@ -459,10 +460,7 @@ def _may_name_rows(table: DataTable, name: str) -> bool:
 
 
 def _are_all_id_names(named: Sequence[str | None]) -> bool:
-    """Whether all names are names of id columns, and none is a name for row numbers.
-
-    If a name is None, this is false.
-    """
+    """Whether all names are known (not None) and are names of ids, but none is a name for row numbers."""
     return all(own is not None and is_id_name(own) and not is_numbering(own) for own in named)
 
 
@@ -489,9 +487,11 @@ def _unnamed_ids(tables: Sequence[DataTable], free: Sequence[str], system: str |
     """Find a column of ids by its values alone; None means that rows are joined by their position.
 
     Among the columns with unique values in each system, this is the column with the fewest distinct values: systems
-    share their ids, but differ in their scores. If each system has a file, all files must have the same values. In a
-    table with a column of systems, columns of words and the first column are the last resort. `free` lists the columns
-    that have no role yet. `system` is the column of systems in a long table, else None.
+    share their ids, but differ in their scores. If each system has a file, all files must have the same values. If a
+    table with a column of systems has no column with unique values, the ids are the first column of words (except
+    texts), else the first column in `free`.
+
+    `free` lists the columns that have no role yet. `system` is the column of systems in a long table, else None.
     """
     if len(free) < 2 and system is None:
         return None
@@ -527,14 +527,14 @@ def _refuse_steps(table: DataTable, ids: str | None, free: Sequence[str], system
 
 
 _MOST_COINCIDENCE = 0.05
-"""The largest probability of a coincidence for which a column still counts as derived. It is the probability that any
+"""A column counts as derived only if the probability of a coincidence is at most this. A coincidence means that some
 column agrees with other columns by chance.
 
-A needless question costs the user a minute. Without the question, sigjax would compare a mean as if it were a
-system."""
+The limit weighs two errors. A needless question to the user costs a minute. A missing question lets sigjax compare a
+mean as if it were a system."""
 _MOST_SURE_COINCIDENCE = 0.6
-"""The same limit as `_MOST_COINCIDENCE`, for two columns that have the same sum in all rows. It is larger, because two
-systems are hardly ever complements: systems agree on easy instances."""
+"""The largest probability of a coincidence (see `_MOST_COINCIDENCE`) for two columns that have the same sum in all
+rows. It is larger, because two systems hardly ever have a constant sum: both are right on easy instances."""
 _FEWEST_RELATED = 3
 """Relations between columns are sought only if there are at least this many rows. In a single row, every column is a
 multiple of every other column."""
@@ -542,7 +542,8 @@ _FEWEST_ALIKE = 5
 """With fewer rows than this, it may be a coincidence that two columns have the same sum in all rows, that ranks are
 tied, or that the ranges of two columns do not overlap."""
 _MOST_COLUMNS, _MOST_ROWS = 24, 1000
-"""At most `_MOST_COLUMNS` columns are compared in triples, and about `_MOST_ROWS` of their rows."""
+"""Relations other than ranks are sought among the first `_MOST_COLUMNS` columns. All relations are sought in at most
+`_MOST_ROWS` rows, at equal distances."""
 _DECIMALS = range(1, 7)
 
 
@@ -552,8 +553,7 @@ class DerivedColumn(NamedTuple):
     relation: str
     """The relation as the end of a sentence that begins with the column's name: "is the mean of 'A' and 'B'"."""
     sure: bool
-    """Whether this column is certainly the derived one. In a sum or a difference, any of the three columns may be
-    derived."""
+    """Whether this column is certainly the derived one. False if any of the columns may be derived, as in A + B = C."""
     ranks: bool = False
     """Whether the column holds ranks, that is, the rank of one system among several systems on each instance."""
 
@@ -585,8 +585,8 @@ def made_of_others(columns: Mapping[str, np.ndarray]) -> dict[str, DerivedColumn
 def _ranks(columns: Mapping[str, np.ndarray]) -> list[str]:
     """Find the columns that hold ranks: in each row, their numbers are 1, 2, 3, ..., in some order.
 
-    Returns the names of all these columns; none if there are no ranks. Tied columns may have their lowest, highest or
-    average rank. If there are only two columns, or few rows, the numbers of a row must all differ.
+    Returns the names of these columns; an empty list if there are no ranks. Tied columns may have their lowest, highest
+    or average rank. If there are only two columns, or few rows, the numbers of a row must all differ.
 
     >>> import numpy as np
     >>> _ranks({"A": np.array([1, 2, 1.5, 1, 1]), "B": np.array([3, 1, 3, 2, 3]), "C": np.array([2, 3, 1.5, 3, 2])})

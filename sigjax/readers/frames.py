@@ -339,10 +339,10 @@ def _parse_lines(file: str, options: Options, *, alone: bool) -> DataTable:
 
 
 def _spelling(options: Options) -> type[str]:
-    """Return the type that marks JSON numbers, which are kept as text.
+    """Return the type of the texts that hold JSON numbers.
 
-    It is `NumberText` if the user gave `decimal` or `thousands`, because these options are about numbers in texts only.
-    Else it is str.
+    If the user gave `decimal` or `thousands`, it is `NumberText`: these options change only numbers that the file holds
+    as strings. Else it is str.
     """
     return str if options.decimal is options.thousands is None else NumberText
 
@@ -476,14 +476,14 @@ _MOST_ROWS = 2**20
 _DIMENSION = b"\x94\x01\x10"
 """In a binary sheet (.xlsb), these bytes precede the numbers of the first and last row and column."""
 _LEAST_CELL = 10
-"""A cell of a binary sheet takes at least this many bytes."""
+"""A cell of a binary Excel sheet (.xlsb) takes at least this many bytes."""
 
 
 def _check_extent(file: str, name: str, content: bytes) -> None:
-    """Refuse an Excel sheet with a cell far away from the others, because calamine creates all cells in between.
+    """Refuse an Excel sheet with a cell far away from its other cells, because calamine creates all cells in between.
 
-    The size that a sheet states is often wrong. So the addresses of its cells are checked. Only for binary sheets, the
-    stated size is checked.
+    The size that an XML sheet states is often wrong, so the addresses of its cells are checked. For a binary sheet
+    (.xlsb), the stated size is checked.
     """
     if name.endswith(".bin"):
         if (at := content[:1000].find(_DIMENSION)) >= 0 and len(content) >= at + 19:

@@ -371,10 +371,10 @@ def join_sheets(
         sheets: one sheet per system; `options.only` says which systems to compare.
         options: all options except the metric; the returned function takes the options with the metric.
         scores: whether `metric` may name a column of numbers; the metric is then the mean of the column.
-        notes: the first notes of the evaluation.
+        notes: notes that come before the other notes of the evaluation.
         order: the keys of all instances (the id, or the pair of id and run), in order. By default, this is the order of
-            the sheets, including sheets of systems that are not compared. Resamples depend on the order, so that the
-            option `only` must not change it.
+            the sheets. The sheets of systems that `options.only` leaves out count, too: resamples depend on the order,
+            and must not depend on the choice of systems.
     """
     given, sheets = sheets, _compared_sheets(sheets, options)
     if options.seen is not None:
@@ -517,8 +517,8 @@ def _check_once(sheet: Sheet, keys: Sequence[RowKey], rows: np.ndarray, systems:
 def _repeated_id_error(said: str, sheet: Sheet, systems: Collection[str], *, equal: bool) -> InputError:
     """Return the error for repeated ids.
 
-    It advises a second column if that column distinguishes the rows with the same id. `said` is the beginning of the
-    message. `equal` says whether all ids occur equally often.
+    If another column distinguishes the rows with the same id, the error proposes this column. `said` is the beginning
+    of the message. `equal` says whether all ids occur equally often.
     """
     other = _other_id(sheet, systems)
     if sheet.id_column is None:
@@ -752,7 +752,7 @@ _FEWEST_ROWS = 5
 def _check_totals(
     values: np.ndarray, totals: Sequence[int], ids: Sequence[Any], sheets: Sequence[Sheet], rows: Sequence[np.ndarray]
 ) -> None:
-    """Raise an error if a row is the mean or the sum of the other rows, or if it is at the end and only named so.
+    """Raise an error if a row is the mean or the sum of the other rows, or if a row at the end is named like one.
 
     Args:
         values: `[system, instance, input]`, NaN if a number is missing.
@@ -782,7 +782,7 @@ def _check_totals(
 
 
 def _leaving_out(sheet: Sheet, id: str) -> str:
-    """Advise the option `where` that leaves out the rows with this id; empty if the option would be hard to type."""
+    """Return advice to leave out the rows with this id, with the option `where`; empty if it would be hard to type."""
     name = sheet.id_column
     if name is None or "`" in name or len(id) > LONGEST_TEXT or any(mark in f"{name}{id}" for mark in "'\"\\"):
         return ""
@@ -863,7 +863,10 @@ def _numbers(system: str, numbers: object) -> np.ndarray:
 
 
 def _labels(what: str, labels: object, ids: Sequence[str]) -> tuple[str, ...] | None:
-    """Return labels `[instance]`, in the order of `ids`, from a mapping id -> label."""
+    """Return labels `[instance]`, in the order of `ids`, from the mapping `labels` (id -> label); None if it is None.
+
+    `what` names the labels in messages ("clusters" or "strata").
+    """
     if labels is None:
         return None
     if not isinstance(labels, Mapping):

@@ -72,9 +72,9 @@ class JsonObject:
         return default if value is None else value
 
     def name(self, path: str) -> str:
-        """Return the text at a path such as `adapter_spec.model?`.
+        """Return the text at a path of nested fields, such as `adapter_spec.model?`.
 
-        If the path ends with ?, a missing field is an empty text.
+        If the path ends with ?, the text is empty if the field is missing.
         """
         *holders, field = path.removesuffix("?").split(".")
         item = self
@@ -236,7 +236,7 @@ def _as_list(value: object) -> list[Any]:
 
 
 def number(value: object) -> float:
-    """Check that a value is a finite number, true or false; return it as a double.
+    """Check that a value is a finite number, true or false; return it as a float.
 
     >>> number(True), number(3)
     (1.0, 3.0)

@@ -94,7 +94,7 @@ def read_tables(parse: Callable[..., DataTable], sources: Sources, options: Opti
 def _read_or_ask(read: Callable[[Options], Reading], options: Options) -> Reading:
     """Read a table with the function `read`. If its layout is unclear, raise an error that proposes options.
 
-    sigjax tries the options first, so that the error can say what each of them compares.
+    sigjax first reads the table with each option, so that the error can say which systems and rows would be compared.
     """
 
     def ask(question: Question, given: Options) -> InputError:
@@ -142,7 +142,7 @@ def _read_files(parse: Callable[..., DataTable], sources: Sources, options: Opti
 
 
 def _with_options(reading: Reading, own: Options, notes: Sequence[str]) -> Reading:
-    """Return a reading with the fixed options `own`: of the options that it gets later, it uses only the metric.
+    """Return a reading that takes only the metric from the options that it gets later; `own` are its other options.
 
     `notes` are put before the notes of the evaluation.
     """

@@ -38,7 +38,7 @@ _BETWEEN = re.compile(r"[\W\d_]+|(?<=[a-z])(?=[A-Z])")
 """Pattern of what separates the words in the name of a column of scores."""
 _SEPARATORS = " _.-"
 _SUMMARIES = ("mean", "median", "ratio", "variance")
-"""Metrics that are not in the lexicon, because a column with such a name is a summary of other columns."""
+"""Names of metrics that the lexicon leaves out: a column with such a name is a summary of other columns."""
 _LISTS = ("words", "among", "higher", "lower", "before", "after")
 
 
@@ -110,7 +110,7 @@ class Lexicon:
         return frozenset().union(*self._metrics.values())
 
     def metric(self, name: str) -> str | None:
-        """Return the metric that `name` stands for, if the whole name belongs to it; None if there is none.
+        """Return the word in `name` that means a metric; None if there is none, or if `name` also has other words.
 
         Words such as "test" before and after the metric are ignored, and so is everything after @ or an opening
         bracket.
@@ -203,7 +203,7 @@ def using(file: str | None) -> Iterator[None]:
 
 
 def is_numbering(name: str) -> bool:
-    """Whether a column is named like row numbers ("index", "no"). It holds the ids only if no other column does."""
+    """Whether a column is named like row numbers ("index", "no"). It holds the ids only if no other column can."""
     return lexicon().holds("numbering", name)
 
 
@@ -234,7 +234,7 @@ def is_sure_id(name: str) -> bool:
 def is_property(name: str, *, beside_ids: bool = False) -> bool:
     """Whether a column is named like a property of instances, such as length.
 
-    Unless `beside_ids` is true, the names of ids count as properties, too.
+    A column named like ids also counts as a property, unless `beside_ids` is true.
     """
     return (not beside_ids and is_id_name(name)) or lexicon().holds("property", name) or is_fold(name)
 
@@ -245,7 +245,7 @@ def is_only_gold(name: str) -> bool:
 
 
 def is_rated_gold(name: str) -> bool:
-    """Whether a name suits gold labels, and also human outputs that are rated like the outputs of systems."""
+    """Whether a name may mean gold labels, or human outputs that are rated like the outputs of systems."""
     return lexicon().holds("gold_rated", name)
 
 
@@ -283,7 +283,7 @@ def is_predicted(name: str) -> bool:
 
 
 def is_only_predicted(name: str) -> bool:
-    """Whether a name suits predictions, but not scores."""
+    """Whether a column is named like predictions, and not like scores."""
     return lexicon().holds("predicted", name) or lexicon().holds("predicted_of", name)
 
 
@@ -302,7 +302,7 @@ def are_measures(names: Iterable[str]) -> bool:
 
 
 def says_direction(names: Iterable[str]) -> bool:
-    """Whether some name says which scores are better, or is a name for which sigjax asks the user.
+    """Whether some name says which scores are better, or is a name (such as distance) for which the user must say it.
 
     >>> says_direction(["wer"]), says_direction(["latency"]), says_direction(["value"])
     (True, True, False)

@@ -236,7 +236,10 @@ def reading(given: ReadOptions | Mapping[str, Any] | None) -> ReadOptions:
 
 
 def check_meant(options: ReadOptions, what: str, taken: Collection[str]) -> None:
-    """Refuse all options that the user gave, except `taken`: they have no meaning for the data, described by `what`."""
+    """Refuse options that have no meaning for the data: all options that the user gave, except the names in `taken`.
+
+    `what` describes the data for the message.
+    """
     for name, declared in options_of(ReadOptions).items():
         if name in taken or name == "progress":
             continue
@@ -441,7 +444,7 @@ def why_zero_is_best(metric: Metric | SampleMetric, options: Options, *, negativ
 def ways_of_missing(count: int, *, zero_is_best: bool) -> str:
     """Advise what to do about missing results of `count` systems. Only the user knows why they are missing.
 
-    `zero_is_best` says that the number 0 would be the best score, so that it cannot stand for a failure.
+    If `zero_is_best` (0 would be the best score), the advice leaves out the value zero, which is meant for failures.
     """
     drop, zero = Hint("missing", "drop"), Hint("missing", "zero")
     if zero_is_best:

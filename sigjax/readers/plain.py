@@ -38,7 +38,7 @@ def parse_delimited(
 
     In csv, the delimiter may also be a semicolon (numbers may then have decimal commas) or |. In csv, a field in double
     quotes may hold commas and line breaks. In tsv, double quotes are removed only if they enclose a whole field,
-    because texts may contain single quotation marks. Three kinds of lines are skipped: blank lines, comments (lines
+    because texts may contain a quotation mark alone. Three kinds of lines are skipped: blank lines, comments (lines
     that begin with # and do not have the cells of a row), and the empty last rows that spreadsheets leave. `alone` says
     whether the file holds all systems. If it does, it must have more than one column.
 
@@ -159,7 +159,8 @@ read_tsv, read_csv, read_spaces = (
 )
 
 _BY_WIDTH = {2: "ratio", 4: "fscore-ratios"}
-"""How many numbers each line of a system's file holds -> the default metric. For other numbers, it is the mean."""
+"""Dict from the number of columns in a system's file to the default metric. For other numbers of columns, it is the
+mean."""
 _PAIRED = {2: "fscore-errors"}
 
 

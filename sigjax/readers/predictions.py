@@ -51,7 +51,7 @@ from sigjax.run.files import naming
 _MOST_COUNTS = 2**27
 """At most this many numbers (systems times instances times inputs) fit into the memory of a small machine."""
 _PREDICTED = ("prediction", "score", "probability")
-"""A metric of numbers has predictions if its first input has one of these names."""
+"""A metric of numbers scores predictions if its first input has one of these names."""
 OF_NUMBERS = tuple(name for name, each in METRICS.items() if each.inputs[:1] and each.inputs[0] in _PREDICTED)
 _CLASS_1 = tuple(map(str.split, ("1 0", "1 -1", "true false", "yes no", "positive negative", "pos neg")))
 """Pairs of labels of two classes. The first label of each pair is class 1, for precision and recall."""
@@ -119,7 +119,7 @@ def _are_classes(systems: Sequence[Predicted]) -> bool:
 
 
 _Columns = list[dict[str, np.ndarray]]
-"""For each system, input of the metric -> its numbers `[row]`."""
+"""For each system, a dict from an input of the metric to its numbers `[row]`."""
 
 
 def _class_columns(systems: Sequence[Predicted], name: str, options: Options) -> tuple[Any, _Columns, tuple[str, ...]]:
@@ -201,10 +201,11 @@ def _class_to_find(classes: Mapping[str, int]) -> str | None:
 def _counts(
     inputs: Iterable[str], truth: np.ndarray, predicted: np.ndarray, classes: Mapping[str, int], found: str | None
 ) -> dict[str, np.ndarray]:
-    """Return input of the metric -> its numbers `[row]`; inputs that are unknown are left out.
+    """Return a dict from an input of the metric to its numbers `[row]`; inputs that labels do not give are left out.
 
-    `truth` and `predicted` are class numbers `[row]`, and `classes` maps each label to its number. If the label of
-    class 1 is given (`found`), only this class counts.
+    `truth` and `predicted` are class numbers `[row]`, and `classes` maps each label to its number. If `found` (the
+    label of class 1) is given, the dict has three masks of rows. "gold" and "predicted" say where this label is the
+    gold label and the prediction, and "tp" says where it is both.
     """
     if found is not None:
         is_gold_one, is_found = truth == classes[found], predicted == classes[found]
@@ -314,8 +315,9 @@ def _overlap(words: Sequence[str], gold: Sequence[str], *, may_be_none: bool) ->
 def with_gold(tables: Sequence[DataTable], gold: DataTable, options: Options) -> tuple[list[DataTable], Options]:
     """Add the gold labels of a file (by id) to each table; return the tables and the options.
 
-    The added column has the name of the file. If the tables have no column that is named like predictions, the
-    predictions are in the column that is named like the gold column of the file.
+    The added column has the name of the file. The returned options name the column of ids if it has the same name
+    everywhere. They name a column of predictions if the tables have no column named like predictions, but a column with
+    the same name as the gold labels in the file.
     """
     every = [gold, *tables]
     left_out = [*filter(lexicon.is_gold, gold.columns), *filter(lexicon.is_predicted, tables[0].columns)]
@@ -456,7 +458,7 @@ def label_columns(table: DataTable, options: Options, *, alone: bool = True) -> 
 
 
 def _labels_of(table: DataTable, name: str) -> set[str]:
-    """Return the distinct labels in a column. Integers are written in a single way."""
+    """Return the distinct labels in a column, without missing ones. Integers are unified: 1.0 and +1 become 1."""
     return {_whole_number_text(cell.strip()) for cell in {*table.columns[name]} if not is_missing(cell)}
 
 
@@ -597,7 +599,7 @@ def _check_gold(systems: Sequence[Predicted]) -> None:
 def _scores_predictions(name: str) -> bool:
     """Whether a metric can score predictions.
 
-    Metrics of several runs, such as pass@k, can do this, too: they count right predictions.
+    This is also true for metrics of several runs, such as pass@k, because they can count right predictions.
     """
     base = parameterized(name)[1]
     return name in FROM_PREDICTIONS or base in FROM_PREDICTIONS or bool(fbeta(base) or trial_metric(base))
@@ -635,12 +637,12 @@ _FOR_SCORES = "auc, average-precision, brier, log-loss for those of class 1"
 
 
 def _too_many_labels(labels: Collection[str], count: int) -> bool:
-    """Whether `count` instances have too many distinct labels for classes."""
+    """Whether `labels` (the distinct labels of `count` instances) are too many to be classes."""
     return len(labels) > max(_MANY_CLASSES, count // 2)
 
 
 def _check_usual(systems: Sequence[Predicted]) -> None:
-    """Refuse the default metric, accuracy, if there are too many different gold labels for classes."""
+    """Raise an error for the default metric, accuracy, if there are too many distinct gold labels to be classes."""
     gold = {label for own in systems for label in own.gold}
     if _too_many_labels(gold, len(systems[0].gold)):
         texts = "exact_match, f1, wer, bleu, chrf, rougeL, ..., or accuracy if they are classes"

@@ -61,7 +61,8 @@ from sigjax.records import EvaluationRecord, Hint, InputError
 _FEWEST_SURE = 8
 """With fewer rows than this, it may be a coincidence that numbers are consecutive, distinct, or without fractions."""
 _SCALE = 10
-"""The scores of a system are rarely this many times as large as the scores of all other systems by the same metric."""
+"""A column of integers cannot hold scores of the same metric as another column if its median is more than this many
+times the largest number of that column (or 1, if this is larger). Both are absolute values."""
 
 
 class NumberProfile:
@@ -101,10 +102,10 @@ class NumberProfile:
         return not (self.counts_up or above or rarer or other.whole < 0.5)
 
     def is_unlike(self, others: Sequence["NumberProfile"]) -> bool:
-        """Whether this column of integers is unlike all other columns, or unlike two columns of small numbers.
+        """Whether this column of integers cannot hold scores of the same metric as the other columns.
 
-        Two columns are unlike if they cannot hold scores of the same metric. A column of small numbers has numbers up
-        to 1, or mostly numbers with fractions.
+        That is so if it is unlike every other column (`is_like` is false), or unlike at least two columns of small
+        numbers. A column of small numbers has numbers up to 1, or mostly numbers with fractions.
         """
         if self.whole < 1 or self.values.size < FEWEST_ROWS or self.size <= 1:
             return False
@@ -178,8 +179,8 @@ def check_names(systems: Iterable[str], *, where: str = "", noun: str = "column"
 def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = "", noun: str = "column") -> None:
     """Refuse gold labels and predictions among the possible systems.
 
-    `columns` maps a name to its numbers, or to None for words. In the message, `where` stands first, and `noun` says
-    what the names are.
+    `columns` maps a name to its numbers, or to None for words. The message begins with `where`, and calls the names by
+    the word `noun`, such as "column".
     """
     gold = [name for name in columns if is_gold(name) or is_target(name) or is_label_word(name)]
     predicted = [name for name in columns if is_predicted(name) and name not in gold]
@@ -205,10 +206,10 @@ def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = ""
 
 
 def _has_all_classes(name: str, columns: Mapping[str, NumberProfile | None]) -> bool:
-    """Whether a column has a name and values of labels, and contains all numbers of the other columns.
+    """Whether a column is named like labels, and its values include all numbers of the other columns.
 
-    Its values must be integers with at least three classes. If its name suits gold labels only beside predictions, such
-    as y, two classes are enough. If other columns are also named by single letters, y needs three classes, too.
+    Its values must be integers, with 3 to `MOST_CLASSES` distinct values. Two values are enough if its name, such as y,
+    means gold labels only beside predictions. They are not enough if both its name and another name are single letters.
     """
     own, others = columns[name], [each for other, each in columns.items() if other != name and each is not None]
     is_letter = len(name) == 1 and any(other != name and len(other) == 1 and other.islower() for other in columns)
@@ -495,7 +496,7 @@ def of_one_metric(systems: Sequence[str]) -> list[list[str]]:
 
 
 def _profiles(table: DataTable, names: Sequence[str]) -> dict[str, NumberProfile | None]:
-    """Return the numbers of each column; None for a column of words."""
+    """Return a dict from each of `names` to the profile of the column's numbers, or to None for a column of words."""
     columns = {name: table.columns[name] for name in names}
     numeric = {name for name, own in columns.items() if not own.is_words()}
     if all(is_property(name) or _is_numbered(table, name) for name in numeric):  # otherwise, words are not scores
@@ -524,9 +525,9 @@ _IN_STEPS = "goes in equal steps, as settings do"
 def _role(name: str, numbers: NumberProfile | None, scores: Sequence[NumberProfile]) -> tuple[str, str]:
     """Return the role of a column, and the reason as the end of a message ("it holds words").
 
-    The role is "about" (an id or a property of instances), "text" (words), "system", or "unclear" (the user is asked).
-    The first rule that applies decides. `numbers` is None for a column of words. `scores` are the columns of numbers
-    that may hold scores.
+    The role is "about" (the column holds ids or a property of instances), "text" (it holds words), "system", or
+    "unclear" (the user is asked). The first rule that applies decides. `numbers` is None for a column of words.
+    `scores` are the columns of numbers that may hold scores.
     """
     if numbers is None:
         return ("about", "holds words and is named like ids") if is_id_name(name) else ("text", "holds words")
@@ -573,9 +574,10 @@ def _goes_in_steps(table: DataTable, name: str) -> bool:
 
 
 def _wide_ids(table: DataTable, options: Options, believed: Sequence[str], told: Sequence[str] = ()) -> str | None:
-    """Find the column of instance ids in a wide table. If the first column holds text, its name does not matter.
+    """Find the column of instance ids in a wide table; None if there is none.
 
-    `believed` are columns that may hold ids. `told` are systems that the user named.
+    The first column may be ids if it is named like ids or holds text. `believed` are further columns that may hold ids.
+    `told` are systems that the user named.
     """
     first = unused(table, options)[:1]
     if first and (first[0] in told or not (is_id_name(first[0]) or _is_text(table, first[0]))):
@@ -624,7 +626,10 @@ def table_notes(table: DataTable, scores: Iterable[str], unit: str | None) -> tu
 
 
 def _are_within(folds: np.ndarray, units: np.ndarray) -> bool:
-    """Whether there are several units, and each of them has several folds."""
+    """Whether there are several units, and the rows of each unit belong to several folds.
+
+    `folds` and `units` `[row]` are the labels of the rows.
+    """
     of_unit: dict[str, set[str]] = {}
     for fold, unit in zip(folds.tolist(), units.tolist(), strict=True):
         of_unit.setdefault(unit, set()).add(fold)

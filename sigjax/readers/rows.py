@@ -731,10 +731,11 @@ def _roles(
 
 
 def score_columns(table: DataTable, free: Sequence[str]) -> list[str]:
-    """Find the columns that may hold scores, among the columns of numbers in `free` (without a role).
+    """Return the columns that may hold scores, among the columns in `free` (without a role) that hold numbers.
 
-    It is the only column that is named "score", "value" or "result", or the only column that is not named like a
-    property of instances. If neither rule decides, all columns of numbers are returned.
+    If exactly one column is named "score", "value" or "result", only this column is returned. Else, if exactly one is
+    not named like a property of instances, only that column is returned. Otherwise, all columns of numbers are
+    returned; row numbers are left out if there are other columns.
     """
     numeric = [name for name in free if table.columns[name].is_numeric()]
     numeric = [name for name in numeric if not (lexicon.is_order(name) and holds_row_numbers(table, name))] or numeric

@@ -23,7 +23,7 @@ from sigjax.run.files import growth_limit, naming, read_arrays, read_bytes, refu
 
 SCHEMA = "sigjax-evaluation/1"
 _FRAME = ("ids", "clusters", "strata", "runs")
-"""Labels that all metrics of a file share. Each is a list `[instance]`, or null."""
+"""Names of the labels that are the same for all metrics of a file. Each is a list `[instance]`, or null."""
 
 
 def save_evaluations(path: str, evaluations: Sequence[EvaluationRecord]) -> None:
@@ -81,7 +81,10 @@ _JOINED_BY = ("metrics", "systems, or these in another order,", "units", "kinds 
 
 
 def _described(part: Sequence[EvaluationRecord]) -> tuple[object, ...]:
-    """Return the properties that must be equal in files that are joined, in the order of the words in `_JOINED_BY`."""
+    """Return what must be equal in files that are joined: metrics, systems, unit, and which kinds of labels are None.
+
+    `part` holds the evaluations of one file. `_JOINED_BY` has the words for messages, in the same order.
+    """
     metrics = [(each.metric.name, each.metric.stat_names, each.title) for each in part]
     return metrics, part[0].systems, part[0].unit, [getattr(part[0], name) is None for name in _FRAME]
 

@@ -400,7 +400,7 @@ def with_numbers(
 
 
 def _rewrite_by_options(table: DataTable, name: str, decimal: str, thousands: str | None) -> DataColumn:
-    """Rewrite a column of numbers, the spelling of which is given by options."""
+    """Rewrite a column of numbers with decimal points; `decimal` and `thousands` are the marks that its cells use."""
     if decimal == thousands:
         raise InputError(f"{Hint('decimal')} and {Hint('thousands')} are both {quote(decimal)}; give different ones")
     cells, spelled = table.columns[name].cells, _spelling(decimal, thousands).fullmatch
@@ -421,8 +421,8 @@ def _rewrite_by_cells(
 ) -> DataColumn:
     """Rewrite the decimal commas of a column. If points or commas may separate thousands, the user is asked.
 
-    `points` returns whether some column of the table has decimal points. The other arguments are those of
-    `with_numbers`.
+    `commas` says that decimal commas are likely. `points` returns whether some column of the table has decimal points.
+    If `texts` is given, only its numbers can be ambiguous.
     """
     column = table.columns[name]
     first = [cell.strip() for cell in column.cells[:_SHOWN] if not is_missing(cell)]
@@ -630,9 +630,10 @@ def _find_header(file: str, head: Sequence[tuple[int, list[str]]], word: str) ->
 
 
 def _is_title(rows: Sequence[Sequence[str]], i: int) -> bool:
-    """Whether a row is a title over rows with more cells.
+    """Whether row `i` is a title above a table, because later rows have more cells.
 
-    It holds one text, or a text with a colon and its value, or only texts in fewer cells than other rows have.
+    It holds a single text; or a text with a colon, and its value; or several texts, in fewer cells than most later rows
+    have.
     """
     row, widths = rows[i], Counter(map(len, rows[i + 1 :]))
     width = max(widths, key=lambda width: (widths[width], width))

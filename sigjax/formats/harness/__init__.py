@@ -14,7 +14,11 @@ from sigjax.formats.declarations import Format, Looks
 
 
 def harness(module: str, title: str, looks: Looks, *begins: bytes, **more: Any) -> Format:
-    """Declare the format of the logs that `module` in this folder reads; a log has one or several systems."""
+    """Declare the format of the logs that `module` in this folder reads; a log has one or several systems.
+
+    `title` describes the format, and `looks` recognizes its files. `begins` are the possible first bytes of a file (an
+    opening brace if not given). `more` are further fields of `Format`.
+    """
     more = {"takes": "systems", "reader": f"{module}:LOG.read", "begins": begins or (b"{",), **more}
     name = module.rpartition(".")[2].replace("_", "-")
     return Format(name=name, title=title, looks=looks, **more)

@@ -33,7 +33,7 @@ _LONG = frozenset("output expected context".split())
 
 
 def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
-    """Return two things: an empty object, and the root events.
+    """Return an empty object (no fields outside the events are used), and the root events.
 
     The field `id` of each event is replaced by the input of its test case.
     """

@@ -30,7 +30,7 @@ def _load(file: str) -> tuple[JsonObject, Iterator[JsonObject]]:
 
 
 def _scores(case: JsonObject) -> dict[str, float]:
-    """Return the scores of the metrics that ran without an error, and whether the test case passed."""
+    """Return a dict from each metric that ran without an error to its score; "success" says whether the case passed."""
     metrics = [metric for metric in case.items("metricsData", "metric", []) if metric.get("score") is not None]
     scores = {metric.text("name"): metric.number("score") for metric in metrics}
     return scores if case.get("success") is None else scores | {_SUCCESS_SCORE: case.number("success")}

@@ -45,7 +45,7 @@ def _rows(lines: Sequence[JsonObject]) -> list[InstanceLog]:
 def _evaluations(lines: Sequence[JsonObject]) -> list[str]:
     """Return the name of the score on each line.
 
-    It is the name of the evaluation; or the name of the result, if an evaluation has several results.
+    The score has the name of the evaluation; if the evaluation has several results, it has the name of the result.
     """
     pairs = [(line.text("evaluation_name"), line.get("evaluation_result_id")) for line in lines]
     counts = Counter(name for name, _ in {pair for pair in pairs if isinstance(pair[1], str)})

@@ -66,7 +66,7 @@ def _results(file: str, _: Options) -> Iterator[SystemLog]:
 def _reduced_rows(reductions: Sequence[JsonObject], *, several: bool) -> list[InstanceLog]:
     """Make one row per sample, with the values that the log reduced over epochs.
 
-    If `several`, there are several rules of reduction, and each scorer has a score by each rule.
+    If `several`, the log has several rules of reduction, and the scores of a scorer are named SCORER/RULE.
     """
     scores: dict[str, dict[str, float | InputError]] = {}
     for reduction in reductions:

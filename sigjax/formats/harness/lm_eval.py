@@ -30,7 +30,10 @@ _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\
 
 
 def _labels(line: JsonObject, asked: str | None) -> object:
-    """Return the fields of the document, and also its target if `asked` names the target."""
+    """Return the fields of the document, for clusters and strata.
+
+    If `asked` (the field for strata) is "target", the target of the document is added to its fields.
+    """
     doc = line.get("doc")
     return {"target": line.get("target"), **doc} if asked == "target" and isinstance(doc, dict) else doc
 
@@ -74,9 +77,10 @@ def _value(line: JsonObject, name: str) -> float | InputError:
 
 
 def _published(samples: str, file: str, task: str, filter: str, score: str, mean: float) -> tuple[list[str], bool]:
-    """Return notes, and whether lower values of a score are better, as results_{date}.json beside the samples says.
+    """Return notes, and whether lower values of a score are better, from the results in `file` beside the samples.
 
-    There is a note if this file has another mean than the samples.
+    `file` is results_{date}.json. There is a note if its mean differs from `mean`, the mean of the samples, or if it
+    cannot be read.
     """
     try:
         results = load_item(file)

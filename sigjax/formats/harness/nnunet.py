@@ -54,9 +54,9 @@ def _scores(metrics: JsonObject) -> dict[str, float]:
 
 
 def _published(file: str, means: JsonObject, score: str, mean: float) -> tuple[list[str], bool]:
-    """Return a note if nnU-Net's mean differs from `mean`, and whether lower values of the score are better.
+    """Return notes, and whether lower values of the score are better.
 
-    nnU-Net averages first over cases, then over classes.
+    There is a note if nnU-Net's mean differs from `mean`. nnU-Net averages first over cases, then over classes.
     """
     published = means.get(score)
     same = not isinstance(published, int | float) or math.isclose(mean, published, rel_tol=TOLERANCE, abs_tol=TOLERANCE)

@@ -80,7 +80,7 @@ def _outcomes(ids: Sequence[str], resolved: Sequence[str]) -> list[InstanceLog]:
 
 
 def _leaderboard(file: str, leaderboards: JsonObject, options: Options) -> list[SystemLog]:
-    """Return the systems of one leaderboard, as far as they have results for single instances."""
+    """Return the systems of one leaderboard that have results for single instances."""
     boards: dict[str, list[JsonObject]] = {}
     for board in leaderboards.items("leaderboards", "board"):
         entries = board.items("results", f"{quote(board.text('name'))}, system")
