@@ -10,6 +10,7 @@ import base64
 import hashlib
 import itertools
 import json
+import re
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import Any
@@ -56,7 +57,16 @@ def to_fragment(report: ReportRecord) -> str:
 def paragraph(text: str | None, style: str = "") -> list[str]:
     """Return a paragraph of the CSS class `style`; no lines if there is no text."""
     mark = f' class="{style}"' if style else ""
-    return [] if text is None else [f"<p{mark}>{escape(text)}</p>"]
+    return [] if text is None else [f"<p{mark}>{_sentence(text)}</p>"]
+
+
+def _sentence(text: str) -> str:
+    """Return a sentence as HTML, with the commands of sigjax in it as code.
+
+    >>> print(_sentence("see `sigjax help discoveries`; `a` < `b`"))
+    see <code>sigjax help discoveries</code>; `a` &lt; `b`
+    """
+    return re.sub(r"`(sigjax [^`\n]*)`", r"<code>\1</code>", escape(text))
 
 
 def folded(title: str, lines: Sequence[str]) -> list[str]:
@@ -174,7 +184,7 @@ def to_html(report: ReportRecord) -> str:
     systems = {system.name for section in sections for system in section.systems}
     size = f"{words.count(len(systems), 'system')} on {words.size_text(report.num_instances, report.runs)}"
     metrics = words.first_of([section.title for section in sections], 3)
-    parts = [f'<p class="warning" role="note">{escape(note)}</p>' for note in filter(words.is_warning, report.notes)]
+    parts = [f'<p class="warning" role="note">{_sentence(note)}</p>' for note in filter(words.is_warning, report.notes)]
     if len(sections) > 1:
         links = [f'<a href="#m{i}">{escape(section.title)}</a>' for i, section in enumerate(sections)]
         parts += ['<nav aria-label="Metrics">', *links, "</nav>", "</header>\n<main>"]
@@ -263,7 +273,7 @@ def _section(section: Section, number: int, numbers: Iterator[int], *, titled: b
 
 
 def _reproduce(report: ReportRecord) -> list[str]:
-    notes = [f"<li>{escape(note)}</li>" for note in report.notes if not words.is_warning(note)]
+    notes = [f"<li>{_sentence(note)}</li>" for note in report.notes if not words.is_warning(note)]
     parts = ['<section id="reproduce">\n<h2>To reproduce</h2>']
     if notes:
         parts += ["<details open>\n<summary>Notes</summary>\n<ul>", *notes, "</ul>\n</details>"]

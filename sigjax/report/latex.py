@@ -309,8 +309,14 @@ def _lines(name: str, room: float) -> int:
 
 
 def _prose(text: str) -> str:
+    r"""Return a sentence as LaTeX, with the commands of sigjax in it as code.
+
+    >>> print(_prose("p < 0.05; see `sigjax help discoveries`"))
+    $p<0.05$; see \texttt{sigjax help discoveries}
+    """
     words = [escape_latex(word) if len(word) <= LONG_WORD else _breakable(word) for word in text.split(" ")]
-    return re.sub(r"\bp \\textless{} ([\d.e-]+\d)", r"$p<\1$", " ".join(words)).replace("{}* ", "$^{*}$ ")
+    text = re.sub(r"\\textasciigrave{}(sigjax .*?)\\textasciigrave{}", r"\\texttt{\1}", " ".join(words))
+    return re.sub(r"\bp \\textless{} ([\d.e-]+\d)", r"$p<\1$", text).replace("{}* ", "$^{*}$ ")
 
 
 Tabular = tuple[str, list[str]]
