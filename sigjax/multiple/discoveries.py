@@ -249,7 +249,8 @@ def closed_ebh(log_e: np.ndarray, alpha: float) -> np.ndarray:
 
     The rejected set R has the largest e-values. The top of this file has the condition for every set A. Among all sets
     A with k members of R, the worst set has the k smallest members of R, and all e-values outside R that are below $k /
-    (\alpha |R|)$. For n tests, e-values above 2 n / alpha count as 2 n / alpha.
+    (\alpha |R|)$. For n tests, e-values above 2 n / alpha count as 2 n / alpha, so that sums cannot overflow. This
+    changes no decision, because one e-value of n / alpha is enough for every set that contains it.
 
     >>> e_values = np.array([41.0, 30.0, 25.0, 0.5])
     >>> closed_ebh(np.log(e_values), 0.05), e_values >= 4.0 / 0.05 / np.array([1, 2, 3, 4])
