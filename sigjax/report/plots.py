@@ -190,9 +190,10 @@ def draw_forest(axes: Axes, panel: Panel) -> None:
 
 
 def _fill(comparison: Comparison | None) -> str:
-    """Return the colour that fills a point: blue if the difference is significant, white if it is not.
+    """Return the colour that fills a point: blue if the difference is significant.
 
-    It is `UNDECIDED` if more resamples could decide.
+    Else it is `UNDECIDED` if more resamples could make the difference significant, and white if not, or if there is no
+    comparison.
     """
     if comparison is not None and words.is_significant(comparison):
         return BLUE
@@ -566,13 +567,13 @@ def plot(
 
 
 def _sharing(panels: Sequence[Panel], columns: int, chosen: FigureKind) -> list[Panel]:
-    """Return the panels; if all panels have the same systems, their rows have the same order.
+    """Return the panels, with the same order of rows in all of them if all have the same systems.
 
     This is the order of the systems in the first panel. Then only the first of the `columns` panels beside each other
     shows the names. `chosen` is the kind of figure.
 
-    A forest shows differences from a reference system. If this is the same system for all metrics, it has no row. Else
-    it has a row, and its point is at 0 in the panels in which it is the reference.
+    A forest shows differences from a reference system. If the reference is the same system for all metrics, it has no
+    row. Else it has a row, and its point is at 0 in the panels in which it is the reference.
     """
     order, compared = [one.name for one in panels[0].systems], {panel.family.against()[0] for panel in panels}
     if any({one.name for one in panel.systems} != set(order) for panel in panels):

@@ -220,7 +220,7 @@ def _found(*, going_on: bool) -> str:
 
 
 def _two_digits(number: int | None) -> int:
-    """Round an estimate to two digits.
+    """Round an estimate to two significant digits; None becomes 0.
 
     >>> _two_digits(1234), _two_digits(7)
     (1200, 7)
