@@ -238,9 +238,9 @@ def diagram_size(names: Sequence[str], scores: Sequence[float], groups: Groups) 
 def draw_diagram(
     axes: Axes, names: Sequence[str], scores: Sequence[float], groups: Groups, title: str, key: str
 ) -> None:
-    """Draw a critical-difference diagram: systems on a scale of scores; bars join systems that do not differ.
+    """Draw a critical-difference diagram: systems on a scale of scores, and bars that join systems.
 
-    Each of `groups` gets a bar. `key` is the text that explains the bars.
+    Each of `groups` (systems that do not differ significantly) gets a bar. `key` is the text that explains the bars.
 
     Reference: Demšar (2006), "Statistical comparisons of classifiers over multiple data sets", section 3.2.4, with
     average ranks as the scale.
@@ -374,9 +374,10 @@ def _label_cells(axes: Axes, names: list[str], first: int) -> None:
 
 
 def draw_estimation(axes: Axes, panel: Panel) -> None:
-    """Draw scores beside the bootstrap distributions of the differences to one system, each with its interval.
+    """Draw the scores of systems, and beside them the bootstrap distributions of their differences to one system.
 
-    This is a Cumming plot with one row per system. The reference system comes first.
+    Scores have intervals, and so have differences whose comparison is in the report. This is a Cumming plot with one
+    row per system. The reference system, to which the other systems are compared, comes first.
 
     Reference: Ho et al. (2019), "Moving beyond P values: data analysis with estimation graphics" (DABEST).
     """

@@ -468,9 +468,9 @@ def _sample_sizes(
 ) -> Iterator[SampleSizeNeeded]:
     """Yield the sample size for each test; nothing if no difference to `detect` is given.
 
-    For a permutation test of up to `_MOST_EXACT` right-or-wrong answers, the sample size comes from the exact power.
-    For all other tests, it comes from the normal approximation. For all other permutation tests, it is also so large
-    that enough units are likely to differ.
+    For a permutation test of up to `_MOST_EXACT` right-or-wrong answers, the sample size comes from the exact power. In
+    all other cases, it comes from the normal approximation; for a permutation test it is also so large that enough
+    units are likely to differ.
     """
     if options.detect is None:
         return

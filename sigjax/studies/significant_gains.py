@@ -260,9 +260,9 @@ def gains(data: Any, options: GainsOptions) -> Gains:
 
     If scores are means of normally distributed values, the gain at one-sided p = 0.05 is 1.645 standard errors of delta
     (two-sided: 1.960). Each pair with p from 0.001 to 0.25 gives an estimate of this gain: its gain g is rescaled to $g
-    z_{0.05} / z_p$. The threshold is the 95th percentile of these estimates. On such data, a larger gain is almost
-    always significant. The threshold describes these systems. For other systems it may be larger, especially if there
-    are only few systems here.
+    z_{0.05} / z_p$. The threshold is the 95th percentile of these estimates (option `quantile`). On such data, a
+    larger gain is almost always significant. The threshold describes these systems. For other systems it may be larger,
+    especially if there are only few systems here.
     A Monte Carlo p-value is used only if at least nine resamples are extreme.
 
     A p-value is not the probability that the winner is worse. How often winners with p near 0.05 win elsewhere depends
