@@ -105,7 +105,7 @@ def _shard(paths: Files, inputs: Inputs, options: CompareOptions, output: Output
 
 @flags(Output, files="The shards of one run (.npz), in any order; or files of `sigjax extract`.")
 def merge(paths: Files, output: Output) -> None:
-    """Merge the shards of `sigjax compare --shard K/N` into the report, byte for byte the report of a single process.
+    """Merge the shards of `sigjax compare --shard K/N` into a report with the same bytes as from a single process.
 
     The data are read again from the files from which the shards were made; nothing is sampled. Files of `sigjax
     extract` on different instances of the same systems are joined into one such file, -o ALL.npz.

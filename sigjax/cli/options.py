@@ -513,7 +513,7 @@ class Figures:
 
     @staticmethod
     def kind(path: Path) -> str | None:
-        """Return the kind of figure that a file name ends with (before its ending); None if there is none."""
+        """Return the kind of figure in a file name, such as "heatmap" for board.heatmap.png; None if there is none."""
         from sigjax.report.plots import FIGURES
 
         name = path.stem.rpartition(".")[2]
@@ -627,7 +627,8 @@ class Inputs(ReadOptions):
     def check(self, paths: Files, *written: Any) -> None:
         """Raise an error if an output file cannot be written, or would overwrite an input.
 
-        Files of labels and reports count as inputs, too.
+        `written` are the command's other records of options, which may name output files. Files of labels and reports
+        that the options name count as inputs, too.
         """
         named = (getattr(record, name, None) for record in written for name in ("extend", "groups"))
         parameters = split_parameters(self.reader or "")[1].values()

@@ -54,9 +54,10 @@ def _growing(inputs: Inputs, paths: Files, *, single: bool = False) -> list[Eval
 
 
 def _by_file(inputs: Inputs, paths: Files) -> dict[str, EvaluationRecord]:
-    """Read several files with one system each, separately, because their instances may differ.
+    """Read each of several files separately, because their instances may differ.
 
-    Empty if there are gold files.
+    Return a dict from each system to its evaluation. It is empty if there is only one file, or if there are gold files,
+    which must be read together with the files of the systems.
     """
     files = [*paths, *inputs.input]
     if len(files) < 2 or (paths and inputs.input):

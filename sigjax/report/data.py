@@ -66,7 +66,7 @@ PAIR_KEYS = tuple(name for name in COLUMNS if name not in (*SCORE_KEYS, "better"
 """Fields of pairs in JSON. `SCORE_KEYS` and the better system are left out, because they follow from the systems."""
 SYSTEM_KEYS = tuple(field.name for field in fields(SystemScore))
 _ROWS = ("headlines", "systems", "facts", "measured", "statistics")
-"""Keys of the JSON whose lists have one record per line, as the list of pairs has."""
+"""Keys of the JSON whose values are lists that are written with one record per line, like the list of pairs."""
 _WHERE_THERE = ("standard_error_unclustered", "bootstrap_ranks")
 """Fields that are columns only if at least one pair or system has a value."""
 
@@ -119,7 +119,10 @@ def _json_values(report: ReportRecord, keep_scores: KeepScores) -> dict[str, Any
 
 
 def _pair_keys(report: ReportRecord) -> Sequence[str]:
-    """Return the columns of pairs in JSON, without the scores if the records of the systems have the same scores."""
+    """Return the names of the columns of pairs in JSON.
+
+    `SCORE_KEYS` are left out if the scores of all pairs equal the scores in the records of the systems.
+    """
     return PAIR_KEYS if _same_scores(report) else PAIR_KEYS + SCORE_KEYS
 
 

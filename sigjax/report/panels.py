@@ -193,11 +193,11 @@ def clear_sides(axes: Axes, *sides: str) -> None:
 
 
 def set_words(axes: Axes, title: str, label: str, beside: str | None = None) -> None:
-    """Set the `title` of a panel and the `label` of its horizontal axis. `beside` is the label of its vertical axis.
+    """Set the `title` of a panel and the `label` of its horizontal axis; `beside` is the label of its vertical axis.
 
     `draw_panels` later breaks the title and the label into lines, and moves the title to the left, to the start of the
-    names. Only a panel with a scale on both axes has a text `beside` it. Such a panel has no lines at the right and at
-    the top.
+    names. Only a panel whose vertical axis is a scale needs `beside`. Such a panel has no lines at the right and at the
+    top.
     """
     axes.set_title(plain(title), fontsize=FONT, loc="left")
     axes.set_xlabel(plain(label), fontsize=FONT)
@@ -293,7 +293,7 @@ def draw_panels(
 
     `panels` are triples: width and height of the panel in inches, and the function that draws it. `figsize` is the size
     of the figure, whatever size its panels need. `title` replaces the title of a single panel; several panels have it
-    above them. `share_x`: whether all panels have the same horizontal scale. Files contain the text `about`.
+    above them. `share_x`: whether all panels have the same horizontal scale. `about` is for the metadata of files.
     """
     if figsize is not None and (np.shape(figsize) != (2,) or not all(0.0 < inches < np.inf for inches in figsize)):
         raise InputError(f"figsize: expected width and height in inches, such as (7, 4), got {figsize!r}")

@@ -190,9 +190,10 @@ def draw_forest(axes: Axes, panel: Panel) -> None:
 
 
 def _fill(comparison: Comparison | None) -> str:
-    """Return the colour that fills a point: blue if the difference is significant, white if it is not.
+    """Return the colour that fills a point: blue if the difference is significant.
 
-    It is `UNDECIDED` if more resamples could decide.
+    Else it is `UNDECIDED` if more resamples could make the difference significant, and white if not, or if there is no
+    comparison.
     """
     if comparison is not None and words.is_significant(comparison):
         return BLUE
@@ -237,9 +238,9 @@ def diagram_size(names: Sequence[str], scores: Sequence[float], groups: Groups) 
 def draw_diagram(
     axes: Axes, names: Sequence[str], scores: Sequence[float], groups: Groups, title: str, key: str
 ) -> None:
-    """Draw a critical-difference diagram: systems on a scale of scores; bars join systems that do not differ.
+    """Draw a critical-difference diagram: systems on a scale of scores, and bars that join systems.
 
-    Each of `groups` gets a bar. `key` is the text that explains the bars.
+    Each of `groups` (systems that do not differ significantly) gets a bar. `key` is the text that explains the bars.
 
     Reference: Demšar (2006), "Statistical comparisons of classifiers over multiple data sets", section 3.2.4, with
     average ranks as the scale.
@@ -373,9 +374,10 @@ def _label_cells(axes: Axes, names: list[str], first: int) -> None:
 
 
 def draw_estimation(axes: Axes, panel: Panel) -> None:
-    """Draw scores beside the bootstrap distributions of the differences to one system, each with its interval.
+    """Draw the scores of systems, and beside them the bootstrap distributions of their differences to one system.
 
-    This is a Cumming plot with one row per system. The reference system comes first.
+    Scores have intervals, and so have differences whose comparison is in the report. This is a Cumming plot with one
+    row per system. The reference system, to which the other systems are compared, comes first.
 
     Reference: Ho et al. (2019), "Moving beyond P values: data analysis with estimation graphics" (DABEST).
     """
@@ -566,13 +568,13 @@ def plot(
 
 
 def _sharing(panels: Sequence[Panel], columns: int, chosen: FigureKind) -> list[Panel]:
-    """Return the panels; if all panels have the same systems, their rows have the same order.
+    """Return the panels, with the same order of rows in all of them if all have the same systems.
 
     This is the order of the systems in the first panel. Then only the first of the `columns` panels beside each other
     shows the names. `chosen` is the kind of figure.
 
-    A forest shows differences from a reference system. If this is the same system for all metrics, it has no row. Else
-    it has a row, and its point is at 0 in the panels in which it is the reference.
+    A forest shows differences from a reference system. If the reference is the same system for all metrics, it has no
+    row. Else it has a row, and its point is at 0 in the panels in which it is the reference.
     """
     order, compared = [one.name for one in panels[0].systems], {panel.family.against()[0] for panel in panels}
     if any({one.name for one in panel.systems} != set(order) for panel in panels):

@@ -321,7 +321,7 @@ class Report(ReportRecord, Result):
 
         With the confidence level of the report, at least this many of the pairs truly differ. This holds simultaneously
         for all choices of pairs, however often you choose. The bound takes into account that you looked at all pairs of
-        the metric (with family "report", of all metrics).
+        the metric (with family="report", at all pairs of all metrics).
 
         Args:
             pairs: for each pair, the names of two systems in any order, and the metric if the report has several

@@ -126,7 +126,7 @@ class Table:
 class PairFamily:
     """The pairs of one metric and one test. Their p-values are adjusted together.
 
-    With family "report", they are adjusted together with the p-values of the other metrics.
+    With the setting family="report", they are adjusted together with the p-values of the other metrics, too.
 
     `systems` are sorted from best to worst. `heading` names the test, its alternative and the correction. `promise` is
     a sentence on the confidence of ranks and the top group. `contradiction` explains a star beside an interval that
@@ -197,9 +197,9 @@ class PairFamily:
         return Comparisons.of(sorted(pairs, key=lambda one: (rank[one.a], rank[one.b])))
 
     def against(self) -> tuple[str, dict[str, Comparison]]:
-        """Return the name of the baseline (without one, of the best system), and the comparisons with it.
+        """Return the name of the reference system, and a dict from each other system to the comparison with it.
 
-        The comparisons are a dict from the name of each of the other systems to its comparison.
+        The reference system is the baseline, or the best system if there is no baseline.
         """
         reference = self.settings.baseline or self.systems[0].name
         a, b = (self.comparisons.column(name).mapped(reference.__eq__) for name in "ab")
@@ -244,7 +244,7 @@ class PairFamily:
 
 
 def oriented(pair: Comparison, name: str) -> tuple[float, Interval | None]:
-    """Return the delta of the system `name` minus the other system of a pair, and the interval of this delta."""
+    """Return the score of `name` minus the score of the other system of a pair, and the interval of this delta."""
     if pair.a == name:
         return pair.delta, pair.interval
     return -pair.delta, None if pair.interval is None else Interval(-pair.interval.high, -pair.interval.low)
@@ -414,7 +414,8 @@ def _against(pairs: Sequence[tuple[str, str]], scored: Mapping[str, str], baseli
 
 
 MAX_LETTERS = 8
-"""If a system has more letters than this, no letters are shown, because nobody can read so many."""
+"""The table has a column of letters: two systems share a letter if and only if they do not differ significantly. If a
+system has more letters than this, no letters are shown, because nobody can read so many."""
 DETAILS = ("boot. ranks", "letters", "raw p", "unclustered", "std. error")
 OPTIONAL = (*DETAILS, "interval", "group", "delta interval", "delta", "rank")
 """Columns of the table of systems, in the order in which they are dropped if a line is too short. Names, scores and p
@@ -455,9 +456,10 @@ def named_headlines(sections: Sequence[Section]) -> list[str]:
 
 
 def blocks(report: ReportRecord) -> Iterator[Section]:
-    """Yield the sections of a report, in the order in which its systems list the metrics.
+    """Yield the sections of a report, one per metric, in the order in which the metrics occur in `report.systems`.
 
-    Tables of pairs are made only when they are needed, because no format draws the grid of thousands of systems.
+    Tables of pairs are not made here, but only when they are needed, because no format draws the grid of thousands of
+    systems.
     """
     for metric, systems, families, headlines in _by_metric(report):
         table, key = systems_table(systems, families, report.settings), _key(systems, report.settings)
@@ -647,7 +649,10 @@ def metrics_table(sections: Sequence[Section]) -> Table:
 
 
 def has_letters(systems: Sequence[SystemScore]) -> bool:
-    """Whether there are more than two systems, all of them with letters, and none with more than `MAX_LETTERS`."""
+    """Whether the table has the column of letters: two systems that share a letter do not differ significantly.
+
+    It has the column if there are more than two systems, all with letters, and none with more than `MAX_LETTERS`.
+    """
     return len(systems) > 2 and all(one.letters is not None and len(one.letters) <= MAX_LETTERS for one in systems)
 
 
@@ -719,7 +724,7 @@ def paper_table(report: ReportRecord, sections: Sequence[Section]) -> Table:
     """Return the table for a paper: systems as rows, metrics as columns, and marks for significance at the scores.
 
     The best score of each metric is bold. Systems are sorted by the first metric. Marks come from the first test. If
-    the marks are letters, a score has the letters that its system has by this metric.
+    the marks are letters, two scores of a metric share a letter if and only if they do not differ significantly.
     """
     settings, marking = report.settings, _marking(sections, report.settings)
     names, columns = [system.name for system in sections[0].systems], list[dict[str, ScoreCell]]()
@@ -779,7 +784,10 @@ def _marking(sections: Sequence[Section], settings: Settings) -> Marking:
 
 
 def _marks(section: Section, marking: Marking) -> dict[str, str]:
-    """Return a dict from each system that has marks to its marks."""
+    """Return a dict from the name of a system to the marks of its score; systems without marks may be left out.
+
+    `marking` says what the marks mean (see `MEANINGS`).
+    """
     family = section.families[0]
     if marking == "letters":
         return {one.name: one.letters or "" for one in section.systems}

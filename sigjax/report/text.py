@@ -32,7 +32,8 @@ from sigjax.report.sections import (
 from sigjax.run.context import is_terminal
 
 WHOLE = sys.maxsize
-"""The width of files: sentences are broken at `WIDTH_OF_SENTENCES`, and rows of tables are never broken."""
+"""The width of a page without a limit, as in files: rows of tables are never broken, and sentences are broken at
+`WIDTH_OF_SENTENCES`."""
 WIDTH_OF_SENTENCES = 100
 MAX_NUMBERS = 8
 """On a terminal, the p-values of at most this many systems fit side by side."""

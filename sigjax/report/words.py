@@ -352,7 +352,8 @@ def p_interval_label(comparison: Comparison) -> str:
 def left_out(noun: str, drawn: int, systems: int, *, every_pair: str) -> str:
     """Return a sentence that says that the `noun` (grid or figure) shows only the first `drawn` of the `systems`.
 
-    The end of the sentence says where all pairs are. `every_pair` is its beginning, such as "to_json() gives".
+    The sentence ends with the place where all pairs are found. `every_pair` is the beginning of this part, such as
+    "to_json() gives".
     """
     return f"The {noun} shows the first {drawn} of {systems} systems; {every_pair} every pair."
 

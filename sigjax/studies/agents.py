@@ -266,7 +266,7 @@ def _signature(evaluation: EvaluationRecord, options: RLOptions, strata: np.ndar
 
 
 def _statistics(values: np.ndarray, strata: np.ndarray) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
-    """Dict from the name of an aggregate to a function that computes it for resamples.
+    """Return a dict from the name of each aggregate to a function that computes it for resamples.
 
     The function maps bootstrap counts `[resample, unit]` to the aggregate `[resample]` of the scores `values` `[unit]`.
     A unit is a run on a game, and `strata` `[unit]` are the games.

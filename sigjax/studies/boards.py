@@ -149,9 +149,9 @@ class BoardOfRecord(Result):
         return self._document(compared, audits, [*details, *self._checks(compared)])
 
     def _checks(self, compared: Document, *more: str) -> list[Block]:
-        """Return the notes, the command that checks the board, `more` sentences, and the signature.
+        """Return the notes, the command that checks the board, further sentences (`more`), and the signature.
 
-        The signature is left out if it is in `compared`.
+        The signature is left out if it is in `compared`, the document of the comparison.
         """
         said = [f"Note: {note}" for note in self.notes]
         if command := self.verifying():

@@ -388,10 +388,11 @@ def _check_finite(
 def _gradients(a: np.ndarray, b: np.ndarray, fitted: np.ndarray) -> tuple[Any, np.ndarray]:
     """Return two arrays: the gradients of the log probabilities of all outcomes, and these log probabilities.
 
-    `a` and `b` `[row]` are the positions of the systems that meet. `fitted` are the scores of all systems, then log nu.
-    The gradients are a sparse matrix `[3 * row + outcome, system + 1]`. Its last column has the derivatives with
-    respect to log nu. The log probabilities are `[row, outcome]`: `a` wins, ties or loses. The largest of the three
-    probabilities is computed from the sum of the two smaller probabilities. So its difference from 1 keeps all digits.
+    `a` and `b` `[row]` are the positions of the systems that meet. `fitted` are the scores of all systems, and then the
+    logarithm of the tie parameter nu. The gradients are a sparse matrix `[3 * row + outcome, system + 1]`. Its last
+    column has the derivatives with respect to log nu. The log probabilities are `[row, outcome]`: `a` wins, ties or
+    loses. The largest of the three probabilities is computed from the sum of the two smaller probabilities. So its
+    difference from 1 keeps all digits.
     """
     from scipy.sparse import csr_array
 
@@ -422,9 +423,10 @@ def _squares(gradients: Any, counts: np.ndarray, units: np.ndarray | None = None
 
 
 def _maximum_likelihood(a: np.ndarray, b: np.ndarray, counts: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the maximum-likelihood estimates (scores, then log nu), and the inverse of the information matrix.
+    """Return the maximum-likelihood estimates, and the inverse of the information matrix.
 
-    The estimates are found with Newton's method. `counts` `[row, outcome]` are numbers of battles: `a` wins, ties or
+    The estimates are the scores of the systems, and then the logarithm of the tie parameter nu (minus infinity without
+    ties). They are found with Newton's method. `counts` `[row, outcome]` are numbers of battles: `a` wins, ties or
     loses against `b`. `a` and `b` `[row]` are positions of systems, and `number` is the number of systems.
     """
     won, tied, lost = counts.sum(axis=0)

@@ -200,14 +200,14 @@ Compared = dict[SystemMetric, tuple[float, float, float, LimitsAt | None, Evalua
 """Dict from (system, metric) to five values: the old score, the new score, new - old, the function that returns the
 limits of new - old, and an evaluation whose two systems "new" and "old" are the new and the old results.
 
-The function is None if all results are the same. The evaluation is None unless both sides contain scores of instances.
-"""
+The function is None if the results are known to be the same. The evaluation is None unless both sides contain scores of
+instances."""
 
 
 def _of_reports(old: Report, new: Report) -> tuple[Compared, bool]:
-    """Return two things from two reports: the scores, and whether all results are the same.
+    """Compare reports. The confidence limits of a change are computed as if old and new results were independent.
 
-    The confidence limits of a change are computed as if old and new results were independent.
+    Return two things: the old and new scores (see `Compared`), and whether all results are the same.
     """
     before, after = ({(one.name, one.metric): one for one in report.systems} for report in (old, new))
     same = old.data == new.data and all(before[key].score == after[key].score for key in before.keys() & after.keys())
@@ -271,9 +271,9 @@ def _arms(system: SystemScore, report: Report, interval: Interval, tail: float) 
 
 
 def _of_evaluations(old: Sequence[EvaluationRecord], new: Sequence[EvaluationRecord]) -> tuple[Compared, bool]:
-    """Return two things from evaluations of the same instances: the scores, and whether all results are the same.
+    """Compare evaluations of the same instances. The confidence limits of a change come from the paired test.
 
-    The confidence limits of a change come from the paired test.
+    Return two things: the old and new scores (see `Compared`), and whether all results are the same.
     """
     compared, same, by_metric = {}, True, {side.metric.name: side for side in new}
     for before in (each for each in old if each.metric.name in by_metric):

@@ -122,8 +122,8 @@ def _with_content(units: Units) -> Units:
 def _differing(units: Units, metric: Metric) -> tuple[np.ndarray | str, bool]:
     """Return two things: the only statistic on which the two systems differ, and whether all its values are 0 or 1.
 
-    The statistic is `[system, unit]` int64, in fixed-point steps. Its sign is chosen so that larger values mean a
-    higher score. If there is no such statistic, the result has a text with the reason instead of the statistic.
+    The statistic is `[system, unit]` int64 (fixed point). Its sign is chosen so that larger values mean a higher score.
+    If there is no such statistic, the result has a text with the reason instead of the statistic.
     """
     a, b = units.values
     stats = np.flatnonzero((a != b).any(axis=0))
@@ -154,7 +154,10 @@ def _over_clusters(units: Units, metric: Metric, alternative: Alternative) -> Te
 
 
 def _binomial(units: Units, metric: Metric, alternative: Alternative, *, proportions: bool) -> TestOrReason:
-    """Return the z test of two proportions, if the score is a proportion of counts; else the reason why not."""
+    """Return the z test of two proportions, if the score is a proportion of counts; else the reason why not.
+
+    `proportions`: whether the statistics can be the number of right items and the number of all items.
+    """
     if proportions:
         parts, wholes = totals = units.unscaled(units.totals).T
         if 0 in wholes or np.array_equal(metric.score(totals.T), parts / wholes):
@@ -179,9 +182,10 @@ def _chi_square(units: Units, metric: Metric, alternative: Alternative) -> TestO
 
 
 def _dependence(units: Units, metric: Metric) -> tuple[float | None, float | None]:
-    """Return the correlation of the two systems, and the factor by which ignoring it inflates the error of delta.
+    """Return two things: the correlation of the two systems, and a factor for the standard deviation of delta.
 
-    Both come from leave-one-out scores (jackknife); see `correlation` and `factor` of `ClassicalTests`.
+    The standard deviation grows by this factor if the correlation is ignored. Both come from leave-one-out scores
+    (jackknife); see `correlation` and `factor` of `ClassicalTests`. Both are None if such a score is not finite.
     """
     without = units.totals[:, None] - units.values
     with np.errstate(all="ignore"):

@@ -79,7 +79,7 @@ def normal_power(effect: float, standard_error: float, alpha: float, alternative
 
     Let $e$ be the effect divided by the standard error. Two-sided: $\Phi(e - z) + \Phi(-e - z)$ with $z =
     z_{1-\alpha/2}$; greater: $\Phi(e - z_{1-\alpha})$; less: $\Phi(-e - z_{1-\alpha})$. If the standard error is 0, the
-    power is 1 if there is an effect, else 0.
+    power is 1 for an effect in the direction of the alternative (two-sided: for any effect except 0), else 0.
 
     >>> round(normal_power(2.8, 1.0, 0.05, "two-sided"), 3), round(normal_power(0.0, 1.0, 0.05, "less"), 3)
     (0.8, 0.05)
@@ -155,10 +155,10 @@ def simulated_effect(errors: np.ndarray, alpha: float, power: float, alternative
 
 
 def instances_to_detect(detect: float, target: float, disagree: float, ends: tuple[float, float], level: float) -> int:
-    """Find by bisection a number of instances that reaches the target power, while one instance fewer does not.
+    """Find by bisection how many instances give at least the power `target`, while one instance fewer does not.
 
-    `detect` is the true difference. `ends` are the smallest and the largest possible difference of systems that
-    `disagree` on this share of instances. `level` is alpha.
+    `detect` is the true difference of accuracies. `disagree` is the share of instances on which exactly one system is
+    right. `ends` are the smallest and the largest difference that is possible with this share. `level` is alpha.
     """
     if not ends[0] <= detect <= ends[1]:
         differ = f"systems that disagree so differ by {ends[0]:.6g} to {ends[1]:.6g}"
@@ -217,8 +217,8 @@ def detectable_difference(
 ) -> float | None:
     """Return the smallest difference that the exact McNemar test detects with power `target`; None if there is none.
 
-    The difference is a true difference of accuracies, between both `ends`. `disagree` is the share of the `instances`
-    on which exactly one system is right, and `level` is alpha.
+    The difference is a true difference of accuracies. `ends` are the smallest and the largest difference to consider.
+    `disagree` is the share of the `instances` on which exactly one system is right, and `level` is alpha.
     """
     power, (low, high) = mcnemar_power(instances, disagree, level), ends
     if high <= 0.0 or power(high) < target:

@@ -123,9 +123,10 @@ def unpaired(data: Any, options: UnpairedOptions) -> StudyRows[Unpaired]:
     (resamples + 1). Clusters are exchanged as a whole. The metric may be any function of sums.
 
     For right-or-wrong answers, the one-sided test is Fisher's exact test. The two-sided p is the probability of all
-    tables with at least as large a difference; in SciPy and R, of all tables that are at most as probable. If sample
-    sizes differ, a small p may also come from unequal variances, because the null hypothesis is equal distributions. If
-    systems have the same instances, `compare` has more power, because some instances are hard for both systems.
+    tables with at least as large a difference. SciPy and R take all tables that are at most as probable instead. If
+    sample sizes differ, a small p may also come from unequal variances, because the null hypothesis is equal
+    distributions. If systems have the same instances, `compare` has more power, because some instances are hard for
+    both systems.
 
     The rank-sum test is exact if the distribution of rank sums can be computed within seconds; ties get their mean
     rank. Its two-sided p is twice the smaller tail.

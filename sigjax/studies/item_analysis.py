@@ -631,7 +631,7 @@ def _reliability(scores: np.ndarray, unit: np.ndarray, level: float) -> dict[str
 
 
 def _error(deviations: np.ndarray, unit: np.ndarray) -> float:
-    """Return the squared standard error of a system's sum of `deviations`, averaged over the systems.
+    """Return the squared standard error of the sum of a system's `deviations`, as a mean over the systems.
 
     `deviations` are `[system, instance]`. `unit` `[instance]` is the unit of each instance; units are independent of
     each other.

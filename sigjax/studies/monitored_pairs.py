@@ -84,7 +84,10 @@ class MonitoredPair:
 
 
 def adjusted_p_values(log_e: np.ndarray, correction: MonitorCorrection) -> np.ndarray:
-    """Return the p-values 1 / E of all pairs, at most 1, adjusted; `log_e` `[pair]` are the logarithms of E."""
+    """Return the adjusted p-values `[pair]`, from the p-values 1 / E, at most 1.
+
+    `log_e` `[pair]` are the logarithms of the evidence E: of the present E for e-BH, else of the largest E so far.
+    """
     return adjust(np.exp(-np.maximum(log_e, 0.0)), OF_INVERSE[correction][0])
 
 
@@ -220,7 +223,7 @@ def _found(*, going_on: bool) -> str:
 
 
 def _two_digits(number: int | None) -> int:
-    """Round an estimate to two digits.
+    """Round an estimate to two significant digits; None becomes 0.
 
     >>> _two_digits(1234), _two_digits(7)
     (1200, 7)

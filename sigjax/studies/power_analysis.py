@@ -57,7 +57,7 @@ _PILOT_RESAMPLES = 10_000
 _STEPS = 200
 """The curve in the figure has this many points."""
 _SHOWN_RUNS = (1, 2, 3, 4, 5, 8, 16, 32)
-"""The table shows these numbers of runs, and also the cheapest and the largest number."""
+"""The table shows these numbers of runs (up to the largest number), and also the cheapest and the largest number."""
 _RUN_COST = 1.0
 
 
@@ -468,9 +468,9 @@ def _sample_sizes(
 ) -> Iterator[SampleSizeNeeded]:
     """Yield the sample size for each test; nothing if no difference to `detect` is given.
 
-    For a permutation test of up to `_MOST_EXACT` right-or-wrong answers, the sample size comes from the exact power.
-    For all other tests, it comes from the normal approximation. For all other permutation tests, it is also so large
-    that enough units are likely to differ.
+    For a permutation test of up to `_MOST_EXACT` right-or-wrong answers, the sample size comes from the exact power. In
+    all other cases, it comes from the normal approximation; for a permutation test it is also so large that enough
+    units are likely to differ.
     """
     if options.detect is None:
         return
@@ -524,8 +524,9 @@ def _allocations(
 ) -> Iterator[Allocation]:
     """Yield the number of instances needed, for several numbers of runs per instance; mark the cheapest number of runs.
 
-    The numbers of runs are `_SHOWN_RUNS`, the cheapest number, and twice the most runs in the data. Yield nothing if
-    there are no repeated runs or no variance of runs, if there are clusters, or if the difference is 0.
+    The largest number of runs is twice the largest number in the data. The others are `_SHOWN_RUNS` up to this number,
+    and the cheapest number. Yield nothing if there are no repeated runs or no variance of runs, if there are clusters,
+    or if the difference to detect is 0.
     """
     difference, found = options.detect or abs(pilot.delta), run_variances(evaluation)
     if found is None or evaluation.clusters is not None or not difference:

@@ -319,9 +319,10 @@ def _pair_of(board: _Board, at: Array, size: int) -> tuple[Array, Array, Array, 
     """Return four arrays for a tile (a block of systems against a block of systems).
 
     The arrays are: m, the number of instances on which two systems differ; k, by how many right answers the first
-    system is ahead; a mask of the real pairs; and the indices of the second systems. m, k and the mask are `[first,
-    second]`; the indices are `[second]`. `at` contains the first index on each side of the tile, and `size` is its
-    number of systems on each side. In a real pair, the first index is below the second index, and no system is empty.
+    system is ahead; a mask of the real pairs; and the indices of the second systems. m, k and the mask are
+    `[first, second]`; the indices are `[second]`. `at` contains the first index on each side of the tile, and `size` is
+    its number of systems on each side. In a real pair, the first index is below the second index, and neither system is
+    one of the empty systems that pad the arrays.
     """
     xp = board.right.__array_namespace__()
     first, second = (slice_at(board.answers, start, size) for start in at)
@@ -417,10 +418,11 @@ class _Tiles:
         return _pairs_of_cells(self._ahead(lambda at: np.asarray(program(at, self.board)), self.at), static["most"])
 
     def wins(self, least: np.ndarray) -> Iterator[tuple[list[int], list[np.ndarray]]]:
-        """Yield for each tile the first index on each side, and the three arrays of `_wins_of_tiles`.
+        """Decide all pairs; yield two things for each tile: the first index on each side, and three arrays `[system]`.
 
         A pair that differs on m instances is significant if the first system has at least `least` `[m]` more right
-        answers.
+        answers. `_wins_of_tiles` describes the three arrays: the numbers of wins and of losses, and the last pair
+        without a win.
         """
         program = self._program(_wins_of_tiles, {"size": self.size})
         parts = self.at[None] if self.backend.platform == "gpu" else self.at[:, None]
@@ -446,10 +448,10 @@ def _decided(answers: np.ndarray, right: np.ndarray, options: RankOptions) -> tu
     first.
 
     Returns six things. Three are lists with a number for each system: how many systems it is better than, how many
-    systems are better than it, and its cluster, from 1. The fourth is a list for each system except the last: delta, p
-    and adjusted p against the next system. The fifth is a list of two lower bounds: how many of the significant
-    differences are real, and how many of all differences. The sixth is the largest significant p (None if no pair is
-    significant).
+    systems are better than it, and the number of its cluster (see `RankedSystem`). The fourth is a list for each system
+    except the last: delta, p and adjusted p against the next system. The fifth is a list of two lower bounds: how many
+    of the significant differences are real, and how many of all differences. The sixth is the largest significant p
+    (None if no pair is significant).
     """
     number, num_instances = answers.shape
     width = int(right[0] - right[-1]) // 2 + 1

@@ -178,7 +178,7 @@ class Monitor(Result):
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """The systems of open pairs that have fewer units than `largest`. All other systems may stop."""
+        """The systems of the pairs that are open and have fewer units than `largest`. All other systems may stop."""
         is_open = self._open
         if self.largest is not None:
             is_open &= self._state.units < self.largest
@@ -237,10 +237,11 @@ class Monitor(Result):
         return tuple(made)
 
     def _findings(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return two arrays `[pair]`: a mask of the findings if the evaluation ends now, and the signs of differences.
+        """Return two arrays `[pair]`: a mask of the findings if the evaluation ends now, and the signs of their deltas.
 
-        E of a settled pair no longer changes: it is stopped at the time at which the pair was settled, which is a
-        stopping time. So E of every pair still has a mean of at most 1 at any stopping time.
+        A sign is 0 if the direction is unclear, or if the pair is not a finding. The evidence E of a settled pair no
+        longer changes: it is stopped when the pair is settled, which is a stopping time. So E of every pair still has a
+        mean of at most 1 at any stopping time.
         """
         finding, signs = self._state.settled_at > 0, self._state.sign.copy()
         if self.correction == "ebh" and self.goal == "pairs":
@@ -348,10 +349,11 @@ class Monitor(Result):
     def _take(
         self, index: Sequence[int], values: np.ndarray, sizes: np.ndarray, counts: np.ndarray, *, stops: bool = False
     ) -> tuple[list[int], int]:
-        """Take units of the systems `index`; return the pairs that they settle, and how many units were taken.
+        """Take units of some systems; return the pairs that they settle, and how many units were taken.
 
-        `values`, `sizes` and `counts` are the results of `_units`. Without `stops`, all units are taken. With `stops`,
-        units are taken up to the first unit after which the set of needed systems changes.
+        `index` are the positions of the systems. `values`, `sizes` and `counts` are the results of `_units`. Without
+        `stops`, all units are taken. With `stops`, units are taken up to the first unit after which the set of needed
+        systems changes.
         """
         there, needed, settled, taken = np.isin(self._members, index).all(axis=1), self.needed, list[int](), 0
         while taken < len(counts) and not (stops and self.needed != needed):
@@ -380,8 +382,8 @@ class Monitor(Result):
     ) -> tuple[list[int], int]:
         """Take new units for the pairs `chosen`; return the pairs that they settle, and how many units were taken.
 
-        `differences` and `size` (sums of absolute scores) are `[unit, pair]`. If `until` is given, stop after the first
-        unit with which `needed` is no longer equal to `until`.
+        `differences` and `size` (sums of absolute scores) are `[unit, pair]`. `until` are the systems that are needed
+        now: if given, no units are taken after the first unit that changes the needed systems.
         """
         state, settled, floor = self._state, list[int](), -math.log(self.alpha)
         path, after = log_e_values(differences, self._effects, self._evidence[:, chosen], binary=self.binary)

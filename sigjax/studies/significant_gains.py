@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 
 Side = Literal["one-sided", "two-sided"]
 _SIDES: dict[Side, Alternative] = {"one-sided": "greater", "two-sided": "two-sided"}
-"""Dict from the value of the option to the alternative of the test. A one-sided test is in favour of the winner of a
-pair."""
+"""Dict from the value of the option `alternative` to the alternative of the test. A one-sided test is in favour of the
+winner of a pair."""
 _LOWEST, _HIGHEST = 0.001, 0.25
 """The threshold is computed from the pairs with p from `_LOWEST` to `_HIGHEST`."""
 _FEWEST = 9
@@ -128,7 +128,8 @@ class GainsAt:
         metric: name of the metric.
         test: "permutation" or "bootstrap".
         size: number of units of the test set.
-        num_pairs: number of pairs with p from 0.001 to 0.25. Their gains are rescaled to the middle of `p_range`.
+        num_pairs: number of pairs with p from 0.001 to 0.25 (a Monte Carlo p also needs nine extreme resamples). Their
+            gains are rescaled to the p in the middle of `p_range`.
         median: median of the rescaled gains; None without such pairs.
         threshold: `quantile` of the rescaled gains; None without such pairs.
         near: number of pairs with p in `p_range` and with different scores.
@@ -259,15 +260,16 @@ def gains(data: Any, options: GainsOptions) -> Gains:
 
     If scores are means of normally distributed values, the gain at one-sided p = 0.05 is 1.645 standard errors of delta
     (two-sided: 1.960). Each pair with p from 0.001 to 0.25 gives an estimate of this gain: its gain g is rescaled to $g
-    z_{0.05} / z_p$. The threshold is the 95th percentile of these estimates. On such data, a larger gain is almost
-    always significant. The threshold describes these systems. For other systems it may be larger, especially if there
-    are only few systems here.
+    z_{0.05} / z_p$. The threshold is the 95th percentile of these estimates (option `quantile`). On such data, a
+    larger gain is almost always significant. The threshold describes these systems. For other systems it may be larger,
+    especially if there are only few systems here.
     A Monte Carlo p-value is used only if at least nine resamples are extreme.
 
     A p-value is not the probability that the winner is worse. How often winners with p near 0.05 win elsewhere depends
     on the true differences of the systems. If true differences of all sizes are equally frequent, 95% of these winners
-    are truly better. On as many other instances of the same kind, 88% win. On another domain, winners may win no more
-    often than by chance. The other instances of one data set share its special features, such as the domain.
+    are truly better, but only 88% win again on equally many other instances of the same kind. On another domain,
+    winners may win no more often than by chance. Other instances of the same data set cannot show this, because they
+    share its special features, such as the domain.
 
     Args:
         data: what `compare` takes: an `Evaluation` or several (one per metric), a dict of arrays, a data frame, a path.

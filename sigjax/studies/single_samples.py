@@ -81,7 +81,8 @@ _ROUNDING = Fraction(1, 10**15)
 def _is_right_or_wrong(samples: Sequence[EvaluationRecord], against: float | None) -> bool:
     """Whether 0 and 1 mean wrong and right answers, instead of ratings that happen to be 0 or 1.
 
-    The number `against`, if given, must be between 0 and 1.
+    The result is true exactly if all numbers are 0 or 1, and the number `against` (if given) is above 0 and below 1.
+    For the metric accuracy, a number outside this range raises an error.
     """
     if against is None:
         return are_binary(samples)
@@ -140,10 +141,11 @@ def _sign_flip(sample: EvaluationRecord, number: Fraction, problem: SumsProblem,
 def _sign_flip_notes(
     sample: EvaluationRecord, problem: SumsProblem, error: float | None, against: float, p_value: float
 ) -> tuple[str, ...]:
-    """Return warnings about a sign-flip test: the t test disagrees, or the number `against` has another scale.
+    """Return warnings about a sign-flip test of a score against the number `against`.
 
-    Unlike the sign-flip test, the t test does not need symmetric differences. `error` is the standard error of the
-    score, and `p_value` the p-value of the sign-flip test.
+    One warning appears if all results are 0 or 1, but the number is not from 0 to 1. Another warning appears if the t
+    test gives another decision. Unlike the sign-flip test, the t test does not need symmetric differences. `error` is
+    the standard error of the score, and `p_value` the p-value of the sign-flip test.
     """
     (name,), notes, alpha = sample.systems, (), problem.settings.alpha
     if are_binary([sample]) and not 0 <= against <= 1:

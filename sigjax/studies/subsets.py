@@ -426,9 +426,9 @@ class SliceWins:
 
     Attributes:
         ahead_a: number of tested slices in which a has the better score.
-        better_a: with the confidence level, a is truly better in at least this many slices; simultaneous for all pairs.
+        better_a: a is truly better in at least this many slices, with the confidence level for all pairs together.
         ahead_b: number of tested slices in which b has the better score.
-        better_b: with the confidence level, b is truly better in at least this many slices; simultaneous for all pairs.
+        better_b: b is truly better in at least this many slices, with the confidence level for all pairs together.
     """
 
     a: str

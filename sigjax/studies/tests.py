@@ -375,13 +375,14 @@ def delong(scores: np.ndarray, label: np.ndarray, alternative: Alternative) -> C
 
 
 def dependence(a: np.ndarray, b: np.ndarray) -> tuple[float | None, float | None]:
-    r"""Correlation $r_{12}$ of two systems, and the factor $s_{d-ind} / s_d$: the cost of assuming independence.
+    r"""Return the correlation $r_{12}$ of two systems, and the factor $s_{d-ind} / s_d$.
 
-    `a` and `b` `[unit]` are the scores without each unit in turn (jackknife). For a mean, $r_{12}$ is the correlation
-    of the units' results; for other metrics, of the units' contributions. $s_d$ is the standard deviation of the
-    difference, with $s_d^2 = s_1^2 + s_2^2 - 2 r_{12} s_1 s_2$. $s_{d-ind}$ is the standard deviation if the systems
-    are assumed to be independent, with $s_{d-ind}^2 = s_1^2 + s_2^2$. The correlation is None if a system does not
-    vary. The factor is None if the difference does not vary. Reference: Yeh (2000), section 2.1.
+    The factor is the cost of assuming independence. `a` and `b` `[unit]` are the scores without each unit in turn
+    (jackknife). For a mean, $r_{12}$ is the correlation of the units' results; for other metrics, of the units'
+    contributions. $s_d$ is the standard deviation of the difference, with $s_d^2 = s_1^2 + s_2^2 - 2 r_{12} s_1 s_2$.
+    $s_{d-ind}$ is the standard deviation if the systems are assumed to be independent, with $s_{d-ind}^2 = s_1^2 +
+    s_2^2$. The correlation is None if a system does not vary. The factor is None if the difference does not vary. Both
+    are None for a single unit. Reference: Yeh (2000), section 2.1.
 
     >>> correlation, factor = dependence(np.array([1.0, 0.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0, 0.0]))
     >>> round(correlation, 4), round(factor, 4)

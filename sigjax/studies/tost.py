@@ -204,8 +204,9 @@ def equivalence_test(a: Any, b: Any, options: EquivalencePairOptions) -> Equival
     For other metrics of sums they are t tests, $(\delta + m) / s$ and $(m - \delta) / s$ with the jackknife standard
     error s, corrected for skewness if that makes p larger. For metrics that are not functions of sums (or with
     method="bootstrap") they are bootstrap tests, with the null distribution shifted to the margin. Then $p = (c + 1) /
-    (K + 1)$: c of the K resamples have $\delta^* - \delta - m \ge \delta$, or $\delta^* - \delta + m \le \delta$, ties
-    included. Bootstrap tests reject too often with fewer than 30 units.
+    (K + 1)$ for each null hypothesis. For $\delta \le -m$, c is the number of the K resamples with $\delta^* - \delta -
+    m \ge \delta$; for $\delta \ge m$, with $\delta^* - \delta + m \le \delta$ (ties included). Bootstrap tests reject
+    too often with fewer than 30 units.
 
     Args:
         a: `[instance]` or `[instance, input]` numbers of the first system.

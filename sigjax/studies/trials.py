@@ -51,8 +51,8 @@ LABELS: Mapping[Labels, str] = {"clusters": "cluster", "strata": "strata", "runs
 ALL: frozenset[Handled] = frozenset(("metrics", *LABELS))
 """The argument `handles` of `study_data` for studies that report on all metrics and use all kinds of labels."""
 Maker = Callable[[np.ndarray], np.ndarray]
-"""A function that makes trials: it maps the positions of trials `[trial]` (from 0) to their statistics
-`[trial, system, unit, stat]` (int64), in the fixed-point steps of the pilot's units."""
+"""A function that makes trials. It maps the positions of trials `[trial]` (from 0) to their statistics
+`[trial, system, unit, stat]`, which are int64 with the same fixed point as the units of the pilot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,8 @@ def study_data(
     """Read the data of a study with `read_data`. All studies read their data with this function.
 
     `handles` names what the study can handle: several metrics, clusters, strata, runs. If the data contain one of these
-    and the study does not handle it, an error is raised here. So no study ignores it in silence.
+    and the study does not handle it, an error is raised here. So no study ignores it in silence. `how` are further
+    arguments of `read_data`.
     """
     evaluations = read_data(data, read, **how)
     refuse_unused(evaluations, handles)
@@ -95,7 +96,10 @@ def refuse_unused(
 def by_one_metric(
     data: Any, read: ReadOptions | Mapping[str, Any] | None, handles: Collection[Handled], **how: Any
 ) -> EvaluationRecord:
-    """Read the data of a study that takes one metric; several metrics raise an error. See `study_data`."""
+    """Read the data of a study that takes one metric; several metrics raise an error.
+
+    The arguments are the same as for `study_data`.
+    """
     (evaluation,) = study_data(data, read, handles, **how)
     return evaluation
 
@@ -108,7 +112,8 @@ def instance_ids(evaluation: EvaluationRecord) -> Sequence[str]:
 def shown_fields(data: Any, fields: Sequence[str], read: ReadOptions, **how: Any) -> dict[str, EvaluationRecord]:
     """Read the fields whose texts are shown beside the instances.
 
-    Return a dict from the name of each field to an evaluation whose strata are the values of this field.
+    Return a dict from the name of each field to an evaluation whose strata are the values of this field. `how` are
+    further arguments of `read_data`.
     """
     given = data if isinstance(data, list | tuple) else [data]
     if fields and any(isinstance(each, EvaluationRecord) for each in given):
@@ -164,7 +169,7 @@ def make_pilot(evaluation: EvaluationRecord) -> Pilot:
 def swapped(pilot: Pilot, seed: int) -> Maker:
     """Return a function that makes trials by swapping: the outputs of each unit are swapped with probability 1/2.
 
-    Then neither system is better.
+    In these trials, neither system is better.
     """
     values = pilot.units.values.swapaxes(0, 1)
     draws = Draws(np.zeros(len(values), np.int32), np.zeros(len(values), np.uint64))
@@ -299,9 +304,10 @@ def run_trials(
 
 
 def _problem(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Settings) -> SumsProblem:
-    """Return the data of one test of many trials, whose statistics are `values` `[trial, system, unit, stat]`.
+    """Return many trials as one set of data, so that a test of all pairs tests each trial.
 
-    The systems 2 i and 2 i + 1 of these data are the two systems of trial i.
+    `values` `[trial, system, unit, stat]` are the statistics of the trials, and `strata` `[unit]` the strata of their
+    units. The systems 2 i and 2 i + 1 of the result are the two systems of trial i.
     """
     # A system of a trial may mix the outputs of both systems, so its error is the larger of their errors.
     errors = np.full(2 * len(values), pilot.units.relative_error.max())
@@ -312,7 +318,8 @@ def _problem(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Set
 def _tested(problem: SumsProblem, test: Test, count: int, device: Device) -> Comparisons:
     """Run one test on a group of trials.
 
-    A permutation test is exact if the exact tests of all groups together, `count` trials, take only seconds.
+    `count` is the number of trials in all groups. A permutation test is exact if the exact tests of all these trials
+    together take only seconds.
     """
     settings = replace(problem.settings, test=test, method="montecarlo")
     if test == "permutation":
