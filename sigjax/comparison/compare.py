@@ -70,7 +70,7 @@ _SHORT = {
 _ALWAYS = {"method", "resamples", "seed", "alternative", "correction", "interval", "confidence_level"}
 """Settings that a report's signature names even if they have their default values."""
 _COUNTED_BY = ("sacrebleu", "trec_eval")
-"""Programs that have their own names for metrics and options. A note with such a name has the program as its `code`."""
+"""Programs that have their own names for metrics and options. These names are in notes whose `code` is the program."""
 _TAKEN = {
     *("metric", *_COUNTED_BY, "tasks", "cap", "systems", "units", "instances", "runs", "strata", "missing", "sigjax"),
     *_SHORT.values(),

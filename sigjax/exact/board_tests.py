@@ -126,7 +126,7 @@ def _of_subset(delta_of: Callable[[np.ndarray], Delta], which: np.ndarray, some:
 
 
 def pair_p(lattice: Lattice, delta: Delta, criterion: Extreme, *, monotone: bool) -> PValue | UncertainP:
-    """Return the exact p-value of one pair, computed on a board that contains only this pair.
+    """Return the exact p-value of one pair, tested as a board (a set of pairs) that contains only this pair.
 
     `delta` is the difference of scores as a function of the sum S of the differences. `monotone` says that the score is
     monotone in each statistic. Returns `UncertainP` if the last digit of p is uncertain.

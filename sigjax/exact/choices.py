@@ -117,8 +117,8 @@ def find_patterns(a: np.ndarray, b: np.ndarray, sizes: np.ndarray) -> Patterns |
     `sizes` `[unit]` is the number of outputs per system in each unit. Returns `NotEligible` if the sums are too large,
     or too many.
 
-    In the example, a single unit has the outputs 3 and 1 of `a`, and 5 and 1 of `b`. They are 1 + 2 `pooled`. The sum
-    of two outputs is at least `lowest` = 2, and at most `reach` = 3 steps of 2 more.
+    In the example, a single unit has the outputs 3 and 1 of `a`, and 5 and 1 of `b`. They equal 1 + 2 `pooled`, because
+    the size of a step is 2. The sum of two outputs lies between `lowest` = 2 and 2 + 3 * 2 = 8, so `reach` is 3 steps.
 
     >>> patterns = find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2]))
     >>> patterns.pooled.ravel(), patterns.step, patterns.lowest, patterns.reach

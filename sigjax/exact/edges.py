@@ -27,7 +27,7 @@ _SPACING = 16
 through these crossings give all or nearly all other edges."""
 _MOST_SEARCHED = 2**11
 """If the grids of a batch of pairs have at most this many places (indices) on the first axis in total, the edge of the
-extreme sums is searched at every place, without lines."""
+extreme sums is searched at every place. Otherwise, most edges follow from lines between places (see `_SPACING`)."""
 _BRACKET = 2.0**-22
 """Half-width, in grid steps, of the interval around a crossing (the position at which the score equals the threshold).
 The score is computed at both ends, to check that it crosses the threshold between them."""
@@ -55,10 +55,11 @@ class Window:
 
     lengths: tuple[int, ...]
     start: np.ndarray
-    """`[pair, axis]`: the sheared value of S at index 0 of each axis. It grows by 2 from one index to the next."""
+    """`[pair, axis]`: the coordinates of the sum S at index 0 of each axis of the grid, after the shear (a multiple of
+    the first coordinate is subtracted from the second). A coordinate grows by 2 from one index to the next."""
     reach: np.ndarray
-    """`[pair, axis]`: the largest possible absolute value of S on each axis, before the shear. Grid points beyond it
-    are scored as if they were at this value."""
+    """`[pair, axis]`: the largest possible absolute value of the sum S on each axis, before the shear (see `shear`).
+    Grid points beyond it are scored as if they were at this value."""
     shear: np.ndarray
     """`[axis, axis]`: the matrix that turns a sum S into sheared coordinates, S @ shear: it subtracts a multiple of the
     first coordinate from the second, and may reverse the second. The first coordinate is not changed."""

@@ -80,7 +80,7 @@ _TOO_LARGE = NotEligible("the differences of the statistics are too large for an
 def pair_lattice(a: np.ndarray, b: np.ndarray, stat_names: tuple[str, ...]) -> Lattice | NotEligible:
     """Reduce the statistics `[unit, stat]` (int64) of two systems to a lattice: their distinct differences.
 
-    Returns `NotEligible` if more than two axes are needed, or if the differences are too large.
+    Returns `NotEligible` if a difference needs more than two coordinates (axes), or if the numbers are too large.
 
     >>> a = np.array([[1, 1], [1, 1], [0, 1]])
     >>> b = np.array([[0, 1], [1, 1], [4, 1]])

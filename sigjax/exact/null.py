@@ -190,7 +190,10 @@ def _geometric(step: Any, whole: Any, count: int) -> Any:
 
 
 def _rounded_lattice(sizes: np.ndarray, multiplicity: np.ndarray) -> Lattice:
-    """Return the lattice of the rounded differences, without differences that are rounded to 0."""
+    """Return the lattice (one axis) of the integers `sizes`, without zeros.
+
+    `sizes` `[row]` are the absolute values of rounded differences, and `multiplicity` `[row]` the numbers of units.
+    """
     steps, inverse = np.unique(sizes, return_inverse=True)
     counts = np.bincount(inverse, weights=multiplicity).astype(np.int64)
     steps, counts = steps[steps > 0], counts[steps > 0]

@@ -51,7 +51,7 @@ from sigjax.run import costs
 from sigjax.run.costs import Cost, gib_of
 
 _SECONDS_BEFORE_BOUNDS = 1.0
-"""If an exact value is estimated to take more seconds than this (see `run.costs`), bounds are allowed instead."""
+"""If an exact value is estimated to take more seconds than this (see `run.costs`), bounds on p are allowed instead."""
 _BOX_EXPONENT = 80.0
 """With two axes, the cost is estimated for a box of sums that suffices for a p-value near 1e-20. Outside it, the
 probability is below exp(-`_BOX_EXPONENT`) on each side."""

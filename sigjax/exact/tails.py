@@ -64,7 +64,8 @@ from sigjax.run.context import ahead, num_cores
 _SIZE_RATIO = 1.25
 """Pairs are tested in groups. Standard deviations of the sum S within a group differ by less than this factor."""
 OUTSIDE = 2.0 * math.exp(-(DEVIATIONS**2) / 2.0)
-"""Bound on the probability outside the usual window, for each axis."""
+"""Bound on the probability that the sum S is outside the usual window of `DEVIATIONS` standard deviations, for each
+axis."""
 WIDE = 11.0
 """Half-width, in standard deviations, of a wider window of sums. It is used if the border between extreme and other
 sums is so strongly curved that extreme sums outside the usual window have large weights. (A weight undoes the tilt at a
@@ -548,7 +549,10 @@ def _plane_tilts(
 
 
 def _solve(matrices: np.ndarray, sides: np.ndarray) -> np.ndarray:
-    """Solve linear equations for each pair: `matrices` `[pair, axis, axis]`, right-hand sides `[pair, axis]`."""
+    """Return the solutions `[pair, axis]` of linear equations, one set of equations for each pair.
+
+    `matrices` are `[pair, axis, axis]`, and the right-hand sides `sides` `[pair, axis]`.
+    """
     return np.asarray(np.linalg.solve(matrices, sides[..., None]))[..., 0]
 
 

@@ -547,7 +547,7 @@ class Comparisons(Columns, Sequence[Comparison]):
         return indices[0]
 
     def _rows(self, **names: str) -> np.ndarray:
-        """Return a mask `[row]`, true if every column in `names` has the given value."""
+        """Return a mask `[row]` of the rows that have the given value in every column (`column=value`)."""
         return np.logical_and.reduce([self.column(name).mapped(value.__eq__) for name, value in names.items()])
 
 

@@ -74,7 +74,7 @@ class Fields(NamedTuple):
     mask: np.ndarray
     """[column]: a number with as many 1 bits as the field has bits."""
     offset: np.ndarray
-    """[column] float64: the lowest possible sum. A field contains the sum minus this number."""
+    """[column] float64: the lowest possible sum. The column's field of bits contains the sum minus this number."""
 
     def pack(self, values: np.ndarray) -> np.ndarray:
         """Return words `[word, ...]` that contain whole numbers `[column, ...]` (int64) in their fields.
@@ -241,9 +241,10 @@ def _bits_of_lanes(marked: np.ndarray) -> np.ndarray:
 
 
 def _sum_over_lanes(add: Callable[..., Array], rows: Array, starts: Array, num_steps: Array, data: Array) -> Array:
-    """Return words `[word, row]`: the totals after `add` was called for each lane (pair of random words) of all steps.
+    """Return the totals `[word, row]` after `add` was called for each lane (pair of random words) of all steps.
 
-    `add(total [row], word, lane, data of the lane)` returns a new total. The first totals are `starts` `[word]`.
+    `add(total [row], word, lane, data of the lane)` returns the new total of the word with the index `word`; `lane` is
+    the index of the lane. The first totals are `starts` `[word]`. `data` are `[step, lane, ...]`.
     """
     loops.expect(rows, (None, 3), np.uint32)
     xp = rows.__array_namespace__()
@@ -332,7 +333,7 @@ class ByteColumns(NamedTuple):
     def sums(self, weights: Array) -> Array:
         """Return sums `[column, row]` for the weights `[row, padded unit]` (int8) of each resample.
 
-        The sums have the type int32 if columns have one digit, else int64.
+        The sums have the type int32 if each number of the columns is one byte, else int64.
         """
         sums = loops.byte_product(self.matrix, weights)
         if len(self.worth) == 1:
@@ -548,7 +549,10 @@ def _choose(needed: Array, random: Array, pool: Array) -> tuple[Array, Array]:
 
 
 def _is_next_needed(word: Array, left: Array, needed: Array) -> Array:
-    """Whether the next unit or output is chosen, if `needed` of the `left` units or outputs must still be chosen."""
+    """Whether the random `word` chooses the next unit or output; the probability is `needed` / `left`.
+
+    `needed` units or outputs must still be chosen, and `left` units or outputs were not visited yet.
+    """
     return (scaled(word, left) < needed) & (left > 0)
 
 
@@ -667,7 +671,8 @@ def swap_projection(
 ) -> FusedSwap | SwapProduct:
     """Return the fastest projection (sums over swapped units) of columns `[column, unit]` (int64).
 
-    It is the fastest in JAX if `compiled`, else in NumPy. A column is one statistic of one system.
+    It is the fastest in JAX if `compiled`, else in NumPy. A column is one statistic of one system. A matrix is stored
+    as bytes only if `most_bytes` bytes per number suffice, else as floats.
     """
     if (fused := fused_swap(columns, compiled=compiled)) is not None:
         return fused
@@ -680,7 +685,8 @@ def draws_projection(
     """Return the fastest projection (sums over drawn units) of columns `[column, unit]` (int64).
 
     It is the fastest in JAX if `compiled`, else in NumPy. In NumPy, a matrix product with the counts of drawn units is
-    faster (measured), because `FusedDraws` would write and read memory for every step of every word.
+    faster (measured), because `FusedDraws` would write and read memory for every step of every word. A matrix is stored
+    as bytes only if `most_bytes` bytes per number suffice, else as floats.
     """
     if compiled and (fused := fused_draws(columns, draws)) is not None:
         return fused
@@ -694,7 +700,8 @@ def crossed_projection(
 ) -> CrossedProduct:
     """Make the projection (sums over exchanged outputs) of columns `[column, output]` (int64).
 
-    Outputs are exchanged within units, which have `sizes` `[unit]` outputs per system.
+    Outputs are exchanged within units, which have `sizes` `[unit]` outputs per system. The matrix is stored as bytes
+    only if `most_bytes` bytes per number suffice, else as floats.
     """
     count = len(sizes)
     left = outputs_left(sizes, padded_units(count) if compiled else count)
@@ -709,7 +716,7 @@ def nested_projection(
     """Make a projection (sums over nested draws) of columns `[column, output]` (int64).
 
     Nested draws choose units, then outputs of each drawn unit. `draws` choose the units, which have `sizes` `[unit]`
-    outputs.
+    outputs. The matrix is stored as bytes only if `most_bytes` bytes per number suffice, else as floats.
     """
     count, most = len(sizes), len(sizes) * int(sizes.max())
     drawn = nested_draws(draws, sizes, padded_units(count) if compiled else count)
@@ -718,15 +725,20 @@ def nested_projection(
 
 
 def _mask_matrix(columns: np.ndarray, most_bytes: int, padded: int) -> Matrix:
-    """Return the matrix of `columns` for products with masks (0 or 1), with `padded` units or outputs after padding."""
+    """Return the matrix of `columns` for products with masks (0 or 1), as bytes or as floats.
+
+    It is stored as bytes only if `most_bytes` bytes per number suffice. `padded` is the number of units or outputs,
+    padding included.
+    """
     in_bytes = bytes_of(columns, most_bytes, largest=1, padded=padded)
     return in_bytes or floats_of(columns, int(np.abs(columns).sum(axis=1).max()), padded)
 
 
 def _count_matrix(columns: np.ndarray, most_bytes: int, padded: int, *, most: int) -> Matrix:
-    """Return the matrix of `columns` for products with counts, with `padded` units or outputs after padding.
+    """Return the matrix of `columns` for products with counts, as bytes or as floats.
 
-    The counts of a resample add up to at most `most`.
+    It is stored as bytes only if `most_bytes` bytes per number suffice. `padded` is the number of units or outputs,
+    padding included. The counts of a resample add up to at most `most`.
     """
     in_bytes = bytes_of(columns, most_bytes, largest=-loops.ZERO_COUNT, padded=padded)
     return in_bytes or floats_of(columns, most * int(np.abs(columns).max()), padded)

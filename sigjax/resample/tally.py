@@ -309,7 +309,10 @@ def replicate_scores(sums: Array, indices: ColumnIndices, divisors: Array | None
 
 
 def null_replicates(replicates: Array, delta: Array | float, variant: Variant) -> Array:
-    """Return bootstrap replicates of delta, centred at 0: replicate - delta (shift), or delta - replicate (flip)."""
+    """Return bootstrap replicates of delta, centred at 0.
+
+    They are replicate - delta for the `variant` "shift", and delta - replicate for "flip".
+    """
     return replicates - delta if variant == "shift" else delta - replicates
 
 
