@@ -406,7 +406,7 @@ def _no_precision(
 
 
 def _lone_units(evaluation: EvaluationRecord, settings: Settings, *_: object) -> list[str]:
-    """A note that names the strata with only one unit."""
+    """A note that names the strata with only one unit, with which standard errors and intervals are too small."""
     if evaluation.strata is None or (settings.interval == "none" and "bootstrap" not in settings.tests):
         return []
     names = next(filter(None, (_lone(subset.evaluation) for subset in complete_subsets(evaluation, settings))), [])
@@ -434,7 +434,7 @@ def _without_bootstrap_ranks(
 ) -> list[str]:
     """A note that bootstrap ranks are missing, because the replicates of all systems do not fit into memory.
 
-    The list is empty if they fit, or if such ranks are not requested.
+    The list is empty if they fit, if such ranks are not requested, or if there is only one unit.
     """
     num_systems, is_known = len(evaluation.systems), systems.column("bootstrap_ranks").distinct()
     if not settings.leaderboard or is_known or max(_units_of(pairs, systems)) == 1:

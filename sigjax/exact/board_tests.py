@@ -52,7 +52,10 @@ def p_values_of_tails(criterion: Extreme, tails: TailsOf) -> Tails:
 
 
 class _TailOrComplement(NamedTuple):
-    """The probability of each pair, `whole + sign * tail`: a tail (whole = 0), or 1 minus a tail (whole = 1)."""
+    """For each pair, the probability of an extreme delta (or a more extreme one), written as `whole + sign * tail`.
+
+    It is a tail probability (`whole` = 0, `sign` = 1), or 1 minus a tail probability (`whole` = 1, `sign` = -1).
+    """
 
     whole: np.ndarray
     sign: np.ndarray

@@ -155,7 +155,8 @@ def find_patterns(a: np.ndarray, b: np.ndarray, sizes: np.ndarray) -> Patterns |
 def _cost_to_count(pooled: np.ndarray, sizes: np.ndarray, num_sums: np.ndarray) -> Cost:
     """Return the cost of finding the distinct sums of half of the outputs, for each unit.
 
-    `num_sums` `[unit]` are bounds on the numbers of distinct sums. Units with equal outputs are computed only once.
+    `pooled` and `sizes` are as in `Patterns`. `num_sums` `[unit]` are bounds on the numbers of distinct sums. Units
+    with equal outputs are computed only once.
     """
     values, cost = math.prod(int(each) + 1 for each in pooled.max(axis=0)), Cost()
     for size in np.unique(sizes).tolist():

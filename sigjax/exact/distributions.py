@@ -375,7 +375,8 @@ def grid_lengths(lattice: Lattice) -> tuple[int, ...]:
 def grid_values(reach: np.ndarray, deviation: np.ndarray) -> np.ndarray:
     """Return the number of values of the random-sign sum S that a grid must hold on each axis.
 
-    `reach` `[axis]` is the largest value of S, and `deviation` `[axis]` its standard deviation.
+    It must hold `DEVIATIONS` standard deviations on each side of 0, or all values of S if these are fewer. `reach`
+    `[axis]` is the largest value of S, and `deviation` `[axis]` its standard deviation.
     """
     return np.minimum(reach, np.ceil(DEVIATIONS * deviation)).astype(np.int64) + 1
 

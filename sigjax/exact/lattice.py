@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 MOST_AXES = 2
 _MOST_NAMES = 4
-"""A reason names at most this many statistics, because text metrics have many of them."""
+"""The reason why a pair has no exact test names at most this many statistics; text metrics have many of them."""
 _LARGEST_KEY = 2**62
 _LARGEST_SUM = 2.0**53
 _NO_OVERFLOW = 2**30

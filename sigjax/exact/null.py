@@ -454,7 +454,7 @@ def p_of_probabilities(delta: np.ndarray, chances: np.ndarray, error: float, cri
 
 
 def signs_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue:
-    """Return the exact p-value, computed from all sign vectors; for few units."""
+    """Return the exact p-value of a pair that differs on few units, computed from all sign vectors."""
     return outcomes_p(delta(*sign_sums(lattice).T[:, None]), criterion, lattice.num_signs)
 
 

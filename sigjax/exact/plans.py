@@ -126,7 +126,7 @@ def plan_pairs(
 
 
 def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float) -> Plan | NotEligible:
-    """Return the fastest plan for the exact test of a pair that fits into memory, or the reason why there is none.
+    """Return the fastest plan that fits into memory for the exact test of a pair, or the reason why there is none.
 
     `method`, `rounded` and `num_bytes` are as in `plan_pairs`. With one axis (one statistic differs), bounds of p are
     allowed if an exact value takes too much time or memory.

@@ -507,7 +507,8 @@ def _sheared(board: Board, delta_of: DeltaOfPairs) -> tuple[Board, DeltaOfPairs,
 
 
 _CELL = 0.5
-"""Spacing of the net of tilts with two axes: neighbouring tilts move the mean by this many standard deviations."""
+"""Spacing of the net of tilts with two axes, in standard deviations: the means of the sum S under neighbouring tilts
+differ by about this."""
 _SUM_BLOCK = 32
 """Terms are added in blocks of this many terms, so that rounding errors stay small."""
 _LEAST_LOG_WEIGHT = -200.0
@@ -705,9 +706,9 @@ def _as_complex(numbers: Any, real: Real) -> NDArray[np.complexfloating[Any, Any
 
 
 _TABLE_ERROR = 40.0 if unit(np.longdouble) < unit(np.float64) / 64.0 else _SERIES_ERROR
-"""Bound on the relative error of a geometric series, in multiples of the unit roundoff, like `_SERIES_ERROR`. But here
-the series is in a table that is computed with long doubles (if these have more digits). The bound includes the error of
-weights, but not the errors of their exponents."""
+"""Bound on the relative error of a geometric series, in multiples of the unit roundoff, for series in a table. The
+table is computed with long doubles; if these hardly have more digits than doubles, the bound is `_SERIES_ERROR`. The
+bound includes the error of weights, but not the errors of their exponents."""
 
 
 def _plane_kernel(

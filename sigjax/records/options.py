@@ -115,7 +115,7 @@ class Hint:
         return f"{name}={_value(name, self.values)}" if self.values else name
 
     def _call(self) -> str:
-        """Return the Python call with the same effect as the command."""
+        """Return the call of `sigjax.read` with the same effect as the command whose words are the hint's values."""
         groups: dict[str, list[str]] = {(name := ""): []}
         for word in self.values:
             if word.startswith("-"):

@@ -230,7 +230,7 @@ class Column:
 
     @classmethod
     def of(cls, values: Iterable[Any], held_as: type = object) -> Column:
-        """Make a column from a record field's values of the type `held_as` (object: any hashable type) or None."""
+        """Make a column from `values`: each has the type `held_as` (object: any hashable type), or is None."""
         values = list(values)
         present = _unless_all(np.array([value is not None for value in values], bool))
         if held_as is not object:
@@ -447,7 +447,7 @@ class Comparisons(Columns, Sequence[Comparison]):
 
     @classmethod
     def of_values(cls, values: Mapping[str, Sequence[Any]]) -> Comparisons:
-        """Make a sequence of comparisons from a dict of each field's values, which have the types of the record."""
+        """Make a sequence of comparisons from `values`, a dict from each field of `Comparison` to its values."""
         return cls({name: Column.of(values[name], FIELDS[name]) for name in FIELDS if name in values})
 
     def groups(self) -> dict[tuple[str, Test], Comparisons]:

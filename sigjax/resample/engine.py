@@ -149,10 +149,10 @@ def tile_rows(projection: Projection, size: int, platform: str) -> int:
 
 
 def _tiles(first: Array, task: Task, *, kernel: TileKernel, rows_per_tile: int, **static: Any) -> tuple[Array, ...]:
-    """Return the results `[tile, ...]` of the kernel for the tiles that start with the resamples `first`.
+    """Return the results `[tile, ...]` of the kernel for the tiles that start with the resamples `first` `[tile]`.
 
-    `first` is `[tile]`. A tile is `rows_per_tile` consecutive resamples. The results of tiles after the last resample
-    are not computed.
+    A tile is `rows_per_tile` consecutive resamples. The kernel does not run for tiles that begin after the last
+    resample.
     """
     expect(task.key, (2,), np.uint32)
     xp = first.__array_namespace__()

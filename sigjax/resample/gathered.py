@@ -54,7 +54,7 @@ class Function(NamedTuple):
 
     @property
     def workers(self) -> int:
-        """The number of threads that call the function: one per core if it is vectorized and not compiled, else 1.
+        """The number of threads that call the function: one per core if `vectorized` and not `compiled`, else 1.
 
         A compiled function uses several threads itself. A function that is not vectorized may not be thread-safe.
         """

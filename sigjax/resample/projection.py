@@ -350,8 +350,8 @@ class ByteColumns(NamedTuple):
 def bytes_of(columns: np.ndarray, most: int, *, largest: int, padded: int) -> ByteColumns | None:
     """Convert columns `[column, unit]` (int64) to bytes, with at most `most` bytes per number.
 
-    They will be multiplied by `padded` weights per resample, each at most `largest`. Returns None if a column needs
-    more bytes, or if sums may exceed 32 bits.
+    A resample has `padded` weights (padding included), each at most `largest`. Returns None if a column needs more
+    bytes, or if its sum of products with the weights may exceed 32 bits.
 
     >>> bytes_of(np.array([[1, 300], [-2, 128]]), 2, largest=1, padded=64).matrix[[0, 1, 4, 5], :2].tolist()
     [[1, 44], [-2, -128], [0, 1], [0, 1]]
@@ -369,7 +369,7 @@ def bytes_of(columns: np.ndarray, most: int, *, largest: int, padded: int) -> By
 
 
 def floats_of(columns: np.ndarray, bound: int, padded: int) -> Floats:
-    """Convert columns `[column, unit]` (int64) to floats, for `padded` weights per resample.
+    """Convert columns `[column, unit]` (int64) to floats, padded with zeros to `padded` units.
 
     The type is float32 if sums, which are at most `bound`, are exact in it, else float64.
     """

@@ -100,8 +100,8 @@ class StudentizedPairs(NamedTuple):
     steps: np.ndarray
     """[pair, stat] float64: the steps for derivatives by finite differences. They are the same for all swaps."""
     lowest: np.ndarray
-    """[pair, stat] float64: the lower limit of a sum of the statistic: 0 if the statistic is never negative, else minus
-    infinity."""
+    """[pair, stat] float64: the lower limit of sums for finite differences: 0 if the statistic is never negative, else
+    minus infinity."""
     product_scales: np.ndarray
     """[pair, stat] float64: before products are computed, each statistic is divided by this power of two (and
     rounded)."""
