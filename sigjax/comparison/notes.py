@@ -406,7 +406,7 @@ def _no_precision(
 
 
 def _lone_units(evaluation: EvaluationRecord, settings: Settings, *_: object) -> list[str]:
-    """A note that names the strata with only one unit, with which standard errors and intervals are too small."""
+    """A note that names the strata with only one unit, because they make standard errors and intervals too small."""
     if evaluation.strata is None or (settings.interval == "none" and "bootstrap" not in settings.tests):
         return []
     names = next(filter(None, (_lone(subset.evaluation) for subset in complete_subsets(evaluation, settings))), [])

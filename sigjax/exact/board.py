@@ -77,7 +77,7 @@ def make_board(values: np.ndarray, pairs: np.ndarray) -> Board | None:
     """Make the board of `pairs` `[pair, 2]` (indices of systems) from the statistics `[system, unit, stat]` (int64).
 
     `values` are the statistics of all systems. Returns None unless one or two statistics differ between the systems,
-    with few different values.
+    with at most `_MOST_CODES` possible differences.
 
     >>> answers = np.array([[[1], [1], [0]], [[0], [1], [4]], [[0], [3], [0]]])
     >>> board = make_board(answers, np.array([[0, 1], [0, 2]]))
@@ -118,9 +118,10 @@ def make_board(values: np.ndarray, pairs: np.ndarray) -> Board | None:
 
 
 def eligible_pairs(board: Board) -> np.ndarray:
-    """Return a mask `[pair]` of the pairs that the board can test: the systems differ, and the sums are not too large.
+    """Return a mask `[pair]` of the pairs that the board can test: the systems differ, and no angle is rounded.
 
-    With two axes, a pair is excluded if all its difference rows are multiples of one row.
+    (For angles, see `_MOST_PARTS`.) With two axes, a pair is excluded if all its difference rows are multiples of one
+    row, or nearly so.
     """
     num_signs, reach = board.counts.sum(axis=1), board.counts @ np.abs(board.rows)
     deviation: np.ndarray = np.sqrt(board.counts @ board.rows.astype(np.float64) ** 2)

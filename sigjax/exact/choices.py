@@ -46,7 +46,8 @@ class Choices(NamedTuple):
 def find_choices(size: int, of: int, num_stats: int, what: str = "runs") -> Choices | NotEligible:
     """Return the number of choices of `size` out of `of` things, and the cost of listing them.
 
-    If there are too many choices, returns `NotEligible`. Its reason calls the things `what`.
+    If there are more than `_MOST_CHOICES` choices, returns `NotEligible`. `what` is the noun for the things in its
+    reason.
 
     >>> find_choices(4, 8, 1).number, find_choices(11, 22, 1).number
     (70, 705432)
@@ -114,8 +115,8 @@ def find_patterns(a: np.ndarray, b: np.ndarray, sizes: np.ndarray) -> Patterns |
     """Prepare the exact test that exchanges the outputs of systems `a` and `b` within units.
 
     `a` and `b` are the statistics `[output, stat]` (int64) of their outputs; the outputs of a unit are adjacent.
-    `sizes` `[unit]` is the number of outputs per system in each unit. Returns `NotEligible` if the sums are too large,
-    or too many.
+    `sizes` `[unit]` is the number of outputs per system in each unit. Returns `NotEligible` if the sums are too large
+    to be coded as integers, or if half of a unit's outputs can have more than `_MOST_OF_UNIT` different sums.
 
     In the example, a single unit has the outputs 3 and 1 of `a`, and 5 and 1 of `b`. They equal 1 + 2 `pooled`, because
     the size of a step is 2. The sum of two outputs lies between `lowest` = 2 and 2 + 3 * 2 = 8, so `reach` is 3 steps.
@@ -297,7 +298,7 @@ def sample_distribution(values: np.ndarray, size: int) -> SampleDistribution | N
     """Compute the distribution of the sum of `size` integers that are chosen at random from `values` `[unit]`.
 
     The choice is without replacement. `size` is at least 1 and less than the number of units. Returns `NotEligible` if
-    the sum has too many possible values.
+    the shift algorithm would need more than `_MOST_NUMBERS` numbers or `_MOST_TERMS` additions.
 
     >>> sums = sample_distribution(np.array([1, 1, 2, 4]), 2)
     >>> sums.sums, (6 * np.exp(sums.log_chances)).round(12)

@@ -185,12 +185,12 @@ class _ExtremePoints(NamedTuple):
     """The points of a box around 0 (values of the random-sign sum S), and how often each point counts in p."""
 
     values: tuple[np.ndarray, np.ndarray]
-    """The values of S on the first axis and on the second axis of the box."""
+    """The values of the random-sign sum S on the first axis and on the second axis of the box."""
     doubled_counts: np.ndarray
     """`[first, second]` int8: twice the number of times that a point counts: 0 (not extreme), 1 (a tie in mid-p) or
     2."""
     outside: float
-    """Bound on the probability that S is outside the box."""
+    """Bound on the probability that the random-sign sum S is outside the box."""
 
 
 def _p_with_bits(

@@ -22,9 +22,9 @@ DeltaOfPairs = Callable[[np.ndarray], Delta]
 _SCORED_AT_ONCE = 2**15
 """At most this many values of the sum S are scored at a time, so that they stay in the cache."""
 _SPACING = 16
-"""If the grids of a batch have many places (indices) on the first axis, the edge is searched with scores only at every
-16th place (node). There, the exact position at which the score equals the threshold (the crossing) is found, too. Lines
-through these crossings give all or nearly all other edges."""
+"""If the grids of a batch have more than `_MOST_SEARCHED` places (indices) on the first axis, the edge is searched with
+scores only at every 16th place (node). There, the exact position at which the score equals the threshold (the crossing)
+is found, too. Lines through these crossings give all or nearly all other edges."""
 _MOST_SEARCHED = 2**11
 """If the grids of a batch of pairs have at most this many places (indices) on the first axis in total, the edge of the
 extreme sums is searched at every place. Otherwise, most edges follow from lines between places (see `_SPACING`)."""

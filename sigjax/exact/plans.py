@@ -283,8 +283,9 @@ def _by_characteristic_function(lattice: Lattice, scoring: Scoring) -> PValue | 
     """Return the p-value, computed with characteristic functions.
 
     If the score is monotone or S has one axis, the pair is tested on a board with only this pair. Otherwise, or if the
-    last digit of p is uncertain, it is tested by `plane_p`. If the last digit is still uncertain, long doubles are
-    tried. With few units on one axis (one statistic differs), sign vectors are counted instead, which is faster.
+    last digit of p is uncertain and its error is at least `NEARLY_ROUNDED`, it is tested by `plane_p`. If the last
+    digit is uncertain in both tests, long doubles are tried. With one axis and at most `_FEW_SIGNS` units that differ,
+    sign vectors are counted instead, which is faster.
     """
     ordered = scoring.monotone or lattice.axes == 1
     if lattice.axes == 1 and lattice.num_signs <= _FEW_SIGNS:

@@ -423,7 +423,7 @@ class Allowed:
     is_names: bool = False
     """Whether the value is a list of names. Messages show such a list with brackets, even if it has one name."""
     default: Any = ...
-    """The default, if it is an allowed value; then it is not checked again."""
+    """The default of the option if it is allowed, else `...`. A value that is this default is not checked again."""
 
 
 @functools.cache

@@ -521,7 +521,9 @@ class Comparisons(Columns, Sequence[Comparison]):
         return one if one.a == key[0] else one.turned()
 
     def row(self, key: str | tuple[str, ...]) -> int:
-        """The row number of the comparison of two systems, in any order; a metric or test may follow their names.
+        """The row number of the comparison of two systems.
+
+        `key` has the names of the systems, in any order. The names of a metric and a test may follow.
 
         Raises:
             InputError: as for `comparisons[key]`.

@@ -94,7 +94,9 @@ class Fields(NamedTuple):
 
 
 def make_fields(lowest: np.ndarray, highest: np.ndarray) -> Fields | None:
-    """Make fields for columns with sums from `lowest` to `highest` `[column]`; None if too many words are needed.
+    """Make fields for columns with sums from `lowest` to `highest` `[column]`.
+
+    Returns None if a sum does not fit into a word, or if more than `MOST_WORDS` words are needed.
 
     >>> make_fields(np.array([-500, 0, 7]), np.array([500, 2**40, 7])).word.tolist()
     [0, 0, 0]
@@ -174,9 +176,9 @@ class FusedDraws(NamedTuple):
 
 
 def fused_swap(columns: np.ndarray, *, compiled: bool = True) -> FusedSwap | None:
-    """Make a projection of few columns `[column, unit]` (int64) for swaps; None if too many words are needed.
+    """Make a projection of few columns `[column, unit]` (int64) for swaps.
 
-    In NumPy (not `compiled`), more than one word is too many.
+    Returns None if the sums need more than `MOST_WORDS` words, or more than one word in NumPy (not `compiled`).
     """
     lowest, highest = np.minimum(columns, 0).sum(axis=1), np.maximum(columns, 0).sum(axis=1)
     fields = make_fields(lowest, highest)
@@ -200,7 +202,10 @@ def fused_swap(columns: np.ndarray, *, compiled: bool = True) -> FusedSwap | Non
 
 
 def fused_draws(columns: np.ndarray, draws: Draws) -> FusedDraws | None:
-    """Make a bootstrap projection of few columns `[column, unit]` (int64); None if they need too many words."""
+    """Make a bootstrap projection of few columns `[column, unit]` (int64).
+
+    Returns None if the sums need more than `MOST_WORDS` words.
+    """
     num_units, least = columns.shape[1], columns.min(axis=1)
     fields = make_fields(num_units * least, num_units * columns.max(axis=1))
     if fields is None:
