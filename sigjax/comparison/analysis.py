@@ -236,7 +236,7 @@ def _drawn_together(
 ) -> dict[str, np.ndarray]:
     """Draw bootstrap scores of several metrics together; return a dict from metric to scores `[system, resample]`.
 
-    It contains only metrics that can be drawn together.
+    It contains the metrics of sums that need bootstrap draws (see `draws_jointly`), if there are at least two.
     """
     each = [problem for problem, plan in zip(problems, plans, strict=True) if problem and draws_jointly(problem, plan)]
     shared = [problem for problem in each if isinstance(problem, SumsProblem)]

@@ -168,7 +168,10 @@ def _cost_to_count(pooled: np.ndarray, sizes: np.ndarray, num_sums: np.ndarray) 
 
 
 def _ends(pooled: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the smallest and the largest sum of half of the outputs of each unit, as two arrays `[unit, axis]`."""
+    """Return the smallest and the largest sum of half of each unit's outputs, as two arrays `[unit, axis]`.
+
+    `pooled` and `sizes` are as in `Patterns`; the sums are in steps.
+    """
     low, high = (np.zeros((len(sizes), pooled.shape[1]), np.int64) for _ in range(2))
     of_output = np.repeat(sizes, 2 * sizes)
     for size in np.unique(sizes).tolist():

@@ -364,7 +364,7 @@ def same(record: type, name: str, default: Any = MISSING, **changes: Any) -> Any
 
 @functools.cache
 def options_of(record: type) -> Mapping[str, Field[Any]]:
-    """Return a dict from name to option of a record, in the order of the groups of `--help`."""
+    """Return a dict from the name of each option of a record to its field, in the order of the groups of `--help`."""
     options = {name: each for name, each in record.__dataclass_fields__.items() if "option" in each.metadata}
     groups = get_args(Group)
     return dict(sorted(options.items(), key=lambda item: groups.index(item[1].metadata["option"].group)))
