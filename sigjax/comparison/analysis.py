@@ -236,7 +236,7 @@ def _drawn_together(
 ) -> dict[str, np.ndarray]:
     """Draw bootstrap scores of several metrics together; return a dict from metric to scores `[system, resample]`.
 
-    It contains only metrics that can be drawn together.
+    It contains the metrics of sums that need bootstrap draws (see `draws_jointly`), if there are at least two.
     """
     each = [problem for problem, plan in zip(problems, plans, strict=True) if problem and draws_jointly(problem, plan)]
     shared = [problem for problem in each if isinstance(problem, SumsProblem)]
@@ -474,7 +474,7 @@ def unclustered_errors(
 
 
 def _errors(evaluation: EvaluationRecord, members: np.ndarray, design: Design) -> tuple[np.ndarray, np.ndarray]:
-    """The errors of `unclustered_errors`, for an evaluation whose numbers need not be shifted."""
+    """The standard errors of `unclustered_errors`; large numbers have been shifted to near 0 before, if necessary."""
     metric, pairs = evaluation.metric, [(a, b) for a, b in members.tolist()]
     assert isinstance(metric, Metric)
     if design == "models":
@@ -565,11 +565,12 @@ def run_variances(evaluation: EvaluationRecord) -> RunVariances | None:
         return None
 
     def mean_squares(values: np.ndarray, strata: np.ndarray, weights: np.ndarray | float) -> tuple[float, float]:
-        """Return two numbers: a mean square over systems, and half the mean square over pairs.
+        """Return two averages of a sum of squares: the mean over systems, and half the mean over pairs of systems.
 
-        Sum the squared influences of all rows on a score (or delta), each multiplied by its weight and by the square of
-        the number of runs. The influence of a row is the change of the score that it causes, to first order. `values`
-        are `[system, row, stat]`, `strata` `[row]`, and `weights` `[row]` or one number.
+        The sum adds up the squared influences of all rows on a score (or delta), each multiplied by the row's weight
+        and by the square of `count`, the number of results of a system. The influence of a row is the change of the
+        score that the row causes, to first order. `values` are `[system, row, stat]`, `strata` `[row]`, and `weights`
+        `[row]` or one number.
         """
         moves, _ = delta_method_influences(values, strata, metric.score)
         own, apart = (float((np.square(each) * weights).sum()) for each in (moves, moves - moves.mean(axis=0)))

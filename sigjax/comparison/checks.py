@@ -78,7 +78,10 @@ def _check_resampled(settings: Settings) -> None:
 
 
 def _check_studentized(settings: Settings) -> None:
-    """Refuse settings that do not fit a studentized statistic."""
+    """Refuse a studentized statistic with other settings that do not fit it.
+
+    It needs the permutation test, a correction other than maxt, and a design that swaps units.
+    """
     if "permutation" not in settings.tests:
         raise InputError(
             "statistic studentized belongs to the permutation test; ask for it, or leave the statistic out"
@@ -142,7 +145,7 @@ def baseline_of(systems: Sequence[str], settings: Settings) -> str | None:
 
 
 def _check_sample(metric: str, settings: Settings) -> None:
-    """Refuse settings that need a metric of sums, if the `metric` takes whole samples."""
+    """Refuse settings that need a metric of sums; `metric` is the name of a metric of whole columns."""
     for option, needs_sums, instead in (
         ("correction", CORRECTIONS[settings.correction].is_resampled, "holm"),
         ("interval", INTERVALS[settings.interval].of_sums, "bca"),
@@ -155,7 +158,10 @@ def _check_sample(metric: str, settings: Settings) -> None:
 
 
 def _check_responses(evaluation: EvaluationRecord, settings: Settings) -> None:
-    """Refuse settings and labels that draw or group instances, because responses are not a sample."""
+    """Refuse the bootstrap, a leaderboard, and clusters, strata or runs, if the instances are responses.
+
+    Responses are swapped one by one. They are not a sample, so they cannot be drawn.
+    """
     for is_asked, what, instead in (
         ("bootstrap" in settings.tests, "the bootstrap", "use the permutation test"),
         (settings.leaderboard, "the leaderboard", "leave it out"),

@@ -70,7 +70,7 @@ _SHORT = {
 _ALWAYS = {"method", "resamples", "seed", "alternative", "correction", "interval", "confidence_level"}
 """Settings that a report's signature names even if they have their default values."""
 _COUNTED_BY = ("sacrebleu", "trec_eval")
-"""Programs that have their own names for metrics and options. A note with such a name has the program as its `code`."""
+"""Programs that have their own names for metrics and options. These names are in notes whose `code` is the program."""
 _TAKEN = {
     *("metric", *_COUNTED_BY, "tasks", "cap", "systems", "units", "instances", "runs", "strata", "missing", "sigjax"),
     *_SHORT.values(),
@@ -302,7 +302,7 @@ def _begun(
 
 
 def _by_executor(evaluations: Sequence[EvaluationRecord], settings: Settings, options: CompareOptions) -> list[Shard]:
-    """Return all shards of a run, which an executor makes."""
+    """Let the executor of `options` make all shards of a run, and return the shards."""
     if not hasattr(options.executor, "submit"):
         raise InputError(f"executor must have submit, as concurrent.futures.Executor has it, got {options.executor!r}")
     if options.checkpoint is not None:
@@ -367,7 +367,7 @@ def _made(
 
 
 def merged_report(evaluations: Sequence[EvaluationRecord], options: CompareOptions, shard: Shard, name: str) -> Report:
-    """The report from the merged shards `shard` (see `merge_shards`); `name` is their name in messages."""
+    """The report from `shard`, which `merge_shards` made from all shards; `name` is its name in messages."""
     settings = settle(Settings(**values(options, Settings)), evaluations, options)
     if differs := difference(shard.identity, identity_of(evaluations, settings)):
         raise InputError(f"{name}: the shard is of another run: {differs}; give the data that shards were made of")

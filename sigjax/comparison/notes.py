@@ -46,8 +46,8 @@ _NAMED = 10
 _TASKS = 4
 """A note names at most this many tasks."""
 _ROUNDING, _LOOKED_AT = 2.0**-20, 1000
-"""`_ROUNDING`: differences below this relative size count as rounding. `_LOOKED_AT`: at most this many pairs are
-checked for such differences."""
+"""`_ROUNDING`: differences between two systems count as rounding if none is larger than this fraction of the systems'
+largest statistic (in absolute value). `_LOOKED_AT`: at most this many pairs are checked for such differences."""
 _MODELS = 0.001
 """If the p-value of the F test in `_varies_by_run` is below this, a note warns that the runs seem to be trained
 models."""
@@ -406,7 +406,7 @@ def _no_precision(
 
 
 def _lone_units(evaluation: EvaluationRecord, settings: Settings, *_: object) -> list[str]:
-    """A note that names the strata with only one unit."""
+    """A note that names the strata with only one unit, because they make standard errors and intervals too small."""
     if evaluation.strata is None or (settings.interval == "none" and "bootstrap" not in settings.tests):
         return []
     names = next(filter(None, (_lone(subset.evaluation) for subset in complete_subsets(evaluation, settings))), [])
@@ -434,7 +434,7 @@ def _without_bootstrap_ranks(
 ) -> list[str]:
     """A note that bootstrap ranks are missing, because the replicates of all systems do not fit into memory.
 
-    The list is empty if they fit, or if such ranks are not requested.
+    The list is empty if they fit, if such ranks are not requested, or if there is only one unit.
     """
     num_systems, is_known = len(evaluation.systems), systems.column("bootstrap_ranks").distinct()
     if not settings.leaderboard or is_known or max(_units_of(pairs, systems)) == 1:
@@ -549,8 +549,8 @@ def _needed(p_values: np.ndarray, is_sampled: np.ndarray, drawn: int, settings: 
 def too_few_units(num_units: int, num_hypotheses: int, settings: Settings) -> list[str]:
     """A warning if the p-value of a permutation test with this many units cannot be significant; else an empty list.
 
-    The smallest p-value counts one swap among all 2^N; a two-sided test also counts its mirror image. `num_hypotheses`
-    is the number of p-values that are adjusted together.
+    With N units, there are 2^N swaps. The smallest p-value counts one of them; a two-sided test also counts its mirror
+    image. `num_hypotheses` is the number of p-values that are adjusted together.
 
     >>> print(*too_few_units(6, 3, Settings()))
     warning: permutation test: 6 units are too few for a decision at 0.05: p is at least 0.0312,
@@ -635,7 +635,10 @@ def _units_by_t(*tables: Columns) -> list[tuple[int, float]]:
 
 
 def _best_of_many(evaluation: EvaluationRecord, settings: Settings, *_: object) -> Iterable[str]:
-    """See `best_of_many`. There is no such note for two systems, because the interval of delta is more informative."""
+    """The note on the best system (see `best_of_many`), unless there are only two systems.
+
+    For two systems, the interval of delta is more informative.
+    """
     return best_of_many(evaluation, settings) if len(evaluation.systems) > 2 else ()
 
 
@@ -752,8 +755,9 @@ def _counted(pairs: Columns, systems: Columns, holds: Callable[[np.ndarray, np.n
 def _discoveries(settings: Settings, groups: Mapping[tuple[str, Test], Comparisons]) -> Iterator[str]:
     """Yield a note with the lower bounds on real differences, for each family of the permutation test.
 
-    A family is a set of pairs whose p-values are adjusted together. There is no note if the bounds add nothing to the
-    number of significant differences.
+    A family is a set of pairs whose p-values are adjusted together. There is no note on a family with fewer than two
+    significant differences. If the correction bounds the familywise error, there is also none if the lower bound on the
+    real differences among all pairs equals the number of significant differences.
     """
     if sum(len(pairs) for (_, test), pairs in groups.items() if test == "permutation") < 2:
         return
@@ -811,4 +815,4 @@ NOTES: tuple[Rule, ...] = (
 )
 """The rules on the tested data, in the order of the notes; `_reach` comes after them."""
 NOTES_OF_RESULTS: tuple[Rule, ...] = (_stops, _intervals, _few_differences, _contradictions, _best_of_many)
-"""The rules on the results."""
+"""The rules on the results of the tests, in the order of the notes."""

@@ -30,8 +30,8 @@ from sigjax.run import costs
 from sigjax.run.costs import Cost
 
 _MOST_CODES = 2**13
-"""A board is made only if at most this many different difference rows are possible. (A row and its negative count
-once.)"""
+"""A board is made only if at most this many different difference rows are possible. (A difference row is the difference
+of two systems on a unit, one number per axis. A row and its negative count once.)"""
 _TOGETHER = 2**17
 """At most this many differences (pairs times units) are counted at a time, so that they stay in the cache."""
 _MOST_PARTS = 2.0**50
@@ -41,13 +41,13 @@ possible sum of differences, must be below this. Then float64 holds these whole 
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """Pairs of systems tested together: their distinct difference rows, and the number of units with each row."""
+    """Pairs of systems tested together: their distinct differences, and the number of units with each difference."""
 
     rows: np.ndarray
     """`[row, axis]` int64: the distinct nonzero difference rows. A row is the difference of two systems on a unit, one
     number per axis (see `basis`). A row and its negative are stored as one row."""
     counts: np.ndarray
-    """`[pair, row]` int32: number of units on which the pair has this difference row or its negative."""
+    """`[pair, row]` int32: number of units on which the pair's difference is this row or its negative."""
     observed: np.ndarray
     """`[pair, axis]` int64: the sum of the pair's differences over all units, as observed (without random signs)."""
     basis: np.ndarray
@@ -77,7 +77,7 @@ def make_board(values: np.ndarray, pairs: np.ndarray) -> Board | None:
     """Make the board of `pairs` `[pair, 2]` (indices of systems) from the statistics `[system, unit, stat]` (int64).
 
     `values` are the statistics of all systems. Returns None unless one or two statistics differ between the systems,
-    with few different values.
+    with at most `_MOST_CODES` possible differences.
 
     >>> answers = np.array([[[1], [1], [0]], [[0], [1], [4]], [[0], [3], [0]]])
     >>> board = make_board(answers, np.array([[0, 1], [0, 2]]))
@@ -118,9 +118,10 @@ def make_board(values: np.ndarray, pairs: np.ndarray) -> Board | None:
 
 
 def eligible_pairs(board: Board) -> np.ndarray:
-    """Return a mask `[pair]` of the pairs that the board can test: the systems differ, and the sums are not too large.
+    """Return a mask `[pair]` of the pairs that the board can test: the systems differ, and no angle is rounded.
 
-    With two axes, a pair is excluded if all its difference rows are multiples of one row.
+    (For angles, see `_MOST_PARTS`.) With two axes, a pair is excluded if all its difference rows are multiples of one
+    row, or nearly so.
     """
     num_signs, reach = board.counts.sum(axis=1), board.counts @ np.abs(board.rows)
     deviation: np.ndarray = np.sqrt(board.counts @ board.rows.astype(np.float64) ** 2)
@@ -189,9 +190,9 @@ def grid_is_faster(board: Board, deviation: np.ndarray, frequencies: int, tilts:
 def shared_line_is_faster(pairs: int, rows: int, frequencies: int) -> bool:
     """Whether pairs with one axis (S is one number) and the same tilt are tested faster together than one by one.
 
-    `pairs` is the number of pairs, and `rows` the number of their distinct difference rows. `frequencies` is the number
-    of frequencies at which their characteristic functions are not negligible. S is the sum of a pair's differences with
-    random signs.
+    S is the sum of a pair's differences with random signs. `pairs` is the number of pairs, and `rows` the number of
+    distinct differences. `frequencies` is the number of frequencies at which the characteristic functions of the pairs
+    are not negligible. A tilt is a change of the signs' probabilities.
     """
     own = costs.OWN_LINE + costs.SHARED_WAVE * (_FEW_WAVES * rows)
     return (costs.SHARED_WAVE * (frequencies * (rows + pairs))).seconds < (own * pairs).seconds

@@ -52,7 +52,10 @@ def p_values_of_tails(criterion: Extreme, tails: TailsOf) -> Tails:
 
 
 class _TailOrComplement(NamedTuple):
-    """The probability of each pair, `whole + sign * tail`: a tail (whole = 0), or 1 minus a tail (whole = 1)."""
+    """For each pair, the probability of an extreme delta (or a more extreme one), written as `whole + sign * tail`.
+
+    It is a tail probability (`whole` = 0, `sign` = 1), or 1 minus a tail probability (`whole` = 1, `sign` = -1).
+    """
 
     whole: np.ndarray
     sign: np.ndarray
@@ -126,7 +129,7 @@ def _of_subset(delta_of: Callable[[np.ndarray], Delta], which: np.ndarray, some:
 
 
 def pair_p(lattice: Lattice, delta: Delta, criterion: Extreme, *, monotone: bool) -> PValue | UncertainP:
-    """Return the exact p-value of one pair, computed on a board that contains only this pair.
+    """Return the exact p-value of one pair, tested as a board (a set of pairs) that contains only this pair.
 
     `delta` is the difference of scores as a function of the sum S of the differences. `monotone` says that the score is
     monotone in each statistic. Returns `UncertainP` if the last digit of p is uncertain.

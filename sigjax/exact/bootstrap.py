@@ -130,7 +130,8 @@ class Tilt(NamedTuple):
 def tilt(lattice: DrawLattice, theta: float = 0.0) -> Tilt:
     """Compute the probabilities of draws under the tilt `theta`, and the mean and variance of their sum.
 
-    The lattice must have at least one row.
+    The tilt multiplies the probability of drawing a value v by exp(theta v), up to a constant. The lattice must have at
+    least one row.
 
     >>> lattice = draw_lattice(np.array([0, 0, 1]), np.zeros(3, int))
     >>> tilt(lattice, np.log(2.0)).chances
@@ -207,7 +208,10 @@ def window(lattice: DrawLattice, tilted: Tilt) -> tuple[int, int]:
 
 
 def grid_length(lattice: DrawLattice, tilted: Tilt) -> int:
-    """Return the length of the FFT: the smallest one with prime factors 2, 3 and 5 that holds the whole `window`."""
+    """Return the length of the FFT: the smallest length with prime factors 2, 3 and 5 that holds the whole window.
+
+    The window contains the values of K, the sum of all draws, whose probabilities are computed (see `window`).
+    """
     import scipy.fft  # pyright: ignore[reportMissingTypeStubs]
 
     first, last = window(lattice, tilted)
@@ -361,8 +365,8 @@ def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternativ
 
     The bootstrap sum X* (described by `lattice`) is a positive multiple of the bootstrap replicate $\delta^*$. The
     observed sum x is the same multiple of the observed $\delta$. For a two-sided test, a resample is extreme if $|X^* -
-    x| \ge |x|$. For a one-sided test, the replicate under the null hypothesis is $X^* - x$ (shift) or $x - X^*$ (flip).
-    It is extreme if it is $\ge x$ (greater) or $\le x$ (less).
+    x| \ge |x|$. For a one-sided test, the replicate under the null hypothesis is $X^* - x$ (`variant` "shift") or $x -
+    X^*$ ("flip"). It is extreme if it is $\ge x$ (`alternative` "greater") or $\le x$ ("less").
 
     >>> lattice = draw_lattice(np.array([-1, 1, 1]), np.zeros(3, int))
     >>> round(bootstrap_p(lattice, 1, "greater", "flip")[0] * 27, 9)

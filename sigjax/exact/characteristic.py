@@ -61,9 +61,9 @@ class Frequencies:
 
     @property
     def half_turn(self) -> int:
-        """The number of equal parts of a half turn, chosen so that all half angles are multiples of one part.
+        """The number L of equal parts of a half turn, chosen so that all half angles are integer multiples of pi / L.
 
-        A half angle is w.v / 2, where w is a frequency and v a difference row.
+        A half angle is w.v / 2, where w is a frequency and v the difference of two systems on a unit.
         """
         return math.lcm(*self.lengths)
 
@@ -74,9 +74,9 @@ class Frequencies:
 
     @property
     def phase_steps(self) -> np.ndarray:
-        """`[axis, frequency]`: the change of the angle w.k from one grid point k to the next.
+        """`[axis, frequency]`: the change of the angle w.k from one grid point k to the next, for each frequency w.
 
-        The frequency is w. The unit is a part of a half turn (see `half_turn`).
+        The changes are integers, in the unit pi / `half_turn`.
         """
         return 2 * self.half_turn // np.array(self.lengths)[:, None] * self.number
 
@@ -110,12 +110,13 @@ def find_frequencies(
 class Angles(NamedTuple):
     """The half angles x = w.v / 2 of difference rows v at frequencies w, with their sines and cosines.
 
-    The arrays are `[row, frequency]`. In the table from `all_angles`, they are `[part]`: the element with index j is
-    for j parts of a half turn.
+    A difference row is the difference of two systems on a unit, one number per axis. The arrays are `[row, frequency]`.
+    In the table from `all_angles`, they are `[angle]`: the element with index j is for the angle pi j /
+    `Frequencies.half_turn`.
     """
 
     half_angles: np.ndarray
-    """The half angles in parts of a half turn (see `Frequencies.half_turn`): integers, stored as floats."""
+    """The half angles as integers (stored as floats), in the unit pi / `Frequencies.half_turn`."""
     sine: np.ndarray
     cosine: np.ndarray
     error: float
@@ -136,10 +137,11 @@ def find_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, known: A
 
 
 def all_angles(rows: np.ndarray, frequencies: Frequencies, real: Real, *, precise: bool = False) -> Angles | None:
-    """Make a table of all possible half angles, indexed by the angle in parts of a half turn; None if it is too large.
+    """Make a table of all possible half angles, with their sines and cosines; None if it is too large.
 
-    It is too large if it has at least as many angles as rows times frequencies, because then it saves no work. If
-    `precise`, sines and cosines are computed with long doubles and rounded once.
+    The index of an angle in the table is the angle in the unit pi / `frequencies.half_turn`. The table is too large if
+    it has at least as many angles as rows times frequencies, because then it saves no work. If `precise`, sines and
+    cosines are computed with long doubles and rounded once.
     """
     half_turn = frequencies.half_turn
     if half_turn >= len(rows) * len(frequencies):
@@ -160,7 +162,7 @@ def _angles_at(turns: np.ndarray, half_turn: int, by: Real, real: Real) -> Angle
 
 
 _FINE_ANGLES = 512
-"""Number of angles in the fine table of `_sines`."""
+"""Number of fine angles in a table. (`_sines` splits each angle into a coarse angle and a fine angle.)"""
 
 
 def _sines(number: np.ndarray, quarter_turn: int) -> np.ndarray:
@@ -188,16 +190,19 @@ relative error e of t changes y by e sin y."""
 
 
 class CharacteristicTables(NamedTuple):
-    """What one unit with a given difference row adds to the log modulus and the angle of a characteristic function.
+    """What one unit adds to the log modulus and the angle of a pair's characteristic function, for each difference row.
 
-    The tables are for one tilt. The counts `[pair, row]` times a table give the log modulus or the angle of each pair.
+    A difference row is the difference of two systems on a unit, one number per axis. The tables are for one tilt (a
+    change of the signs' probabilities). The number of units of each pair with each row, `[pair, row]`, times a table
+    gives the log modulus of each pair, or the part of its angle that is due to the tilt.
     """
 
     logs: np.ndarray
-    """`[row, frequency]`: the log modulus of the characteristic function of one unit with this difference row."""
+    """`[row, frequency]`: the log modulus of the characteristic function of one unit on which the systems' difference
+    is this row."""
     angles: np.ndarray
-    """`[row, frequency]`: for one unit with this difference row, the part of the characteristic function's angle that
-    is due to the tilt. Without a tilt, the table is empty: `[row, 0]`."""
+    """`[row, frequency]`: for one unit on which the systems' difference is this row, the part of the characteristic
+    function's angle that is due to the tilt. Without a tilt, the table is empty: `[row, 0]`."""
     error: np.floating[Any]
     """Bound on the relative errors of sums over rows of `logs`."""
     angles_error: np.floating[Any]
@@ -257,14 +262,15 @@ def log_moments(half_logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def characteristic_functions(
     xp: Any, counts: Any, shift: Any, tables: Any, half_turn: int
 ) -> tuple[Any, Any, Any, Any]:
-    """Compute the characteristic functions of pairs, from the `counts` `[pair, row]` of their difference rows.
+    """Compute the characteristic functions of pairs of systems.
 
     Returns four arrays `[pair, frequency]`: the real part, the imaginary part, the modulus, and a bound on the relative
     error.
 
-    `shift` `[pair, frequency]` (in parts of a half turn) is subtracted from the angle. `tables` contains the fields of
-    `CharacteristicTables` (logs, error, angles, angles_error) and the field `half_angles` of `Angles`. `half_turn` is
-    the number of parts of a half turn. `xp` is NumPy or `jax.numpy`.
+    `counts` `[pair, row]` are the numbers of units on which the pair's difference is this row (one number per axis).
+    `shift` `[pair, frequency]` is subtracted from the angle of the characteristic function. It has the unit pi /
+    `half_turn`, in which the half angles are integers. `tables` contains the fields of `CharacteristicTables` (logs,
+    error, angles, angles_error) and the field `half_angles` of `Angles`. `xp` is NumPy or `jax.numpy`.
     """
     logs, logs_error, angles, angles_error, half_angles = tables
     exponent = counts @ logs

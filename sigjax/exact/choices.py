@@ -46,7 +46,8 @@ class Choices(NamedTuple):
 def find_choices(size: int, of: int, num_stats: int, what: str = "runs") -> Choices | NotEligible:
     """Return the number of choices of `size` out of `of` things, and the cost of listing them.
 
-    If there are too many choices, returns `NotEligible`. Its reason calls the things `what`.
+    If there are more than `_MOST_CHOICES` choices, returns `NotEligible`. `what` is the noun for the things in its
+    reason.
 
     >>> find_choices(4, 8, 1).number, find_choices(11, 22, 1).number
     (70, 705432)
@@ -114,11 +115,11 @@ def find_patterns(a: np.ndarray, b: np.ndarray, sizes: np.ndarray) -> Patterns |
     """Prepare the exact test that exchanges the outputs of systems `a` and `b` within units.
 
     `a` and `b` are the statistics `[output, stat]` (int64) of their outputs; the outputs of a unit are adjacent.
-    `sizes` `[unit]` is the number of outputs per system in each unit. Returns `NotEligible` if the sums are too large,
-    or too many.
+    `sizes` `[unit]` is the number of outputs per system in each unit. Returns `NotEligible` if the sums are too large
+    to be coded as integers, or if half of a unit's outputs can have more than `_MOST_OF_UNIT` different sums.
 
-    In the example, a single unit has the outputs 3 and 1 of `a`, and 5 and 1 of `b`. They are 1 + 2 `pooled`. The sum
-    of two outputs is at least `lowest` = 2, and at most `reach` = 3 steps of 2 more.
+    In the example, a single unit has the outputs 3 and 1 of `a`, and 5 and 1 of `b`. They equal 1 + 2 `pooled`, because
+    the size of a step is 2. The sum of two outputs lies between `lowest` = 2 and 2 + 3 * 2 = 8, so `reach` is 3 steps.
 
     >>> patterns = find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2]))
     >>> patterns.pooled.ravel(), patterns.step, patterns.lowest, patterns.reach
@@ -155,7 +156,8 @@ def find_patterns(a: np.ndarray, b: np.ndarray, sizes: np.ndarray) -> Patterns |
 def _cost_to_count(pooled: np.ndarray, sizes: np.ndarray, num_sums: np.ndarray) -> Cost:
     """Return the cost of finding the distinct sums of half of the outputs, for each unit.
 
-    `num_sums` `[unit]` are bounds on the numbers of distinct sums. Units with equal outputs are computed only once.
+    `pooled` and `sizes` are as in `Patterns`. `num_sums` `[unit]` are bounds on the numbers of distinct sums. Units
+    with equal outputs are computed only once.
     """
     values, cost = math.prod(int(each) + 1 for each in pooled.max(axis=0)), Cost()
     for size in np.unique(sizes).tolist():
@@ -166,7 +168,10 @@ def _cost_to_count(pooled: np.ndarray, sizes: np.ndarray, num_sums: np.ndarray) 
 
 
 def _ends(pooled: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the smallest and the largest sum of half of the outputs of each unit, as two arrays `[unit, axis]`."""
+    """Return the smallest and the largest sum of half of each unit's outputs, as two arrays `[unit, axis]`.
+
+    `pooled` and `sizes` are as in `Patterns`; the sums are in steps.
+    """
     low, high = (np.zeros((len(sizes), pooled.shape[1]), np.int64) for _ in range(2))
     of_output = np.repeat(sizes, 2 * sizes)
     for size in np.unique(sizes).tolist():
@@ -296,7 +301,7 @@ def sample_distribution(values: np.ndarray, size: int) -> SampleDistribution | N
     """Compute the distribution of the sum of `size` integers that are chosen at random from `values` `[unit]`.
 
     The choice is without replacement. `size` is at least 1 and less than the number of units. Returns `NotEligible` if
-    the sum has too many possible values.
+    the shift algorithm would need more than `_MOST_NUMBERS` numbers or `_MOST_TERMS` additions.
 
     >>> sums = sample_distribution(np.array([1, 1, 2, 4]), 2)
     >>> sums.sums, (6 * np.exp(sums.log_chances)).round(12)

@@ -130,7 +130,7 @@ def _decimals(log_x: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def round_outwards(low: float, high: float) -> tuple[float, float]:
-    """Round a lower bound down and an upper bound up to few digits, so that they are the same on all machines.
+    """Round a lower bound down and an upper bound up to `_BOUND_DIGITS` digits; all machines give the same results.
 
     >>> round_outwards(0.12345678, 0.12345678)
     (0.123456, 0.123457)
@@ -185,12 +185,12 @@ class _ExtremePoints(NamedTuple):
     """The points of a box around 0 (values of the random-sign sum S), and how often each point counts in p."""
 
     values: tuple[np.ndarray, np.ndarray]
-    """The values of S on the first axis and on the second axis of the box."""
+    """The values of the random-sign sum S on the first axis and on the second axis of the box."""
     doubled_counts: np.ndarray
     """`[first, second]` int8: twice the number of times that a point counts: 0 (not extreme), 1 (a tie in mid-p) or
     2."""
     outside: float
-    """Bound on the probability that S is outside the box."""
+    """Bound on the probability that the random-sign sum S is outside the box."""
 
 
 def _p_with_bits(
@@ -343,7 +343,7 @@ def _probability(lattice: Lattice, points: _ExtremePoints, bits: int) -> tuple[D
 def _tilt(lattice: Lattice, points: _ExtremePoints) -> tuple[np.ndarray, np.ndarray]:
     """Return a tilt `[axis]`, and the likeliest of the points `[axis]`, which is the mean of the sum S under this tilt.
 
-    If the points are not rare, returns the tilt 0 and the middle of the box.
+    If the likeliest point has a probability bound above exp(`_TILTED`), returns the tilt 0 and the middle of the box.
     """
     (first, second), (row, column) = points.values, np.nonzero(points.doubled_counts)
     some = np.stack([first[row], second[column]]).astype(np.float64)
@@ -427,7 +427,7 @@ class _Complex(NamedTuple):
 
     @classmethod
     def real(cls, number: int, count: int) -> "_Complex":
-        """Return an array with `count` equal real numbers."""
+        """Return an array with `count` copies of a real number: the integer `number`, as a multiple of 2^-bits."""
         return cls(np.full(count, number, object), np.zeros(count, int).astype(object))
 
     def times(self, other: "_Complex", bits: int) -> "_Complex":

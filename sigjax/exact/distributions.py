@@ -274,7 +274,10 @@ def _tree_cost_and_error(rows: np.ndarray, counts: np.ndarray) -> tuple[float, f
 
 
 def _fft_lengths(rows: np.ndarray, counts: np.ndarray) -> list[int]:
-    """Return the lengths `[axis]` of the FFTs that hold all sums of the units with these difference `rows`."""
+    """Return the lengths `[axis]` of FFTs that hold all sums of the difference `rows` with random signs.
+
+    `counts` `[row]` units have each row.
+    """
     return [fft_length(int(reach) + 1) for reach in counts @ np.abs(rows)]
 
 
@@ -339,7 +342,7 @@ def centred_modulo(number: Any, whole: int) -> np.ndarray:
 
 MANY_SIGNS = 200
 """If the systems differ on at least this many units (num_signs), the characteristic function is near exp(-num_signs /
-4) at most frequencies. Then computing it takes less time per term."""
+4) at most frequencies. It is not computed there, so the time per term (row and frequency of the grid) is shorter."""
 DEVIATIONS = 9.0
 """Half-width of the usual window of sums S around their mean, in standard deviations of S."""
 EPSILON = float(np.finfo(np.float64).eps)
@@ -350,8 +353,8 @@ _STRIDE_GROWTH = 1.0
 exponent e changes by at most this much between two points. (exp(-e) bounds the characteristic function, see
 `_significant_frequencies`.)"""
 _WEIGHT_AT_FIRST = 256.0
-"""The search of `line_frequencies` first uses only some difference rows, with about this total weight. They suffice to
-show that most frequencies are negligible."""
+"""The search of `line_frequencies` first uses only some difference rows v, whose weights c_v pi_v (1 - pi_v) add up to
+about this number. These rows suffice to show that most frequencies are negligible."""
 _ON_ONE_THREAD, _FEWEST_ROWS = 2**18, 32
 """A matrix product is computed in parts of at most `_ON_ONE_THREAD` terms, because BLAS computes such a part on one
 thread, and waking other threads takes longer. It is not divided if a part would have fewer than `_FEWEST_ROWS` rows."""
@@ -372,7 +375,8 @@ def grid_lengths(lattice: Lattice) -> tuple[int, ...]:
 def grid_values(reach: np.ndarray, deviation: np.ndarray) -> np.ndarray:
     """Return the number of values of the random-sign sum S that a grid must hold on each axis.
 
-    `reach` `[axis]` is the largest value of S, and `deviation` `[axis]` its standard deviation.
+    It must hold `DEVIATIONS` standard deviations on each side of 0, or all values of S if these are fewer. `reach`
+    `[axis]` is the largest value of S, and `deviation` `[axis]` its standard deviation.
     """
     return np.minimum(reach, np.ceil(DEVIATIONS * deviation)).astype(np.int64) + 1
 

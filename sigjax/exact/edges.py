@@ -22,12 +22,12 @@ DeltaOfPairs = Callable[[np.ndarray], Delta]
 _SCORED_AT_ONCE = 2**15
 """At most this many values of the sum S are scored at a time, so that they stay in the cache."""
 _SPACING = 16
-"""If the grids of a batch have many places (indices) on the first axis, the edge is searched with scores only at every
-16th place (node). There, the exact position at which the score equals the threshold (the crossing) is found, too. Lines
-through these crossings give all or nearly all other edges."""
+"""If the grids of a batch have more than `_MOST_SEARCHED` places (indices) on the first axis, the edge is searched with
+scores only at every 16th place (node). There, the exact position at which the score equals the threshold (the crossing)
+is found, too. Lines through these crossings give all or nearly all other edges."""
 _MOST_SEARCHED = 2**11
 """If the grids of a batch of pairs have at most this many places (indices) on the first axis in total, the edge of the
-extreme sums is searched at every place, without lines."""
+extreme sums is searched at every place. Otherwise, most edges follow from lines between places (see `_SPACING`)."""
 _BRACKET = 2.0**-22
 """Half-width, in grid steps, of the interval around a crossing (the position at which the score equals the threshold).
 The score is computed at both ends, to check that it crosses the threshold between them."""
@@ -55,10 +55,11 @@ class Window:
 
     lengths: tuple[int, ...]
     start: np.ndarray
-    """`[pair, axis]`: the sheared value of S at index 0 of each axis. It grows by 2 from one index to the next."""
+    """`[pair, axis]`: the coordinates of the sum S at index 0 of each axis of the grid, after the shear (a multiple of
+    the first coordinate is subtracted from the second). A coordinate grows by 2 from one index to the next."""
     reach: np.ndarray
-    """`[pair, axis]`: the largest possible absolute value of S on each axis, before the shear. Grid points beyond it
-    are scored as if they were at this value."""
+    """`[pair, axis]`: the largest possible absolute value of the sum S on each axis, before the shear (see `shear`).
+    Grid points beyond it are scored as if they were at this value."""
     shear: np.ndarray
     """`[axis, axis]`: the matrix that turns a sum S into sheared coordinates, S @ shear: it subtracts a multiple of the
     first coordinate from the second, and may reverse the second. The first coordinate is not changed."""

@@ -42,7 +42,7 @@ def grid_tails(
     """Return P(delta >= threshold), or P(delta > threshold) if `strict`, for any score, by one inverse FFT per pair.
 
     Args:
-        board: the pairs, on one axis or two.
+        board: the pairs, with one or two axes (numbers per difference).
         delta_of: takes indices of pairs, and returns a function that maps sums S of these pairs to differences of
             scores.
         thresholds: `[pair]` thresholds of delta.
@@ -141,7 +141,8 @@ def _grid_kernel(
     """Return the probability `[pair, row]` of the extreme points in each row of the grid, and error bounds `[pair]`.
 
     A point is a value of the random-sign sum S. An error bound is for the 2-norm of the errors of all probabilities of
-    the grid.
+    the grid. All arguments are made in `grid_tails`: `counts` to `extreme` have one row per pair, and all pairs share
+    the other arrays.
     """
     xp = counts.__array_namespace__()
     re, im, modulus, error = characteristic_functions(

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 MOST_AXES = 2
 _MOST_NAMES = 4
-"""A reason names at most this many statistics, because text metrics have many of them."""
+"""The reason why a pair has no exact test names at most this many statistics; text metrics have many of them."""
 _LARGEST_KEY = 2**62
 _LARGEST_SUM = 2.0**53
 _NO_OVERFLOW = 2**30
@@ -80,7 +80,7 @@ _TOO_LARGE = NotEligible("the differences of the statistics are too large for an
 def pair_lattice(a: np.ndarray, b: np.ndarray, stat_names: tuple[str, ...]) -> Lattice | NotEligible:
     """Reduce the statistics `[unit, stat]` (int64) of two systems to a lattice: their distinct differences.
 
-    Returns `NotEligible` if more than two axes are needed, or if the differences are too large.
+    Returns `NotEligible` if a difference needs more than two coordinates (axes), or if the numbers are too large.
 
     >>> a = np.array([[1, 1], [1, 1], [0, 1]])
     >>> b = np.array([[0, 1], [1, 1], [4, 1]])

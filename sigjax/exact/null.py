@@ -190,7 +190,10 @@ def _geometric(step: Any, whole: Any, count: int) -> Any:
 
 
 def _rounded_lattice(sizes: np.ndarray, multiplicity: np.ndarray) -> Lattice:
-    """Return the lattice of the rounded differences, without differences that are rounded to 0."""
+    """Return the lattice (one axis) of the integers `sizes`, without zeros.
+
+    `sizes` `[row]` are the absolute values of rounded differences, and `multiplicity` `[row]` the numbers of units.
+    """
     steps, inverse = np.unique(sizes, return_inverse=True)
     counts = np.bincount(inverse, weights=multiplicity).astype(np.int64)
     steps, counts = steps[steps > 0], counts[steps > 0]
@@ -278,9 +281,10 @@ _MOST_POINTS = 2**22
 
 
 def few_units(a: np.ndarray, b: np.ndarray) -> Lattice | None:
-    """Return the lattice of the units on which `a` and `b` differ, with one row per unit; None if too many differ.
+    """Return the lattice of the units on which `a` and `b` differ, with one row per unit.
 
-    `a` and `b` are the statistics `[unit, stat]` (int64) of two systems.
+    `a` and `b` are the statistics `[unit, stat]` (int64) of two systems. Returns None if they differ on more than
+    `MOST_LISTED_SIGNS` units.
 
     >>> few_units(np.array([[3, 1], [2, 2]]), np.array([[1, 4], [2, 2]])).rows
     array([[ 2, -3]])
@@ -317,10 +321,9 @@ def count_tail(lattice: Lattice, edge: int) -> int:
 
 
 def count_small_tail(lattice: Lattice, edge: int) -> int | None:
-    """Return how many sign vectors give a sum S of at least `edge`, if they are few; for any number of units.
+    """Return how many sign vectors give a sum S of at least `edge`; None if more than `MOST_EXTREME` vectors do.
 
-    The edge must be near the reach (the largest sum), so that few units have a minus sign. Returns None if more than
-    `MOST_EXTREME` sign vectors are in the tail.
+    The number of units may be large. If the edge is near the largest sum, few units have a minus sign in these vectors.
 
     >>> one = np.ones(1, int)
     >>> lattice = Lattice(np.arange(1, 101)[:, None], np.ones(100, int), one, one[None])
@@ -347,7 +350,10 @@ def _sums(steps: np.ndarray) -> np.ndarray:
 
 
 def listing_cost(lattice: Lattice) -> Cost:
-    """Return the cost of listing and scoring all values of the random-sign sum S; infinite if there are too many."""
+    """Return the cost of listing and scoring all values of the random-sign sum S.
+
+    It is infinite if there are more than `_MOST_POINTS` values.
+    """
     points = min(_grid_points(lattice), _num_sign_vectors(lattice))
     return LISTED_DELTA * (points if points <= _MOST_POINTS else math.inf)
 
@@ -451,7 +457,7 @@ def p_of_probabilities(delta: np.ndarray, chances: np.ndarray, error: float, cri
 
 
 def signs_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue:
-    """Return the exact p-value, computed from all sign vectors; for few units."""
+    """Return the exact p-value of a pair that differs on few units, computed from all sign vectors."""
     return outcomes_p(delta(*sign_sums(lattice).T[:, None]), criterion, lattice.num_signs)
 
 

@@ -43,17 +43,17 @@ _OUTSIDE_BOX = 30.0
 """The score is evaluated in a box of sums. The box is so large that the probability outside it is below exp(-30) =
 9e-14 times the p-value."""
 _LARGEST_FIRST_RATE = 40.0
-"""Largest rate for which the first box is made. (A box contains the sums at which the score is evaluated.) The first
-box suffices for p-values above exp(-rate - 10), where rate is the large-deviation rate of the observed sum (about -log
-p), but at most this number. If p is smaller, a larger box follows."""
+"""Largest rate that determines the size of the first box (the sums at which the score is evaluated). The rate is the
+large-deviation rate of the observed sum (about -log p); larger rates are replaced by this number. The first box
+suffices for p-values above exp(-rate - 10). If p is smaller, a larger box follows."""
 _BLOCK = 2**15
 """At most this many points (values of the sum S) are scored or added at a time, so that they stay in the cache."""
 _WINDOW = 41.0
 """Under a tilt, probabilities are computed in a window of sums around the mean. The probability outside the window is
 at most exp(-41) = 1.6e-18 on each side of each axis."""
 _ACCURACY = 1e-11
-"""If the relative error of the probability of a set of sums is larger than this, it is computed with one more tilt (a
-change of the signs' probabilities that moves the mean, see the module's text)."""
+"""If the probability of a set of sums has a larger relative error than this, the probability is computed again with one
+more tilt (a change of the signs' probabilities that moves the mean, see the module's text)."""
 _MOST_TILTS = 12
 _SEARCHES = 8
 _LARGEST_EXPONENT = 600.0
@@ -62,7 +62,7 @@ tilt theta, where M(theta) is E exp(theta.S). Larger logarithms are replaced by 
 overflow."""
 _RATE_WITHOUT_TILT = 2.0
 """If the lowest large-deviation rate of an extreme sum (about -log of its probability) is lower than this (p above
-about 0.1), no tilt is needed."""
+about 0.1), no tilt (a change of the signs' probabilities) is needed."""
 
 
 class Plane(NamedTuple):
@@ -74,11 +74,12 @@ class Plane(NamedTuple):
 
     lattice: Lattice
     first: np.ndarray
-    """`[first]` int64: values of S on the first axis: every second integer, from 0 or 1 on."""
+    """`[first]` int64: values of the random-sign sum S on the first axis: every second integer, from 0 or 1 on."""
     second: np.ndarray
-    """`[second]` int64: values of S on the second axis: every second integer, from minus to plus the half-width."""
+    """`[second]` int64: values of the random-sign sum S on the second axis: every second integer, from minus to plus
+    the half-width of the box."""
     inside: np.ndarray
-    """`[first, second]` bool: whether the point is a possible value of S."""
+    """`[first, second]` bool: whether the point is a possible value of the random-sign sum S."""
     log_outside: float
     """Logarithm of a bound on the probability that S is outside the whole box."""
 
@@ -215,8 +216,8 @@ def _set_probability(plane: Plane, extreme: np.ndarray, mirrored: np.ndarray) ->
 def _oriented(plane: Plane, counts: np.ndarray, theta: np.ndarray) -> tuple[Plane, np.ndarray]:
     """Return the plane of the whole box, and for each of its points how often it counts.
 
-    `counts` are the counts of the points of the half box. For a point that is less likely under the tilt theta than its
-    mirror image (the negative point), the count is moved to the mirror image.
+    `counts` `[first, second]` say how often each point of the half box counts. If a point is less likely under the tilt
+    theta than its mirror image (the negative point), its count is moved to the mirror image.
     """
     front = counts * (theta[0] * plane.first[:, None] >= -theta[1] * plane.second)
     back = (counts - front)[::-1, ::-1]
@@ -300,10 +301,11 @@ def _tilted_plane(plane: Plane, theta: np.ndarray) -> TiltedPlane:
 
 
 def _combine_tilts(plane: Plane, tilts: Sequence[TiltedPlane], counts: np.ndarray, scale: float) -> tuple[float, float]:
-    """Return the log probability of the points, and the logarithm of the error bound of this probability.
+    """Return the log of the total probability of all points, and the logarithm of the error bound of this probability.
 
-    Each point uses the tilt with the smallest error bound for the point. `counts` say how often a point counts. Weights
-    M(theta) exp(-theta.s), which undo the tilt at the point s, are divided by exp(scale), so that they do not overflow.
+    `counts` `[first, second]` say how often each point counts. The probability of a point is computed with the tilt
+    that has the smallest error bound for this point. Weights M(theta) exp(-theta.s), which undo the tilt at the point
+    s, are divided by exp(scale), so that they do not overflow.
     """
     total = squares = 0.0
     inside, outside, bounded = np.zeros((3, len(tilts)))  # weights by tilt: largest inside, largest and sum outside

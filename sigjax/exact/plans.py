@@ -51,7 +51,7 @@ from sigjax.run import costs
 from sigjax.run.costs import Cost, gib_of
 
 _SECONDS_BEFORE_BOUNDS = 1.0
-"""If an exact value is estimated to take more seconds than this (see `run.costs`), bounds are allowed instead."""
+"""If an exact value is estimated to take more seconds than this (see `run.costs`), bounds on p are allowed instead."""
 _BOX_EXPONENT = 80.0
 """With two axes, the cost is estimated for a box of sums that suffices for a p-value near 1e-20. Outside it, the
 probability is below exp(-`_BOX_EXPONENT`) on each side."""
@@ -126,7 +126,7 @@ def plan_pairs(
 
 
 def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float) -> Plan | NotEligible:
-    """Return the fastest plan for the exact test of a pair that fits into memory, or the reason why there is none.
+    """Return the fastest plan that fits into memory for the exact test of a pair, or the reason why there is none.
 
     `method`, `rounded` and `num_bytes` are as in `plan_pairs`. With one axis (one statistic differs), bounds of p are
     allowed if an exact value takes too much time or memory.
@@ -283,8 +283,9 @@ def _by_characteristic_function(lattice: Lattice, scoring: Scoring) -> PValue | 
     """Return the p-value, computed with characteristic functions.
 
     If the score is monotone or S has one axis, the pair is tested on a board with only this pair. Otherwise, or if the
-    last digit of p is uncertain, it is tested by `plane_p`. If the last digit is still uncertain, long doubles are
-    tried. With few units on one axis (one statistic differs), sign vectors are counted instead, which is faster.
+    last digit of p is uncertain and its error is at least `NEARLY_ROUNDED`, it is tested by `plane_p`. If the last
+    digit is uncertain in both tests, long doubles are tried. With one axis and at most `_FEW_SIGNS` units that differ,
+    sign vectors are counted instead, which is faster.
     """
     ordered = scoring.monotone or lattice.axes == 1
     if lattice.axes == 1 and lattice.num_signs <= _FEW_SIGNS:

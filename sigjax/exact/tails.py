@@ -64,7 +64,8 @@ from sigjax.run.context import ahead, num_cores
 _SIZE_RATIO = 1.25
 """Pairs are tested in groups. Standard deviations of the sum S within a group differ by less than this factor."""
 OUTSIDE = 2.0 * math.exp(-(DEVIATIONS**2) / 2.0)
-"""Bound on the probability outside the usual window, for each axis."""
+"""Bound on the probability that the sum S is outside the usual window of `DEVIATIONS` standard deviations, for each
+axis."""
 WIDE = 11.0
 """Half-width, in standard deviations, of a wider window of sums. It is used if the border between extreme and other
 sums is so strongly curved that extreme sums outside the usual window have large weights. (A weight undoes the tilt at a
@@ -506,7 +507,8 @@ def _sheared(board: Board, delta_of: DeltaOfPairs) -> tuple[Board, DeltaOfPairs,
 
 
 _CELL = 0.5
-"""Spacing of the net of tilts with two axes: neighbouring tilts move the mean by this many standard deviations."""
+"""Spacing of the net of tilts with two axes, in standard deviations: the means of the sum S under neighbouring tilts
+differ by about this."""
 _SUM_BLOCK = 32
 """Terms are added in blocks of this many terms, so that rounding errors stay small."""
 _LEAST_LOG_WEIGHT = -200.0
@@ -548,7 +550,10 @@ def _plane_tilts(
 
 
 def _solve(matrices: np.ndarray, sides: np.ndarray) -> np.ndarray:
-    """Solve linear equations for each pair: `matrices` `[pair, axis, axis]`, right-hand sides `[pair, axis]`."""
+    """Return the solutions `[pair, axis]` of linear equations, one set of equations for each pair.
+
+    `matrices` are `[pair, axis, axis]`, and the right-hand sides `sides` `[pair, axis]`.
+    """
     return np.asarray(np.linalg.solve(matrices, sides[..., None]))[..., 0]
 
 
@@ -701,9 +706,9 @@ def _as_complex(numbers: Any, real: Real) -> NDArray[np.complexfloating[Any, Any
 
 
 _TABLE_ERROR = 40.0 if unit(np.longdouble) < unit(np.float64) / 64.0 else _SERIES_ERROR
-"""Bound on the relative error of a geometric series, in multiples of the unit roundoff, like `_SERIES_ERROR`. But here
-the series is in a table that is computed with long doubles (if these have more digits). The bound includes the error of
-weights, but not the errors of their exponents."""
+"""Bound on the relative error of a geometric series, in multiples of the unit roundoff, for series in a table. The
+table is computed with long doubles; if these hardly have more digits than doubles, the bound is `_SERIES_ERROR`. The
+bound includes the error of weights, but not the errors of their exponents."""
 
 
 def _plane_kernel(

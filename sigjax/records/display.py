@@ -129,12 +129,12 @@ def meant(name: str, known: Iterable[str]) -> list[str]:
 
 
 def _words(name: str) -> list[str]:
-    """Return the words of a name in lower case, without the signs between them."""
+    """Return the words of a name in lower case, split at blanks, underscores, points and hyphens."""
     return re.split(r"[\s_.-]+", name.lower())
 
 
 def _plain(name: str) -> str:
-    """Return the usual short form of a name, in lower case without signs between words (chrF2: chrf, BLEU-4: bleu)."""
+    """Return the usual short form of a name, in lower case, words joined (chrF2: chrf, BLEU-4: bleu)."""
     plain = "".join(_words(name))
     return {"chrf2": "chrf", "chrf2++": "chrf++", "bleu4": "bleu", "sacrebleu": "bleu"}.get(plain, plain)
 

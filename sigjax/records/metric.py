@@ -228,7 +228,7 @@ class SampleSize(NamedTuple):
     runs: tuple[int, int] | None = None
 
     def __str__(self) -> str:
-        """Return the number of runs for a signature: `5`, or `1-5` if instances differ in it; empty without runs."""
+        """Return the number of runs of an instance for a signature: `5`, or `1-5` if it varies; empty without runs."""
         return "-".join(map(str, dict.fromkeys(self.runs or ())))
 
 

@@ -115,7 +115,7 @@ class Hint:
         return f"{name}={_value(name, self.values)}" if self.values else name
 
     def _call(self) -> str:
-        """Return the Python call with the same effect as the command."""
+        """Return the call of `sigjax.read` with the same effect as the command whose words are the hint's values."""
         groups: dict[str, list[str]] = {(name := ""): []}
         for word in self.values:
             if word.startswith("-"):
@@ -364,7 +364,7 @@ def same(record: type, name: str, default: Any = MISSING, **changes: Any) -> Any
 
 @functools.cache
 def options_of(record: type) -> Mapping[str, Field[Any]]:
-    """Return a dict from name to option of a record, in the order of the groups of `--help`."""
+    """Return a dict from the name of each option of a record to its field, in the order of the groups of `--help`."""
     options = {name: each for name, each in record.__dataclass_fields__.items() if "option" in each.metadata}
     groups = get_args(Group)
     return dict(sorted(options.items(), key=lambda item: groups.index(item[1].metadata["option"].group)))
@@ -423,7 +423,7 @@ class Allowed:
     is_names: bool = False
     """Whether the value is a list of names. Messages show such a list with brackets, even if it has one name."""
     default: Any = ...
-    """The default, if it is an allowed value; then it is not checked again."""
+    """The default of the option if it is allowed, else `...`. A value that is this default is not checked again."""
 
 
 @functools.cache

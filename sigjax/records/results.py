@@ -230,7 +230,7 @@ class Column:
 
     @classmethod
     def of(cls, values: Iterable[Any], held_as: type = object) -> Column:
-        """Make a column from a record field's values of the type `held_as` (object: any hashable type) or None."""
+        """Make a column from `values`: each has the type `held_as` (object: any hashable type), or is None."""
         values = list(values)
         present = _unless_all(np.array([value is not None for value in values], bool))
         if held_as is not object:
@@ -447,7 +447,7 @@ class Comparisons(Columns, Sequence[Comparison]):
 
     @classmethod
     def of_values(cls, values: Mapping[str, Sequence[Any]]) -> Comparisons:
-        """Make a sequence of comparisons from a dict of each field's values, which have the types of the record."""
+        """Make a sequence of comparisons from `values`, a dict from each field of `Comparison` to its values."""
         return cls({name: Column.of(values[name], FIELDS[name]) for name in FIELDS if name in values})
 
     def groups(self) -> dict[tuple[str, Test], Comparisons]:
@@ -521,7 +521,9 @@ class Comparisons(Columns, Sequence[Comparison]):
         return one if one.a == key[0] else one.turned()
 
     def row(self, key: str | tuple[str, ...]) -> int:
-        """The row number of the comparison of two systems, in any order; a metric or test may follow their names.
+        """The row number of the comparison of two systems.
+
+        `key` has the names of the systems, in any order. The names of a metric and a test may follow.
 
         Raises:
             InputError: as for `comparisons[key]`.
@@ -547,7 +549,7 @@ class Comparisons(Columns, Sequence[Comparison]):
         return indices[0]
 
     def _rows(self, **names: str) -> np.ndarray:
-        """Return a mask `[row]`, true if every column in `names` has the given value."""
+        """Return a mask `[row]` of the rows that have the given value in every column (`column=value`)."""
         return np.logical_and.reduce([self.column(name).mapped(value.__eq__) for name, value in names.items()])
 
 

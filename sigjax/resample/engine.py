@@ -26,7 +26,8 @@ from sigjax.run.loops import expect, map_items, only_if
 
 TileKernel = Callable[..., tuple[Array, ...]]
 """Function `(rows, valid, *data, **static)` that returns the results of one tile (some consecutive resamples). `rows`
-[row, 3] are as in `draws.rows_of`. `valid` [row] is false for rows that are only padding."""
+[row, 3] are as in `draws.rows_of`. `valid` [row] is false for rows that are only padding. `data` are arrays, and
+`static` the arguments that are fixed when the function is compiled."""
 Static = tuple[tuple[str, Any], ...]
 """Keyword arguments that are fixed when a kernel is compiled."""
 
@@ -90,11 +91,12 @@ def _calls(
     rows_per_tile: int,
     wide_vectors: bool,  # noqa: FBT001
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
-    """Run all tiles, some tiles in each call of the program, with `_num_workers` calls at once.
+    """Run all tiles, some tiles in each call of the program.
 
-    A tile is `rows_per_tile` consecutive resamples. The same program is used for every number of resamples, because it
-    skips tiles that begin after the last resample. As in `stream`, each yield is a pair: the index of the first
-    resample of the call, and the results of the kernel, each `[tile, ...]`.
+    `_num_workers` calls run at once; if results stay on the device, one call. A tile is `rows_per_tile` consecutive
+    resamples. The same program is used for every number of resamples, because it skips tiles that begin after the last
+    resample. `static` are the keyword arguments with which the kernel is compiled. As in `stream`, each yield is a
+    pair: the index of the first resample of the call, and the results of the kernel, each `[tile, ...]`.
     """
     num_tiles = -(-(run.resamples - run.start) // rows_per_tile)
     workers = 1 if run.stays else _num_workers(run.backend)  # the device has a queue, so one worker suffices
@@ -147,10 +149,10 @@ def tile_rows(projection: Projection, size: int, platform: str) -> int:
 
 
 def _tiles(first: Array, task: Task, *, kernel: TileKernel, rows_per_tile: int, **static: Any) -> tuple[Array, ...]:
-    """Return the results `[tile, ...]` of the kernel for the tiles that start with the resamples `first`.
+    """Return the results `[tile, ...]` of the kernel for the tiles that start with the resamples `first` `[tile]`.
 
-    `first` is `[tile]`. A tile is `rows_per_tile` consecutive resamples. The results of tiles after the last resample
-    are not computed.
+    A tile is `rows_per_tile` consecutive resamples. The kernel does not run for tiles that begin after the last
+    resample.
     """
     expect(task.key, (2,), np.uint32)
     xp = first.__array_namespace__()
@@ -163,7 +165,7 @@ def _tiles(first: Array, task: Task, *, kernel: TileKernel, rows_per_tile: int, 
 
 
 _PAIR_STATS = 2048
-"""At most this many statistics of pairs are scored together."""
+"""Pairs are scored in blocks; a block (of several pairs) has at most this many values in memory per resample."""
 
 
 class ScaledProjection(NamedTuple):

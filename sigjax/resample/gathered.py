@@ -54,10 +54,9 @@ class Function(NamedTuple):
 
     @property
     def workers(self) -> int:
-        """The number of threads that call the function.
+        """The number of threads that call the function: one per core if `vectorized` and not `compiled`, else 1.
 
-        It is 1 if a call uses several threads itself (compiled functions), or if the function is perhaps not
-        thread-safe.
+        A compiled function uses several threads itself. A function that is not vectorized may not be thread-safe.
         """
         return num_cores() if self.vectorized and not self.compiled else 1
 
@@ -109,9 +108,10 @@ def swap_scores(
 def outcome_scores(function: Function, sample: Sample, pair: tuple[int, int], differing: np.ndarray) -> ScorePieces:
     """Yield the scores of two systems on all swaps of the units `differing[1:]`.
 
-    A swap that also swaps `differing[0]` gives the scores of another swap with the two sides exchanged. Each row is one
-    swap; in the first row, no unit is swapped. Each yield is for some rows: the index of the first row, and the scores
-    `[side, row]`. `side` is 0 for the first system of the pair, and 1 for the second system.
+    `differing` are the units on which the systems differ. `differing[0]` is never swapped, because such a swap gives
+    the scores of another swap with the two sides exchanged. Each row is one swap; in the first row, no unit is swapped.
+    Each yield is for some rows: the index of the first row, and the scores `[side, row]`. `side` is 0 for the first
+    system of the pair, and 1 for the second system.
     """
     outcomes = range(2 ** (len(differing) - 1))
     a, b = sample.columns[list(pair)]

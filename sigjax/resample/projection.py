@@ -74,7 +74,7 @@ class Fields(NamedTuple):
     mask: np.ndarray
     """[column]: a number with as many 1 bits as the field has bits."""
     offset: np.ndarray
-    """[column] float64: the lowest possible sum. A field contains the sum minus this number."""
+    """[column] float64: the lowest possible sum. The column's field of bits contains the sum minus this number."""
 
     def pack(self, values: np.ndarray) -> np.ndarray:
         """Return words `[word, ...]` that contain whole numbers `[column, ...]` (int64) in their fields.
@@ -94,7 +94,9 @@ class Fields(NamedTuple):
 
 
 def make_fields(lowest: np.ndarray, highest: np.ndarray) -> Fields | None:
-    """Make fields for columns with sums from `lowest` to `highest` `[column]`; None if too many words are needed.
+    """Make fields for columns with sums from `lowest` to `highest` `[column]`.
+
+    Returns None if a sum does not fit into a word, or if more than `MOST_WORDS` words are needed.
 
     >>> make_fields(np.array([-500, 0, 7]), np.array([500, 2**40, 7])).word.tolist()
     [0, 0, 0]
@@ -174,9 +176,9 @@ class FusedDraws(NamedTuple):
 
 
 def fused_swap(columns: np.ndarray, *, compiled: bool = True) -> FusedSwap | None:
-    """Make a projection of few columns `[column, unit]` (int64) for swaps; None if too many words are needed.
+    """Make a projection of few columns `[column, unit]` (int64) for swaps.
 
-    In NumPy (not `compiled`), more than one word is too many.
+    Returns None if the sums need more than `MOST_WORDS` words, or more than one word in NumPy (not `compiled`).
     """
     lowest, highest = np.minimum(columns, 0).sum(axis=1), np.maximum(columns, 0).sum(axis=1)
     fields = make_fields(lowest, highest)
@@ -200,7 +202,10 @@ def fused_swap(columns: np.ndarray, *, compiled: bool = True) -> FusedSwap | Non
 
 
 def fused_draws(columns: np.ndarray, draws: Draws) -> FusedDraws | None:
-    """Make a bootstrap projection of few columns `[column, unit]` (int64); None if they need too many words."""
+    """Make a bootstrap projection of few columns `[column, unit]` (int64).
+
+    Returns None if the sums need more than `MOST_WORDS` words.
+    """
     num_units, least = columns.shape[1], columns.min(axis=1)
     fields = make_fields(num_units * least, num_units * columns.max(axis=1))
     if fields is None:
@@ -241,9 +246,10 @@ def _bits_of_lanes(marked: np.ndarray) -> np.ndarray:
 
 
 def _sum_over_lanes(add: Callable[..., Array], rows: Array, starts: Array, num_steps: Array, data: Array) -> Array:
-    """Return words `[word, row]`: the totals after `add` was called for each lane (pair of random words) of all steps.
+    """Return the totals `[word, row]` after `add` was called for each lane (pair of random words) of all steps.
 
-    `add(total [row], word, lane, data of the lane)` returns a new total. The first totals are `starts` `[word]`.
+    `add(total [row], word, lane, data of the lane)` returns the new total of the word with the index `word`; `lane` is
+    the index of the lane. The first totals are `starts` `[word]`. `data` are `[step, lane, ...]`.
     """
     loops.expect(rows, (None, 3), np.uint32)
     xp = rows.__array_namespace__()
@@ -332,7 +338,7 @@ class ByteColumns(NamedTuple):
     def sums(self, weights: Array) -> Array:
         """Return sums `[column, row]` for the weights `[row, padded unit]` (int8) of each resample.
 
-        The sums have the type int32 if columns have one digit, else int64.
+        The sums have the type int32 if each number of the columns is one byte, else int64.
         """
         sums = loops.byte_product(self.matrix, weights)
         if len(self.worth) == 1:
@@ -349,8 +355,8 @@ class ByteColumns(NamedTuple):
 def bytes_of(columns: np.ndarray, most: int, *, largest: int, padded: int) -> ByteColumns | None:
     """Convert columns `[column, unit]` (int64) to bytes, with at most `most` bytes per number.
 
-    They will be multiplied by `padded` weights per resample, each at most `largest`. Returns None if a column needs
-    more bytes, or if sums may exceed 32 bits.
+    A resample has `padded` weights (padding included), each at most `largest`. Returns None if a column needs more
+    bytes, or if its sum of products with the weights may exceed 32 bits.
 
     >>> bytes_of(np.array([[1, 300], [-2, 128]]), 2, largest=1, padded=64).matrix[[0, 1, 4, 5], :2].tolist()
     [[1, 44], [-2, -128], [0, 1], [0, 1]]
@@ -368,7 +374,7 @@ def bytes_of(columns: np.ndarray, most: int, *, largest: int, padded: int) -> By
 
 
 def floats_of(columns: np.ndarray, bound: int, padded: int) -> Floats:
-    """Convert columns `[column, unit]` (int64) to floats, for `padded` weights per resample.
+    """Convert columns `[column, unit]` (int64) to floats, padded with zeros to `padded` units.
 
     The type is float32 if sums, which are at most `bound`, are exact in it, else float64.
     """
@@ -548,7 +554,10 @@ def _choose(needed: Array, random: Array, pool: Array) -> tuple[Array, Array]:
 
 
 def _is_next_needed(word: Array, left: Array, needed: Array) -> Array:
-    """Whether the next unit or output is chosen, if `needed` of the `left` units or outputs must still be chosen."""
+    """Whether the random `word` chooses the next unit or output; the probability is `needed` / `left`.
+
+    `needed` units or outputs must still be chosen, and `left` units or outputs were not visited yet.
+    """
     return (scaled(word, left) < needed) & (left > 0)
 
 
@@ -667,7 +676,8 @@ def swap_projection(
 ) -> FusedSwap | SwapProduct:
     """Return the fastest projection (sums over swapped units) of columns `[column, unit]` (int64).
 
-    It is the fastest in JAX if `compiled`, else in NumPy. A column is one statistic of one system.
+    It is the fastest in JAX if `compiled`, else in NumPy. A column is one statistic of one system. A matrix is stored
+    as bytes only if `most_bytes` bytes per number suffice, else as floats.
     """
     if (fused := fused_swap(columns, compiled=compiled)) is not None:
         return fused
@@ -680,7 +690,8 @@ def draws_projection(
     """Return the fastest projection (sums over drawn units) of columns `[column, unit]` (int64).
 
     It is the fastest in JAX if `compiled`, else in NumPy. In NumPy, a matrix product with the counts of drawn units is
-    faster (measured), because `FusedDraws` would write and read memory for every step of every word.
+    faster (measured), because `FusedDraws` would write and read memory for every step of every word. A matrix is stored
+    as bytes only if `most_bytes` bytes per number suffice, else as floats.
     """
     if compiled and (fused := fused_draws(columns, draws)) is not None:
         return fused
@@ -694,7 +705,8 @@ def crossed_projection(
 ) -> CrossedProduct:
     """Make the projection (sums over exchanged outputs) of columns `[column, output]` (int64).
 
-    Outputs are exchanged within units, which have `sizes` `[unit]` outputs per system.
+    Outputs are exchanged within units, which have `sizes` `[unit]` outputs per system. The matrix is stored as bytes
+    only if `most_bytes` bytes per number suffice, else as floats.
     """
     count = len(sizes)
     left = outputs_left(sizes, padded_units(count) if compiled else count)
@@ -709,7 +721,7 @@ def nested_projection(
     """Make a projection (sums over nested draws) of columns `[column, output]` (int64).
 
     Nested draws choose units, then outputs of each drawn unit. `draws` choose the units, which have `sizes` `[unit]`
-    outputs.
+    outputs. The matrix is stored as bytes only if `most_bytes` bytes per number suffice, else as floats.
     """
     count, most = len(sizes), len(sizes) * int(sizes.max())
     drawn = nested_draws(draws, sizes, padded_units(count) if compiled else count)
@@ -718,15 +730,20 @@ def nested_projection(
 
 
 def _mask_matrix(columns: np.ndarray, most_bytes: int, padded: int) -> Matrix:
-    """Return the matrix of `columns` for products with masks (0 or 1), with `padded` units or outputs after padding."""
+    """Return the matrix of `columns` for products with masks (0 or 1), as bytes or as floats.
+
+    It is stored as bytes only if `most_bytes` bytes per number suffice. `padded` is the number of units or outputs,
+    padding included.
+    """
     in_bytes = bytes_of(columns, most_bytes, largest=1, padded=padded)
     return in_bytes or floats_of(columns, int(np.abs(columns).sum(axis=1).max()), padded)
 
 
 def _count_matrix(columns: np.ndarray, most_bytes: int, padded: int, *, most: int) -> Matrix:
-    """Return the matrix of `columns` for products with counts, with `padded` units or outputs after padding.
+    """Return the matrix of `columns` for products with counts, as bytes or as floats.
 
-    The counts of a resample add up to at most `most`.
+    It is stored as bytes only if `most_bytes` bytes per number suffice. `padded` is the number of units or outputs,
+    padding included. The counts of a resample add up to at most `most`.
     """
     in_bytes = bytes_of(columns, most_bytes, largest=-loops.ZERO_COUNT, padded=padded)
     return in_bytes or floats_of(columns, most * int(np.abs(columns).max()), padded)

@@ -30,7 +30,7 @@ from sigjax.run.loops import (
 )
 
 _ROWS = 32
-"""Number of parts of a list of numbers that are added to each other in one step, the same as in `units.total`."""
+"""Number of rows in which a list of numbers is arranged, to add the rows to each other, as in `units.total`."""
 _LARGEST = np.uint64(2**64 - 1)
 _PIVOTS = 7
 """Number of pivots per pass of the search for an order statistic. They divide the range of values into eight parts, and

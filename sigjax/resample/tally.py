@@ -100,8 +100,8 @@ class StudentizedPairs(NamedTuple):
     steps: np.ndarray
     """[pair, stat] float64: the steps for derivatives by finite differences. They are the same for all swaps."""
     lowest: np.ndarray
-    """[pair, stat] float64: the lower limit of a sum of the statistic: 0 if the statistic is never negative, else minus
-    infinity."""
+    """[pair, stat] float64: the lower limit of sums for finite differences: 0 if the statistic is never negative, else
+    minus infinity."""
     product_scales: np.ndarray
     """[pair, stat] float64: before products are computed, each statistic is divided by this power of two (and
     rounded)."""
@@ -309,7 +309,10 @@ def replicate_scores(sums: Array, indices: ColumnIndices, divisors: Array | None
 
 
 def null_replicates(replicates: Array, delta: Array | float, variant: Variant) -> Array:
-    """Return bootstrap replicates of delta, centred at 0: replicate - delta (shift), or delta - replicate (flip)."""
+    """Return bootstrap replicates of delta, centred at 0.
+
+    They are replicate - delta for the `variant` "shift", and delta - replicate for "flip".
+    """
     return replicates - delta if variant == "shift" else delta - replicates
 
 

@@ -329,7 +329,7 @@ def make_units(evaluation: EvaluationRecord, design: Design = "together") -> Uni
 
 
 def _weights(evaluation: EvaluationRecord) -> np.ndarray | None:
-    """Return the weight of each row `[instance]` of the data in the score; None if all weights are equal."""
+    """Return the weights `[instance]` of the data's rows in the score; None if all weights are equal."""
     metric = evaluation.metric
     if isinstance(metric, Metric) and metric.weight:
         return evaluation.stats[0, :, metric.stat_names.index(metric.weight)]
@@ -337,7 +337,10 @@ def _weights(evaluation: EvaluationRecord) -> np.ndarray | None:
 
 
 def check_steps(evaluation: EvaluationRecord, units: Units) -> None:
-    """Raise an error if whole numbers were rounded to steps above 1 and two systems differ by only a few steps."""
+    """Raise an error if whole numbers were rounded to steps above 1, and two systems differ by too few steps.
+
+    The root mean square of their nonzero differences must be at least `_FEWEST_STEPS` steps.
+    """
     if evaluation.stats.dtype.kind != "i" or units.divisors is None:
         return
     steps = 1.0 / units.divisors
