@@ -197,8 +197,8 @@ def _agreement(sums: Array) -> tuple[Array, Array, Array, Array]:
 _MOST_DECIMALS = 15
 """A double keeps this many decimal digits of any number."""
 _FLATTEST = 1e-5
-"""If the range of the gold numbers, divided by their largest absolute value, is below this limit, their variance has
-too few digits."""
+"""If the range of the gold numbers, divided by their largest absolute value, is below this limit, r2 raises an error,
+because their variance would have too few digits."""
 
 
 def errors_of(prediction: np.ndarray, gold: np.ndarray, *, power: int = 1) -> np.ndarray:

@@ -283,7 +283,7 @@ class _Step:
     done: int = 0
     began: float = field(default_factory=time.monotonic)
     context: Variables = field(default_factory=copy_context)
-    """The context variables of the caller, from which a notebook knows the cell below which to draw."""
+    """The context variables of the caller. From them, a notebook finds the cell below which it draws the bar."""
     ended: Event = field(default_factory=Event)
 
     def advance(self, done: int) -> None:

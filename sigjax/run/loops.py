@@ -197,7 +197,7 @@ def differing(first: Array, second: Array, width: Array) -> Array:
     rows = 2 if len(first) % 2 == 0 else 1
 
     def of_columns(words: Array) -> Array:
-        """Return the counts `[first, row]` for one block of rows of `second`, given as words `[group, word, row]`."""
+        """Return the counts `[first, row]` for a block of rows of `second`, given as `words` `[group, word, row]`."""
 
         def of_rows(own: Array) -> Array:
             def add(found: Array, group: tuple[Array, Array]) -> tuple[Array, tuple[()]]:
@@ -216,7 +216,7 @@ def differing(first: Array, second: Array, width: Array) -> Array:
 
 
 def slice_at(array: Array, start: Array, size: int) -> Array:
-    """Return `array[start : start + size]`, within the array; JAX may compile this for an unknown `start`."""
+    """Return `array[start : start + size]`, which must lie within the array; for JAX, `start` may be unknown."""
     if isinstance(array, np.ndarray):
         return array[start : start + size]
     return _lax().dynamic_slice_in_dim(array, start, size)

@@ -49,8 +49,9 @@ _HALVINGS, _STEPS = 24, 1000
 """`_HALVINGS`: the number of bisection steps for the upper end of the winner's interval. `_STEPS`: the largest number
 of steps for its lower end."""
 _FEW_ANSWERS, SKEWED = 30, 0.2
-"""`_FEW_ANSWERS`: with fewer right answers, or fewer wrong answers, the score of the best system is not nearly normal.
-`SKEWED`: a mean is not nearly normal if its skewness is above this number."""
+"""`_FEW_ANSWERS`: with fewer right answers, or fewer wrong answers, the score of the best system is not nearly normal,
+so its interval has Bonferroni's level. `SKEWED`: a mean is not nearly normal if its skewness is above this number; then
+the interval is left out, or comes with a warning."""
 
 
 def winner_interval(
