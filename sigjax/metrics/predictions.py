@@ -37,7 +37,8 @@ def macro_fscore(sums: Array) -> Array:
 def macro_precision(sums: Array) -> Array:
     """Macro precision, the mean of $correct_k / predicted_k$ over classes, with 0/0 = 0.
 
-    Sums and scores are as in `macro_fscore`.
+    Sums `[..., stat]` are the correct, predicted and gold counts of each class (in this order, as for `macro_fscore`),
+    and give scores `[...]` in [0, 1].
     """
     correct, predicted, gold = _thirds(sums)
     return _mean_of_classes(divide(correct, predicted), predicted + gold)
@@ -46,7 +47,8 @@ def macro_precision(sums: Array) -> Array:
 def macro_recall(sums: Array) -> Array:
     """Macro recall, the mean of $correct_k / gold_k$ over classes, with 0/0 = 0.
 
-    Sums and scores are as in `macro_fscore`.
+    Sums `[..., stat]` are the correct, predicted and gold counts of each class (in this order, as for `macro_fscore`),
+    and give scores `[...]` in [0, 1].
     """
     correct, predicted, gold = _thirds(sums)
     return _mean_of_classes(divide(correct, gold), predicted + gold)
@@ -87,7 +89,8 @@ def cohen_kappa(sums: Array) -> Array:
 def weighted_fscore(sums: Array) -> Array:
     """Weighted F1: the mean of F1 over classes, weighted by their numbers of gold instances.
 
-    Sums and scores are as in `macro_fscore`.
+    Sums `[..., stat]` are the correct, predicted and gold counts of each class (in this order, as for `macro_fscore`),
+    and give scores `[...]` in [0, 1].
     """
     correct, predicted, gold = _thirds(sums)
     return divide((gold * divide(2.0 * correct, predicted + gold)).sum(-1), gold.sum(-1))

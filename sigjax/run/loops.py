@@ -89,7 +89,7 @@ def over_rows(function: Callable[..., Any], rows: Sequence[Array]) -> Array:
 
 
 def repeat(step: Callable[[Any, Carry], Carry], times: Array, carry: Carry) -> Carry:
-    """Repeat `carry = step(i, carry)` for i = 0, ..., `times` - 1, where JAX may compile for unknown `times`."""
+    """Repeat `carry = step(i, carry)` for i = 0, ..., `times` - 1, where JAX can compile before `times` is known."""
     if not _of_numpy(carry):
         return _lax().fori_loop(0, times, step, carry)
     for i in range(int(times)):
@@ -216,7 +216,7 @@ def differing(first: Array, second: Array, width: Array) -> Array:
 
 
 def slice_at(array: Array, start: Array, size: int) -> Array:
-    """Return `array[start : start + size]`, which must lie within the array; for JAX, `start` may be unknown."""
+    """Return `array[start : start + size]`, which must be in the array; JAX can compile it before `start` is known."""
     if isinstance(array, np.ndarray):
         return array[start : start + size]
     return _lax().dynamic_slice_in_dim(array, start, size)

@@ -73,8 +73,9 @@ def delta_method_influences(values: np.ndarray, strata: np.ndarray, score: Score
     """Return each unit's influence on each score, `[system, unit]`, and a scale `[system]` for their rounding errors.
 
     An influence is a sum of one term per statistic: the slope of the score times the statistic's deviation from its
-    stratum mean. The scale is the 2-norm, over units, of the sums of absolute terms. The arguments are as in
-    `delta_method_errors`.
+    stratum mean. The scale is the 2-norm, over units, of the sums of absolute terms. `values` `[system, unit, stat]`
+    have units sorted by stratum, `strata` `[unit]` are the numbers of the units' strata, and `score` computes scores
+    from sums `[..., stat]`.
     """
     starts = np.searchsorted(strata, np.arange(int(strata[-1]) + 1))
     # The first unit of each stratum is subtracted, so that values that do not vary are exactly 0.

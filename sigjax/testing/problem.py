@@ -280,7 +280,7 @@ class SumsProblem(Problem):
         return replace(problem, shifted=ShiftedProblem(*numbers, spreads, alone), is_shifted=True)
 
     def of_pair(self, systems: Pair) -> Self:
-        """See `Problem.of_pair`."""
+        """The problem of only these two systems, on the same units and with the same resamples."""
         units, outputs = self.units, self.units.outputs
         rows = list(systems)
         outputs = outputs and replace(outputs, values=outputs.values[rows])
@@ -290,7 +290,7 @@ class SumsProblem(Problem):
 
     @property
     def observed_scores(self) -> tuple[float, ...]:
-        """See `Problem.observed_scores`."""
+        """The observed scores `[system]`, before any shift (see `ShiftedProblem`)."""
         return self.hypotheses.scores if self.shifted is None else self.shifted.scores
 
     @property
@@ -339,11 +339,11 @@ class SumsProblem(Problem):
             return np.asarray(self.metric.score(self.units.unscaled(sums)), np.float64)
 
     def swap_tolerance(self, pair: Pair) -> float:
-        """See `Problem.swap_tolerance`."""
+        """Two deltas of this pair are ties if they differ by at most this, whichever units are swapped."""
         return float(self.hypotheses.observed([pair])[1][0])
 
     def jackknife_scores(self) -> np.ndarray:
-        """See `Problem.jackknife_scores`: scores of the totals minus the statistics of one unit at a time."""
+        """Scores of all systems without one unit at a time, `[system, unit]`: its statistics are left out of sums."""
         of_systems = zip(self.units.totals, self.units.values, strict=True)
         without = np.stack([self.scores(totals - values) for totals, values in of_systems])
         check_finite(without)

@@ -142,8 +142,9 @@ class JointDeltas(Simultaneous):
     def with_all(self, found: np.ndarray, largest: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """Return the standard errors and the interval ends of all targets (scores and deltas), `[target, 3]`.
 
-        The intervals of scores come from `found`, and the intervals of deltas are simultaneous. The arguments are as in
-        `Simultaneous.with_all`.
+        The intervals of scores come from `found`, and the intervals of deltas are simultaneous. `largest` takes the
+        standard errors `[target]`, and returns the largest |replicate - observed| / standard error of all pairs on each
+        resample, `[1, resample]`.
         """
         num_systems = self.targets.num_systems
         return np.concatenate([found[:num_systems], super().with_all(found, largest)[num_systems:]])

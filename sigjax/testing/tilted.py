@@ -88,9 +88,9 @@ line ends where the probability beyond its end and beyond the opposite end is ab
 swap off the paths matters if its weight exceeds the weights of all drawn extreme swaps by this factor. `_ROUNDS`: the
 number of rounds, each with new slopes."""
 _FAINT = 20.0
-"""The weight of a swap is the ratio dP/dQ of the uniform distribution P of swaps to the mixture Q of the tilts. If an
-upper bound on the log weight is below the log weight of the observed swap by more than this, the swap counts as extreme
-without a check. This makes p only slightly larger."""
+"""The weight of a swap is the ratio dP/dQ of the uniform distribution P of swaps to the mixture Q of all tilts (other
+distributions of swaps). If an upper bound on the log weight is below the log weight of the observed swap by more than
+this, the swap counts as extreme without a check. This makes p only slightly larger."""
 _CANCELLED = 1e-9
 """The effect of a unit on delta is a sum of terms. If it is below this share of its largest term, it is only
 rounding."""
@@ -264,6 +264,8 @@ class TiltedSwaps:
     def _through_observed(self, uniforms: np.ndarray) -> np.ndarray:
         """Return log(U / (1 - U)) `[1, unit]` of a random vector U that gives the observed swap under some tilt.
 
+        U has a uniform number for each unit, and a tilt is a distribution of swaps.
+
         `uniforms` `[unit + 1]` are from `draw_uniforms`. U and 1 - U give the same p. So the swap is mirrored if its
         effects sum to less than 0, and p does not depend on the order of the two systems.
         """
@@ -283,12 +285,12 @@ class TiltedSwaps:
     def _log_sums(self, path: TiltMixture, logits: np.ndarray, least_delta: float) -> tuple[np.ndarray, float]:
         """Return the logarithms of a path's part of p, one per vector `[vector]`, and the largest log weight.
 
-        A path is a set of tilts (distributions of swaps) in one direction, and each vector gives one swap per tilt. The
-        weight of a swap is dP/dQ (see `log_weights`), or 0 if |delta| is below `least_delta`. The part of p is the mean
-        weight of the path's swaps, divided by the number of paths. A swap with a negligible weight (see `_FAINT`) is
-        not checked: it counts with an upper bound on its weight, which needs only the swap's own tilt. The largest log
-        weight is over the extreme swaps that were checked. `logits` `[vector, unit]` are log(U / (1 - U)) of the
-        vectors U.
+        A path is a set of tilts (distributions of swaps) in one direction. Each vector U of uniform numbers gives one
+        swap per tilt. The weight of a swap is dP/dQ (see `log_weights`), or 0 if |delta| is below `least_delta`. The
+        part of p is the mean weight of the path's swaps, divided by the number of paths. A swap with a negligible
+        weight (see `_FAINT`) is not checked: it counts with an upper bound on its weight, which needs only the swap's
+        own tilt. The largest log weight is over the extreme swaps that were checked. `logits` `[vector, unit]` are
+        log(U / (1 - U)) of the vectors U.
         """
         observed, oriented = self.apart.sum(axis=0), self.apart * path.signs[:, None]
         log_tilts, width = math.log(len(path.thetas) * len(self.paths)), len(path.thetas) + 1
