@@ -266,9 +266,9 @@ def _midranks(_: list[float], counts: list[int]) -> list[float]:
 
 
 def _deviations(values: list[float], counts: list[int]) -> tuple[list[int], int]:
-    """Return two things: deviations of `values` from their mean, as whole multiples of 1 / unit; and the unit.
+    """Return two things: the deviations of `values` from their mean, multiplied by a whole number d; and d.
 
-    `counts` says how often each value occurs.
+    d makes the deviations whole numbers. `counts` says how often each value occurs.
     """
     ratios = [Decimal(repr(value)).as_integer_ratio() for value in values]
     unit = lcm(*(bottom for _, bottom in ratios))

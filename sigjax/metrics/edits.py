@@ -212,7 +212,8 @@ def ter_score(sums: Array) -> Array:
 def _rate(sums: Array, scale: float) -> Array:
     """Return the error rate multiplied by `scale`.
 
-    The division comes last, so that no compiler fuses a product and a difference.
+    The division comes last, so that a compiler cannot fuse the product with a later difference. This would change the
+    last digit on some devices.
     """
     xp = sums.__array_namespace__()
     empty = sums[..., 1] == 0

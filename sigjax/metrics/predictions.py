@@ -37,7 +37,8 @@ def macro_fscore(sums: Array) -> Array:
 def macro_precision(sums: Array) -> Array:
     """Macro precision, the mean of $correct_k / predicted_k$ over classes, with 0/0 = 0.
 
-    Sums and scores are as in `macro_fscore`.
+    Sums `[..., stat]` are the correct, predicted and gold counts of each class (in this order, as for `macro_fscore`),
+    and give scores `[...]` in [0, 1].
     """
     correct, predicted, gold = _thirds(sums)
     return _mean_of_classes(divide(correct, predicted), predicted + gold)
@@ -46,7 +47,8 @@ def macro_precision(sums: Array) -> Array:
 def macro_recall(sums: Array) -> Array:
     """Macro recall, the mean of $correct_k / gold_k$ over classes, with 0/0 = 0.
 
-    Sums and scores are as in `macro_fscore`.
+    Sums `[..., stat]` are the correct, predicted and gold counts of each class (in this order, as for `macro_fscore`),
+    and give scores `[...]` in [0, 1].
     """
     correct, predicted, gold = _thirds(sums)
     return _mean_of_classes(divide(correct, gold), predicted + gold)
@@ -87,7 +89,8 @@ def cohen_kappa(sums: Array) -> Array:
 def weighted_fscore(sums: Array) -> Array:
     """Weighted F1: the mean of F1 over classes, weighted by their numbers of gold instances.
 
-    Sums and scores are as in `macro_fscore`.
+    Sums `[..., stat]` are the correct, predicted and gold counts of each class (in this order, as for `macro_fscore`),
+    and give scores `[...]` in [0, 1].
     """
     correct, predicted, gold = _thirds(sums)
     return divide((gold * divide(2.0 * correct, predicted + gold)).sum(-1), gold.sum(-1))
@@ -197,8 +200,8 @@ def _agreement(sums: Array) -> tuple[Array, Array, Array, Array]:
 _MOST_DECIMALS = 15
 """A double keeps this many decimal digits of any number."""
 _FLATTEST = 1e-5
-"""If the range of the gold numbers, divided by their largest absolute value, is below this limit, their variance has
-too few digits."""
+"""If the range of the gold numbers, divided by their largest absolute value, is below this limit, r2 raises an error,
+because their variance would have too few digits."""
 
 
 def errors_of(prediction: np.ndarray, gold: np.ndarray, *, power: int = 1) -> np.ndarray:

@@ -218,7 +218,7 @@ class TrialShares:
 
         The share of an instance, and its weight of 1, are divided equally among its runs. All shares and weights are
         multiplied by one factor that makes them whole numbers, so that equal scores tie. If this factor is too large
-        for doubles, the statistics are reals.
+        for doubles, they are not multiplied, and the statistics are fractions.
         """
         names, instance, runs = np.unique(np.array(labels), return_inverse=True, return_counts=True)
         if (short := np.flatnonzero(runs < self.k)).size:
@@ -352,7 +352,8 @@ def stack_matches(kept: slice, tp: np.ndarray, predicted: np.ndarray, gold: np.n
 def aer_extract(*columns: np.ndarray) -> np.ndarray:
     """Return statistics `[instance, stat]` with stat = (matched, predicted, sure).
 
-    `columns` are four counts `[instance]`: sure_matched, possible_matched, predicted and sure.
+    `columns` are four counts `[instance]`: sure_matched, possible_matched, predicted and sure. `matched` is the sum of
+    sure_matched and possible_matched.
     """
     sure_matched, possible_matched, predicted, sure = stack_counts(_LINKS, [(0, 1), (1, 2), (0, 3)], *columns).T
     return np.stack([sure_matched + possible_matched, predicted, sure], axis=-1)
@@ -422,11 +423,13 @@ _SMALL_SUM, _SUM_HIDING_TIES = 2.0**22, 2.0**42
 """Limits on the sums of whole numbers. Below `_SMALL_SUM`, rounding errors are far below 1, so the numbers do not count
 as large. From `_SUM_HIDING_TIES` on, rounding errors may hide ties, so the numbers count as large."""
 _LARGE = 2.0**16
-"""Numbers count as large if they are at least this many times the differences between systems or instances."""
+"""Numbers are shifted to near 0 if they are more than this many times as large as the differences between systems or
+instances."""
 _ROUNDING = 2.0**-51
 """If real numbers vary by less than this fraction of their size, their variation counts as rounding."""
 _LARGEST_DECIMAL = 2.0**51
-"""Up to this multiple of their last digit, decimals count as exact. Above it, two neighbours may be the same double."""
+"""Decimals are computed as whole multiples of the unit of their last digit (such as 0.01), if these multiples are at
+most this large. Above it, two neighbouring decimals may be the same double."""
 _MOST_DECIMALS, _FEW = 15, 16
 _ANY = (-math.inf, math.inf)
 """The bounds of a score without limits. Evaluations are shifted only if their score has no limits."""
@@ -436,18 +439,18 @@ class Shifted(NamedTuple):
     """An evaluation with large numbers, shifted to near 0 in three ways, so that no digits are lost."""
 
     deltas: EvaluationRecord
-    """The evaluation with each instance shifted by a number that all systems share. So differences of scores stay the
-    same."""
+    """The evaluation with one number per instance subtracted, the same for all systems. So differences of scores stay
+    the same."""
     spreads: EvaluationRecord
-    """The evaluation `deltas`, with each system shifted once more, by a number of its own. The differences of two
-    systems vary over the instances as before."""
+    """The evaluation `deltas`, with another constant (times the count of each instance) subtracted for each system. The
+    differences of two systems vary over the instances as before."""
     scores: EvaluationRecord
-    """The evaluation with each system shifted by a number of its own (`shifts`). This reduces its score by the same
-    number."""
+    """The evaluation with one constant per system (`shifts`, times the count of each instance) subtracted. The score of
+    the system decreases by this constant."""
     shifts: np.ndarray
-    """[system] float64: the number by which each system is shifted in `scores`."""
+    """`[system]` float64: the constant that is subtracted for each system in `scores`."""
     means: np.ndarray
-    """[system] float64: the scores without any shift; for whole numbers and decimals they are rounded only once."""
+    """`[system]` float64: the scores without any shift; for whole numbers and decimals they are rounded only once."""
 
 
 def shifted(evaluation: EvaluationRecord) -> Shifted | None:
@@ -524,12 +527,12 @@ def shifted_by(evaluation: EvaluationRecord, shift: float) -> EvaluationRecord:
 
 
 class _Numbers(NamedTuple):
-    """The numbers of a mean: values and counts, both `[system, instance]`."""
+    """The numbers of a mean (the sum of the values divided by the sum of the counts), both `[system, instance]`."""
 
     values: np.ndarray
-    """int64 multiples of 1 / `scale` if all values are whole numbers or decimals; else float64."""
+    """The values: int64 multiples of 1 / `scale` if all values are whole numbers or decimals; else float64."""
     counts: np.ndarray
-    """int64 if all counts are whole numbers, else float64."""
+    """The counts: int64 if all counts are whole numbers, else float64."""
     scale: int
 
 
@@ -569,7 +572,7 @@ def _centres(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
 def _subtracted(evaluation: EvaluationRecord, numbers: _Numbers, shift: np.ndarray) -> EvaluationRecord:
     """Return the evaluation with `shift` `[..., instance]` subtracted from its values.
 
-    `numbers` are the numbers of the evaluation; the shift is in multiples of 1 / `numbers.scale`, as they are.
+    `numbers` are the numbers of the evaluation. Its values and the shift are in units of 1 / `numbers.scale`.
     """
     left = numbers.values - shift
     stats = evaluation.stats.copy()

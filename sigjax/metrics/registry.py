@@ -347,7 +347,8 @@ def evaluation_from_arrays(
 LARGEST = 1e140
 """The largest absolute number that is accepted. Up to it, squares and their sums stay within the range of a double."""
 _SQUARED = frozenset({"variance", "mse", "rmse", "r2", "ppi"})
-"""Names of metrics that square numbers, or multiply two numbers."""
+"""Names of metrics that square numbers, or multiply two numbers. They refuse data whose squares are too small for a
+double."""
 
 
 def _refuse_out_of_range(metric: AnyMetric, tables: Mapping[str, np.ndarray]) -> None:
@@ -376,7 +377,7 @@ def _refuse_out_of_range(metric: AnyMetric, tables: Mapping[str, np.ndarray]) ->
 def refuse_other_indexes(arrays: Mapping[str, Any]) -> None:
     """Raise an error if pandas series have different labels.
 
-    Compared by position, they would mix different instances.
+    Series are compared by position. So with different labels, different instances would be compared.
     """
     labelled = [(name, values.index) for name, values in arrays.items() if hasattr(values, "iloc")]
     for (first, index), (name, other) in pairwise(labelled):

@@ -17,8 +17,8 @@ from sigjax.records import Array, EvaluationRecord, InputError, Note, Score
 
 SUITE = "suite"
 _LARGEST_WEIGHTED = 2**40
-"""Weights are whole numbers if no weighted score exceeds this limit, since exact tests need whole numbers. Otherwise
-weights are fractions."""
+"""If scores are whole numbers, weights are scaled to whole numbers, because exact tests need whole numbers. But weights
+stay fractions if a weighted score could reach this limit."""
 
 
 def suite_of(tasks: Mapping[str, Sequence[EvaluationRecord]]) -> list[EvaluationRecord]:
@@ -26,7 +26,8 @@ def suite_of(tasks: Mapping[str, Sequence[EvaluationRecord]]) -> list[Evaluation
 
     A suite scores all tasks together, by the mean of the task means. Each metric that all tasks have gets a suite
     evaluation, named "suite: METRIC". If no metric is in all tasks, there is one suite of the first metric of each
-    task. The evaluations of the tasks are named "TASK: METRIC", where METRIC is the score's name in the log.
+    task. The evaluations of the tasks are named "TASK: METRIC", where METRIC is the name under
+    which the log stores the score.
     """
     firsts = [evaluations[0] for evaluations in tasks.values()]
     if len(tasks) < 2:
@@ -75,7 +76,7 @@ def instance_scores(evaluation: EvaluationRecord) -> np.ndarray | None:
 
 
 def _score_name(evaluation: EvaluationRecord) -> str:
-    """Return the name of the evaluation's score in the log, without the name of the task."""
+    """Return the name under which the log stores the score of this evaluation, without the name of the task."""
     return evaluation.metric.name if evaluation.title is None else evaluation.title.rpartition(": ")[2]
 
 

@@ -58,7 +58,7 @@ class TextMetric:
 
     Attributes:
         metric: the metric that turns the counts into a score.
-        start: a function that maps a recipe to the function that counts texts; the latter is called for each block of
+        start: a function that maps a recipe to the function that counts texts, which is called for each block of
             segments.
         signature: a function that maps a recipe and the number of references to a text with all options and versions on
             which the counts depend.

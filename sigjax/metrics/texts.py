@@ -198,7 +198,7 @@ def _from_workers(
 
 @contextmanager
 def _worker(recipe: Recipe, references: Texts, systems: Texts) -> Generator[IO[bytes], None, None]:
-    """Start a process that works on a request, and yield its stdout. The process ends with this context."""
+    """Start a worker process that counts these texts, and yield its stdout. The process ends with this context."""
     import subprocess
 
     with TemporaryFile() as request:

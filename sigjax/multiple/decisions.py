@@ -140,14 +140,15 @@ _LARGER_PARTS = 8
 such parts, each part is larger by this factor. There are only these two sizes, because each size needs a compiled
 program."""
 _ROUNDING = 1e-12
-"""The statistics t of two pairs are ties if their relative difference is smaller than this, because the standard
-deviations s are rounded. The rounding of deltas has its own tolerance, which is larger than this if units are few. With
-many units, the t of another pair on a resample never ties with an observed t."""
+"""Relative tolerance of ties between the statistics t of two pairs, in addition to the tolerance for the rounding of
+deltas. It is needed because the standard deviations s are rounded, too: without this rounding, the two t may be
+equal."""
 _CACHED = 2**20
 """Scores are computed in blocks of units; a block has about this many statistics."""
 
 Adjusted = Callable[[np.ndarray], np.ndarray]
-"""A function from p-values (for maxt, the probabilities q) `[pair]` to adjusted p-values `[pair]`."""
+"""A function from p-values `[pair]` (for the correction maxt, the p-values of its steps) to adjusted p-values
+`[pair]`."""
 
 
 def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown | None = None) -> Comparisons:
@@ -416,7 +417,9 @@ class StepDown:
 
     @classmethod
     def of(cls, counts: np.ndarray, order: np.ndarray) -> StepDown:
-        """Make the record from `counts` of the pairs in the order `order`, least extreme first.
+        """Make the record from counts of extreme resamples: `counts[k]` is the count of the pair `order[k]`.
+
+        `order` has the indices of all pairs, least extreme first. In the record, `exceed[pair]` is the pair's count.
 
         >>> StepDown.of(np.array([4, 0, 1]), np.array([2, 0, 1])).exceed
         array([0, 1, 4])
@@ -645,9 +648,10 @@ def compact_letters(differs: np.ndarray) -> tuple[str, ...] | None:
 
     Each letter stands for a clique: a group in which no two systems differ. Every pair that does not differ must be in
     some clique. While some pairs are not in any clique yet, a new clique starts with one of these pairs: the best
-    system in any of them, and the worst system with which it forms one of them. Other systems are added to the clique
-    in their order. In the end, a clique is removed if other cliques contain all its pairs. If two systems differ
-    exactly when their scores are far enough apart, the number of letters is minimal; in general it may be larger.
+    system that is in such a pair, and the worst of the systems with which it forms such a pair. Further systems are
+    added to the clique, better systems first. In the end, a clique is removed if other cliques contain all its pairs.
+    If two systems differ exactly when their scores are far enough apart, the number of letters is minimal; in general
+    it may be larger.
     `differs` is `[system, system]`, symmetric. Letters `[system]` are in alphabetic order, a to z and then A to Z; None
     if these 52 do not suffice.
 
@@ -725,9 +729,9 @@ def rank_intervals(beats: np.ndarray) -> tuple[tuple[int, int], ...]:
     interval can miss the rank only if some decision is wrong. So all intervals are right simultaneously if no decision
     is wrong. The probability of no wrong decision is at least the confidence level, if the tests keep their level and
     the correction bounds the familywise error (including significant differences in the wrong direction). Quantiles of
-    bootstrap ranks are too narrow if systems are nearly equal. `beats` is the argument of `significance_clusters`.
-    Reference: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with applications to mobility across
-    neighbourhoods and academic achievement across countries", section 3.
+    bootstrap ranks are too narrow if systems are nearly equal. `beats` `[a, b]` is true if system a is significantly
+    better than system b. Reference: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with applications
+    to mobility across neighbourhoods and academic achievement across countries", section 3.
 
     >>> rank_intervals(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool))
     ((1, 2), (1, 3), (2, 3))
@@ -741,7 +745,8 @@ def top_group(beats: np.ndarray) -> tuple[bool, ...]:
 
     The rank interval of such a system begins at 1. If no decision is wrong, the group contains all truly best systems
     (see `rank_intervals`). The group is empty only if each system is significantly worse than some other system, which
-    can happen only if pairs have different instances. `beats` is the argument of `significance_clusters`.
+    can happen only if pairs have different instances. `beats` `[a, b]` is true if system a is significantly better than
+    system b.
 
     >>> top_group(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool))
     (True, True, False)

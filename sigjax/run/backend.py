@@ -163,7 +163,7 @@ def reason_against() -> str | None:
 def keep_programs() -> None:
     """Let JAX keep compiled programs on disk for later commands on this processor, unless the user set a cache.
 
-    If the cache is too large, delete its oldest programs, up to half.
+    If the cache exceeds `_MOST_KEPT` bytes, delete its oldest programs until at most half of this size is left.
     """
     cache, version = cache_folder(), re.findall(r"\d+", installed_version("jax") or "")[:3]
     if cache is None or "JAX_COMPILATION_CACHE_DIR" in os.environ or list(map(int, version)) < _SILENT:
@@ -324,7 +324,7 @@ def is_traceable(function: Callable[..., Any], *shapes: tuple[int, ...]) -> bool
 
 
 def choose_backend(device: Device, cost: Cost) -> Backend:
-    """The backend for the requested device, and for work with this cost in NumPy.
+    """The backend for the requested device that suits work of this cost; the cost is the time in NumPy.
 
     If small work is repeated, it is compiled as soon as NumPy has spent as much time on it as compiling takes. So the
     total time is at most twice the time of the better choice (the ski rental problem). If JAX has a cache of compiled

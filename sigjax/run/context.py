@@ -145,7 +145,7 @@ def memory_for(needed: float) -> float:
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether a stream is a terminal; it may be None or closed."""
+    """Whether a stream is a terminal; False if it is None or closed."""
     return stream is not None and not stream.closed and stream.isatty()
 
 
@@ -254,7 +254,8 @@ class Context:
     ) -> AbstractContextManager[Callable[[int], object]]:
         """A context: a progress bar for the run `name` of this metric.
 
-        `total` and `compiles` are as in the function `progress_bar`.
+        `total` is the number of items, if known. If `compiles` is true, the bar shows "compiling" until the first item
+        is done.
         """
         label = " ".join(filter(None, (*self.key, self.label, name)))
         return progress_bar(label, total, visible=self.progress, compiles=compiles)
@@ -283,7 +284,7 @@ class _Step:
     done: int = 0
     began: float = field(default_factory=time.monotonic)
     context: Variables = field(default_factory=copy_context)
-    """The context variables of the caller, from which a notebook knows the cell below which to draw."""
+    """The context variables of the caller. From them, a notebook finds the cell below which it draws the bar."""
     ended: Event = field(default_factory=Event)
 
     def advance(self, done: int) -> None:

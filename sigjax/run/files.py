@@ -291,7 +291,7 @@ _FIXED = (errno.EBUSY, errno.EPERM, errno.EACCES)
 """Errors that the operating system raises if a file can be written but not replaced. This happens if the file is
 mounted separately (in a container), or belongs to another user in /tmp."""
 _NAME = 50
-"""The name of a temporary file contains the first this many characters of the final file's name."""
+"""The name of a temporary file contains the start of the final file's name: at most this many characters."""
 _ABANDONED = 3600.0
 """A temporary file older than this many seconds counts as left over by a killed process."""
 

@@ -89,7 +89,7 @@ def over_rows(function: Callable[..., Any], rows: Sequence[Array]) -> Array:
 
 
 def repeat(step: Callable[[Any, Carry], Carry], times: Array, carry: Carry) -> Carry:
-    """Repeat `carry = step(i, carry)` for i = 0, ..., `times` - 1, where JAX may compile for unknown `times`."""
+    """Repeat `carry = step(i, carry)` for i = 0, ..., `times` - 1, where JAX can compile before `times` is known."""
     if not _of_numpy(carry):
         return _lax().fori_loop(0, times, step, carry)
     for i in range(int(times)):
@@ -197,7 +197,7 @@ def differing(first: Array, second: Array, width: Array) -> Array:
     rows = 2 if len(first) % 2 == 0 else 1
 
     def of_columns(words: Array) -> Array:
-        """Return the counts `[first, row]` for one block of rows of `second`, given as words `[group, word, row]`."""
+        """Return the counts `[first, row]` for a block of rows of `second`, given as `words` `[group, word, row]`."""
 
         def of_rows(own: Array) -> Array:
             def add(found: Array, group: tuple[Array, Array]) -> tuple[Array, tuple[()]]:
@@ -216,7 +216,7 @@ def differing(first: Array, second: Array, width: Array) -> Array:
 
 
 def slice_at(array: Array, start: Array, size: int) -> Array:
-    """Return `array[start : start + size]`, within the array; JAX may compile this for an unknown `start`."""
+    """Return `array[start : start + size]`, which must be in the array; JAX can compile it before `start` is known."""
     if isinstance(array, np.ndarray):
         return array[start : start + size]
     return _lax().dynamic_slice_in_dim(array, start, size)

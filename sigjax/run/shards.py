@@ -37,9 +37,9 @@ from sigjax.version import __version__
 
 _LOG = logging.getLogger("sigjax")
 SCHEMA = "sigjax/1"
-"""The schema of JSON reports."""
+"""The name of the JSON schema of reports."""
 BOARD_SCHEMA = "sigjax-board/1"
-"""The schema of boards of record: documented leaderboards, whose files contain a report."""
+"""The name of the JSON schema of a board of record (a documented leaderboard), whose file contains a report."""
 DEFAULTS: Mapping[str, Any] = MappingProxyType(json.loads(json.dumps(asdict(Settings()))))
 """Default settings, as in JSON. If a run was made before a setting existed, the setting has its default value."""
 CHECKSUM = "checksum"
@@ -357,15 +357,15 @@ class Checkpoint:
         return Tally(own.start, own.start, empty), own.stop
 
     def save(self, start: int, done: int, **arrays: np.ndarray) -> None:
-        """If a write is due, keep the results so far (resamples `start` to `done`), and write the file."""
+        """If a write is due, keep the results so far (`arrays` of resamples `start` to `done`), and write the file."""
         self.file.save(self.key, Tally(start, done, arrays), finished=False)
 
     def finish(self, start: int, done: int, **arrays: np.ndarray) -> None:
-        """Keep the final results of the resamples from `start` to `done`, and write the file."""
+        """Keep the final results (`arrays` of resamples `start` to `done`), and write the file."""
         self.file.save(self.key, Tally(start, done, arrays), finished=True)
 
     def check_scores(self, scores: np.ndarray) -> None:
-        """Raise `InputError` if scores `[system]` differ from those of the earlier run.
+        """Raise `InputError` if the scores `[system]` differ from the scores of the earlier run.
 
         If they differ, the earlier run had another metric with the same name.
         """

@@ -162,7 +162,7 @@ class BootstrapPlan(NamedTuple):
     """A dict from a pair to the distribution to compute. It has the first pair of each group of pairs that have the
     same test."""
     which: np.ndarray
-    """`[pair]`: the index of the pair's group."""
+    """`[pair]`: the index of the group (of pairs with the same test) to which the pair belongs."""
 
 
 def plan_bootstrap(problem: SumsProblem, equivalent: EquivalentPairs, budget: float) -> BootstrapPlan | NotEligible:

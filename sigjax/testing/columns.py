@@ -91,7 +91,7 @@ class ColumnsProblem(Problem):
         return cls(sample, metric, Hypotheses.of(members, scores, errors, evaluation.systems), settings)
 
     def of_pair(self, systems: Pair) -> Self:
-        """See `Problem.of_pair`."""
+        """The problem of only these two systems, on the same units and with the same resamples."""
         units = replace(self.units, columns=self.units.columns[list(systems)])
         return replace(self, units=units, hypotheses=self.hypotheses.of_systems(systems))
 
@@ -101,7 +101,7 @@ class ColumnsProblem(Problem):
         return planned(self, draws=bootstraps(self))
 
     def jackknife_scores(self) -> np.ndarray:
-        """See `Problem.jackknife_scores`."""
+        """Scores of all systems without one unit at a time, `[system, unit]`."""
         kept = (np.flatnonzero(self.units.unit != unit) for unit in range(len(self.units.strata)))
         with np.errstate(all="ignore"):
             columns = [sample_scores(self.metric, self.units.columns[:, :, instances]) for instances in kept]
@@ -110,12 +110,15 @@ class ColumnsProblem(Problem):
         return without
 
     def swap_tolerance(self, pair: Pair) -> float:
-        """See `Problem.swap_tolerance`; the factor 4 is there because two deltas contain four rounded scores."""
+        """Two deltas of this pair are ties if they differ by at most this, whichever units are swapped.
+
+        The factor 4 is there because two deltas contain four rounded scores.
+        """
         return 4.0 * pair_rounding(self.metric, *self.units.columns[list(pair)])
 
 
 def planned(problem: ColumnsProblem, *, draws: bool) -> SamplePlan:
-    """Plan the permutation tests and the calls of the metric's function; `draws` adds the bootstrap's calls."""
+    """Plan the permutation tests and the calls of the metric's function, also by the bootstrap if `draws` is true."""
     settings, permuted = problem.settings, "permutation" in problem.settings.tests
     differing = {pair: _differing(problem, pair) for pair in problem.hypotheses.pairs if permuted}
     sampled = {pair: why for pair, units in differing.items() if (why := _why_sampled(problem, pair, len(units)))}
@@ -220,7 +223,7 @@ def _exact(problem: ColumnsProblem, pair: Pair) -> tuple[PValue, str]:
 
 
 def _function(problem: ColumnsProblem, calls: float) -> Function:
-    """The metric's function; compiled if this many `calls` are worth the time, and if JAX can trace it."""
+    """The metric's function; compiled if that saves time in this many `calls`, and if JAX can trace it."""
     metric = problem.metric
     hashable = isinstance(cast("object", metric.function), Hashable)
     call: Callable[..., Any] = metric.function if hashable else partial(metric.function)

@@ -24,8 +24,8 @@ from sigjax.resample.units import norms, total
 from sigjax.testing.jackknife import map_pairs
 
 STEP = 2.0**-17
-"""Relative step of the differences that give gradients. It makes the truncation error and the rounding error of a
-gradient about equal, 1e-10 of the gradient."""
+"""Gradients are central differences. Half their width is this share of the sum of a statistic's absolute values. It
+makes the truncation error and the rounding error of a gradient about equal, 1e-10 of the gradient."""
 NO_VARIANCE = 2.0**-40
 """A variance below this share of the sum of its absolute terms is only rounding."""
 
@@ -73,8 +73,9 @@ def delta_method_influences(values: np.ndarray, strata: np.ndarray, score: Score
     """Return each unit's influence on each score, `[system, unit]`, and a scale `[system]` for their rounding errors.
 
     An influence is a sum of one term per statistic: the slope of the score times the statistic's deviation from its
-    stratum mean. The scale is the 2-norm, over units, of the sums of absolute terms. The arguments are as in
-    `delta_method_errors`.
+    stratum mean. The scale is the 2-norm, over units, of the sums of absolute terms. `values` `[system, unit, stat]`
+    have units sorted by stratum, `strata` `[unit]` are the numbers of the units' strata, and `score` computes scores
+    from sums `[..., stat]`.
     """
     starts = np.searchsorted(strata, np.arange(int(strata[-1]) + 1))
     # The first unit of each stratum is subtracted, so that values that do not vary are exactly 0.
@@ -95,7 +96,10 @@ def delta_method_influences(values: np.ndarray, strata: np.ndarray, score: Score
 
 
 def _errors(influence: np.ndarray, largest: np.ndarray) -> np.ndarray:
-    """Standard errors: the 2-norm of each row of influences; 0 if it is only rounding relative to `largest` `[row]`."""
+    """Return standard errors `[row]`: the 2-norm of each row of influences `[row, unit]`; 0 if it is only rounding.
+
+    `largest` `[row]` is the scale with which the norm is compared to decide this, see `delta_method_influences`.
+    """
     errors = norms(influence)
     return np.where(errors > math.sqrt(NO_VARIANCE) * largest, errors, 0.0)
 

@@ -54,9 +54,9 @@ class DeltaDistribution:
     """The distribution of a pair's delta, under the null hypothesis or on bootstrap resamples."""
 
     deltas: np.ndarray
-    """`[value]` deltas."""
+    """`[value]` the possible deltas (score_a - score_b); if deltas are sampled, the delta of each resample."""
     chances: np.ndarray
-    """`[value]` probabilities; if deltas are sampled, 1 for each resample."""
+    """`[value]` the probability of each delta; if deltas are sampled, 1 for each resample."""
     resamples: int | None
     """The number of resamples; None if the distribution is exact."""
 
@@ -149,7 +149,7 @@ def _host_run(problem: Problem) -> Run:
 
 
 def binned(pair: Problem, known: DeltaDistribution, test: Test) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return a histogram of the deltas `known` of a pair, as three arrays.
+    """Return a histogram of a pair's deltas, whose distribution is `known`, as three arrays.
 
     They are the edges of the bins `[bin + 1]`, the probability of each bin `[bin]`, and the probability of those deltas
     in each bin that are extreme in the `test`, `[bin]`.
@@ -213,6 +213,6 @@ def _step(values: np.ndarray, width: float) -> float | None:
 
 
 def _near_divisor(inside: int, size: int) -> int:
-    """The number near `size` that divides `inside`; `size` if there is none."""
+    """Return the divisor of `inside` that is nearest to `size`; `size` if none lies between 2/3 and 3/2 of `size`."""
     near = range(-(-2 * size // 3), 3 * size // 2 + 1)
     return min((bins for bins in near if inside % bins == 0), key=lambda bins: abs(bins - size), default=size)

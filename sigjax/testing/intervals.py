@@ -69,7 +69,7 @@ _FEW_UNITS = 10
 """Simultaneous intervals use correlations only if there are at least this many units, and at least as many units as
 systems."""
 _ROWS = 2**10
-"""Normal variables are drawn in blocks of at most this many draws."""
+"""A draw has one random normal number per system; a block has at most this many draws."""
 _RIDGE = 1e-12
 """Each variance is increased by this share, so that the covariance matrix has a Cholesky root even if a system's scores
 are a sum of other systems' scores."""
@@ -115,7 +115,7 @@ def _joint_level(
     `targets` `[target, 2]` are scores (a, number of systems) or deltas (a, b), and `influence` `[system, unit]` are the
     influences on scores. `varies` `[target]` is false for a score or delta whose standard error is 0. If `proportions`
     is true, such a score or delta has a score interval with a positive length, which counts as independent of the other
-    intervals. If units are few, correlations are uncertain, so the level is Bonferroni's. It is not if `proportions` is
+    intervals. If units are few, correlations are uncertain. Then the level is Bonferroni's, except if `proportions` is
     true, because score intervals are long enough.
     """
     settings, num_units = problem.settings, len(problem.units.strata)
@@ -131,7 +131,7 @@ def _joint_level(
 
 
 def normal_maxima(influence: np.ndarray, targets: np.ndarray, draws: int, seed: int) -> np.ndarray:
-    """Return the largest |Z| over all targets (scores and deltas) on each of this many `draws`, `[draw]`.
+    """Return, for each of `draws` random draws, the largest |Z| over all targets (scores and deltas), `[draw]`.
 
     Z is the normal error of a score or delta, divided by its standard error. `influence` `[system, unit]` are the
     influences on scores. A row of `targets` `[target, 2]` is (a, b) for the delta of two systems, and (a, number of
@@ -150,7 +150,7 @@ def normal_maxima(influence: np.ndarray, targets: np.ndarray, draws: int, seed: 
 
 
 def normal_errors(influence: np.ndarray, draws: int, seed: int) -> Iterator[np.ndarray]:
-    """Yield normal errors of scores `[system, draw]`, in blocks, for this many `draws`.
+    """Yield random normal errors of scores, `[system, draw]`, in blocks; `draws` is the number of all draws.
 
     Their covariances come from the influences `influence` `[system, unit]` on scores.
     """
@@ -158,7 +158,7 @@ def normal_errors(influence: np.ndarray, draws: int, seed: int) -> Iterator[np.n
 
 
 def _normal(root: np.ndarray, draws: int, seed: int) -> Iterator[np.ndarray]:
-    """Yield the products `[row, draw]` of the matrix `root` `[row, system]` and standard normal numbers, in blocks."""
+    """Yield products `[row, draw]`, in blocks: the matrix `root` `[row, system]` times standard normal numbers."""
     num_systems = root.shape[1]
     num_words = num_systems + num_systems % 2
     for start in range(0, draws, _ROWS):
@@ -168,7 +168,7 @@ def _normal(root: np.ndarray, draws: int, seed: int) -> Iterator[np.ndarray]:
 
 
 def _root(influence: np.ndarray) -> np.ndarray:
-    """The Cholesky root `[system, system]` of the covariance matrix of the scores divided by `_scale`."""
+    """The Cholesky root `[system, system]` of the scores' covariances; influences are first divided by `_scale`."""
     influence = influence / _scale(influence)
     covariance = influence @ influence.T
     variances = np.diag(covariance)

@@ -270,7 +270,8 @@ def settled_signs(
 ) -> np.ndarray:
     """Return p-values of sign tests, their base-10 logarithms, and bounds on their errors, `[3, pair]`.
 
-    The arguments are as in `sign_ps`. The p-values are correctly rounded.
+    `ahead` and `behind` `[pair]` are the numbers of positive and negative differences. If `mid_p` is true, outcomes
+    exactly as extreme as the observed outcome count half. The p-values are correctly rounded.
     """
     p_values = np.array(sign_ps(ahead, behind, alternative, mid_p=mid_p))
     some = np.flatnonzero(p_values[2])
@@ -530,14 +531,15 @@ def _deltas_of(problem: SumsProblem, pair: Pair, of_a: np.ndarray) -> np.ndarray
 
 
 _FEW_PAIRS, _SIZE_FACTOR = 16, 8
-"""Programs are compiled for a number of pairs. When pairs stop early, a smaller program is compiled only after their
-number has fallen by the factor `_SIZE_FACTOR`, and only if there were more than `_FEW_PAIRS` pairs."""
+"""Programs are compiled for a number of pairs. When the sampling of some pairs stops early, a smaller program is
+compiled only after the number of remaining pairs has fallen by the factor `_SIZE_FACTOR`, and only if there were more
+than `_FEW_PAIRS` pairs."""
 _PRODUCTS, _LAST_PRODUCT = 2**24, 2.0**51
 """Studentized deltas are computed in blocks of pairs; a block has at most `_PRODUCTS` products of statistics. Their
 sums stay below `_LAST_PRODUCT`, so that float64 is exact."""
 _STEP_OF_SLOPES = 2.0**-11
-"""Relative step of the differences that give slopes for a standard error. It changes standard errors by 1e-6, and keeps
-the rounding error of a slope to 1e-12 of the slope."""
+"""Slopes for a standard error are central differences. Half their width is about this share of the sum of a statistic's
+absolute values. This changes standard errors by 1e-6, and keeps the rounding error of a slope to 1e-12 of the slope."""
 _ROUNDING_OF_Z = 2.0**-26
 """Values of the studentized delta z that differ by less than this, relatively, are ties. z depends on slopes of the
 score, but their rounding changes z by far less."""

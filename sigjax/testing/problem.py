@@ -58,7 +58,7 @@ from sigjax.run.costs import (
 _LARGEST = 2**24
 """If there are fewer units than this, counts of units are exact in single precision."""
 _BLOCK = 2**20
-"""The units of at most this many pairs are counted at a time."""
+"""Pairs are processed in blocks of at most this size, when the units on which their systems differ are counted."""
 _NUM_SUMS = 129
 """`slope_in` checks at this many values of a sum that the score is linear in it."""
 _LINEAR = 1e-11
@@ -68,7 +68,8 @@ _EPSILON = float(np.finfo(np.float64).eps)
 _FEW_STEPS = 2.0**26
 """If all sums of integers are below this, a change of a sum by 1 changes the score by far more than rounding does."""
 _STEP = 2.0**-20
-"""Slopes of a score are differences over steps of this size, relative to the sum of a statistic's absolute values."""
+"""Slopes of a score are central differences. Half their width is this share of the sum of a statistic's absolute
+values."""
 _CANCELLED = 2.0**-28
 """If the effects of a unit's statistics on the score add up to less than this share of their absolute sum, this sum is
 only rounding."""
@@ -189,7 +190,7 @@ class Problem(ABC):
 
     @abstractmethod
     def of_pair(self, systems: Pair) -> Self:
-        """The problem of only these two systems, on the same units and with the same draws."""
+        """The problem of only these two systems, on the same units and with the same resamples."""
 
     @abstractmethod
     def jackknife_scores(self) -> np.ndarray:
@@ -212,7 +213,7 @@ class ShiftedProblem:
     """
 
     shifts: tuple[float, ...]
-    """`[system]` the constants that are subtracted in `alone`."""
+    """`[system]` the constants that are subtracted from the numbers of each system in the problem `alone`."""
     scores: tuple[float, ...]
     """`[system]` scores without any shift."""
     spreads: SumsProblem
@@ -233,8 +234,8 @@ class SumsProblem(Problem):
     """Further versions of the problem, if numbers are large. Then the numbers of this problem are shifted, too: on each
     unit, the same number is subtracted for all systems. None if no numbers are shifted."""
     is_shifted: bool = False
-    """Whether the numbers of this problem are shifted. It is not set in `ShiftedProblem.spreads`, although those
-    numbers are shifted, too."""
+    """Whether the numbers of this problem are shifted. It stays false in `ShiftedProblem.spreads`, although its numbers
+    are shifted, because only influences are computed from them."""
 
     @classmethod
     def of(
@@ -279,7 +280,7 @@ class SumsProblem(Problem):
         return replace(problem, shifted=ShiftedProblem(*numbers, spreads, alone), is_shifted=True)
 
     def of_pair(self, systems: Pair) -> Self:
-        """See `Problem.of_pair`."""
+        """The problem of only these two systems, on the same units and with the same resamples."""
         units, outputs = self.units, self.units.outputs
         rows = list(systems)
         outputs = outputs and replace(outputs, values=outputs.values[rows])
@@ -289,7 +290,7 @@ class SumsProblem(Problem):
 
     @property
     def observed_scores(self) -> tuple[float, ...]:
-        """See `Problem.observed_scores`."""
+        """The observed scores `[system]`, before any shift (see `ShiftedProblem`)."""
         return self.hypotheses.scores if self.shifted is None else self.shifted.scores
 
     @property
@@ -338,11 +339,11 @@ class SumsProblem(Problem):
             return np.asarray(self.metric.score(self.units.unscaled(sums)), np.float64)
 
     def swap_tolerance(self, pair: Pair) -> float:
-        """See `Problem.swap_tolerance`."""
+        """Two deltas of this pair are ties if they differ by at most this, whichever units are swapped."""
         return float(self.hypotheses.observed([pair])[1][0])
 
     def jackknife_scores(self) -> np.ndarray:
-        """See `Problem.jackknife_scores`: scores of the totals minus the statistics of one unit at a time."""
+        """Scores of all systems without one unit at a time, `[system, unit]`: its statistics are left out of sums."""
         of_systems = zip(self.units.totals, self.units.values, strict=True)
         without = np.stack([self.scores(totals - values) for totals, values in of_systems])
         check_finite(without)
@@ -458,9 +459,9 @@ class EquivalentPairs:
     """Pairs in groups. All pairs of a group have the same test, and so the same results."""
 
     first: np.ndarray
-    """`[group]` the index of the first pair of each group."""
+    """`[group]` the index of the first pair of each group (pairs that have the same test)."""
     which: np.ndarray
-    """`[pair]` the index of the pair's group."""
+    """`[pair]` the index of the group to which the pair belongs."""
     counts: np.ndarray | None = None
     """`[group, 2]` int64: the number of units on which only the first system has the higher of two values, and the
     number of units on which only the second system has it; None if the groups have no such counts."""

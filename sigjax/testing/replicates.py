@@ -110,8 +110,8 @@ class Simultaneous(Percentile):
         """Return the standard errors and the interval ends of all targets (scores and deltas), `[target, 3]`.
 
         The standard errors s are the first column of `found`. `largest(s)` returns, for each group (scores, deltas),
-        the largest deviation on each resample. For each group, c is the quantile of these deviations at the confidence
-        level. The ends are the observed value minus and plus c s.
+        the largest |replicate - observed| / s on each resample. For each group, c is the quantile of these maxima at
+        the confidence level. The ends are the observed value minus and plus c s.
         """
         errors = found[:, 0]
         observed, factors = self.targets.observed, np.zeros(len(errors))
@@ -142,8 +142,9 @@ class JointDeltas(Simultaneous):
     def with_all(self, found: np.ndarray, largest: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """Return the standard errors and the interval ends of all targets (scores and deltas), `[target, 3]`.
 
-        The intervals of scores come from `found`, and the intervals of deltas are simultaneous. The arguments are as in
-        `Simultaneous.with_all`.
+        The intervals of scores come from `found`, and the intervals of deltas are simultaneous. `largest` takes the
+        standard errors `[target]`, and returns the largest |replicate - observed| / standard error of all pairs on each
+        resample, `[1, resample]`.
         """
         num_systems = self.targets.num_systems
         return np.concatenate([found[:num_systems], super().with_all(found, largest)[num_systems:]])
@@ -292,7 +293,7 @@ class Studentized(Percentile):
         self.targets = targets._replace(members=np.concatenate([members, of_t]).astype(np.int32))
 
     def _lay_out(self) -> None:
-        """Make the columns for the scores and deltas; equal columns are kept only once."""
+        """Make the columns whose sums give scores and standard errors; equal columns are kept only once."""
         units, values = self.problem.units, self.problem.units.values
         self.sizes, kept = np.bincount(units.strata), dict[bytes, tuple[int, np.ndarray]]()
 
@@ -338,7 +339,8 @@ class Studentized(Percentile):
     def pieces(self, pieces: Callable[[Run], Pieces]) -> Callable[[Run], Pieces]:
         """Return a function that yields the scores of all systems, then t of all scores and deltas, in pieces.
 
-        t is (replicate - observed) / standard error on the resample. The argument is not used.
+        t is (replicate - observed) / standard error on the resample. The argument is not used, because the standard
+        errors need sums that only this class draws.
         """
         del pieces
         return self._pieces

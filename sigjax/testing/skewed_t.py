@@ -75,7 +75,8 @@ def skewed_tail(
 ) -> float:
     """The p-value of the null hypothesis that the true score is `value`, from the test that `skewed_ends` inverts.
 
-    The observed score has this standard `error`, `skewness` and `degrees` of freedom; `nearer` is as in `skewed_ends`.
+    The observed score has this standard `error`, `skewness` and `degrees` of freedom. `nearer` is true if
+    the correction may move an end of the interval nearer to the score.
 
     >>> from sigjax.testing.special import t_quantile
     >>> for nearer in (True, False):

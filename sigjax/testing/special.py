@@ -34,8 +34,8 @@ _CLOSE = 1e-9
 """Newton's method ends after a relative step of at most this size, since the new error is about the square of the
 step."""
 _CLOSE_CUBED = 1e-5
-"""Halley's method ends with the step from an error of at most this size (in the log probability), since the new error
-is about the cube of the old error."""
+"""Halley's method ends after a step that began with an error of at most this size (in the log probability), since the
+error after a step is about the cube of the error before it."""
 _MOST_STEPS = 50
 """Newton's and Halley's method end after at most this many steps. Four or five suffice, but from 1e10 trials on,
 rounding may keep the log probability from converging."""

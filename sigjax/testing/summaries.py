@@ -138,8 +138,8 @@ def _kept_on_device(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) ->
 def _spreads(values: Any, count: np.ndarray, by: Percentile, size: int) -> np.ndarray:
     """Standard errors and interval ends of all targets (scores and deltas), `[target, 3]`, from replicates on a device.
 
-    `values` and `count` are from `_kept_on_device`, and `size` is the number of targets per block. The results are the
-    same as from `Percentile.uncertainties`.
+    `values` and `count` are from `_kept_on_device`, `by` is the kind of intervals with its targets, and `size` is the
+    number of targets per block. The results are the same as from `Percentile.uncertainties`.
     """
     members, observed, tolerance, _ = by.targets
     found, number, resamples = np.full((len(members), 3), np.nan), len(members), int(count)
@@ -417,10 +417,10 @@ class _DrawnAgain:
         return [_FirstDraw(self._by, target, self._run.resamples) for target in group]
 
     def add(self, start: int, piece: np.ndarray) -> None:
-        """Use a piece of replicates, drawn to count extreme resamples, for the first group of targets as well.
+        """Use a piece of replicates that was drawn to count extreme resamples, also for the first group of targets.
 
-        The replicates are drawn twice for each group. If the pieces cover all resamples in order, the first of the two
-        draws of this group is not needed.
+        For each group, all replicates are drawn twice. If these pieces cover all resamples in order, they replace the
+        first of the two draws for the first group.
         """
         if start == self._done:
             _add(self._first, start, piece)

@@ -1,6 +1,6 @@
 r"""Tilted swaps: permutation p-values far below 1 / (resamples + 1), for any metric of sums (importance sampling).
 
-**Tilts.** Let $D_i$ be the difference of the statistics of both systems on unit i. A swap e has one sign $e_i$ per
+**Tilts.** Let $D_i$ be the difference of the statistics of the two systems on unit i. A swap e has one sign $e_i$ per
 unit, and the signed sum $S = \sum_i e_i D_i$; delta is a function of S. Let g be the slopes of delta at S = 0. Unit i
 has the effect $x_i = g \cdot D_i$; the sign of $D_i$ is chosen so that $x_i \ge 0$. So the effects do not depend on
 which swap was observed, because a swap changes only the sign of $D_i$ and keeps the sum of both systems. A tilt is a
@@ -31,15 +31,16 @@ tilts that do not depend on the observed delta.
 
 *With the floor.* sigjax first draws K plain swaps (from P). Their p-value is (exceed + 1) / (K + 1), where exceed is
 the number of extreme swaps. It cannot be below 1 / (K + 1), the floor. If no plain swap is extreme, the result is min(1
-/ (K + 1), p), else (exceed + 1) / (K + 1). For u >= 1 / (K + 1), the result is at most u if (exceed + 1) / (K + 1) is.
-For smaller u, it is at most u only if p is. Both events have probability at most u, however the two numbers depend on
-each other.
+/ (K + 1), p), else (exceed + 1) / (K + 1). For u >= 1 / (K + 1), the result is at most u exactly if (exceed + 1) / (K +
+1) is. For smaller u, the result is at most u only if p is. Each of these two events has probability at most u, however
+p and exceed depend on each other.
 
-*When p stays at the floor 1 / (K + 1).* p keeps its level for every statistic. But its interval is wrong if some
-extreme swaps lie off the paths. This happens if delta is a sine of a sum, or the larger of two sums. So there are two
-rules. First, p stays at the floor if the standard deviation of the results of single vectors is more than about twice
-their mean. Second, p stays at the floor if swaps off the paths, likely enough to matter, are as extreme as the observed
-swap and have much larger weights than all drawn extreme swaps. Both rules only make p larger, so it keeps its level.
+*When p stays at the floor 1 / (K + 1).* p keeps its level for every statistic. But the confidence interval of p is
+wrong if some extreme swaps lie off the paths. This happens if delta is a sine of a sum, or the larger of two sums. So
+there are two rules. First, p stays at the floor if the standard deviation of the results of single vectors is more than
+about twice their mean. Second, p stays at the floor if swaps off the paths, likely enough to matter, are as extreme as
+the observed swap and have much larger weights than all drawn extreme swaps. Both rules only make p larger, so it keeps
+its level.
 
 *All tilts for each vector*: if delta is about linear in L, and L about normal, the mean over c is nearly p for any U. A
 few hundred vectors then suffice, while independent draws from Q would need 10^5. Reference: Harrison (2012),
@@ -87,9 +88,9 @@ line ends where the probability beyond its end and beyond the opposite end is ab
 swap off the paths matters if its weight exceeds the weights of all drawn extreme swaps by this factor. `_ROUNDS`: the
 number of rounds, each with new slopes."""
 _FAINT = 20.0
-"""The weight of a swap is the ratio dP/dQ of the uniform distribution P of swaps to the mixture Q of the tilts. If an
-upper bound on the log weight is below the log weight of the observed swap by more than this, the swap counts as extreme
-without a check. This makes p only slightly larger."""
+"""The weight of a swap is the ratio dP/dQ of the uniform distribution P of swaps to the mixture Q of all tilts (other
+distributions of swaps). If an upper bound on the log weight is below the log weight of the observed swap by more than
+this, the swap counts as extreme without a check. This makes p only slightly larger."""
 _CANCELLED = 1e-9
 """The effect of a unit on delta is a sum of terms. If it is below this share of its largest term, it is only
 rounding."""
@@ -103,7 +104,8 @@ def importance_sampled(problem: Problem, sampled: Columns, rows: np.ndarray, con
     The floor is 1/(K + 1), the smallest p of K resamples. `sampled` are the result columns of the pairs at the
     positions `rows`, from plain swaps (drawn uniformly). They are returned unchanged in a shard, if the metric is not a
     function of sums, or if the settings, the statistic z or the design require plain swaps. The number of random
-    vectors depends on the numbers of units, statistics and sampled pairs, but not on any observed value.
+    vectors, from which swaps are made, depends on the numbers of units, statistics and sampled pairs, and on the
+    budget, but not on any observed value.
     """
     plain = problem.settings.method != "auto" or CORRECTIONS[problem.settings.correction].is_resampled
     if plain or not isinstance(problem, SumsProblem) or problem.studentizes or problem.exchanges != "units":
@@ -150,16 +152,17 @@ def importance_sampled(problem: Problem, sampled: Columns, rows: np.ndarray, con
 
 
 def least_cost(num_pairs: int, num_units: int, num_stats: int) -> Cost:
-    """The least cost of importance sampling for this many pairs; if the budget is smaller, it is not used."""
+    """The least cost of importance sampling for this many pairs; a smaller budget rules this method out."""
     return (TILTED_VECTOR + TILTED_NUMBER * num_units) * (_FEWEST_VECTORS * num_pairs * num_stats)
 
 
 def draw_uniforms(seed: int, num_vectors: int, num_units: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return two arrays of random numbers that all pairs share: for the drawn vectors, and for the observed swap.
+    """Return two arrays of random numbers, from which importance sampling makes the swaps of every pair.
 
-    The first array has log(U / (1 - U)) `[vector, unit]` for uniform numbers U. The second array has uniform numbers
-    `[unit + 1]`, from which each pair makes the vector and the tilt of its observed swap. Each uniform number is the
-    midpoint of one of 2^32 equal parts of the interval from 0 to 1.
+    The first array has log(U / (1 - U)) `[vector, unit]`: each row is made from a vector of uniform numbers U, one per
+    unit. The second array has uniform numbers `[unit + 1]`. From them, each pair draws the vector and the tilt (a
+    distribution of swaps) that give its observed swap. Each uniform number is the midpoint of one of 2^32 equal parts
+    of the interval from 0 to 1.
     """
     rows = STREAMS["vectors"].keys(seed, np.arange(num_vectors + 1))
     numbers = (np.asarray(words(rows, num_units + 2 - num_units % 2)) + 0.5) * 2.0**-32
@@ -261,6 +264,8 @@ class TiltedSwaps:
     def _through_observed(self, uniforms: np.ndarray) -> np.ndarray:
         """Return log(U / (1 - U)) `[1, unit]` of a random vector U that gives the observed swap under some tilt.
 
+        U has a uniform number for each unit, and a tilt is a distribution of swaps.
+
         `uniforms` `[unit + 1]` are from `draw_uniforms`. U and 1 - U give the same p. So the swap is mirrored if its
         effects sum to less than 0, and p does not depend on the order of the two systems.
         """
@@ -280,12 +285,12 @@ class TiltedSwaps:
     def _log_sums(self, path: TiltMixture, logits: np.ndarray, least_delta: float) -> tuple[np.ndarray, float]:
         """Return the logarithms of a path's part of p, one per vector `[vector]`, and the largest log weight.
 
-        A path is a set of tilts (distributions of swaps) in one direction, and each vector gives one swap per tilt. The
-        weight of a swap is dP/dQ (see `log_weights`), or 0 if |delta| is below `least_delta`. The part of p is the mean
-        weight of the path's swaps, divided by the number of paths. A swap with a negligible weight (see `_FAINT`) is
-        not checked: it counts with an upper bound on its weight, which needs only the swap's own tilt. The largest log
-        weight is over the extreme swaps that were checked. `logits` `[vector, unit]` are log(U / (1 - U)) of the
-        vectors U.
+        A path is a set of tilts (distributions of swaps) in one direction. Each vector U of uniform numbers gives one
+        swap per tilt. The weight of a swap is dP/dQ (see `log_weights`), or 0 if |delta| is below `least_delta`. The
+        part of p is the mean weight of the path's swaps, divided by the number of paths. A swap with a negligible
+        weight (see `_FAINT`) is not checked: it counts with an upper bound on its weight, which needs only the swap's
+        own tilt. The largest log weight is over the extreme swaps that were checked. `logits` `[vector, unit]` are
+        log(U / (1 - U)) of the vectors U.
         """
         observed, oriented = self.apart.sum(axis=0), self.apart * path.signs[:, None]
         log_tilts, width = math.log(len(path.thetas) * len(self.paths)), len(path.thetas) + 1
@@ -323,7 +328,8 @@ class TiltMixture:
     def __init__(self, apart: np.ndarray, slopes: np.ndarray, effects: np.ndarray) -> None:
         """Choose the tilts (distributions of swaps) of the path.
 
-        `apart` `[unit, stat]` are the differences of the two systems, and `slopes` `[stat]` give the direction.
+        `apart` `[unit, stat]` are the differences of the two systems. `slopes` `[stat]`, the slopes of delta, give the
+        path its direction.
         `effects` `[unit]` are the effects of units on delta in the observed swap, scaled to norm 1.
         """
         first = apart[np.arange(len(apart)), (apart != 0.0).argmax(axis=1)]

@@ -49,8 +49,9 @@ _HALVINGS, _STEPS = 24, 1000
 """`_HALVINGS`: the number of bisection steps for the upper end of the winner's interval. `_STEPS`: the largest number
 of steps for its lower end."""
 _FEW_ANSWERS, SKEWED = 30, 0.2
-"""`_FEW_ANSWERS`: with fewer right answers, or fewer wrong answers, the score of the best system is not nearly normal.
-`SKEWED`: a mean is not nearly normal if its skewness is above this number."""
+"""`_FEW_ANSWERS`: with fewer right answers, or fewer wrong answers, the score of the best system is not nearly normal,
+so its interval has Bonferroni's level. `SKEWED`: a mean is not nearly normal if its skewness is above this number; then
+the interval is left out, or comes with a warning."""
 
 
 def winner_interval(
@@ -68,9 +69,9 @@ def winner_interval(
 
     `scores` `[system]` are all scores, and `influence` `[system, unit]` the influences of units on them. If `sign` is
     -1, the lowest score is the best. `interval_at` returns the usual interval of the best score at a level, and `draws`
-    is the number of normal draws. If units are right or wrong answers, `right` is the number of right answers of the
-    best system. Then the interval is Clopper and Pearson's at the corrected level. This level is near 1, where Wilson's
-    interval is too short if few answers are right.
+    is the number of random draws of the scores' normal errors. If units are right or wrong answers, `right` is the
+    number of right answers of the best system. Then the interval is Clopper and Pearson's at the corrected level. This
+    level is near 1, where Wilson's interval is too short if few answers are right.
     """
     if right is not None and min(right, influence.shape[1] - right) < _FEW_ANSWERS:
         levels = (bonferroni_level(level, len(scores)),) * 2
@@ -94,9 +95,9 @@ def winner_levels(
     """Return two confidence levels, at which the usual interval of the largest score has the winner's interval ends.
 
     At the first level, the usual interval has the lower end of the winner's interval, and at the second level its upper
-    end. `draws` is the number of normal draws, `scores` `[system]` (larger is better) are all scores, and `influence`
-    `[system, unit]` the influences of units on them. The levels come from Bonferroni's inequality if there are few
-    units, or if the standard error of some score is 0 (its true error need not be 0).
+    end. `draws` is the number of random draws of the scores' normal errors, `scores` `[system]` (larger is better) are
+    all scores, and `influence` `[system, unit]` the influences of units on them. The levels come from Bonferroni's
+    inequality if there are few units, or if the standard error of some score is 0 (its true error need not be 0).
     """
     (count, units), sizes = influence.shape, np.sqrt((influence**2).sum(axis=1))
     if units < max(_FEW_UNITS, count) or not sizes.all():
