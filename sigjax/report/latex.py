@@ -314,9 +314,13 @@ def _prose(text: str) -> str:
     >>> print(_prose("p < 0.05; see `sigjax help discoveries`"))
     $p<0.05$; see \texttt{sigjax help discoveries}
     """
-    words = [escape_latex(word) if len(word) <= LONG_WORD else _breakable(word) for word in text.split(" ")]
-    text = re.sub(r"\\textasciigrave{}(sigjax .*?)\\textasciigrave{}", r"\\texttt{\1}", " ".join(words))
-    return re.sub(r"\bp \\textless{} ([\d.e-]+\d)", r"$p<\1$", text).replace("{}* ", "$^{*}$ ")
+    texts = [" ".join(map(_word, part.split(" "))) for part in re.split(r"`(sigjax [^`\n]*)`", text)]
+    texts[1::2] = [rf"\texttt{{{command}}}" for command in texts[1::2]]
+    return re.sub(r"\bp \\textless{} ([\d.e-]+\d)", r"$p<\1$", "".join(texts)).replace("{}* ", "$^{*}$ ")
+
+
+def _word(word: str) -> str:
+    return escape_latex(word) if len(word) <= LONG_WORD else _breakable(word)
 
 
 Tabular = tuple[str, list[str]]
