@@ -124,6 +124,16 @@ def test_sign_test(wins, losses, alternative):
     assert result.p_value == pytest.approx(expected, rel=5e-10, abs=0.0)  # ten digits
 
 
+@pytest.mark.parametrize(("wins", "losses"), [(17, 1), (22, 2), (39, 1), (30, 30), (1, 29)])
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_a_score_that_is_not_known_to_be_monotone_has_the_sign_test_too(wins, losses, alternative):
+    """The sum of a and b is the same in all swaps, so that the difference of squares is n times that of sums."""
+    a, b = np.r_[np.ones(wins), np.zeros(losses)], np.r_[np.zeros(wins), np.ones(losses)]
+    expected = binomtest(wins, wins + losses, alternative=alternative).pvalue
+    result = permutation_test(a, b, metric=lambda sums: sums[..., 0] ** 2, method="exact", alternative=alternative)
+    assert result.p_value == pytest.approx(expected, rel=5e-10, abs=0.0)  # ten digits
+
+
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize("size", [5, 30, 50])
 def test_signed_rank_sum_is_wilcoxon(size, alternative):

@@ -449,6 +449,19 @@ def test_lighteval_details(write, tmp_path, names):
         read(*paths)
 
 
+def test_documents_of_lighteval_with_the_same_id_are_numbered(write):
+    """Numbers of documents count from 1 if ids repeat, as in a task of several subsets."""
+    pyarrow = pytest.importorskip("pyarrow")
+    write_table = pytest.importorskip("pyarrow.parquet").write_table
+    paths = [write(f"{model}/details_arc_2026-01-21T03-44-18.parquet", "") for model in "ab"]
+    for path, values in zip(paths, (A, B), strict=True):
+        docs = [{"id": str(i % 2), "query": f"q{i}"} for i in range(len(values))]
+        write_table(pyarrow.table({"__doc__": docs, "__metric__": [{"acc": value} for value in values]}), path)
+    evaluation = read(*paths)
+    assert evaluation.ids == ("1", "2", "3", "4")
+    assert numbers(evaluation) == {"a": A, "b": B}
+
+
 LISTED, OTHERS = [1, 0, 1, None], [0, 0, 1, "no log"]
 
 

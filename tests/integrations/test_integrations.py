@@ -19,6 +19,7 @@ from toys import NUMBER, harness_model, is_right, write_task
 import sigjax
 from sigjax.formats.harness import promptfoo as format_of_promptfoo
 from sigjax.integrations import every_eval_ever, promptfoo, pyterrier
+from sigjax.integrations.pytest_plugin import NoRegression
 
 ROOT = Path(__file__).parents[2]
 MODELS = ("good", "bad")
@@ -66,6 +67,19 @@ def test_the_plugin_of_pytest_fails_where_scores_are_worse_than_the_stored_ones(
     assert "not shown to be within the margin" in strict.stdout
     others = run_plugin(tmp_path, old[:-1])
     assert "other instances than the new scores (1, such as 'q199')" in others.stdout
+
+
+def test_the_plugin_of_pytest_takes_scores_of_which_lower_ones_are_better(tmp_path):
+    """Errors in 40 of 200 answers became 10 or 90; a gain is positive, and scores are shown as they are."""
+    old, fewer, more = ([1] * errors + [0] * (200 - errors) for errors in (40, 10, 90))
+    NoRegression(tmp_path, "errors", update=True)(old, margin=0.05, lower_is_better=True)
+    check = NoRegression(tmp_path, "errors", update=False)
+    assert check(fewer, margin=0.05, lower_is_better=True, strict=True).delta == pytest.approx(0.15)
+    assert check(more, margin=0.05, strict=True).delta == pytest.approx(0.25)
+    with pytest.raises(pytest.fail.Exception, match=r"errors: worse than .*: 0\.2 -> 0\.45 on 200 .*; gain -0\.25,"):
+        check(more, margin=0.05, lower_is_better=True)
+    with pytest.raises(pytest.fail.Exception, match=r"errors: worse than .*: 0\.2 -> 0\.05 on 200 .*; gain -0\.15,"):
+        check(fewer, margin=0.05)
 
 
 def test_the_entry_points_name_what_there_is():

@@ -216,6 +216,20 @@ def test_impossible_counts_are_refused(column, value, message):
         Evaluation.from_arrays({"a": table, "b": table}, metric="bleu")
 
 
+@pytest.mark.parametrize(("name", "orders"), [("chrf", 6), ("chrf++", 8)])
+@pytest.mark.parametrize(("column", "whole"), [(0, "hyp"), (1, "ref")])
+def test_no_order_matches_more_ngrams_than_there_are(name, orders, column, whole):
+    """Each order has the columns hyp, ref and match."""
+    table = np.array([[9, 9, 5] * orders] * 3, float)
+    assert Evaluation.from_arrays({"a": table, "b": table}, metric=name).stats.shape == (2, 3, 3 * orders)
+    for order, kind in ((0, "char1"), (orders - 1, "char6" if name == "chrf" else "word2")):
+        wrong = table.copy()
+        wrong[1, 3 * order + column] = 4
+        message = f"match_{kind} must not be above {whole}_{kind}, got 5 and 4 at instance 2"
+        with pytest.raises(InputError, match=f"system 'a': {message}"):
+            Evaluation.from_arrays({"a": wrong, "b": table}, metric=name)
+
+
 ONE_BLOCK = (
     "from sigjax.metrics import texts as counts; all = counts._blocks; counts._blocks = lambda *r: [next(all(*r))]"
 )

@@ -269,9 +269,10 @@ def test_steps_of_a_run_are_no_instances(given, step):
     assert any("steps of one run depend on each other" in note for note in read(*files, id_column=step).notes)
 
 
-def test_one_row_per_system_is_no_comparison(given):
-    (table,) = given(**{"t.csv": {"model": [*"abc"], "score": [41.4, 37.5, 30.2], "lower": [37.5, 35.1, 28]}})
-    assert "one row per system: a test takes the results" in asked(table, system_column="model", score_column="score")
+@pytest.mark.parametrize("name", ["model", "system"])
+def test_one_row_per_system_is_no_comparison(given, name):
+    (table,) = given(**{"t.csv": {name: [*"abc"], "score": [41.4, 37.5, 30.2], "lower": [37.5, 35.1, 28]}})
+    assert "one row per system: a test takes the results" in asked(table, system_column=name, score_column="score")
 
 
 @pytest.mark.parametrize("name", ["model", "codec", "Methode", "classifier"])

@@ -1,5 +1,6 @@
 """Tables in other shapes, and as spreadsheets: each gives the evaluation of the same numbers in the usual shape."""
 
+import itertools
 import json
 import shlex
 import sys
@@ -196,6 +197,17 @@ def test_records_and_paths(write, compared):
     same(three_doors(compared, ["held.json"], records="results[*].samples", **options))
     with pytest.raises(InputError, match="records: nothing stands at 'result.samples'; did you mean 'results'"):
         read("held.json", records="result.samples")
+
+
+@pytest.mark.parametrize("others", [*itertools.product([[1], {"k": 1}, None], repeat=2)])
+def test_a_field_of_lists_and_objects_is_left_out(write, others):
+    """It may be a list in one record, an object in another and absent in a third."""
+    rows = [{"id": f"q{i}", "A": 1, "B": i % 2} for i in range(3)]
+    rows[0]["more"] = [2]
+    for row, value in zip(rows[1:], others, strict=True):
+        row.update({} if value is None else {"more": value})
+    evaluation = read(write("t.jsonl", "".join(json.dumps(each) + "\n" for each in rows)))
+    assert (evaluation.systems, evaluation.stats[..., 0].tolist()) == (("A", "B"), [[1, 1, 1], [0, 1, 0]])
 
 
 def test_spreadsheets(write, compared):

@@ -16,7 +16,7 @@ from reports import SIGNATURE, make_report
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import _run
 from sigjax.records import Settings
-from sigjax.report.panels import BLUE, TWO_COLUMNS, UNDECIDED, VERMILION
+from sigjax.report.panels import BLUE, TWO_COLUMNS, UNDECIDED, VERMILION, draw_panels
 from sigjax.report.plots import EQUAL, FIGURES, NOT_SIGNIFICANT, _label_cells, default_figure
 from sigjax.report.sections import mark
 
@@ -227,6 +227,14 @@ def test_estimation_of_two_systems_is_of_the_first_minus_the_second(pair):
     assert f"delta to {b}" in " ".join(right_side.get_xlabel().split())
     one_sided = compare(right(4), read={"metric": "accuracy"}, alternative="greater").plot("estimation")
     assert len(halves(one_sided.axes[0].child_axes[1])[0]) == 3
+
+
+@pytest.mark.parametrize(("columns", "heights"), [(1, [1.0, 4.0, 2.0]), (2, [4.0, 4.0, 2.0])])
+def test_each_row_of_panels_is_as_high_as_its_highest(columns, heights):
+    panels = [(3.0, height, lambda axes: None) for height in (1.0, 4.0, 2.0)]
+    figure = draw_panels(panels, None, "three panels", columns)
+    drawn = [axes.get_window_extent().height / figure.dpi for axes in figure.axes[:3]]
+    assert np.array(drawn) / drawn[1] == pytest.approx(np.array(heights) / 4.0, rel=1e-6)
 
 
 @pytest.mark.slow

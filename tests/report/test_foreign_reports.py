@@ -178,6 +178,11 @@ NAMED = {
         "pairs, entry 1: 'interval_kind' is .*; expected one of",
     ),
     "p as text": (("pairs", 2, "p_value"), "inf", "pairs, entry 3: 'p_value' is 'inf'; expected a number from 0 to 1"),
+    "an interval of p above 1": (
+        ("pairs", 0, "p_interval"),
+        [0.5, 1.5],
+        r"pairs, entry 1: 'p_interval' is \[0.5, 1.5\]; expected \[low, high\]",
+    ),
     "a metric of nobody": (("lower_is_better",), ["bleu"], "'lower_is_better': 'bleu' has no score in systems"),
     "an interval upside down": (("pairs", 0, "interval"), [2, 1], r"pairs, entry 1: 'interval' is \[2, 1\]; expected"),
     "another test": (("settings", "tests"), ["bootstrap"], "pairs, entry 1: 'test' is 'permutation', which is not in"),

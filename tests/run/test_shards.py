@@ -284,8 +284,9 @@ def test_options_that_cannot_be_used(table, arguments, message, capsys):
     assert message in capsys.readouterr().err
 
 
-def test_standard_input_is_no_file_of_a_shard(capsys):
-    assert _run(["compare", "-", "--shard", "1/2", "-o", "s.npz"], debug=False) == 2
+@pytest.mark.parametrize("files", [["-"], ["scores.tsv", "-"], ["gold.txt", "-i", "a.txt", "/dev/fd/9"]])
+def test_standard_input_is_no_file_of_a_shard(files, capsys):
+    assert _run(["compare", *files, "--shard", "1/2", "-o", "s.npz"], debug=False) == 2
     assert "--shard needs files" in capsys.readouterr().err
 
 

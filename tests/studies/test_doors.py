@@ -172,6 +172,8 @@ def test_read_takes_all_that_compare_takes(tmp_path):
     several = sigjax.read(NUMBERS, metric=["accuracy", "mean"])
     chosen = sigjax.read(several, only=["A", "C"])
     assert [each.metric.name for each in chosen] == ["accuracy", "mean"]  # pyright: ignore[reportGeneralTypeIssues]
+    (alone,) = sigjax.read(NUMBERS, metric=["accuracy"])  # pyright: ignore[reportGeneralTypeIssues]
+    assert alone.metric.name == "accuracy"
     (one,) = sigjax.compare(several[0], read={"only": ["C", "A"]})
     assert (one.a, one.b) == ("C", "A")
     lower = sigjax.read(NUMBERS, lower_is_better=True)

@@ -143,6 +143,8 @@ def test_sizes_are_first_units_and_winners_are_followed_to_the_others(clustered)
         assert (at.near, at.wins) == (len(inside), sum(bool(p.wins_elsewhere) for p in inside))
         assert at.share == at.wins / at.near
         assert at.interval.low < at.share <= at.interval.high
+    assert study.document().verdict.endswith(" is significant (one-sided p < 0.16): accuracy, permutation test.")
+    assert "gains moved to p = 0.16 by the normal distribution" in str(study)
 
 
 def test_thresholds_of_normal_means_fall_with_the_root_of_the_size():

@@ -104,6 +104,14 @@ def test_reliability_is_that_of_the_analysis_of_variance(seed):
     assert sum(one.share for one in result.items) == pytest.approx(1.0)
 
 
+def test_shares_are_covariances_and_an_instance_that_all_solve_or_fail_has_none():
+    values = np.hstack([answers(8, 15, 1), np.ones((8, 1), int), np.zeros((8, 1), int)])
+    shares, totals = [one.share for one in audit(values).items], values.sum(axis=1)
+    known = [np.cov(own, totals)[0, 1] / totals.var(ddof=1) for own in values.T]
+    assert shares == pytest.approx(known, rel=1e-12)
+    assert shares[15:] == [0.0, 0.0]
+
+
 def test_alpha_and_its_interval_are_those_of_pingouin():
     """pingouin 0.5.5: cronbach_alpha(data) = (0.9169499757163673, [0.831, 0.971])."""
     rng = np.random.default_rng(7)

@@ -14,6 +14,7 @@ from sigjax import Evaluation, InputError
 from sigjax.cli import _run
 from sigjax.comparison.analysis import run_variances
 from sigjax.resample import draws as bits
+from sigjax.studies import trials
 from sigjax.studies.formulas import detectable_effect, instances_needed, normal_power, simulated_effect
 from sigjax.studies.trials import allotted
 
@@ -45,6 +46,14 @@ def test_power_is_that_of_the_paired_t_test(alternative):
         assert at.standard_error == pytest.approx(1 / np.sqrt(at.instances), rel=0.02)
         assert at.simulated_error == pytest.approx(1 / np.sqrt(at.instances), rel=4 / np.sqrt(1000))
         assert at.simulated_detectable == pytest.approx(at.detectable, rel=0.1)
+
+
+def test_results_do_not_depend_on_how_many_repetitions_are_made_at_a_time(monkeypatch):
+    """Large test sets are tested one repetition at a time."""
+    how = {"instances": [20], "repetitions": 6, "test": ["permutation", "bootstrap"], "resamples": 200}
+    points = sigjax.power(pilot(40), **how, device="numpy").points
+    monkeypatch.setattr(trials, "_GROUP_VALUES", 2 * 20)
+    assert sigjax.power(pilot(40), **how, device="numpy").points == points
 
 
 @pytest.mark.parametrize(

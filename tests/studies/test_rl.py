@@ -100,6 +100,9 @@ def test_the_text_and_the_figure_have_all_systems_and_pairs():
     profiles, pairs = study.plot().axes
     assert [line.get_label() for line in profiles.lines] == ["A", "B"]
     assert [label.get_text() for label in pairs.get_yticklabels()] == ["A > B"]
+    points, chance = pairs.lines  # two equal systems improve on each other with probability 0.5
+    assert list(points.get_xdata()) == [study.improvements[0].probability]
+    assert list(chance.get_xdata()) == [0.5, 0.5]
 
 
 @pytest.mark.parametrize(

@@ -247,6 +247,22 @@ def test_weights_are_those_of_the_mixture_where_sizes_differ_most():
         np.testing.assert_allclose(swaps.log_weights(signs @ swaps.apart), -logs, rtol=0, atol=1e-4)
 
 
+@pytest.mark.parametrize("better", ["a", "b"])
+def test_the_tilt_of_the_observed_swap_is_drawn_by_its_chance(better):
+    """A tilt is as likely as it gives the swap in which one system wins all units, the strongest tilt most of all."""
+    ones, zeros = np.ones((12, 1), int), np.zeros((12, 1), int)
+    values = (ones, zeros) if better == "a" else (zeros, ones)
+    swaps = swaps_of(*values, lambda sums: sums[..., 0] / 12.0)
+    (path,) = swaps.paths
+    below = 1.0 / (1.0 + np.exp(-2.0 * path.thetas / math.sqrt(12.0)))  # effects have norm 1
+    ends = np.cumsum(below**12) / (below**12).sum()
+    assert ends[-2] < 0.7
+    for start, end, chance in [*zip([0.0, *ends], ends, below, strict=False)][-5:]:
+        for drawn in (0.999 * start + 0.001 * end, 0.001 * start + 0.999 * end):
+            logits = swaps._through_observed(np.r_[np.full(12, 0.6), drawn])[0]
+            assert 1.0 / (1.0 + np.exp(-logits)) == pytest.approx(np.full(12, 0.6 * chance), rel=1e-9)
+
+
 def test_paths_do_not_depend_on_the_observed_swap():
     rng = np.random.default_rng(1)
     a, b = outputs("bleu", rng, 300), outputs("bleu", rng, 300)
