@@ -233,7 +233,7 @@ def check_complete(evaluations: Sequence[EvaluationRecord], settings: Settings, 
 
 @contextmanager
 def named_errors(evaluations: Sequence[EvaluationRecord], settings: Settings) -> Iterator[None]:
-    """A context that turns errors of tests into messages, which name the metric and the systems."""
+    """A context manager that turns errors of tests into messages that name the metric and the systems."""
     systems, metric = evaluations[0].systems, evaluations[0].metric
     try:
         yield
@@ -270,15 +270,15 @@ def check_units(num_units: int, what: str, remedy: str = "") -> None:
 
 
 _WORTH_A_LINE = 60.0
-"""A warning is logged if the work takes more seconds than this. The seconds are nominal: the time on one slow core (see
-`run.costs`)."""
+"""Limit for the estimated work in seconds: above it, a warning is logged. The seconds are nominal: the time on one slow
+core (see `run.costs`)."""
 _SMALL = 2.0**-8
-"""Tables up to this size in GiB are always allowed, however small the setting `memory` is."""
+"""Largest size in GiB of tables that are always allowed, however small the setting `memory` is."""
 _SIMPLEST = costs.LINE + 50 * costs.LINE_VALUE
 """The cost of the exact test of a pair with right-or-wrong answers."""
 _MOST_SYSTEMS, _MOST_INSTANCES = 20_000, 4_096
-"""Up to these numbers of systems and instances, the estimate of the work counts how many different exact tests the
-pairs need (see `num_problems`). Counting takes a few seconds."""
+"""Largest numbers of systems and instances for which the estimate of the work counts how many different exact tests
+the pairs need (see `num_problems`). Counting takes a few seconds."""
 
 
 def check_workload(evaluations: Sequence[EvaluationRecord], settings: Settings, *, warns: bool) -> None:

@@ -49,15 +49,15 @@ _ROUNDING, _LOOKED_AT = 2.0**-20, 1000
 """`_ROUNDING`: differences between two systems count as rounding if none is larger than this fraction of the systems'
 largest statistic (in absolute value). `_LOOKED_AT`: at most this many pairs are checked for such differences."""
 _MODELS = 0.001
-"""If the p-value of the F test in `_varies_by_run` is below this, a note warns that the runs seem to be trained
+"""Limit for the p-value of the F test in `_varies_by_run`. Below it, a note warns that the runs seem to be trained
 models."""
 _FEW_LABELS = 20
-"""With at least this many human labels, intervals of the metric `ppi` keep their level in simulations
+"""Smallest number of human labels of a system for which intervals of the metric `ppi` keep their level in simulations
 (benchmarks/README.md)."""
 _FEW_UNITS, _FEW_DIFFERENCES = 30, 5
 _FEW_DEGREES = 10.0
 _FEW_TASKS = 3
-"""If a suite has at least this many tasks, a note counts the tasks on which a system is better."""
+"""Smallest number of tasks in a suite for which a note counts the tasks on which a system is better."""
 
 
 Rule = Callable[[EvaluationRecord, Settings, Mapping[Test, Comparisons], Columns], Iterable[str]]
@@ -194,7 +194,10 @@ def _apart(evaluation: EvaluationRecord, common: np.ndarray, baseline: str | Non
 
 
 def _judges(evaluation: EvaluationRecord, settings: Settings, *_: object) -> Iterator[str]:
-    """Yield how well the judge of the metric `ppi` agrees with people, and a warning if it favours some systems."""
+    """Yield a note on how well the judge of the metric `ppi` agrees with people, and warnings.
+
+    A warning says that a system has few labels, or that the judge favours some systems.
+    """
     metric = evaluation.metric.name
     if metric != "ppi" or evaluation.metric.stat_names != METRICS["ppi"].stat_names:
         return
@@ -773,7 +776,7 @@ def _discoveries(settings: Settings, groups: Mapping[tuple[str, Test], Compariso
 def _wins(
     evaluations: Sequence[EvaluationRecord], settings: Settings, groups: Mapping[tuple[str, Test], Comparisons]
 ) -> Iterator[str]:
-    """Yield lower bounds on the number of a suite's tasks on which a system is truly better than the other system.
+    """Yield notes with lower bounds on the number of tasks of a suite on which one system is truly better.
 
     There are such notes for two systems, or for a comparison with a baseline.
     """

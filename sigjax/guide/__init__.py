@@ -159,12 +159,13 @@ def topic_of(words: Sequence[str]) -> str | None:
 
 
 def search(words: Sequence[str]) -> str:
-    """Return a text with the pages that have these words, and with answers from the page of questions.
+    """Return a text with the pages that have these words, and with answers from the page `questions`.
 
     Each page is shown with one of its sentences.
 
-    Words and numbers that no page has are ignored. If no page has all words, words that say little are ignored, too.
-    The result is empty if no words are left.
+    Words and numbers that no page has are ignored. A page need not have very common words, such as "many", unless all
+    words are very common. If no page has all other words, a page need not have the numbers. If there is still no such
+    page, the pages with the largest number of the words are shown. The result is empty if no words are left.
 
     >>> search(["zebra"]), search(["Guenther"]).splitlines()[0]
     ('', "pages that speak of 'Guenther':")
@@ -205,7 +206,7 @@ def _found(topic: str, sentences: Iterable[str]) -> list[str]:
 
 
 def _matches(words: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """Return the pages with most of the words (in any order, at any distance), each with its best sentences.
+    """Return the pages with the most words of the search (in any order), each with its best sentences.
 
     The page of questions comes first if there are several words, and one of its answers has all of them (or, if no page
     has all words, some of them). Other pages are sorted by three counts of the words: how many are in the list of words
@@ -255,10 +256,7 @@ class _Page:
         return -by_head, -_count(self._name, tokens), -max(counts), -counts.count(max(counts))
 
     def best(self, tokens: Sequence[str]) -> str:
-        """Return the sentence (not the title) that has most of the words.
-
-        If several sentences have equally many, return the first of them.
-        """
+        """Return the sentence (not the title) with the largest number of the words; the first in case of ties."""
         others = [text for text in self.sentences if text != self._title]
         return max(others, key=lambda text: _count(text, tokens))
 

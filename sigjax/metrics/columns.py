@@ -38,7 +38,7 @@ _MOST_ROUNDING = 2.0**-20
 Otherwise rounding could hide differences. If the score is 0 except for rounding, the limit is the square of this
 fraction, multiplied by min(1, s, s^2), where s is the largest absolute value in the data."""
 _UNEQUAL = 2.0**20
-"""Two values certainly differ if their distance exceeds this many rounding errors."""
+"""Limit for the distance of two values, in rounding errors. Above it, the two values certainly differ."""
 
 
 def sample_scores(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
@@ -285,7 +285,7 @@ _STANDARDIZE: dict[Standard, Callable[[list[float], list[int]], list[float]]] = 
 
 
 _LARGEST = 2.0**52
-"""If two whole numbers are below this limit, a double holds their sum exactly."""
+"""Limit for whole numbers: a double holds the sum of two smaller whole numbers exactly."""
 
 
 def variance(value: Array, weights: Array) -> Array:

@@ -54,7 +54,7 @@ class Words:
 
 
 def tokens_of(text: str) -> Iterator[str]:
-    """Yield the words of a text, and the signs `{`, `/` and `}` of alternatives.
+    """Yield the words of a text, and the characters `{`, `/` and `}` of alternatives.
 
     If braces are open at the end, close them.
     """

@@ -21,8 +21,8 @@ from sigjax.metrics.ratios import divide
 from sigjax.records import Array, InputError, Metric
 
 _FAR = 2.0**8
-"""Judge scores are shifted to near 0 if the size of their median is at least this many times their mean distance from
-it."""
+"""Limit for the absolute median of the judge scores, as a multiple of their mean distance from the median. From this
+limit on, judge scores are shifted to near 0."""
 _STATS = ("labelled", "unlabelled", "human", "judge_labelled", "judge_unlabelled", "product", "judge_square")
 
 

@@ -1,8 +1,8 @@
 """Metrics of predictions: of classes, of numbers (errors), and of the probability of class 1.
 
 The metrics of classes are macro and weighted averages, balanced accuracy, Matthews correlation and Cohen's kappa. Their
-statistics are counts of a confusion matrix: how often each class is right, predicted and gold. A metric is made for the
-classes of the data. Its score function finds the number of classes from the number of statistics.
+statistics are counts of a confusion matrix: how often each class is predicted, is the gold label, and is both. A metric
+is made for the classes of the data. Its score function finds the number of classes from the number of statistics.
 
 Errors are computed from the decimals as written. So if two errors are equal on paper, their doubles are equal, too.
 """
@@ -200,8 +200,8 @@ def _agreement(sums: Array) -> tuple[Array, Array, Array, Array]:
 _MOST_DECIMALS = 15
 """A double keeps this many decimal digits of any number."""
 _FLATTEST = 1e-5
-"""If the range of the gold numbers, divided by their largest absolute value, is below this limit, r2 raises an error,
-because their variance would have too few digits."""
+"""Limit for the range of the gold numbers, divided by their largest absolute value. Below it, r2 raises an error,
+because the variance of the gold numbers would have too few digits."""
 
 
 def errors_of(prediction: np.ndarray, gold: np.ndarray, *, power: int = 1) -> np.ndarray:

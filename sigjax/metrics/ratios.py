@@ -6,9 +6,9 @@ This module also has precision, recall and F1 from counts, and the error rate, p
 
 **Counts** are first added over instances (micro average); if the denominator is 0, the score is 0. The counts are tp
 (correct items), predicted (items of the system) and gold (items of the reference). All systems have the same gold
-counts. So two systems differ in one count for recall, and in two counts for precision and F1. All three can be tested
-without sampling. Reference for their tests: Yeh (2000), "More accurate tests for the statistical significance of result
-differences".
+counts. So two systems differ in only one count for recall, and in two counts for precision and F1. All three can be
+tested without sampling. Reference for their tests: Yeh (2000), "More accurate tests for the statistical significance of
+result differences".
 
 **Alignments.** A are the links of a system, S the sure links of the gold alignment, and P its possible links; S is a
 part of P. The inputs are |A∩S| (sure_matched), |A∩P| (possible_matched), |A| (predicted) and |S| (sure). The error rate
@@ -110,7 +110,7 @@ def refuse_where(wrong: np.ndarray, rule: str, column: np.ndarray, advice: str =
 def stack_counts(names: Sequence[str], limits: Sequence[tuple[int, int]], *columns: np.ndarray) -> np.ndarray:
     """Stack columns `[instance]` of counts to `[instance, stat]`; raise an error if a number cannot be a count.
 
-    `limits` are pairs (part, whole) of indices of columns. A part must not exceed its whole.
+    `limits` are tuples (part, whole) of indices of columns. A part must not exceed its whole.
 
     >>> stack_counts(("correct", "total"), [(0, 1)], np.array([1, 0]), np.array([2, 3]))
     array([[1, 2],
@@ -423,16 +423,17 @@ _SMALL_SUM, _SUM_HIDING_TIES = 2.0**22, 2.0**42
 """Limits on the sums of whole numbers. Below `_SMALL_SUM`, rounding errors are far below 1, so the numbers do not count
 as large. From `_SUM_HIDING_TIES` on, rounding errors may hide ties, so the numbers count as large."""
 _LARGE = 2.0**16
-"""Numbers are shifted to near 0 if they are more than this many times as large as the differences between systems or
-instances."""
+"""Limit for the size of numbers, as a multiple of the differences between systems or instances. Numbers above it are
+shifted to near 0."""
 _ROUNDING = 2.0**-51
 """If real numbers vary by less than this fraction of their size, their variation counts as rounding."""
 _LARGEST_DECIMAL = 2.0**51
-"""Decimals are computed as whole multiples of the unit of their last digit (such as 0.01), if these multiples are at
-most this large. Above it, two neighbouring decimals may be the same double."""
+"""Largest multiple for which decimals are computed as whole multiples of the unit of their last digit (such as 0.01).
+Above it, two neighbouring decimals may be the same double."""
 _MOST_DECIMALS, _FEW = 15, 16
 _ANY = (-math.inf, math.inf)
-"""The bounds of a score without limits. Evaluations are shifted only if their score has no limits."""
+"""The bounds (lowest and highest score) of a metric without limits. Only numbers of such metrics are shifted to near
+0."""
 
 
 class Shifted(NamedTuple):
@@ -507,7 +508,9 @@ def _instance_shifts(evaluation: EvaluationRecord, values: np.ndarray, counts: n
 
 
 def shared_shift(evaluations: Sequence[EvaluationRecord]) -> float:
-    """Return one shift for all numbers of several evaluations by the same mean; 0 if no evaluation has large numbers.
+    """Return one shift for all numbers of several evaluations; 0 if no evaluation has large numbers.
+
+    The metric is the same for all evaluations, and is a mean.
 
     The shift is near the numbers of an evaluation with large numbers. If an evaluation has whole numbers, the shift is
     whole, too, so that no subtraction rounds.
@@ -520,14 +523,17 @@ def shared_shift(evaluations: Sequence[EvaluationRecord]) -> float:
 
 
 def shifted_by(evaluation: EvaluationRecord, shift: float) -> EvaluationRecord:
-    """Subtract `shift` (from `shifted` or `shared_shift`) from every number of an evaluation by a mean."""
+    """Subtract `shift` (from `shifted` or `shared_shift`) from every number of an evaluation whose metric is a mean."""
     numbers = _numbers_of(evaluation)
     step = np.rint(shift * numbers.scale).astype(np.int64) if numbers.values.dtype.kind == "i" else shift
     return _subtracted(evaluation, numbers, step * numbers.counts)
 
 
 class _Numbers(NamedTuple):
-    """The numbers of a mean (the sum of the values divided by the sum of the counts), both `[system, instance]`."""
+    """The values and the counts of a mean, both `[system, instance]`.
+
+    The mean is the sum of the values divided by the sum of the counts.
+    """
 
     values: np.ndarray
     """The values: int64 multiples of 1 / `scale` if all values are whole numbers or decimals; else float64."""
@@ -595,10 +601,10 @@ def _are_large(numbers: _Numbers) -> bool:
 
 
 def _any_close_pair(values: np.ndarray, least: float) -> bool:
-    """Whether two systems differ by numbers that are small, or vary little, compared with their `values`.
+    """Whether the differences of any two systems are small, or vary little, compared with the `values` of the systems.
 
-    Values are `[system, instance]`. Variation up to `least` times the size of the values is ignored, because it may be
-    rounding.
+    `values` are `[system, instance]`. Variation up to `least` times the size of the values is ignored, because it may
+    be rounding.
     """
     values = np.stack(list({row.tobytes(): row for row in values}.values()))
     sizes = _norms(values)

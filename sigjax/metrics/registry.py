@@ -228,7 +228,7 @@ def resolve_metric(metric: AnyMetric, *, num_inputs: int) -> Metric | SampleMetr
 
 _OWN_SCORES = frozenset(each.score for each in METRICS.values())
 _AGREE = 1e-9
-"""Two computations of the same score may differ by this fraction of the largest score."""
+"""Tolerance for two computations of the same scores, as a fraction of the largest score."""
 
 
 def check_score(metric: Metric, sums: np.ndarray) -> None:

@@ -17,8 +17,8 @@ from sigjax.records import Array, EvaluationRecord, InputError, Note, Score
 
 SUITE = "suite"
 _LARGEST_WEIGHTED = 2**40
-"""If scores are whole numbers, weights are scaled to whole numbers, because exact tests need whole numbers. But weights
-stay fractions if a weighted score could reach this limit."""
+"""Limit for weighted scores. If the scores are whole numbers, their weights are scaled to whole numbers, because exact
+tests need whole numbers. But weights stay fractions if a weighted score could reach this limit."""
 
 
 def suite_of(tasks: Mapping[str, Sequence[EvaluationRecord]]) -> list[EvaluationRecord]:
@@ -151,8 +151,10 @@ def _weighted(scores: np.ndarray, sizes: np.ndarray, task: np.ndarray) -> tuple[
     `scores` are `[system, instance]`; `task` `[instance]` is the number of each instance's task, and `sizes`
     `[instance]` the number of instances of this task. Return the statistics `[system, instance, stat]`, the score
     function, and the names of the statistics. The weight is proportional to 1 / n, where n is the number of instances
-    of the task. The sum of the weights is the same in every resample. So only the weighted score varies, and exact
-    tests are possible.
+    of the task.
+
+    These statistics are for tasks whose units have equally many instances. Resamples draw within each task, so the sum
+    of the weights is then the same in every resample. Only the weighted score varies, so exact tests are possible.
     """
     multiple = lcm(*np.unique(sizes).tolist())
     whole = (

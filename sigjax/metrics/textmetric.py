@@ -65,8 +65,8 @@ class TextMetric:
         cost: the time to count one character of text, from the table in `run.costs`.
         block: number of segments that are counted at a time; the step of the progress bar.
         whole: whether the inputs of the metric are whole numbers (int64); else they are float64.
-        longest: a text may have at most this many characters. Such a segment takes at most about a minute (TER of
-        shuffled words: ten minutes) and 1 GB (measured).
+        longest: limit for the number of characters of a text. Counting a segment of this length takes at most about a
+        minute (TER of shuffled words: ten minutes) and 1 GB (measured).
         extra: the name EXTRA in `pip install "sigjax[EXTRA]"`, which installs the library that counts; "" if none is
             needed.
         notes: a function that maps a recipe, references and the outputs of each system to notes on texts for which the
@@ -92,14 +92,14 @@ class TextMetric:
 _ORDERS = range(1, 5)
 BLEU_STATS = ("sys_len", "ref_len", *(f"correct{n}" for n in _ORDERS), *(f"total{n}" for n in _ORDERS))
 _LOWEST = -708
-"""`decay` returns 0 for exponents that round to this number, and for smaller exponents, because some devices flush
-denormal numbers to 0."""
+"""Largest rounded exponent for which `decay` returns 0, because some devices flush denormal numbers to 0."""
 _POWERS = np.array([*(math.exp(-n) for n in range(-_LOWEST)), 0.0])
 """The powers e^0, e^-1, ..., e^-707, and then 0 in place of the power for the exponent `_LOWEST`."""
 PRINTED = {"bleu": "BLEU", "chrf": "chrF2", "chrf++": "chrF2++", "ter": "TER"}
 """Dict from a metric's name to the name that sacrebleu prints with its score."""
 _TOKENIZED = 100
-"""If at least this many segments end in " .", texts look tokenized. sacrebleu uses the same limit for its warning."""
+"""Smallest number of segments that end in " ." for which texts look tokenized. sacrebleu has the same limit for its
+warning."""
 
 
 def bleu_score(sums: Array) -> Array:

@@ -33,7 +33,7 @@ _SECONDS_PER_WORKER = 0.5
 """A worker process is started only for at least this much work, in seconds. The start takes about half of this time
 (measured)."""
 _MOST_CHARACTERS = 2**22
-"""At most this many characters are counted at a time, because their n-grams take about 300 bytes per character."""
+"""Largest number of characters that are counted at a time; their n-grams take about 300 bytes per character."""
 _SERVE = "from sigjax.metrics.texts import serve; serve()"
 
 
@@ -198,7 +198,10 @@ def _from_workers(
 
 @contextmanager
 def _worker(recipe: Recipe, references: Texts, systems: Texts) -> Generator[IO[bytes], None, None]:
-    """Start a worker process that counts these texts, and yield its stdout. The process ends with this context."""
+    """A context manager that starts a worker process, which counts these texts, and yields the stdout of the process.
+
+    The process ends when the context ends.
+    """
     import subprocess
 
     with TemporaryFile() as request:

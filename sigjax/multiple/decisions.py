@@ -126,12 +126,12 @@ from sigjax.testing.special import clopper_pearson, normal_quantile
 LOOKS = tuple(2**k for k in range(13, 21))
 """Numbers of resamples after which a pair may stop (looks): 8,192, then doubled each time, up to the cap 1,048,576."""
 ERROR = 1e-3
-"""The probability that the decision on any decided pair differs from the decision of infinitely many resamples is at
-most this."""
+"""Upper bound on the probability that infinitely many resamples would give another decision on at least one decided
+pair of a family."""
 CONFIDENCE = 0.995
-"""Before the cap (the largest number of resamples), the reported p is an upper bound on the p at the cap. The bound
-holds with at least this probability. The p-value is divided by this number, so that it is valid even though the bound
-can fail."""
+"""For a pair that stops before the cap (the largest number of resamples), the reported p is, with at least this
+probability, an upper bound on the p at the cap. The reported p has been divided by this number, so that it is valid
+even though the bound can fail."""
 MOST_RESAMPLES = 10**9
 """The largest number of resamples that is proposed to users."""
 _PROPOSED = (*(m * 10**power for power in range(9) for m in (1, 2, 3, 5)), 10**9)
@@ -144,7 +144,7 @@ _ROUNDING = 1e-12
 deltas. It is needed because the standard deviations s are rounded, too: without this rounding, the two t may be
 equal."""
 _CACHED = 2**20
-"""Scores are computed in blocks of units; a block has about this many statistics."""
+"""Number of statistics in a block of units, about: `_deviation` computes scores block by block."""
 
 Adjusted = Callable[[np.ndarray], np.ndarray]
 """A function from p-values `[pair]` (for the correction maxt, the p-values of its steps) to adjusted p-values
@@ -562,7 +562,7 @@ def _deviation(problem: SumsProblem, pair: Pair) -> float:
 
 
 _COMPARED = 2**18
-"""Scores of all systems on resamples are compared in blocks of about this many numbers."""
+"""Number of scores in a block of resamples, about: `rank_quantiles` compares the scores of systems block by block."""
 
 
 def bootstrap_ranks(
@@ -621,8 +621,7 @@ def rank_quantiles(values: np.ndarray, rounding: np.ndarray, level: float) -> np
 
 LETTERS = string.ascii_letters
 _LETTERED = 100
-"""Systems get letters only if there are at most this many. Letters for more systems are unreadable, and take long to
-find."""
+"""Largest number of systems that get letters. Letters for more systems are unreadable, and take long to find."""
 
 
 DECIDED = ("rank_interval", "letters", "rank_cluster", "in_top_group")

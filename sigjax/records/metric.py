@@ -325,12 +325,12 @@ def data_hash(evaluations: Sequence[EvaluationRecord]) -> str:
 
 
 def in_suite(metric: str, title: str | None) -> bool:
-    """Whether a metric with this title belongs to a suite: it is a task of the suite, or the suite itself."""
+    """Whether a metric with this name and this title belongs to a suite: it is a task of the suite, or the suite."""
     return title == metric or is_pooled(metric, title)
 
 
 def is_pooled(metric: str, title: str | None) -> bool:
-    """Whether a metric with this title is the suite itself, the mean of its tasks.
+    """Whether a metric with this name and this title is a suite, scored by the mean of the task means.
 
     >>> is_pooled("suite: acc", "suite: acc, mean of 3 tasks"), in_suite("arc: acc", "arc: acc"), in_suite("acc", None)
     (True, True, False)

@@ -256,7 +256,7 @@ class InputError(ValueError):
 
 @contextlib.contextmanager
 def given_as(option: str, given: str) -> Iterator[None]:
-    """A context in which error messages name `given`, the option that the user gave, in place of `option`."""
+    """A context manager: in it, error messages name `given`, the option that the user gave, in place of `option`."""
     try:
         yield
     except InputError as error:
@@ -688,7 +688,7 @@ def _meant(keywords: Mapping[str, Any], signature: inspect.Signature, through: C
 
 
 _LONGEST = 40
-"""A value with more characters than this is not repeated in a message."""
+"""Largest number of characters of a value that a message repeats."""
 
 
 def _plain(value: Any, annotation: Any) -> Any:

@@ -406,7 +406,8 @@ def short_names(names: Sequence[str], width: int) -> list[str]:
 
 
 _BREAKS = (r"\s", r"[^\w./]|_", r"[^\w.]|_", r"[\W_]")
-"""Patterns of signs after which a name may be broken. The next pattern is tried if a part is still too long."""
+"""Patterns of the characters after which a name may be broken. The next pattern is tried if a part of the name is still
+too long."""
 
 
 def wrapped_name(name: str, width: int) -> list[str]:

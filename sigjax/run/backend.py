@@ -203,7 +203,10 @@ def check_callable() -> None:
 
 @contextmanager
 def jax_scope() -> Generator[None, None, None]:
-    """A context: JAX uses float64 on this thread, compiles, and accepts NumPy arrays, whatever the user has set."""
+    """A context manager: in it, JAX uses float64 on this thread, compiles functions, and accepts NumPy arrays.
+
+    The user's settings of JAX do not matter until the context ends.
+    """
     jax = imported_jax()
     with ExitStack() as stack:
         for name, value in _SETTINGS.items():

@@ -161,7 +161,7 @@ _DELAY, _REDRAWN = 1.0, 0.1
 """`_DELAY`: a progress bar appears after this many seconds of work. `_REDRAWN`: seconds between two updates of the
 bar."""
 _NUMBERS, _FEWEST_RESAMPLES = 2**22, 64
-"""`Run.blocks` makes blocks of at most `_NUMBERS` sums, but of at least `_FEWEST_RESAMPLES` resamples."""
+"""Limits for the blocks of `Run.blocks`: at most `_NUMBERS` sums, but at least `_FEWEST_RESAMPLES` resamples."""
 
 
 class NotTraceable(ValueError):
@@ -237,7 +237,9 @@ class Context:
     def run(
         self, name: str, resamples: int, seed: int, *, compiles: Metric | None = None
     ) -> Generator[Run, None, None]:
-        """A context: a run with a progress bar. `name` is the name of the run for the bar and the checkpoint.
+        """A context manager that shows a progress bar and yields a `Run`.
+
+        `name` is the name of the run for the progress bar and the checkpoint.
 
         Raises:
             NotTraceable: the user chose the device, and JAX cannot compile the score of the metric `compiles`.
@@ -252,7 +254,7 @@ class Context:
     def progress_bar(
         self, name: str, total: int | None = None, *, compiles: bool = False
     ) -> AbstractContextManager[Callable[[int], object]]:
-        """A context: a progress bar for the run `name` of this metric.
+        """Return a context manager that shows a progress bar for the run `name` of this metric.
 
         `total` is the number of items, if known. If `compiles` is true, the bar shows "compiling" until the first item
         is done.
@@ -311,7 +313,9 @@ line is erased."""
 def progress_bar(
     label: str, total: int | None = None, *, visible: bool, compiles: bool = False, advice: str = ""
 ) -> Generator[Callable[[int], object], None, None]:
-    """A context: a progress bar with a label. It yields a function that takes the number of items done so far.
+    """A context manager that shows a progress bar with a label.
+
+    It yields a function that takes the number of items done so far.
 
     If `visible` is true, a bar appears in the terminal (stderr) or the notebook after a second of work. `total` is the
     number of items.
@@ -426,7 +430,10 @@ def _line() -> Generator[Callable[[_Step], None], None, None]:
 
 @contextmanager
 def _cell() -> Generator[Callable[[_Step], None], None, None]:
-    """Yield a function that draws a progress bar below a notebook cell, without widgets; at the end, it is removed."""
+    """Yield a function that draws a progress bar below a notebook cell; at the end, the bar is removed.
+
+    The bar needs no widgets.
+    """
     from IPython.display import HTML, display  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
 
     handle: Any = display(HTML(""), display_id=True)

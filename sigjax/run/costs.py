@@ -75,18 +75,18 @@ SAMPLED_PAIR = Cost(3e-9)
 
 # Exact tests of a single pair.
 LINE, LINE_VALUE = Cost(4e-5), Cost(2e-7, 150.0)
-"""Cost of an exact test by characteristic functions, if the systems differ in one statistic. `LINE`: fixed cost of the
-test. `LINE_VALUE`: each possible value of the sum of differences under swaps."""
+"""Cost of an exact test by characteristic functions, if the systems differ in only one statistic. `LINE`: fixed cost of
+the test. `LINE_VALUE`: each possible value of the sum of differences under swaps."""
 PLANE, PLANE_POINT = Cost(2.5e-3), Cost(6e-8, 40.0)
 """Cost of an exact test by characteristic functions, if the systems differ in two statistics. `PLANE`: fixed cost of
-the test. `PLANE_POINT`: each point of the grid (a possible pair of sums of differences under swaps)."""
+the test. `PLANE_POINT`: each point of the grid (a value of each of the two sums of differences under swaps)."""
 TERM, TERM_OF_MANY = Cost(1e-9), Cost(4e-11)
 """Cost of computing the characteristic function of a sum of differences under swaps. `TERM`: each distinct difference
 at each frequency (argument of the function). `TERM_OF_MANY`: the same if there are many units. It costs less, because
 the characteristic function of many units is mostly near 0."""
 LISTED, LISTED_SUM = Cost(3e-4), Cost(1.5e-8, 40.0)
-"""Cost of an exact test that lists the possible sums of differences over each half of the units that differ. `LISTED`:
-fixed cost of the test. `LISTED_SUM`: each listed sum, which is sorted and looked up."""
+"""Cost of an exact test that splits the units that differ into two halves, and lists the possible sums of differences
+over each half. `LISTED`: fixed cost of the test. `LISTED_SUM`: each listed sum, which is sorted and looked up."""
 EXTREME, EXTREME_SWAP = Cost(2e-4), Cost(1e-6)
 """Cost of an exact test that lists the extreme swaps, if there are few. `EXTREME`: fixed cost of the test.
 `EXTREME_SWAP`: each extreme swap, and also each unit on which the systems differ."""
@@ -112,7 +112,7 @@ SIGN_TEST = Cost(1e-6)
 # Exact tests of all pairs of a board together.
 BOARD_LINE, BOARD_PLANE = Cost(3e-5), Cost(3e-4)
 """Cost, per pair, of exact tests of a board (a set of pairs that are tested together). `BOARD_LINE`: if the systems
-differ in one statistic. `BOARD_PLANE`: if they differ in two statistics."""
+differ in only one statistic. `BOARD_PLANE`: if they differ in two statistics."""
 BOARD_UNIT = Cost(1e-8)
 """Cost, per pair and unit, of counting how often each distinct difference occurs in a pair of a board (a set of pairs
 that are tested together)."""
@@ -128,11 +128,12 @@ differences. `SHARED_GRID`: fixed cost of the grid. `SHARED_GRID_PAIR`: each pai
 measure)."""
 OWN_GRID, OWN_POINT, OWN_TERM, OWN_TERM_OF_MANY = Cost(4e-3), Cost(5e-8), Cost(2e-9), Cost(8e-11)
 """Cost of the exact test of one pair that differs in two statistics, on a grid of possible sums that no other pair
-uses. `OWN_GRID`: fixed cost of the test. `OWN_POINT`: each point of the grid (a pair of sums of differences).
-`OWN_TERM`: each distinct difference at each frequency (argument of the characteristic function). `OWN_TERM_OF_MANY`:
-the same if there are many units."""
+uses. `OWN_GRID`: fixed cost of the test. `OWN_POINT`: each point of the grid (a value of each of the two sums of
+differences). `OWN_TERM`: each distinct difference at each frequency (argument of the characteristic function).
+`OWN_TERM_OF_MANY`: the same if there are many units."""
 OWN_LINE = Cost(1e-3)
-"""Cost of the exact test of one pair that differs in one statistic, if the pair is tested alone: the fixed part."""
+"""Cost of the exact test of one pair that differs in only one statistic, if the pair is tested alone: the fixed
+part."""
 LONG_GRID_PAIR, LONG_WAVE = Cost(1e-2), Cost(4e-7)
 """Cost of exact tests in long doubles (extended precision), if all pairs share one grid of possible sums of
 differences. `LONG_GRID_PAIR`: each pair. `LONG_WAVE`: at each frequency (argument of the characteristic functions),

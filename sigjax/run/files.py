@@ -35,8 +35,8 @@ OLD_OFFICE_MAGIC = b"\xd0\xcf\x11\xe0"
 _HEAD = 2**16
 """Number of first bytes from which the format is recognized."""
 _LARGEST_RATIO, _LARGEST_PACKED = 200, 2**28
-"""A packed file is refused if its unpacked content has more than `_LARGEST_PACKED` bytes, and more than
-`_LARGEST_RATIO` times the bytes of the packed file."""
+"""Limits for packed files. A packed file is refused if its unpacked content has more than `_LARGEST_PACKED` bytes, and
+more than `_LARGEST_RATIO` times the bytes of the packed file."""
 _LARGEST_PIPE = 2**30
 _DESCRIPTOR = re.compile(r"/dev/(stdin|fd/\d+)|/proc/(self|\d+)/fd/\d+")
 """Paths of pipes that can be read: standard input, and the pipes that a shell makes for `<(command)`."""
@@ -45,7 +45,7 @@ _PIPES: ContextVar[dict[str, bytes] | None] = ContextVar("pipes", default=None)
 
 @contextmanager
 def naming(file: str) -> Generator[None, None, None]:
-    """A context that puts the name `file` before error messages, for code that does not know the name."""
+    """A context manager that puts the name `file` before error messages, for code that does not know the name."""
     try:
         yield
     except InputError as error:
@@ -54,7 +54,7 @@ def naming(file: str) -> Generator[None, None, None]:
 
 @contextmanager
 def keeping_pipes() -> Generator[None, None, None]:
-    """A context that keeps the content of pipes, because a pipe can be read only once."""
+    """A context manager that keeps the content of pipes, because a pipe can be read only once."""
     known = _PIPES.get()
     token = _PIPES.set({} if known is None else known)
     try:
@@ -298,7 +298,9 @@ _ABANDONED = 3600.0
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Generator[IO[bytes], None, None]:
-    """A context with a temporary file to write. It replaces `path` at the end, and is removed if anything fails.
+    """A context manager that yields a temporary file to write.
+
+    At the end, the temporary file replaces `path`; if anything fails, it is removed.
 
     Links are followed, and the new file gets the permissions of the file that it replaces. Standard output, devices,
     and files in a folder that cannot be written are written directly. If several processes write the same file, the
@@ -326,7 +328,7 @@ def replacing(path: str | os.PathLike[str]) -> Generator[IO[bytes], None, None]:
 
 @contextmanager
 def refusing_unwritable(path: str | os.PathLike[str]) -> Generator[None, None, None]:
-    """A context that turns errors of writing the file `path` into an `InputError`; a closed pipe needs no message."""
+    """A context manager that turns errors of writing the file `path` into an `InputError`, except for a closed pipe."""
     try:
         yield
     except BrokenPipeError:

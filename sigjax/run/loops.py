@@ -134,7 +134,7 @@ def byte_counts(drawn: Array, width: int) -> Array:
 
     The number `ZERO_COUNT` means a count of 0, the next number a count of 1, and so on.
 
-    This function is only for JAX. Counts must not exceed 255, and `width` is a multiple of four: a GPU adds words of
+    This function is only for JAX. Counts must not exceed 255, and `width` is a multiple of four: a GPU adds integers of
     four bytes, not single bytes. Columns after the last unit are padding. Their counts may exceed 255, because a carry
     only changes later columns of padding.
     """
@@ -176,16 +176,16 @@ def byte_product(matrix: Array, weights: Array) -> Array:
 
 
 WORDS, _COLUMNS = 16, 256
-"""`differing` compares `WORDS` words of `_COLUMNS` rows of the second array at a time. They fit into the first-level
-cache (measured)."""
+"""`differing` compares `WORDS` words (of 64 bits) of `_COLUMNS` rows of the second array at a time. They fit into the
+first-level cache (measured)."""
 
 
 def differing(first: Array, second: Array, width: Array) -> Array:
     """Count the positions in which each row of `first` differs from each row of `second`: `[first, second]` (int32).
 
     Rows are bytes `[row, position]`: 1 or -1 up to position `width`, then 0. There are fewer than `2**24` positions. In
-    a program for a CPU, rows are words `[row, word]` (uint64) with one bit for each position, and the number of words
-    is a multiple of `WORDS`.
+    a program for a CPU, rows are words of 64 bits, `[row, word]` (uint64), with one bit for each position, and the
+    number of words is a multiple of `WORDS`.
     """
     if isinstance(first, np.ndarray):
         agreeing = (first.astype(np.float32) @ second.T.astype(np.float32)).astype(np.int32)
@@ -272,7 +272,7 @@ def look_up(table: Array, index: Array) -> Array:
 
 
 def popcount(words: Array) -> Array:
-    """The number of bits that are 1 in each word."""
+    """Count the bits that are 1 in each integer of `words`."""
     if isinstance(words, np.ndarray):
         return np.bitwise_count(words)
     return _lax().population_count(words)

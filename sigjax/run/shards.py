@@ -1,11 +1,12 @@
 """Shards: files with the results of some or all resamples of a run. They allow work to be resumed, extended or divided.
 
-Random words depend only on the seed and the number of the resample. So a run can be divided into shards: shard K of N
-has the K-th range of the resamples of each test. Shards can be made on any machine and in any order. The results of one
-test in a shard are called a tally: counts of extreme resamples, or replicates (scores on resamples). A merge adds up
-the counts and joins the replicates of all shards. The report is the same as the report of a single process. A
-checkpoint is an unfinished shard. An extended report begins with the counts of the earlier report. Standard errors,
-intervals and bootstrap tests need all replicates, which a report does not hold, so they are drawn again.
+The random numbers of a resample depend only on the seed and the index of the resample. So a run can be divided into
+shards: shard K of N has the K-th range of the resamples of each test. Shards can be made on any machine and in any
+order. The results of one test in a shard are called a tally: counts of extreme resamples, or replicates (scores on
+resamples). A merge adds up the counts and joins the replicates of all shards. The report is the same as the report of a
+single process. A checkpoint is an unfinished shard. An extended report begins with the counts of the earlier report.
+Standard errors, intervals and bootstrap tests need all replicates, which a report does not hold, so they are drawn
+again.
 
 The fingerprint of a run (its identity) contains everything that determines its report: the data, the settings and the
 version. A shard with another fingerprint is refused. The file is an .npz archive without pickle: a JSON header and the
@@ -54,10 +55,10 @@ _SECONDS = 5.0
 _FRACTION = 0.1
 """Writing a shard's file may take at most this share of the time of a run."""
 _MOST_RESAMPLES = np.iinfo(np.int64).max
-"""If a run decides itself when to stop, its tallies (results of tests) may have up to this many resamples."""
+"""Largest number of resamples in a tally (the results of one test), if the run itself decides when to stop."""
 _SAME_SCORE = 1e-9
-"""If two scores of a system differ by more than this, relatively, they are from different metrics; rounding errors are
-far smaller."""
+"""Relative tolerance for two scores of a system by the same metric. Rounding errors are far smaller; scores that differ
+by more come from different metrics."""
 
 
 def identity_of(evaluations: Sequence[EvaluationRecord], settings: Settings) -> Identity:

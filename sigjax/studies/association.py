@@ -371,9 +371,10 @@ def _montecarlo(counts: np.ndarray, observed: int, settings: Settings) -> tuple[
 
 
 def _random_agreements(counts: np.ndarray, settings: Settings) -> np.ndarray:
-    """Return the numbers of agreements `[resample]` of random assignments.
+    """Return the number of agreements on each resample, `[resample]`, if labels are assigned to instances at random.
 
-    The order of the instances does not matter, so the `counts` `[side, label]` of gold labels and of labels are enough.
+    `counts` `[side, label]` are the numbers of instances with each gold label (first row) and with each other label
+    (second row). They are enough, because the order of the instances does not matter.
     """
     gold, labels = (np.repeat(np.arange(counts.shape[1]), of_side) for of_side in counts)
     agreements, step = np.empty(settings.fixed_resamples), max(1, _BLOCK_ENTRIES // (4 * len(gold)))

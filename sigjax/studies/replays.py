@@ -101,7 +101,7 @@ class Stopping(Result):
     signature: str
 
     def document(self) -> Document:
-        """The document has the share of results that the monitor needs, and what the monitor finds."""
+        """Return a document with the mean share of all results that the monitor needs, and with its findings."""
         rows, event = [("results needed", f"{self.needed:.0%}")], "the first system is dropped"
         caution: list[Block] = [] if self.found else ["The full test finds no difference."]
         if self.left is None:
