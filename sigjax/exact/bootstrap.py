@@ -48,7 +48,8 @@ class DrawLattice(NamedTuple):
     offset: int
     """The smallest possible value of the bootstrap sum X*."""
     scale: int
-    """Greatest common divisor of all differences within strata; 1 if no value differs within its stratum."""
+    """Greatest common divisor of the differences between values of units of the same stratum; 1 if all these values are
+    equal."""
 
     @property
     def starts(self) -> np.ndarray:
@@ -263,7 +264,7 @@ def log_characteristic(
 
 
 def _by_stratum(lattice: DrawLattice) -> list[tuple[slice, int]]:
-    """Return the rows (a slice) and the number of draws of each stratum."""
+    """Return the rows of the lattice (a slice) and the number of draws of each stratum."""
     ends = [*lattice.starts.tolist(), len(lattice.values)]
     return [(slice(*rows), size) for rows, size in zip(pairwise(ends), lattice.sizes.tolist(), strict=True)]
 

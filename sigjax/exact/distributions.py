@@ -341,8 +341,9 @@ def centred_modulo(number: Any, whole: int) -> np.ndarray:
 
 
 MANY_SIGNS = 200
-"""If the systems differ on at least this many units (num_signs), the characteristic function is near exp(-num_signs /
-4) at most frequencies. It is not computed there, so the time per term (row and frequency of the grid) is shorter."""
+"""If the systems differ on at least this many units (num_signs), estimated costs assume a shorter time per term (row
+and frequency of the grid). The characteristic function is then near exp(-num_signs / 4) at nearly all frequencies, and
+is not computed at them."""
 DEVIATIONS = 9.0
 """Half-width of the usual window of sums S around their mean, in standard deviations of S."""
 EPSILON = float(np.finfo(np.float64).eps)

@@ -53,7 +53,7 @@ from sigjax.resample.extreme import Extreme, size
 from sigjax.run.costs import LISTED_DELTA, Cost
 
 BOUNDS_WIDTH = 0.01
-"""Bounds on p are accepted as an exact test if (upper - lower) / upper is at most this."""
+"""Largest value of (upper - lower) / upper for which bounds on p are accepted as an exact test."""
 _AIMED_WIDTH = 0.6 * BOUNDS_WIDTH
 """The step h, to which differences are rounded, is chosen so that the relative width of the bounds on p is about
 this."""
@@ -273,9 +273,11 @@ def _first_true(holds: Callable[[np.ndarray], np.ndarray], low: float, high: flo
 
 
 MOST_LISTED_SIGNS = 20
-"""All sign vectors are listed only if the systems differ on at most this many units: 2^19 sums and their negatives."""
+"""Limit for listing all sign vectors: the systems differ on at most this many units. (The list then has 2^19 sums and
+their negatives.)"""
 MOST_SPLIT_SIGNS = 44
-"""Meeting in the middle is used only for at most this many units. Then each half has 2^22 sums (32 MiB)."""
+"""Limit for meeting in the middle: the systems differ on at most this many units. (Each half of the units then has at
+most 2^22 sums, 32 MiB.)"""
 MOST_EXTREME = 2**16
 _MOST_POINTS = 2**22
 

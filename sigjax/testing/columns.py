@@ -135,7 +135,10 @@ def planned(problem: ColumnsProblem, *, draws: bool) -> SamplePlan:
 
 
 def exact_permutation(problem: ColumnsProblem, context: Context) -> Columns:
-    """The result columns of the exact tests of all pairs; each reason also says what a swap exchanges."""
+    """The result columns of the exact tests of all pairs.
+
+    A text for each pair says why it has, or has not, an exact test, and what a swap exchanges.
+    """
     exchanged, sampled = what_is_exchanged(problem.metric), problem.plan.sampled
     p_values, reasons = list[PValue](), list[str]()
     with context.progress_bar("exact tests", len(problem.hypotheses.pairs)) as advance:

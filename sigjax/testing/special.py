@@ -46,7 +46,7 @@ _log1p, _exp = np.vectorize(math.log1p, otypes=[float]), np.vectorize(math.exp, 
 _DIGITS = Context(prec=40)
 _ROOT = _DIGITS.sqrt(Decimal("6.28318530717958647692528676655900576839433879875021"))
 _FARTHEST = 8.0
-"""Up to this |z|, results are correctly rounded. A normal variable is farther from 0 with probability 1e-15."""
+"""Largest |z| for which results are correctly rounded. A normal variable is farther from 0 with probability 1e-15."""
 
 
 def normal_below(z: float) -> float:

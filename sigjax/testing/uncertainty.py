@@ -13,7 +13,7 @@ from sigjax.run.context import Run
 from sigjax.testing.problem import Hypotheses, Problem
 
 _SAFE = 1e-140
-"""If a standard error is above this, its square has full precision as a double."""
+"""Limit for standard errors: above it, the square of a standard error has full precision as a double."""
 
 Pieces = Iterable[tuple[int, np.ndarray]]
 """Pieces of replicates. Each piece is the index of its first resample, and the scores `[system, resample]`."""
