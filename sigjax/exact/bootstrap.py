@@ -29,8 +29,8 @@ from sigjax.records import Alternative, Variant
 WINDOW_LOSS = 1e-17
 """Bound on the probability outside the window, the range of sums whose probabilities are computed."""
 _NEGLIGIBLE = -60.0
-"""The characteristic function is set to 0 at frequencies where the logarithm of its modulus is below this. On any grid,
-the total error of this is below 1e-17."""
+"""Limit for the logarithm of the modulus of the characteristic function. At frequencies at which the logarithm is
+smaller, the function is set to 0. On any grid, this causes a total error below 1e-17."""
 _BLOCK = 2**16
 """At most this many terms of the characteristic function are computed at a time, so that they stay in the cache."""
 

@@ -280,7 +280,7 @@ class SampleDistribution(NamedTuple):
     error: float
     """Bound on the relative error of each probability."""
     least: float
-    """Log probabilities below this may be inaccurate because of underflow."""
+    """Limit for log probabilities: below it, they may be inaccurate because of underflow."""
 
     def tail(self, hit: np.ndarray) -> PValue | None:
         """Return the probability that the sum is one of the marked values, as a `PValue` (p, log10 p, error bound).

@@ -69,10 +69,10 @@ Tail = Callable[[float], "TailBounds"]
 """Function from an edge > 0 to bounds on P(S >= edge), where S is the random-sign sum of the differences of two
 systems."""
 _CHECKED_POINTS = 1025
-"""`extreme_edges` checks at this many values of the sum S that the score is monotone in S."""
+"""Number of values of the sum S at which `extreme_edges` checks that the score is monotone in S."""
 _SMALLEST = 1e-300
 _POINTS_AT_ONCE = 65
-"""`_first_true` evaluates its condition at this many values of the sum S at once."""
+"""Number of values of the sum S at which `_first_true` evaluates its condition at once."""
 
 
 class TailBounds(NamedTuple):

@@ -112,7 +112,7 @@ class ColumnsProblem(Problem):
     def swap_tolerance(self, pair: Pair) -> float:
         """Two deltas of this pair are ties if they differ by at most this, whichever units are swapped.
 
-        The factor 4 is there because two deltas contain four rounded scores.
+        The result is 4 times a bound on the rounding error of a score, because two deltas contain four rounded scores.
         """
         return 4.0 * pair_rounding(self.metric, *self.units.columns[list(pair)])
 

@@ -430,7 +430,7 @@ class Exchange:
     """A function that returns three things: all deltas `[value]`, their probabilities `[value]`, and a bound on the
     relative error of a probability. None if no output varies within a unit."""
     least: float = 0.0
-    """If p is below this, underflow may have changed it, so that there is no exact p-value."""
+    """Limit for p: if p is below it, underflow may have changed p, and the pair has no exact p-value."""
 
 
 def exchanged_tests(problem: SumsProblem, context: Context) -> Columns:
@@ -542,8 +542,8 @@ _STEP_OF_SLOPES = 2.0**-11
 """Slopes for a standard error are central differences. Half their width is about this share of the sum of a statistic's
 absolute values. This changes standard errors by 1e-6, and keeps the rounding error of a slope to 1e-12 of the slope."""
 _ROUNDING_OF_Z = 2.0**-26
-"""Values of the studentized delta z that differ by less than this, relatively, are ties. z depends on slopes of the
-score, but their rounding changes z by far less."""
+"""Limit for ties of the studentized delta z, as a share of the observed z. (z depends on slopes of the score; the
+rounding of slopes changes z by far less.)"""
 
 
 def swap_counter(problem: SumsProblem, tested: np.ndarray, run: Run) -> ExceedCounter:

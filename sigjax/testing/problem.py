@@ -60,9 +60,9 @@ _LARGEST = 2**24
 _BLOCK = 2**20
 """Pairs are processed in blocks of at most this size, when the units on which their systems differ are counted."""
 _NUM_SUMS = 129
-"""`slope_in` checks at this many values of a sum that the score is linear in it."""
+"""Number of values of a sum at which `slope_in` checks that the score is linear in this sum."""
 _LINEAR = 1e-11
-"""A score is linear if it deviates from a line by at most this, relative to the largest score."""
+"""Largest deviation of a linear score from a line, relative to the largest score."""
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _FEW_STEPS = 2.0**26
@@ -72,8 +72,8 @@ _STEP = 2.0**-20
 """Slopes of a score are central differences. Half their width is this share of the sum of a statistic's absolute
 values."""
 _CANCELLED = 2.0**-28
-"""If the effects of a unit's statistics on the score add up to less than this share of their absolute sum, this sum is
-only rounding."""
+"""Limit for the effect of a unit on the score, as a share of the sum of its absolute terms. (The effect is a sum with
+one term per statistic.) A smaller effect is only rounding."""
 _DIGITS = 2.0**16
 """Smallest allowed ratio of the size of the difference between two systems to its rounding error (see
 `check_digits`)."""
@@ -236,8 +236,8 @@ class SumsProblem(Problem):
     """Further versions of the problem, if numbers are large. Then the numbers of this problem are shifted, too: on each
     unit, the same number is subtracted for all systems. None if no numbers are shifted."""
     is_shifted: bool = False
-    """Whether constants are subtracted from the numbers of this problem. It stays false in `ShiftedProblem.spreads`,
-    although constants are subtracted there, because only influences are computed from these numbers."""
+    """Whether the numbers of this problem are shifted: constants are subtracted from them. It stays false in
+    `ShiftedProblem.spreads`, although its numbers are shifted, because only influences are computed from them."""
 
     @classmethod
     def of(
@@ -269,7 +269,7 @@ class SumsProblem(Problem):
 
     @classmethod
     def _of_shifted(cls, shift: Shifted, members: np.ndarray, settings: Settings) -> SumsProblem:
-        """The problem of an evaluation with large numbers, from which constants are subtracted (see `ShiftedProblem`).
+        """The problem of an evaluation with large numbers, which are shifted (see the field `shifted`).
 
         Its pairs are `members` `[pair, 2]`.
         """

@@ -92,8 +92,8 @@ _FAINT = 20.0
 distributions of swaps). If an upper bound on the log weight is below the log weight of the observed swap by more than
 this, the swap counts as extreme without a check. This makes p only slightly larger."""
 _CANCELLED = 1e-9
-"""The effect of a unit on delta is a sum of terms. If it is below this share of its largest term, it is only
-rounding."""
+"""Limit for the effect of a unit on delta, as a share of its largest term. (The effect is a sum with one term per
+statistic.) A smaller effect is only rounding."""
 _CHUNK = 2**15
 """Vectors are processed in blocks of about this many values, which stay in the cache."""
 
