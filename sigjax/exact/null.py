@@ -204,8 +204,9 @@ def extreme_edges(lattice: Lattice, score: DifferenceOfScores, criterion: Extrem
     """Return the smallest extreme value of the sum S, and the smallest value that is more extreme than observed.
 
     S is the random-sign sum of the lattice (one axis), an integer. Its sign is chosen so that larger sums are more
-    extreme. If there is no such value, the number returned is above the largest sum. `score` is the difference of
-    scores as a function of S. `criterion` is for one pair. Returns None if the score is not monotone in S.
+    extreme. If one of these two values does not exist, a number above the largest sum is returned in its place. `score`
+    is the difference of scores as a function of S. `criterion` is for one pair. Returns None if the score is not
+    monotone in S.
     """
     tolerance, alternative = float(criterion.tolerance[0]), criterion.alternative
     reach = float(lattice.reach[0])

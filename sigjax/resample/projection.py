@@ -70,7 +70,7 @@ class Fields(NamedTuple):
     word: np.ndarray
     """[column] int32: the index of the word that contains the field."""
     shift: np.ndarray
-    """[column]: the lowest bit of the field."""
+    """[column]: the position of the field's lowest bit in the word, counted from 0."""
     mask: np.ndarray
     """[column]: a number with as many 1 bits as the field has bits."""
     offset: np.ndarray

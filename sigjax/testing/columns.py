@@ -60,7 +60,7 @@ NOT_SUMS = "the metric is not a function of sums"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SamplePlan:
-    """Which pairs are tested without sampling, and how to call the metric's function."""
+    """Which pairs are tested without sampling, which pairs are sampled, and how to call the metric's function."""
 
     function: Function
     differing: dict[Pair, np.ndarray]

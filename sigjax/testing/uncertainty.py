@@ -56,7 +56,7 @@ class Percentile:
     takes_shares: ClassVar[bool] = False
     """Whether `levels` uses the shares of replicates below the observed values."""
     takes_largest: ClassVar[bool] = False
-    """Whether `with_all` uses, for each resample, the largest |replicate - observed| / standard error of targets."""
+    """Whether `with_all` uses, for each resample, the largest |replicate - observed| / standard error over targets."""
 
     def __init__(self, problem: Problem, targets: Targets) -> None:
         self.targets, self.level, self.num_rows = targets, problem.settings.confidence_level, targets.num_systems
