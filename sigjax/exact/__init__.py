@@ -15,5 +15,5 @@ tail probabilities, and `board_tests` the p-values, on NumPy or a device.
 **Other exact distributions**: `choices` computes the distributions of sums after random exchanges: of runs within
 units, and of units between two samples. `bootstrap` computes the exact distribution of bootstrap sums.
 
-`digits` rounds all p-values correctly. No module in this room draws random numbers or knows the names of systems.
+`digits` rounds all p-values correctly. No module of this package draws random numbers or knows the names of systems.
 """

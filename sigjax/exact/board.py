@@ -30,13 +30,13 @@ from sigjax.run import costs
 from sigjax.run.costs import Cost
 
 _MOST_CODES = 2**13
-"""A board is made only if at most this many different difference rows are possible. (A difference row is the difference
-of two systems on a unit, one number per axis. A row and its negative count once.)"""
+"""Largest number of possible difference rows for which a board is made. (A difference row is the difference of two
+systems on a unit, one number per axis. A row and its negative count once.)"""
 _TOGETHER = 2**17
 """At most this many differences (pairs times units) are counted at a time, so that they stay in the cache."""
 _MOST_PARTS = 2.0**50
-"""Angles are computed as whole numbers of equal parts of a turn. The number of parts in a turn, times the largest
-possible sum of differences, must be below this. Then float64 holds these whole numbers exactly."""
+"""Limit for the number of equal parts of a turn, times the largest possible sum of differences. Angles are whole
+numbers of such parts; below the limit, float64 holds these whole numbers exactly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +161,8 @@ _FEW_WAVES = 200
 """Typical number of frequencies at which the characteristic function of a single pair with one axis is not
 negligible."""
 _MOST_LONG = 0.1
-"""With long doubles, one grid for all pairs is used only if it takes less than this many seconds per pair."""
+"""Limit, in seconds per pair, for the time of one common grid with long doubles. If a grid takes longer, it is not
+used."""
 
 
 def grid_is_faster(board: Board, deviation: np.ndarray, frequencies: int, tilts: int, real: Any) -> bool:

@@ -99,9 +99,9 @@ def board_p_values(
     """Return the p-values `[3, pair]` (p, log10 p, error bound) of a board, and the unrounded `Tails` of all pairs.
 
     The p-values are rounded by `round_p_values`. A p-value is NaN if its last digit remains uncertain. The `Tails` hold
-    log p and its error bounds. `delta_of` takes indices of pairs. It returns a function from sums S of these pairs'
-    differences to differences of scores. `criterion` defines which deltas are extreme. `device` is a platform of JAX,
-    or None for NumPy. `monotone` says that the score is monotone in each statistic.
+    log p and its error bounds. `delta_of` takes indices of pairs, and returns a function that computes the deltas
+    (differences of scores) of these pairs from their random-sign sums S. `criterion` defines which deltas are extreme.
+    `device` is a platform of JAX, or None for NumPy. `monotone` says that the score is monotone in each statistic.
     """
     num_signs = board.counts.sum(axis=1)
     tail_function = (line_tails if board.axes == 1 else plane_tails) if monotone else grid_tails
@@ -131,7 +131,7 @@ def _of_subset(delta_of: Callable[[np.ndarray], Delta], which: np.ndarray, some:
 def pair_p(lattice: Lattice, delta: Delta, criterion: Extreme, *, monotone: bool) -> PValue | UncertainP:
     """Return the exact p-value of one pair, tested as a board (a set of pairs) that contains only this pair.
 
-    `delta` is the difference of scores as a function of the sum S of the differences. `monotone` says that the score is
+    `delta` is the difference of scores as a function of the random-sign sum S. `monotone` says that the score is
     monotone in each statistic. Returns `UncertainP` if the last digit of p is uncertain.
 
     >>> lattice = Lattice(np.array([[1]]), np.array([3]), np.array([3]), np.array([[1]]))
@@ -180,8 +180,8 @@ def _by_statistics(lattice: Lattice, delta: Delta) -> tuple[Board, Delta]:
 _IS_LONG = bool(np.finfo(np.longdouble).eps < 1e-18)
 """Whether long doubles have more digits than doubles."""
 NEARLY_ROUNDED = 1e-10
-"""If the relative error of p is below this and the last digit is still uncertain, p must be computed with more digits.
-A test with several tilts (`planes`) would not help."""
+"""Limit for the relative error of p. If the error is smaller and the last digit is still uncertain, p must be computed
+with more digits. A test with several tilts (`planes`) would not help."""
 
 
 def _p_values_by(

@@ -29,8 +29,8 @@ from sigjax.records import Alternative, Variant
 WINDOW_LOSS = 1e-17
 """Bound on the probability outside the window, the range of sums whose probabilities are computed."""
 _NEGLIGIBLE = -60.0
-"""The characteristic function is set to 0 at frequencies where the logarithm of its modulus is below this. On any grid,
-the total error of this is below 1e-17."""
+"""Limit for the logarithm of the modulus of the characteristic function. At frequencies at which the logarithm is
+smaller, the function is set to 0. On any grid, this causes a total error below 1e-17."""
 _BLOCK = 2**16
 """At most this many terms of the characteristic function are computed at a time, so that they stay in the cache."""
 
@@ -48,7 +48,8 @@ class DrawLattice(NamedTuple):
     offset: int
     """The smallest possible value of the bootstrap sum X*."""
     scale: int
-    """Greatest common divisor of all differences within strata; 1 if no value differs within its stratum."""
+    """Greatest common divisor of the differences between values of units of the same stratum; 1 if all these values are
+    equal."""
 
     @property
     def starts(self) -> np.ndarray:
@@ -263,7 +264,7 @@ def log_characteristic(
 
 
 def _by_stratum(lattice: DrawLattice) -> list[tuple[slice, int]]:
-    """Return the rows (a slice) and the number of draws of each stratum."""
+    """Return the rows of the lattice (a slice) and the number of draws of each stratum."""
     ends = [*lattice.starts.tolist(), len(lattice.values)]
     return [(slice(*rows), size) for rows, size in zip(pairwise(ends), lattice.sizes.tolist(), strict=True)]
 

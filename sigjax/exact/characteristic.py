@@ -28,8 +28,8 @@ import numpy as np
 from sigjax.exact.distributions import MOST_HALF_LOGIT, centred_modulo, line_frequencies, sum_exponents
 
 NEGLIGIBLE, LONG_NEGLIGIBLE = 36.0, 40.0
-"""Frequencies are left out if the characteristic functions of all pairs are below exp(-`NEGLIGIBLE`) = 2e-16 there. For
-long doubles, the limit is exp(-`LONG_NEGLIGIBLE`) = 4e-18."""
+"""Limits for leaving out a frequency: the characteristic functions of all pairs are below exp(-`NEGLIGIBLE`) = 2e-16 at
+this frequency or, for long doubles, below exp(-`LONG_NEGLIGIBLE`) = 4e-18."""
 PI = np.longdouble("3.14159265358979323846264338327950288")
 Real = type[np.floating[Any]]
 """Type of the numbers: float64, or long double. Long doubles are used on the host, for pairs whose last digit is

@@ -30,10 +30,11 @@ from sigjax.run import costs
 from sigjax.run.costs import Cost
 
 _MOST_CHOICES = 1_000_000
-"""Choices are listed only if there are at most this many: enough for 11 runs per system."""
+"""Largest number of choices that are listed: enough for 11 runs per system."""
 _LARGEST_KEY = 2**62
 _MOST_OF_UNIT = 2**14
-"""The exact test is not used if half of a unit's outputs can have more different sums than this."""
+"""Limit for the exact test: all choices of half of a unit's outputs (of both systems) may give at most this many
+different sums."""
 
 
 class Choices(NamedTuple):
@@ -98,7 +99,7 @@ class Patterns(NamedTuple):
     """`[axis]` int64: size of a step: the greatest common divisor of all differences between values of a statistic in
     the same unit."""
     low: np.ndarray
-    """`[unit, axis]` int64: smallest possible sum of half of the unit's outputs, in steps (see `pooled`)."""
+    """`[unit, axis]` int64: smallest sum, in steps (see `pooled`), over all choices of half of the unit's outputs."""
     lowest: np.ndarray
     """`[axis]` int64: smallest possible sum of the first system over all units, as a sum of the statistics (not in
     steps)."""
@@ -116,7 +117,8 @@ def find_patterns(a: np.ndarray, b: np.ndarray, sizes: np.ndarray) -> Patterns |
 
     `a` and `b` are the statistics `[output, stat]` (int64) of their outputs; the outputs of a unit are adjacent.
     `sizes` `[unit]` is the number of outputs per system in each unit. Returns `NotEligible` if the sums are too large
-    to be coded as integers, or if half of a unit's outputs can have more than `_MOST_OF_UNIT` different sums.
+    to be coded as integers, or if the choices of half of a unit's outputs may give more than `_MOST_OF_UNIT` different
+    sums.
 
     In the example, a single unit has the outputs 3 and 1 of `a`, and 5 and 1 of `b`. They equal 1 + 2 `pooled`, because
     the size of a step is 2. The sum of two outputs lies between `lowest` = 2 and 2 + 3 * 2 = 8, so `reach` is 3 steps.
@@ -154,10 +156,10 @@ def find_patterns(a: np.ndarray, b: np.ndarray, sizes: np.ndarray) -> Patterns |
 
 
 def _cost_to_count(pooled: np.ndarray, sizes: np.ndarray, num_sums: np.ndarray) -> Cost:
-    """Return the cost of finding the distinct sums of half of the outputs, for each unit.
+    """Return the cost, added up over units, of finding the distinct sums of all choices of half of a unit's outputs.
 
-    `pooled` and `sizes` are as in `Patterns`. `num_sums` `[unit]` are bounds on the numbers of distinct sums. Units
-    with equal outputs are computed only once.
+    `pooled` and `sizes` are as in `Patterns`. `num_sums` `[unit]` are bounds on the numbers of distinct sums of each
+    unit. Units with equal outputs are computed only once.
     """
     values, cost = math.prod(int(each) + 1 for each in pooled.max(axis=0)), Cost()
     for size in np.unique(sizes).tolist():
@@ -168,7 +170,7 @@ def _cost_to_count(pooled: np.ndarray, sizes: np.ndarray, num_sums: np.ndarray) 
 
 
 def _ends(pooled: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the smallest and the largest sum of half of each unit's outputs, as two arrays `[unit, axis]`.
+    """Return each unit's smallest and largest sum over all choices of half of its outputs: two arrays `[unit, axis]`.
 
     `pooled` and `sizes` are as in `Patterns`; the sums are in steps.
     """
@@ -214,7 +216,10 @@ def exchange_distribution(patterns: Patterns) -> tuple[np.ndarray, np.ndarray, f
 
 
 def _unit_sums(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct sums of a random half of the integers `keys`, ascending, and their probabilities."""
+    """Return the distinct sums of randomly chosen integers, ascending, and their probabilities.
+
+    Half of the integers `keys` (an even number of them) are chosen, without replacement.
+    """
     size, radix = len(keys) // 2, len(keys) + 1
     sums, counts = np.zeros(1, np.int64), np.ones(1)
     for key in (keys * radix + 1).tolist():  # the last digit counts the chosen outputs
@@ -253,13 +258,14 @@ def _convolve_lists(
 
 
 _MOST_TERMS = 5e8
-"""The shift algorithm is used only if it needs at most this many additions, which take a second or two."""
+"""Largest number of additions in the shift algorithm, which take a second or two."""
 _MOST_NUMBERS = 2**24
-"""The shift algorithm is used only if its grid has at most this many numbers."""
+"""Largest number of numbers in the grid of the shift algorithm."""
 _UNDERFLOW = math.log(1e-280)
-"""If a log probability of the shift algorithm is below this, it may be inaccurate because of underflow."""
+"""Limit for log probabilities of the shift algorithm: below it, they may be inaccurate because of underflow."""
 _CHOICE_BITS = 50
-"""If there are at most 2^50 equally likely samples, a double holds their exact number."""
+"""Limit for the number of equally likely samples, as a power of 2: a double holds every number of samples below 2^50
+exactly."""
 
 
 class SampleDistribution(NamedTuple):
@@ -274,7 +280,7 @@ class SampleDistribution(NamedTuple):
     error: float
     """Bound on the relative error of each probability."""
     least: float
-    """Log probabilities below this may be inaccurate because of underflow."""
+    """Limit for log probabilities: below it, they may be inaccurate because of underflow."""
 
     def tail(self, hit: np.ndarray) -> PValue | None:
         """Return the probability that the sum is one of the marked values, as a `PValue` (p, log10 p, error bound).

@@ -36,12 +36,12 @@ DIGITS = 10
 _BOUND_DIGITS = 6
 """Number of significant digits to which bounds of p are rounded."""
 MOST_EXACT_SIGNS = 50
-"""If the systems differ on at most this many units (num_signs), p times 2^num_signs is an integer that a double can
-hold."""
+"""Limit for exact numbers of outcomes: if the systems differ on at most this many units (num_signs), a double can hold
+the integer p times 2^num_signs."""
 _MOST_HALF_OUTCOMES = 2.0**38
-"""If fewer half outcomes than this are extreme, and there are few signs, p is reported as an exact quotient. (An
-outcome is one assignment of random signs to the units. A half outcome stands for half of its probability. With mid-p, a
-tie counts as one half outcome.)
+"""Limit for the number of extreme half outcomes. If there are fewer, and the systems differ on few units, p is reported
+as an exact quotient. (An outcome is one assignment of random signs to the units. A half outcome stands for half of its
+probability. With mid-p, a tie counts as one half outcome.)
 
 p is the number of extreme half outcomes divided by the number of all half outcomes. A relative error of 1e-13 in p is
 small enough to determine the number of extreme half outcomes."""
@@ -50,7 +50,7 @@ _TENS = np.array([10.0**power for power in range(23)])
 _LOG_TEN = 2.3025851249694824, np.longdouble("-3.1975436737857008545815635792399e-8")
 """The natural logarithm of 10, split into a number with few bits and the rest."""
 _TILTED = -30.0
-"""`reference_p` uses a tilt if log p is below this."""
+"""Limit for the (bound on the) log probability of the likeliest extreme point: below it, `reference_p` uses a tilt."""
 _FIRST_BITS = 112
 _BLOCK = 2**18
 """At most this many values of the sum S are scored at a time."""
@@ -141,7 +141,7 @@ def round_outwards(low: float, high: float) -> tuple[float, float]:
 
 
 _MOST_POINTS = 2.0**15
-"""With at most this many grid points (values of the sum S), `reference_p` takes a few seconds at most."""
+"""Largest number of grid points (values of the sum S) for which `reference_p` takes a few seconds at most."""
 
 
 def has_small_grid(lattice: Lattice, log_p: float) -> bool:
@@ -168,8 +168,8 @@ def nearest_p(log_p: float, error: float) -> PValue:
 def reference_p(lattice: Lattice, score: Any, criterion: Any, log_p: float) -> PValue:
     """Return the correctly rounded p-value of one pair; `log_p` is its approximate logarithm.
 
-    The pair has one or two axes (S is one number or two). `score` maps values of the random-sign sum S, one array
-    `[1, ...]` per axis, to differences of scores. `criterion` defines which differences are extreme.
+    The pair has one or two axes (S is one number or two). `score` maps values of the random-sign sum S, one array `[1,
+    ...]` per axis, to differences of scores. `criterion` defines which differences of scores are extreme.
     """
     bits, rest = _FIRST_BITS, log_p > math.log(0.5)  # if p is near 1, compute 1 - p
     needed = -math.log(max(-math.expm1(log_p), 1e-300)) if rest else -log_p

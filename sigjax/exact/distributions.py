@@ -22,8 +22,8 @@ if its sign is -. `dp_null` (Algorithm 3) adds one unit after another. Two axes 
 substitution): the point (k0, k1) has the index k0 (reach_1 + 1) + k1. So if a sign changes from - to +, the index
 changes by the constant v0 (reach_1 + 1) + v1. K stays in its range for all signs, so an index never leaves the array.
 `tree_null` (Algorithm 4) multiplies polynomials (x^max(v, 0) + x^max(-v, 0)) / 2, with two variables for two axes. It
-multiplies pairs of polynomials by FFT, then pairs of these products, and so on, up to the root of the tree. For equal
-units, the product is a power, which is computed by repeated squaring. (The paper calls this halving.)
+multiplies the polynomials two at a time by FFT, then these products two at a time, and so on, up to the root of the
+tree. For equal units, the product is a power, which is computed by repeated squaring. (The paper calls this halving.)
 """
 
 import math
@@ -39,12 +39,12 @@ _MOST_TILT = 18.0
 """Largest tilt theta, in multiples of 1 / (smallest difference). (Under a tilt, P(S = s) is multiplied by exp(theta s),
 up to a constant.) For larger tilts, even the sign of the smallest difference is certain in float64."""
 _CLOSE = 1e-6
-"""Newton's method for a tilt ends if the mean of the random-sign sum S differs from the wanted mean by less than this
-many standard deviations."""
+"""Largest distance, in standard deviations, between the mean of the random-sign sum S and the wanted mean at which
+Newton's method for a tilt ends."""
 _MOST_STEPS = 200
 _GAIN = 1e-3
-"""The search for a tilt ends if a step increases the large-deviation rate (see `plane_tilt`) by less than this. An
-approximate tilt suffices, because every tilt gives correct probabilities."""
+"""Limit for the last step of the search for a tilt: the search ends if a step increases the large-deviation rate (see
+`plane_tilt`) by less than this. An approximate tilt suffices, because every tilt gives correct probabilities."""
 _PULLS = np.geomspace(0.05, 4.0, 24)
 """Candidates for the parameter u > 0 of Chernoff's bound (see `windows`), in multiples of the u that is best for a
 normal distribution."""
@@ -282,8 +282,8 @@ def _fft_lengths(rows: np.ndarray, counts: np.ndarray) -> list[int]:
 
 
 MOST_HALF_LOGIT = 300.0
-"""Larger values of theta.v, half of the log odds of a unit's sign, are replaced by this. Then a sign is certain, and
-cosh would overflow."""
+"""Largest value of theta.v, half of the log odds of a unit's sign. Larger values are replaced by it, because cosh would
+overflow; a sign is certain long before."""
 
 
 def conjugate_characteristic(
@@ -341,8 +341,9 @@ def centred_modulo(number: Any, whole: int) -> np.ndarray:
 
 
 MANY_SIGNS = 200
-"""If the systems differ on at least this many units (num_signs), the characteristic function is near exp(-num_signs /
-4) at most frequencies. It is not computed there, so the time per term (row and frequency of the grid) is shorter."""
+"""If the systems differ on at least this many units (num_signs), estimated costs assume a shorter time per term (row
+and frequency of the grid). The characteristic function is then near exp(-num_signs / 4) at nearly all frequencies, and
+is not computed at them."""
 DEVIATIONS = 9.0
 """Half-width of the usual window of sums S around their mean, in standard deviations of S."""
 EPSILON = float(np.finfo(np.float64).eps)

@@ -26,8 +26,9 @@ _SPACING = 16
 scores only at every 16th place (node). There, the exact position at which the score equals the threshold (the crossing)
 is found, too. Lines through these crossings give all or nearly all other edges."""
 _MOST_SEARCHED = 2**11
-"""If the grids of a batch of pairs have at most this many places (indices) on the first axis in total, the edge of the
-extreme sums is searched at every place. Otherwise, most edges follow from lines between places (see `_SPACING`)."""
+"""Largest number of places (indices on the first axis, added up over the grids of a batch of pairs) for which the edge
+of the extreme sums is searched at every place. With more places, most edges follow from lines between places (see
+`_SPACING`)."""
 _BRACKET = 2.0**-22
 """Half-width, in grid steps, of the interval around a crossing (the position at which the score equals the threshold).
 The score is computed at both ends, to check that it crosses the threshold between them."""
@@ -90,8 +91,8 @@ def find_edges(
     """Return the edges `[pair, place]`: for each place on the first axis, the first extreme place on the second axis.
 
     A place is a grid index. If no place on the second axis is extreme, the edge is the length of this axis. `delta_of`
-    takes indices of pairs, and returns the function from sums S to differences of scores. A difference is extreme if it
-    is at least the pair's threshold in `thresholds` `[pair]` (or above it, if `strict`).
+    takes indices of pairs, and returns the function from sums S to differences of scores. A difference of scores is
+    extreme if it is at least the pair's threshold in `thresholds` `[pair]` (or above it, if `strict`).
     """
     batch = max(1, _SCORED_AT_ONCE // window.lengths[0])
     parts = [np.arange(begin, min(begin + batch, len(thresholds))) for begin in range(0, len(thresholds), batch)]

@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 
 MOST_AXES = 2
 _MOST_NAMES = 4
-"""The reason why a pair has no exact test names at most this many statistics; text metrics have many of them."""
+"""Largest number of statistics that are named in the reason why a pair has no exact test. (Text metrics have many.)"""
 _LARGEST_KEY = 2**62
 _LARGEST_SUM = 2.0**53
 _NO_OVERFLOW = 2**30
-"""Products of numbers below this cannot overflow. Larger numbers are converted to Python integers."""
+"""Limit for the differences as int64: products of two smaller numbers cannot overflow. If a number is not below this,
+all numbers are converted to Python integers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +70,7 @@ class Lattice:
 
 @dataclass(frozen=True, slots=True)
 class NotEligible:
-    """The reason why there is no exact test."""
+    """The reason why a pair, or the bootstrap, has no exact test."""
 
     reason: str
 

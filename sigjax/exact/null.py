@@ -53,7 +53,7 @@ from sigjax.resample.extreme import Extreme, size
 from sigjax.run.costs import LISTED_DELTA, Cost
 
 BOUNDS_WIDTH = 0.01
-"""Bounds on p are accepted as an exact test if (upper - lower) / upper is at most this."""
+"""Largest value of (upper - lower) / upper for which bounds on p are accepted as an exact test."""
 _AIMED_WIDTH = 0.6 * BOUNDS_WIDTH
 """The step h, to which differences are rounded, is chosen so that the relative width of the bounds on p is about
 this."""
@@ -69,10 +69,10 @@ Tail = Callable[[float], "TailBounds"]
 """Function from an edge > 0 to bounds on P(S >= edge), where S is the random-sign sum of the differences of two
 systems."""
 _CHECKED_POINTS = 1025
-"""`extreme_edges` checks at this many values of the sum S that the score is monotone in S."""
+"""Number of values of the sum S at which `extreme_edges` checks that the score is monotone in S."""
 _SMALLEST = 1e-300
 _POINTS_AT_ONCE = 65
-"""`_first_true` evaluates its condition at this many values of the sum S at once."""
+"""Number of values of the sum S at which `_first_true` evaluates its condition at once."""
 
 
 class TailBounds(NamedTuple):
@@ -204,8 +204,9 @@ def extreme_edges(lattice: Lattice, score: DifferenceOfScores, criterion: Extrem
     """Return the smallest extreme value of the sum S, and the smallest value that is more extreme than observed.
 
     S is the random-sign sum of the lattice (one axis), an integer. Its sign is chosen so that larger sums are more
-    extreme. If there is no such value, the number returned is above the largest sum. `score` is the difference of
-    scores as a function of S. `criterion` is for one pair. Returns None if the score is not monotone in S.
+    extreme. If one of these two values does not exist, a number above the largest sum is returned in its place. `score`
+    is the difference of scores as a function of S. `criterion` is for one pair. Returns None if the score is not
+    monotone in S.
     """
     tolerance, alternative = float(criterion.tolerance[0]), criterion.alternative
     reach = float(lattice.reach[0])
@@ -273,9 +274,11 @@ def _first_true(holds: Callable[[np.ndarray], np.ndarray], low: float, high: flo
 
 
 MOST_LISTED_SIGNS = 20
-"""All sign vectors are listed only if the systems differ on at most this many units: 2^19 sums and their negatives."""
+"""Limit for listing all sign vectors: the systems differ on at most this many units. (The list then has 2^19 sums and
+their negatives.)"""
 MOST_SPLIT_SIGNS = 44
-"""Meeting in the middle is used only for at most this many units. Then each half has 2^22 sums (32 MiB)."""
+"""Limit for meeting in the middle: the systems differ on at most this many units. (Each half of the units then has at
+most 2^22 sums, 32 MiB.)"""
 MOST_EXTREME = 2**16
 _MOST_POINTS = 2**22
 

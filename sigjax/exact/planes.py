@@ -52,8 +52,8 @@ _WINDOW = 41.0
 """Under a tilt, probabilities are computed in a window of sums around the mean. The probability outside the window is
 at most exp(-41) = 1.6e-18 on each side of each axis."""
 _ACCURACY = 1e-11
-"""If the probability of a set of sums has a larger relative error than this, the probability is computed again with one
-more tilt (a change of the signs' probabilities that moves the mean, see the module's text)."""
+"""Largest accepted relative error of the probability of a set of sums. If the error is larger, the probability is
+computed again with one more tilt (a change of the signs' probabilities that moves the mean, see the module's text)."""
 _MOST_TILTS = 12
 _SEARCHES = 8
 _LARGEST_EXPONENT = 600.0
@@ -61,7 +61,7 @@ _LARGEST_EXPONENT = 600.0
 tilt theta, where M(theta) is E exp(theta.S). Larger logarithms are replaced by this number, because exp might
 overflow."""
 _RATE_WITHOUT_TILT = 2.0
-"""If the lowest large-deviation rate of an extreme sum (about -log of its probability) is lower than this (p above
+"""Limit for the lowest large-deviation rate of an extreme sum (about -log of its probability). Below it (for p above
 about 0.1), no tilt (a change of the signs' probabilities) is needed."""
 
 
@@ -162,7 +162,7 @@ def _extreme_sets(plane: Plane, delta: Delta, criterion: Extreme) -> OutcomeSets
     """Return the `OutcomeSets` of the points of the plane, with masks `[first, second]`; None if no point is extreme.
 
     The sets are the extreme points, all other points and, for mid-p, the ties. `delta` is the difference of scores as a
-    function of the sum S, and `criterion` defines which differences are extreme.
+    function of the sum S, and `criterion` defines which differences of scores are extreme.
     """
     height, width = len(plane.first), len(plane.second)
     both, at_all = criterion._replace(alternative="two-sided"), False

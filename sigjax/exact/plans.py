@@ -51,32 +51,34 @@ from sigjax.run import costs
 from sigjax.run.costs import Cost, gib_of
 
 _SECONDS_BEFORE_BOUNDS = 1.0
-"""If an exact value is estimated to take more seconds than this (see `run.costs`), bounds on p are allowed instead."""
+"""Largest estimated time of an exact p-value, in seconds (see `run.costs`). If every algorithm takes longer, bounds on
+p are allowed instead."""
 _BOX_EXPONENT = 80.0
 """With two axes, the cost is estimated for a box of sums that suffices for a p-value near 1e-20. Outside it, the
 probability is below exp(-`_BOX_EXPONENT`) on each side."""
 _LARGEST_STEP = 2**40
-"""Characteristic functions are not used for larger differences, because their angles would not be exact."""
+"""Limit for the differences of a pair with one axis. For larger differences, characteristic functions are not used,
+because their angles would not be exact."""
 _FEW_SIGNS = 16
-"""If the systems differ on at most this many units, counting sign vectors (0.2 ms) is faster than the Fourier sum (0.5
-ms)."""
+"""Limit for counting sign vectors: the systems differ on at most this many units. Counting (0.2 ms) is then faster than
+the Fourier sum (0.5 ms)."""
 SMALLEST_DP = 1e-280
-"""If p is below this, the dynamic program cannot be used, because some of its probabilities underflow."""
+"""Smallest p for which the dynamic program can be used. For a smaller p, some of its probabilities underflow."""
 
 Pair = tuple[int, int]
 """(a, b): indices of two systems."""
 
 
 class Scoring(NamedTuple):
-    """The difference of scores of a pair as a function of the sum S, and which differences are extreme.
+    """The delta (difference of scores) of a pair as a function of the sum S, and which deltas are extreme.
 
     S is the sum of the differences of two systems on the units, with random signs.
     """
 
     delta: Delta
-    """Function from values of the random-sign sum S to differences of scores."""
+    """Function from values of the random-sign sum S to deltas (differences of scores)."""
     criterion: Extreme
-    """Which differences are extreme."""
+    """Which deltas are extreme."""
     monotone: bool
     """Whether the score is a ratio of sums. The tests of `exact.tails` are valid only for such scores."""
 
@@ -91,7 +93,7 @@ class Plan:
     lattice: Lattice
     cost: Cost
     reason: str
-    """Why this method is used. The text contains {}, which is replaced by the statistics that differ."""
+    """Why this method is used. The text contains {}, which is replaced by the names of the statistics that differ."""
     test: PairTest
     method: Literal["exact", "dp", "tree"] = "exact"
 
@@ -108,8 +110,8 @@ def plan_pairs(
     """Make a plan for each pair, from the statistics `[system, unit, stat]` (int64) of all systems.
 
     `method` is "dp" or "tree"; for any other method, the fastest algorithm is chosen. `rounded` says that the
-    statistics are rounded real numbers. Then the differences are multiples of a tiny step, so that a grid of their
-    values would be far too large. `num_bytes` is the memory that may be used.
+    statistics are rounded real numbers. Then the differences between the systems are multiples of a tiny step. A grid
+    of their sums would be far too large. `num_bytes` is the memory that may be used.
     """
     plans: dict[Pair, Plan | NotEligible] = {}
     for a, b in pairs:
@@ -242,9 +244,9 @@ NOT_KNOWN: PValue = (math.nan, math.nan, math.nan)
 
 
 def planned_p(plan: Plan, scoring: Scoring, stat_names: tuple[str, ...]) -> tuple[PValue, str]:
-    """Carry out a plan. Returns the p-value, and the reason for the method.
+    """Carry out a plan. Returns the p-value, and a text that says why this method was chosen.
 
-    If the test fails, or its error may exceed 1% of p, the p-value is NaN, and the reason says why. `scoring` defines
+    If the test fails, or its error may exceed 1% of p, the p-value is NaN, and the text says why. `scoring` defines
     which sums are extreme.
     """
     found = plan.test(plan.lattice, scoring)
@@ -260,9 +262,9 @@ def planned_p(plan: Plan, scoring: Scoring, stat_names: tuple[str, ...]) -> tupl
 
 
 def _reason(plan: Plan, stat_names: tuple[str, ...]) -> str:
-    """Return the plan's reason for its method, with the names of the statistics that differ.
+    """Return the text that says why the plan uses its method, with the names of the statistics that differ.
 
-    If more statistics differ than the lattice has axes, the reason says that they are linearly related.
+    If more statistics differ than the lattice has axes, the text says that these statistics are linearly related.
     """
     lattice = plan.lattice
     varying = np.flatnonzero(lattice.basis[lattice.rows.any(axis=0)].any(axis=0))

@@ -62,7 +62,7 @@ from sigjax.run.backend import compiled
 from sigjax.run.context import ahead, num_cores
 
 _SIZE_RATIO = 1.25
-"""Pairs are tested in groups. Standard deviations of the sum S within a group differ by less than this factor."""
+"""Limit for the ratio of two standard deviations of the sum S in the same group (pairs are tested in groups)."""
 OUTSIDE = 2.0 * math.exp(-(DEVIATIONS**2) / 2.0)
 """Bound on the probability that the sum S is outside the usual window of `DEVIATIONS` standard deviations, for each
 axis."""
@@ -558,7 +558,8 @@ def _solve(matrices: np.ndarray, sides: np.ndarray) -> np.ndarray:
 
 
 _PAIRS_FOR_LONG_TABLES = 64
-"""With at least this many pairs, it is worth the time to compute tables of sines with long doubles."""
+"""Smallest number of pairs for which tables of sines are computed with long doubles. (For fewer pairs, they are not
+worth the time.)"""
 _FEWEST_FREQUENCIES = 1000
 """Number of frequencies at which the characteristic function is not negligible, as assumed before they are known. It is
 the number for a normal distribution and windows of 9 standard deviations per axis. Usually there are more."""

@@ -3,9 +3,9 @@
 The generator is threefry2x32 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"), which `jax.random`
 also uses. It is a cipher: with a key, it turns two counters into two random words. Resample k belongs to block k //
 BLOCK. The key of a block is `jax.random.fold_in(jax.random.key(seed), block)`. The first counter is k % BLOCK. The
-second counter is the lane, the index 0, 1, ... of a pair of words of the resample. So a word depends only on the key
-and its counters. It does not depend on the number of instances or resamples, nor on tiles, devices or processes. NumPy,
-CPU and GPU give the same words. A row is one resample in an array of resamples.
+second counter is the lane; each lane 0, 1, ... gives two words of the resample. So a word depends only on the key and
+its counters. It does not depend on the number of instances or resamples, nor on tiles, devices or processes. NumPy, CPU
+and GPU give the same words. A row is one resample in an array of resamples.
 
 `swap` tosses a fair coin for each unit: heads means that the outputs of the two systems are exchanged. (Under the null
 hypothesis of the permutation test, all such exchanges are equally likely.) `bootstrap` draws units with replacement
@@ -120,9 +120,10 @@ studies without a stream of their own, and the normal random numbers for joint c
 
 
 def lane_pair(rows: Array, lane: Array) -> tuple[Array, Array]:
-    """Return the two random words of a lane (a pair of words of a resample), as two uint32 arrays `[...]`.
+    """Return the two random words of a lane, as two uint32 arrays `[...]`.
 
-    `rows` `[..., 3]` are the numbers of the resamples (see `rows_of`), and `lane` is the index of the pair of words.
+    `rows` `[..., 3]` are the three numbers of each resample (see `rows_of`). `lane` is the index 0, 1, ... of the lane;
+    each lane gives two words of a resample.
     """
     return threefry2x32(rows[..., 0], rows[..., 1], rows[..., 2], lane)
 
@@ -130,8 +131,8 @@ def lane_pair(rows: Array, lane: Array) -> tuple[Array, Array]:
 def lane_words(rows: Array, lane: Array) -> Array:
     """Return the two random words of a lane as one number, `[...]` uint64, with the first word in the low 32 bits.
 
-    A lane is a pair of words of a resample. XLA would not fuse two separate outputs into one loop, so it would compute
-    the cipher twice.
+    A lane gives two words of a resample. XLA would not fuse two separate outputs into one loop, so it would compute the
+    cipher twice.
     """
     first, second = lane_pair(rows, lane)
     xp = rows.__array_namespace__()
@@ -230,8 +231,7 @@ def padded_draws(draws: Draws) -> Draws:
 def by_word(values: np.ndarray, padding: Any, lanes: int) -> np.ndarray:
     """Rearrange values of draws `[draw, ...]` to `[word of a lane, lane, ...]`, filled up with `padding`.
 
-    A lane is a pair of random words. The first draws use the first words of all lanes, the other draws use the second
-    words.
+    A lane is two random words. The first draws use the first words of all lanes, the other draws use the second words.
     """
     first = -(-len(values) // 2)
     by_lane = np.empty((2, lanes, *values.shape[1:]), values.dtype)

@@ -95,8 +95,8 @@ def _calls(
 
     `_num_workers` calls run at once; if results stay on the device, one call. A tile is `rows_per_tile` consecutive
     resamples. The same program is used for every number of resamples, because it skips tiles that begin after the last
-    resample. `static` are the keyword arguments with which the kernel is compiled. As in `stream`, each yield is a
-    pair: the index of the first resample of the call, and the results of the kernel, each `[tile, ...]`.
+    resample. `static` are the keyword arguments with which the kernel is compiled. As in `stream`, each yield has two
+    values: the index of the first resample of the call, and the results of the kernel, each `[tile, ...]`.
     """
     num_tiles = -(-(run.resamples - run.start) // rows_per_tile)
     workers = 1 if run.stays else _num_workers(run.backend)  # the device has a queue, so one worker suffices

@@ -33,12 +33,12 @@ _FEWEST_ROWS, _LARGEST_TILE = 32, 2**23
 """If columns are long, a tile has at least `_FEWEST_ROWS` resamples, but at most `_LARGEST_TILE` weights. It may then
 be larger than the cache, so that one sort of a column is used for several resamples."""
 _LONG_SORT = 128
-"""NumPy sorts columns of at least this length faster than a compiled program on a CPU does. (Measured: for 1,000
-numbers, it is ten times faster.)"""
+"""Smallest length of columns that NumPy sorts faster than a compiled program on a CPU does. (Measured: for 1,000
+numbers, NumPy is ten times faster.)"""
 
 ScorePieces = Iterator[tuple[int, np.ndarray]]
-"""Iterator over pieces (some consecutive resamples). For each piece, it yields a pair: the index of the first resample,
-and the scores `[..., row]` (float64) of the resamples."""
+"""Iterator over pieces (some consecutive resamples). For each piece, it yields two values: the index of the first
+resample, and the scores `[..., row]` (float64) of the resamples (rows)."""
 
 
 class Function(NamedTuple):
@@ -153,7 +153,7 @@ def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range
 def _pieces(function: Function, scores: Callable[..., Any], resamples: range, width: int, shard: range) -> ScorePieces:
     """Yield the scores of the resamples of the shard, tile by tile (some consecutive resamples at a time).
 
-    Each yield is a pair: the index of the first resample of the tile, and the scores `[..., row]` of its resamples
+    Each yield has two values: the index of the first resample of the tile, and the scores `[..., row]` of its resamples
     (rows). `scores` computes them from the indices of the resamples. `width` is the number of weights or gathered
     instances per row. The tile size does not depend on the shard. Compiled programs need tiles of one size, so the last
     tile may have additional rows, whose scores are removed.
@@ -190,7 +190,8 @@ def _swapped(swapped: Array, a: Array, b: Array, *, function: Function) -> Array
 def _weighed(counts: Array, columns: Array, *, function: Function) -> Array:
     """Return the scores `[row]` of one system on bootstrap resamples.
 
-    `counts` `[row, instance]` is how often each resample contains each instance. `columns` are `[input, instance]`.
+    `counts` `[row, instance]` is how often each resample contains each instance. `columns` `[input, instance]` are the
+    arguments of the function (the inputs of the metric).
     """
     expect(counts, (None, columns.shape[-1]), np.int32)
     weights = counts.astype(counts.__array_namespace__().float64)
@@ -208,7 +209,10 @@ def _gathered(instances: Array, columns: Array, *, function: Function) -> Array:
 
 
 def _over_rows(function: Function, same: Sequence[Array], varying: Sequence[Array]) -> Array:
-    """Call the function for each row: with the arrays `same` `[instance]` and a row of `varying` `[row, instance]`."""
+    """Call the function for each resample, with the arrays `same` `[instance]` and one row of each array of `varying`.
+
+    The arrays of `varying` are `[row, instance]`; a row is a resample.
+    """
     if function.vectorized:
         return function.call(*same, *varying)
     return over_rows(partial(function.call, *same), varying)

@@ -57,7 +57,7 @@ _WIDTH = 32
 """`width` (number of values in memory per resample) of projections that keep no weights in memory. With this number, a
 tile has a few thousand resamples, so that its arrays stay in the cache."""
 _UNROLLED = 8
-"""Number of lanes (pairs of random words) per step of a loop. With fewer lanes, the overhead of a step would take most
+"""Number of lanes (two random words each) per step of a loop. With fewer lanes, the overhead of a step would take most
 of the time."""
 
 
@@ -70,7 +70,7 @@ class Fields(NamedTuple):
     word: np.ndarray
     """[column] int32: the index of the word that contains the field."""
     shift: np.ndarray
-    """[column]: the lowest bit of the field."""
+    """[column]: the position of the field's lowest bit in the word, counted from 0."""
     mask: np.ndarray
     """[column]: a number with as many 1 bits as the field has bits."""
     offset: np.ndarray
@@ -158,7 +158,7 @@ class FusedDraws(NamedTuple):
     padding."""
     draws: np.ndarray
     """[step, lane, word of a lane, 2] uint64: for the draw of each random word, the first unit and the size of its
-    stratum. A lane is a pair of random words, and a step is `_UNROLLED` lanes."""
+    stratum. A lane is two random words, and a step is `_UNROLLED` lanes."""
     num_steps: np.ndarray
     fields: Fields
 
@@ -220,7 +220,7 @@ def fused_draws(columns: np.ndarray, draws: Draws) -> FusedDraws | None:
 
 
 def _in_steps(lanes: np.ndarray, padding: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Divide values `[lane, ...]` into steps of `_UNROLLED` lanes (pairs of random words).
+    """Divide values `[lane, ...]` into steps of `_UNROLLED` lanes (two random words each).
 
     Returns the values `[step, lane, ...]`, and the number of steps `[]` (int32) that are not only padding.
 
@@ -235,7 +235,7 @@ def _in_steps(lanes: np.ndarray, padding: Any) -> tuple[np.ndarray, np.ndarray]:
 def _bits_of_lanes(marked: np.ndarray) -> np.ndarray:
     """Pack marks of units `[unit]` (0 or 1) into bits of lanes `[lane]` uint64, in the same order as in `swap`.
 
-    A lane is a pair of random words, with a bit for each of 64 units.
+    A lane is two random words, with a bit for each of 64 units.
     """
     width = padded_units(len(marked))
     bits = np.zeros(width, np.uint32)
@@ -246,7 +246,7 @@ def _bits_of_lanes(marked: np.ndarray) -> np.ndarray:
 
 
 def _sum_over_lanes(add: Callable[..., Array], rows: Array, starts: Array, num_steps: Array, data: Array) -> Array:
-    """Return the totals `[word, row]` after `add` was called for each lane (pair of random words) of all steps.
+    """Return the totals `[word, row]` after `add` was called for each lane (two random words) of all steps.
 
     `add(total [row], word, lane, data of the lane)` returns the new total of the word with the index `word`; `lane` is
     the index of the lane. The first totals are `starts` `[word]`. `data` are `[step, lane, ...]`.
@@ -272,7 +272,8 @@ _COLUMN_MULTIPLE = 4
 """Columns of zeros are appended until the number of columns is a multiple of this, because XLA on CPU is ten times
 slower for 1 to 3 columns."""
 Draw = Callable[[Array], Array]
-"""Function from rows `[row, 3]` to the indices of units (or outputs) that each row draws, `[row, draw]` (int32)."""
+"""Type of a function that draws units (or outputs). It takes three numbers for each resample, `[row, 3]` (see
+`draws.rows_of`), and returns the indices of the drawn units (or outputs), `[row, draw]` (int32)."""
 
 
 class Floats(NamedTuple):
@@ -407,10 +408,11 @@ class NestedDraws(NamedTuple):
 
     @property
     def lanes(self) -> int:
-        """The number of pairs of random words per drawn unit.
+        """The number of lanes (two random words each) per drawn unit.
 
-        One word chooses the unit. One word chooses an output in each draw from the unit; there are as many draws as the
-        largest unit has outputs.
+        Each drawn unit needs 1 + m words, where m is the number of outputs of the largest unit. The first word chooses
+        the unit, and each of the other m words chooses one output of this unit. So there are (1 + m) / 2 lanes, rounded
+        up.
         """
         return len(self.slots) // 2 + 1
 
@@ -495,7 +497,7 @@ class Choice(NamedTuple):
     """[] uint64: the number of units to choose."""
     left: np.ndarray
     """[word of a lane, lane] uint64: how many units were not visited yet, when the unit that uses the random word is
-    visited; 0 for padding. A lane is a pair of random words."""
+    visited; 0 for padding. A lane is two random words."""
     values: np.ndarray
     """[word of a lane, lane, column] float64: the statistics of the unit that uses the random word."""
 

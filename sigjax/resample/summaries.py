@@ -2,9 +2,9 @@
 
 These functions are for JAX. A row contains the replicates of one system; each place in it is a resample. Replicates
 `[row, place]` are padded with NaN to a power of two, so that few programs are compiled for all numbers of resamples. A
-target is what is summarized: the difference of two rows, given by a pair of row indices, or a single row. For a single
-row, the second index is the number of rows. Targets are in blocks `[block, target, 2]`, because a GPU handles one block
-at a time.
+target is what is summarized: the difference of two rows, given by two row indices, or a single row. For a single row,
+the second index is the number of rows. Targets are in blocks `[block, target, 2]`, because a GPU handles one block at a
+time.
 
 Three rules keep results equal to the last bit. Numbers are added in the same order as in `units.total`. Squares are
 computed in a separate program, because a compiler would join a product and a sum into one operation that rounds only

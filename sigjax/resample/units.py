@@ -209,7 +209,7 @@ class Sample:
 
 
 def make_sample(evaluation: EvaluationRecord) -> Sample:
-    """Make a `Sample` of an evaluation, with its inputs unchanged."""
+    """Make a `Sample` of an evaluation, with the inputs of the metric as they are (not standardized)."""
     unit, strata = units_of_instances(evaluation)
     return Sample(np.ascontiguousarray(evaluation.stats.swapaxes(1, 2), np.float64), unit, strata)
 
@@ -225,11 +225,11 @@ _MOST_DRAWS = 32
 """The bound on sums assumes that a bootstrap resample contains no unit more often than this. (For ten million units,
 the probability that it contains any unit more often is below 1e-30.)"""
 _FEWEST_STEPS = 2.0**16
-"""If sums of whole numbers exceed `_LARGEST_SUM`, the numbers are rounded to steps above 1. Then the differences
-between two systems (their root mean square) must be at least this many steps."""
+"""Smallest allowed root mean square, in steps, of the differences between two systems, if whole numbers are rounded to
+steps above 1. (They are rounded if their sums exceed `_LARGEST_SUM`.)"""
 _WORST_ERROR = 1e-7
-"""If the relative rounding error of a statistic may exceed this, `make_units` raises an error, because rounding could
-hide differences between systems."""
+"""Largest allowed bound on the relative rounding error of a statistic. If the bound is larger, `make_units` raises an
+error, because rounding could hide differences between systems."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -216,7 +216,8 @@ def _key(lattice: DrawLattice) -> tuple[bytes | int, ...]:
 def _linear_score(problem: SumsProblem) -> tuple[int, float] | NotEligible:
     """Return the index of the only statistic that varies over units, and the slope of the score in its sum.
 
-    Return the reason if several statistics vary, if systems differ in another statistic, or if the score is not linear.
+    Return `NotEligible` if several statistics vary, if systems differ in a statistic that does not vary, or if the
+    score is not linear.
     """
     units = problem.units
     totals = units.totals
@@ -279,7 +280,8 @@ def _uncertainty(
 def exact_bootstrap_tests(problem: SumsProblem, plan: BootstrapPlan) -> Columns:
     """Return the result columns of the bootstrap tests of all pairs, as with infinitely many resamples.
 
-    If no resample at all is as extreme (p = 0), a pair gets no p-value here, and is sampled later.
+    If no possible resample is at least as extreme as observed (p = 0), a pair gets no p-value here, and is sampled
+    later.
     """
     reasons = f"the score is linear in {problem.metric.stat_names[plan.stat]}", "no resample at all is as extreme"
     p_values = list[PValue]()

@@ -60,7 +60,7 @@ NOT_SUMS = "the metric is not a function of sums"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SamplePlan:
-    """Which pairs are tested without sampling, and how to call the metric's function."""
+    """Which pairs are tested without sampling, which pairs are sampled, and how to call the metric's function."""
 
     function: Function
     differing: dict[Pair, np.ndarray]
@@ -112,7 +112,7 @@ class ColumnsProblem(Problem):
     def swap_tolerance(self, pair: Pair) -> float:
         """Two deltas of this pair are ties if they differ by at most this, whichever units are swapped.
 
-        The factor 4 is there because two deltas contain four rounded scores.
+        The result is 4 times a bound on the rounding error of a score, because two deltas contain four rounded scores.
         """
         return 4.0 * pair_rounding(self.metric, *self.units.columns[list(pair)])
 
@@ -135,7 +135,10 @@ def planned(problem: ColumnsProblem, *, draws: bool) -> SamplePlan:
 
 
 def exact_permutation(problem: ColumnsProblem, context: Context) -> Columns:
-    """The result columns of the exact tests of all pairs; each reason also says what a swap exchanges."""
+    """The result columns of the exact tests of all pairs.
+
+    A text for each pair says why it has, or has not, an exact test, and what a swap exchanges.
+    """
     exchanged, sampled = what_is_exchanged(problem.metric), problem.plan.sampled
     p_values, reasons = list[PValue](), list[str]()
     with context.progress_bar("exact tests", len(problem.hypotheses.pairs)) as advance:

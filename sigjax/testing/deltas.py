@@ -36,7 +36,8 @@ _EXACT_SECONDS = 0.1
 """Listing all deltas may take at most this many nominal seconds (of NumPy on one slow core), enough for a million
 values."""
 _FEW_DIFFERING = 13
-"""If the metric is not a function of sums, all swaps are listed if the systems differ on at most this many units."""
+"""Limit for listing all swaps if the metric is not a function of sums: the systems differ on at most this many
+units."""
 
 
 _BINS, _MOST_BINS = 48, 192

@@ -66,8 +66,8 @@ from sigjax.testing.two_way import two_way_intervals
 from sigjax.testing.uncertainty import Basic, Percentile
 
 _FEW_UNITS = 10
-"""Simultaneous intervals use correlations only if there are at least this many units, and at least as many units as
-systems."""
+"""Smallest number of units for which the level of simultaneous t intervals uses correlations. There must also be at
+least as many units as systems. (For score intervals, the level always uses correlations.)"""
 _ROWS = 2**10
 """A draw has one random normal number per system; a block has at most this many draws."""
 _RIDGE = 1e-12

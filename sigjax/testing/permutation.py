@@ -66,13 +66,13 @@ STUDENTIZED = "a studentized statistic is sampled"
 
 
 _FEW_TRIALS = 50
-"""The sign test of at most this many differences computes numbers of outcomes exactly, in int64."""
+"""Largest number of differences for which the sign test computes numbers of outcomes exactly, in int64."""
 _AS_ASKED = NotEligible("as asked")
 _TOO_SMALL = "the p-value is too small for sums of probabilities"
 
 
 def exact_permutation(problem: SumsProblem, context: Context) -> Columns:
-    """The result columns of the exact tests of all pairs; for a pair without an exact test, a reason explains why."""
+    """The result columns of the exact tests of all pairs, with the reason if a pair has no exact test."""
     if problem.exchanges != "units":
         return exchanged_tests(problem, context)
     if problem.studentizes:
@@ -91,7 +91,7 @@ def _without_test(reason: str, count: int) -> Columns:
 
 
 def exact_table(problem: SumsProblem, pairs: np.ndarray, context: Context) -> Columns:
-    """The result columns of the exact tests of some pairs `[pair, 2]`, with a reason if there is no exact test.
+    """The result columns of the exact tests of some pairs `[pair, 2]`, with the reason if a pair has no exact test.
 
     Pairs whose differences take few values are tested together, as a board: they share their distinct differences, so
     that one matrix product tests all of them (see `exact.board`). Other pairs are tested one by one.
@@ -125,10 +125,10 @@ def _listed(pairs: np.ndarray) -> list[Pair]:
 
 
 _FEWEST_PAIRS = 3
-"""Pairs are tested together only if there are at least this many."""
+"""Smallest number of pairs that are tested together, on a board."""
 _MANY_PAIRS = 500
-"""If units are few, at least this many pairs are tested together. Fewer pairs are tested one by one, by listing or
-counting all signs: 10 pairs with 18 units then take 7 instead of 27 ms."""
+"""Smallest number of pairs that are tested together if there are few units. Fewer pairs are tested one by one, by
+listing or counting all signs: 10 pairs with 18 units then take 7 instead of 27 ms."""
 
 
 def _board_of(problem: SumsProblem, pairs: np.ndarray) -> tuple[Board, np.ndarray] | None:
@@ -191,8 +191,8 @@ def exact_tests(
 ) -> Columns:
     """Carry out the exact tests of some pairs, and return the result columns.
 
-    `plans` are the plans of the pairs; without them, they are made here. If the bound on the error of its p-value is
-    too large, a pair has no p-value, but a reason.
+    `plans` are the plans of the pairs; without them, they are made here. If the error bound of a p-value is too large,
+    the pair gets no p-value, but a text that says so.
     """
     plans = plan_exact(problem, pairs) if plans is None else plans
 
@@ -211,7 +211,8 @@ def _one_by_one(
 ) -> Columns:
     """Call `test` for each pair, and return the result columns.
 
-    `test` returns a p-value (NaN if there is no exact test), and the reason why there is an exact test or none.
+    `test` returns a p-value (NaN if there is no exact test), and a text that says why there is an exact test, or why
+    not.
     """
     p_values, reasons = list[PValue](), list[str]()
     with context.progress_bar("exact tests", len(pairs)) as advance:
@@ -429,7 +430,7 @@ class Exchange:
     """A function that returns three things: all deltas `[value]`, their probabilities `[value]`, and a bound on the
     relative error of a probability. None if no output varies within a unit."""
     least: float = 0.0
-    """If p is below this, underflow may have changed it, so that there is no exact p-value."""
+    """Limit for p: if p is below it, underflow may have changed p, and the pair has no exact p-value."""
 
 
 def exchanged_tests(problem: SumsProblem, context: Context) -> Columns:
@@ -541,8 +542,8 @@ _STEP_OF_SLOPES = 2.0**-11
 """Slopes for a standard error are central differences. Half their width is about this share of the sum of a statistic's
 absolute values. This changes standard errors by 1e-6, and keeps the rounding error of a slope to 1e-12 of the slope."""
 _ROUNDING_OF_Z = 2.0**-26
-"""Values of the studentized delta z that differ by less than this, relatively, are ties. z depends on slopes of the
-score, but their rounding changes z by far less."""
+"""Limit for ties of the studentized delta z, as a share of the observed z. (z depends on slopes of the score; the
+rounding of slopes changes z by far less.)"""
 
 
 def swap_counter(problem: SumsProblem, tested: np.ndarray, run: Run) -> ExceedCounter:
@@ -727,11 +728,11 @@ def two_sample_test(problem: SumsProblem, first: int, context: Context) -> Colum
 
 
 def _exact_unpaired(problem: SumsProblem, units: np.ndarray, first: int) -> tuple[PValue, str]:
-    """Return the exact p-value of an unpaired test (NaN if there is none), and the reason why it exists or not.
+    """Return the exact p-value of an unpaired test (NaN if there is none), and a text that explains it.
 
     `units` `[unit, stat]` are the statistics of all units, and `first` is the number of units of the first system. If
-    one statistic varies, p comes from the distribution of its sum. Otherwise p comes from all ways to choose the units
-    of the first system.
+    only one statistic varies, p comes from the distribution of its sum. Otherwise p comes from all ways to choose the
+    units of the first system.
     """
     varying = np.flatnonzero((units != units[0]).any(axis=0))
     if not varying.size:

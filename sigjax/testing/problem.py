@@ -56,25 +56,27 @@ from sigjax.run.costs import (
 )
 
 _LARGEST = 2**24
-"""If there are fewer units than this, counts of units are exact in single precision."""
+"""Limit for the number of units: below it, counts of units are exact in single precision."""
 _BLOCK = 2**20
 """Pairs are processed in blocks of at most this size, when the units on which their systems differ are counted."""
 _NUM_SUMS = 129
-"""`slope_in` checks at this many values of a sum that the score is linear in it."""
+"""Number of values of a sum at which `slope_in` checks that the score is linear in this sum."""
 _LINEAR = 1e-11
-"""A score is linear if it deviates from a line by at most this, relative to the largest score."""
+"""Largest deviation of a linear score from a line, relative to the largest score."""
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _FEW_STEPS = 2.0**26
-"""If all sums of integers are below this, a change of a sum by 1 changes the score by far more than rounding does."""
+"""Limit for sums of integers. If all sums are below it, a change of a sum by 1 changes the score by far more than
+rounding does."""
 _STEP = 2.0**-20
 """Slopes of a score are central differences. Half their width is this share of the sum of a statistic's absolute
 values."""
 _CANCELLED = 2.0**-28
-"""If the effects of a unit's statistics on the score add up to less than this share of their absolute sum, this sum is
-only rounding."""
+"""Limit for the effect of a unit on the score, as a share of the sum of its absolute terms. (The effect is a sum with
+one term per statistic.) A smaller effect is only rounding."""
 _DIGITS = 2.0**16
-"""The difference between two systems must be at least this many times as large as its rounding error."""
+"""Smallest allowed ratio of the size of the difference between two systems to its rounding error (see
+`check_digits`)."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -155,7 +157,7 @@ class Problem(ABC):
 
     @property
     def observed_scores(self) -> tuple[float, ...]:
-        """The observed scores `[system]`, before any shift (see `ShiftedProblem`)."""
+        """The observed scores `[system]`, before any constants are subtracted (see `ShiftedProblem`)."""
         return self.hypotheses.scores
 
     @cached_property
@@ -215,11 +217,11 @@ class ShiftedProblem:
     shifts: tuple[float, ...]
     """`[system]` the constants that are subtracted from the numbers of each system in the problem `alone`."""
     scores: tuple[float, ...]
-    """`[system]` scores without any shift."""
+    """`[system]` the scores of the original numbers, from which no constant is subtracted."""
     spreads: SumsProblem
-    """The shifted problem from which the influences of units on deltas are computed."""
+    """The version from which the influences of units on deltas are computed."""
     alone: SumsProblem
-    """The shifted problem for the scores of single systems; it tests no pairs."""
+    """The version for the intervals of single systems' scores; it tests no pairs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,8 +236,8 @@ class SumsProblem(Problem):
     """Further versions of the problem, if numbers are large. Then the numbers of this problem are shifted, too: on each
     unit, the same number is subtracted for all systems. None if no numbers are shifted."""
     is_shifted: bool = False
-    """Whether the numbers of this problem are shifted. It stays false in `ShiftedProblem.spreads`, although its numbers
-    are shifted, because only influences are computed from them."""
+    """Whether the numbers of this problem are shifted: constants are subtracted from them. It stays false in
+    `ShiftedProblem.spreads`, although its numbers are shifted, because only influences are computed from them."""
 
     @classmethod
     def of(
@@ -267,7 +269,10 @@ class SumsProblem(Problem):
 
     @classmethod
     def _of_shifted(cls, shift: Shifted, members: np.ndarray, settings: Settings) -> SumsProblem:
-        """The problem of an evaluation with large numbers, for the pairs `members` `[pair, 2]`."""
+        """The problem of an evaluation with large numbers, which are shifted (see the field `shifted`).
+
+        Its pairs are `members` `[pair, 2]`.
+        """
         metric, systems = shift.deltas.metric, shift.deltas.systems
         assert isinstance(metric, Metric)
         untested = np.zeros((1, 2), np.int32), replace(settings, test=(), leaderboard=False)
@@ -290,12 +295,15 @@ class SumsProblem(Problem):
 
     @property
     def observed_scores(self) -> tuple[float, ...]:
-        """The observed scores `[system]`, before any shift (see `ShiftedProblem`)."""
+        """The observed scores `[system]`, before any constants are subtracted (see `ShiftedProblem`)."""
         return self.hypotheses.scores if self.shifted is None else self.shifted.scores
 
     @property
     def influence_problem(self) -> SumsProblem:
-        """The problem from which the influences of units on deltas are computed: shifted if numbers are large."""
+        """The problem from which the influences of units on deltas are computed.
+
+        If numbers are large, it is a version from which constants are subtracted (see `ShiftedProblem`).
+        """
         return self if self.shifted is None else self.shifted.spreads
 
     @cached_property
@@ -415,8 +423,9 @@ def check_finite(scores: np.ndarray, members: Sequence[Pair] | np.ndarray | None
 def check_digits(problem: SumsProblem, systems: Sequence[str]) -> None:
     """Raise `InputError` if the difference of two systems is lost in rounding.
 
-    The difference is lost if both scores agree in nearly all digits, or if the difference is not far larger than the
-    rounding of the numbers. `systems` `[system]` are the names for the message.
+    The size of the difference is the norm, over units, of the effects of the units' differences on the score. The
+    difference is lost if its size is not far larger than the rounding errors of the two scores, or than the rounding
+    errors of the numbers. `systems` `[system]` are the names for the message.
     """
     units, (scores, _) = problem.units, observed_scores(problem.units, problem.metric)
     sizes = np.abs(units.values).sum(axis=1, dtype=np.float64)
@@ -603,9 +612,10 @@ def scores_at(problem: SumsProblem, stat: int, sums: np.ndarray) -> np.ndarray:
 AUTO_BUDGET = 10.0
 """Nominal seconds (of NumPy on one slow core) that method="auto" may spend on the exact tests of an evaluation."""
 EXACT_BUDGET = 600.0
-"""Nominal seconds (of NumPy on one slow core) for an exact method that the user chose."""
+"""Nominal seconds (of NumPy on one slow core) that exact tests may take if the user chose an exact method."""
 _FEW_COLUMNS = 6
-"""Up to this many columns (statistics of systems) are added up while swap masks are drawn, which takes less time."""
+"""Largest number of columns (statistics of systems) that are added up while swap masks are drawn, which takes less
+time."""
 
 
 def exact_budget(settings: Settings) -> float:
@@ -742,9 +752,9 @@ def sampled_columns(
 ) -> Columns:
     """The result columns of Monte Carlo tests, all `[pair]`.
 
-    `exceed` is the number of resamples at least as extreme as the observed result, and `reasons` explain why there is
-    no exact test. If a test stopped by itself, `bounds` `[pair, 2]` are the ends of an interval for the p-value that
-    infinitely many resamples would give.
+    `exceed` is the number of resamples at least as extreme as the observed result, and `reasons` explain why the pairs
+    have no exact test. If a test stopped early by itself, `bounds` `[pair, 2]` are the ends of an interval for the
+    p-value that infinitely many resamples would give.
     """
     count = len(exceed)
     none, never = np.full((count, 2), np.nan), np.zeros(count, bool)

@@ -46,9 +46,10 @@ _CACHED = 2**16
 
 
 def kept_replicates(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) -> np.ndarray:
-    """Return all replicates `[row, resample]` of this shard of a run; `num_rows` is the number of rows.
+    """Return all replicates `[row, resample]` of this shard of a run.
 
-    Replicates in the checkpoint are not drawn again. `pieces` yields the other replicates, piece by piece.
+    The `num_rows` rows are systems and, for studentized intervals, the t of each score and delta. Replicates in the
+    checkpoint are not drawn again. `pieces` yields the other replicates, piece by piece.
     """
     checkpoint = run.checkpoint
     tally, stop = checkpoint.begin(range(run.resamples), values=np.empty((num_rows, 0)))
@@ -426,7 +427,10 @@ def _in_order(first: tuple[int, int], second: tuple[int, int]) -> tuple[tuple[in
 
 
 def _check_memory(problem: SumsProblem, num_rows: int) -> None:
-    """Raise `InputError` if `num_rows` rows of replicates and all products of statistics do not fit into memory."""
+    """Raise `InputError` if the replicates and all products of statistics do not fit into memory.
+
+    The replicates have `num_rows` rows: the scores of systems, then t of each score and delta.
+    """
     num_systems, _, num_stats = problem.units.values.shape
     num_strata = int(problem.units.strata[-1]) + 1
     products = len(problem.hypotheses.members) * num_stats**2 + num_systems * num_stats * (num_stats + 1) // 2

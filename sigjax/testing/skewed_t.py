@@ -31,8 +31,8 @@ from sigjax.testing.problem import SumsProblem
 from sigjax.testing.special import t_quantile, t_tail
 
 _STRETCH = 2.0
-"""The skewness correction makes the distance between the score and an end of its interval at most this factor larger or
-smaller than without correction. For a delta, it never makes a distance smaller."""
+"""Largest factor by which the skewness correction makes the distance between the score and an end of its interval
+larger or smaller. For a delta, it never makes a distance smaller."""
 
 
 def skewed_ends(skewness: np.ndarray, quantile: float, *, nearer: bool) -> tuple[np.ndarray, np.ndarray]:

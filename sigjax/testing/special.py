@@ -31,14 +31,13 @@ import numpy as np
 from sigjax.records import Alternative
 
 _CLOSE = 1e-9
-"""Newton's method ends after a relative step of at most this size, since the new error is about the square of the
-step."""
+"""Largest relative step after which Newton's method ends. The error after the step is about the square of the step."""
 _CLOSE_CUBED = 1e-5
-"""Halley's method ends after a step that began with an error of at most this size (in the log probability), since the
-error after a step is about the cube of the error before it."""
+"""Largest error (in the log probability) before a step of Halley's method after which the method ends. The error after
+the step is about the cube of the error before it."""
 _MOST_STEPS = 50
-"""Newton's and Halley's method end after at most this many steps. Four or five suffice, but from 1e10 trials on,
-rounding may keep the log probability from converging."""
+"""Largest number of steps of Newton's and Halley's methods. Four or five suffice, but from 1e10 trials on, rounding may
+keep the log probability from converging."""
 _NODES = [(math.exp(y - math.exp(-y)), 0.125 * (1.0 + math.exp(-y))) for y in (k / 8.0 for k in range(-28, 31))]
 """Points x at which the function under an integral from 0 to infinity is evaluated, and their weights divided by x."""
 # The last digits of NumPy's functions differ between builds.
@@ -46,7 +45,7 @@ _log1p, _exp = np.vectorize(math.log1p, otypes=[float]), np.vectorize(math.exp, 
 _DIGITS = Context(prec=40)
 _ROOT = _DIGITS.sqrt(Decimal("6.28318530717958647692528676655900576839433879875021"))
 _FARTHEST = 8.0
-"""Up to this |z|, results are correctly rounded. A normal variable is farther from 0 with probability 1e-15."""
+"""Largest |z| for which results are correctly rounded. A normal variable is farther from 0 with probability 1e-15."""
 
 
 def normal_below(z: float) -> float:

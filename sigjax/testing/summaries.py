@@ -35,9 +35,9 @@ _PIECE = {"cpu": 2**13, "gpu": 2**18}
 """A dict from the platform to the number of resamples per call of a compiled kernel. Few resamples stay in the cache of
 a CPU; many resamples keep the number of calls of a GPU small."""
 _ALWAYS_KEPT = 2**15
-"""If there are fewer resamples than this, all replicates are kept, however little memory there is."""
+"""Limit for the number of resamples: below it, all replicates are kept, however little memory there is."""
 _MANY = 32
-"""A compiled kernel on all cores counts extreme resamples only if there are at least this many pairs."""
+"""Smallest number of pairs for which a compiled kernel on all cores counts extreme resamples."""
 _COLUMNS = 2**11
 """The largest |replicate - observed| / standard error over targets (scores or deltas) is computed for this many
 resamples at a time, which stay in the cache."""
@@ -116,9 +116,10 @@ def _on_device(
 
 
 def _kept_on_device(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) -> tuple[Any, np.ndarray]:
-    """Return two arrays: replicates `[row, column]` on the device, and the number of replicates in each row (a scalar).
+    """Return two arrays: replicates `[row, column]` on the device, and the number of resamples (a scalar).
 
-    Rows are padded with NaN at the end. `pieces` yields the replicates of `num_rows` rows, piece by piece.
+    A row belongs to a system (or, for studentized intervals, to the t of a score or delta). A column is a resample, and
+    the last columns are padding (NaN). `pieces` yields the replicates of `num_rows` rows, piece by piece.
     """
     values, finite, count = None, list[Any](), np.array(run.resamples)
     for start, part in pieces(replace(run, stays=True)):

@@ -68,7 +68,7 @@ def problem_of(evaluation: EvaluationRecord, settings: Settings, members: np.nda
 def exact_permutation(problem: Problem, context: Context) -> Comparisons:
     """Return the table of the exact tests of all pairs.
 
-    A pair without an exact test has no p-value, and its reason explains why.
+    A pair without an exact test has no p-value, and the column of reasons explains why.
     """
     if isinstance(problem, ColumnsProblem):
         return _tested(problem, "permutation", columns.exact_permutation(problem, context))
@@ -84,7 +84,7 @@ def _tested(problem: Problem, test: Test, columns: Columns) -> Comparisons:
 def swap_counter(problem: Problem, rows: np.ndarray, run: Run) -> ExceedCounter:
     """Return a function that counts extreme swaps for the pairs at the positions `rows` of the table of pairs.
 
-    A swap is extreme if it is at least as extreme as the observed result.
+    A swap is extreme if its delta (or studentized delta z) is at least as extreme as observed.
     """
     if isinstance(problem, ColumnsProblem):
         return columns.swap_counter(problem, rows, run)
@@ -114,7 +114,7 @@ def sized_context(problem: Problem, context: Context, num_swapped: int = 0, *, d
 
 
 def bootstrap_plan(problem: Problem) -> BootstrapPlan | NotEligible:
-    """Return the plan of the bootstrap without sampling, or the reason why it is impossible."""
+    """Return the plan of the exact bootstrap (without sampling), or the reason why this is impossible."""
     if problem.settings.method == "montecarlo":
         return NotEligible("as asked")
     if not isinstance(problem, SumsProblem):
@@ -136,10 +136,10 @@ def exact_bootstrap(
 ) -> tuple[Comparisons | None, np.ndarray | None]:
     """The bootstrap without sampling. Return the table of its test, and the spreads (standard errors and intervals).
 
-    The table is None if the bootstrap test is not requested. A pair that must be sampled has no p-value, and its reason
-    explains why. The spreads `[target, 3]` have a row (standard error, low end, high end) for each score, then for each
-    delta. They are None if they need draws, or if they are not requested. `plan` is the result of `bootstrap_plan`;
-    without it, it is computed here.
+    The table is None if the bootstrap test is not requested. A pair that must be sampled has no p-value, and the column
+    of reasons explains why. The spreads `[target, 3]` have a row (standard error, low end, high end) for each score,
+    then for each delta. They are None if they need draws, or if they are not requested. `plan` is the result of
+    `bootstrap_plan`; without it, it is computed here.
     """
     settings, interval = problem.settings, INTERVALS[problem.settings.interval]
     if not bootstraps(problem):

@@ -74,9 +74,9 @@ slopes of delta at points far from the mean of all swaps. `_BENDS`: the distance
 standard deviations. `_BENT`: a path is added if the distance of its point, times the sine of its angle to every other
 path, is above this number. `_MOST_PATHS`: there are at most this many paths."""
 _CHORD, _FAR = 0.3, 4.0
-"""Distances in standard deviations of a sum. `_CHORD`: half the width of the differences that give slopes of delta (1
-for the slopes at the mean of all swaps). `_FAR`: slopes are also computed at this distance from a path (a set of tilts
-in one direction). A path can miss the kink of BLEU, where outputs become shorter than references."""
+"""Distances in standard deviations of a sum. `_CHORD`: half the width of the central differences that give slopes of
+delta (1 for the slopes at the mean of all swaps). `_FAR`: slopes are also computed at this distance from a path (a set
+of tilts in one direction). A path can miss the kink of BLEU, where outputs become shorter than references."""
 _WIDER, _NOISIEST = 1.1, 2.2
 """`_WIDER`: the estimated standard error of log p is multiplied by this, because the weights of swaps have a skewed
 distribution. `_NOISIEST`: the largest allowed standard error of log p, times the root of the number of random vectors.
@@ -92,8 +92,8 @@ _FAINT = 20.0
 distributions of swaps). If an upper bound on the log weight is below the log weight of the observed swap by more than
 this, the swap counts as extreme without a check. This makes p only slightly larger."""
 _CANCELLED = 1e-9
-"""The effect of a unit on delta is a sum of terms. If it is below this share of its largest term, it is only
-rounding."""
+"""Limit for the effect of a unit on delta, as a share of its largest term. (The effect is a sum with one term per
+statistic.) A smaller effect is only rounding."""
 _CHUNK = 2**15
 """Vectors are processed in blocks of about this many values, which stay in the cache."""
 
@@ -229,7 +229,7 @@ class TiltedSwaps:
     def _slopes(self, at: np.ndarray, half: np.ndarray) -> np.ndarray:
         """Return the slopes of delta `[point, stat]` at the sums `at` `[point, stat]`, by central differences.
 
-        `half` `[stat]` is half the distance between the two sums of a difference.
+        `half` `[stat]` is half the width of a central difference (the distance between its two sums).
         """
         steps = np.diag(half)
         with np.errstate(all="ignore"):

@@ -13,7 +13,7 @@ from sigjax.run.context import Run
 from sigjax.testing.problem import Hypotheses, Problem
 
 _SAFE = 1e-140
-"""If a standard error is above this, its square has full precision as a double."""
+"""Limit for standard errors: above it, the square of a standard error has full precision as a double."""
 
 Pieces = Iterable[tuple[int, np.ndarray]]
 """Pieces of replicates. Each piece is the index of its first resample, and the scores `[system, resample]`."""
@@ -56,7 +56,7 @@ class Percentile:
     takes_shares: ClassVar[bool] = False
     """Whether `levels` uses the shares of replicates below the observed values."""
     takes_largest: ClassVar[bool] = False
-    """Whether `with_all` uses, for each resample, the largest |replicate - observed| / standard error of targets."""
+    """Whether `with_all` uses, for each resample, the largest |replicate - observed| / standard error over targets."""
 
     def __init__(self, problem: Problem, targets: Targets) -> None:
         self.targets, self.level, self.num_rows = targets, problem.settings.confidence_level, targets.num_systems

@@ -43,8 +43,8 @@ from sigjax.testing.intervals import normal_errors
 from sigjax.testing.special import clopper_pearson
 
 _FEW_UNITS, _MOST = 10, 2**24
-"""`_FEW_UNITS`: correlations of scores are used only if there are at least this many units, and at least as many units
-as systems. `_MOST`: at most this many normal numbers are drawn."""
+"""`_FEW_UNITS`: the smallest number of units for which correlations of scores are used. (There must also be at least as
+many units as systems.) `_MOST`: the largest number of normal numbers that are drawn."""
 _HALVINGS, _STEPS = 24, 1000
 """`_HALVINGS`: the number of bisection steps for the upper end of the winner's interval. `_STEPS`: the largest number
 of steps for its lower end."""
