@@ -4,6 +4,7 @@ import itertools
 from contextlib import suppress
 from typing import get_args
 
+import jax
 import numpy as np
 import pytest
 import scipy.stats
@@ -404,6 +405,14 @@ def test_monte_carlo_p_is_between_its_bounds(name):
 def test_numpy_and_jax_give_the_same_report(name):
     evaluation = make(name, num_systems=4, num_instances=33)
     assert run(evaluation, device="numpy").to_json() == run(evaluation, device="cpu").to_json()
+
+
+@pytest.mark.parametrize("name", [name for name in REGISTRY if getattr(make(name).metric, "portable", False)])
+def test_portable_scores_round_alike_in_numpy_and_jax(name):
+    evaluation, rng = make(name, num_systems=3, num_instances=33), np.random.default_rng(8)
+    sums = rng.multinomial(33, np.full(33, 1 / 33), 1_000) @ evaluation.stats.astype(np.float64)
+    with jax.enable_x64(True), np.errstate(all="ignore"):
+        np.testing.assert_array_equal(jax.jit(evaluation.metric.score)(sums), evaluation.metric.score(sums))
 
 
 @pytest.mark.parametrize("name", REGISTRY)

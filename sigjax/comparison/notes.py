@@ -562,7 +562,7 @@ def too_few_units(num_units: int, num_hypotheses: int, settings: Settings) -> li
     []
     """
     swaps = "permutation" in settings.tests and DESIGNS[settings.design].exchanges == "units"
-    if not swaps or settings.mid_p or num_units == 1:
+    if not swaps or not settings.has_valid_p or num_units == 1:
         return []
     return _too_few(f"{num_units} units", 2.0**-num_units, num_hypotheses, settings)
 
@@ -780,7 +780,7 @@ def _wins(
 
     There are such notes for two systems, or for a comparison with a baseline.
     """
-    if "permutation" not in settings.tests or settings.mid_p or settings.alternative != "two-sided":
+    if "permutation" not in settings.tests or not settings.has_valid_p or settings.alternative != "two-sided":
         return
     score = evaluations[0].metric.name.rpartition(": ")[2]
     tasks = [

@@ -484,7 +484,8 @@ def _closed(text: str) -> bool:
 def _references() -> Iterator[str]:
     """Yield the entries of references.bib as text."""
     for entry in files("sigjax.data").joinpath("references.bib").read_text("utf-8").split("\n\n"):
-        fields = (field.partition(" = ") for field in re.split(r"\}, (?=\w+ = \{)", entry.partition(", ")[2]))
+        line = " ".join(entry.split())  # an entry may have several lines
+        fields = (field.partition(" = ") for field in re.split(r"\}, (?=\w+ = \{)", line.partition(", ")[2]))
         plain = {name: re.sub(r"[{}\\]", "", value).strip().replace("--", "-") for name, _, value in fields}
         names = ", ".join(name.partition(",")[0] for name in plain["author"].split(" and "))
         where = plain.get("journal") or plain.get("booktitle") or plain.get("publisher") or plain["howpublished"]

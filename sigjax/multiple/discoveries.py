@@ -183,7 +183,7 @@ def real_differences(groups: Mapping[tuple[str, Test], Comparisons], settings: S
     A family is a set of pairs whose p-values are adjusted together. `groups` is a dict from (metric, test) to the table
     of pairs.
     """
-    if "permutation" not in settings.tests or settings.mid_p:
+    if "permutation" not in settings.tests or not settings.has_valid_p:
         return []
     own = {metric: pairs for (metric, test), pairs in groups.items() if test == "permutation"}
     families: dict[str | None, Comparisons] = {**own}

@@ -517,6 +517,14 @@ class Settings:
         """The significance threshold for p-values: 1 - `confidence_level`."""
         return round(1 - self.confidence_level, 12)  # 1 - 0.95 is slightly above 0.05, so p = 0.05 would be significant
 
+    @property
+    def has_valid_p(self) -> bool:
+        """Whether P(p <= x) <= x for every x under the null hypothesis; false for mid-p-values.
+
+        Only if this is true, sentences, bounds and ranks promise a level.
+        """
+        return not self.mid_p
+
     @cached_property
     def fixed_resamples(self) -> int:
         """The number of resamples for methods that need a fixed number, such as the bootstrap.

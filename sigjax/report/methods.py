@@ -173,7 +173,7 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
         for one in pairs
         if one.interval_kind == "tango" and one.method not in ("montecarlo", "tilted")
     )
-    if of_mcnemar and test == "permutation" and not settings.mid_p:
+    if of_mcnemar and test == "permutation" and settings.has_valid_p:
         text += rf" For {joined(list(of_mcnemar))} this is McNemar's exact test~\cite{{mcnemar1947}}."
     return text
 

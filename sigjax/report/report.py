@@ -342,8 +342,8 @@ class Report(ReportRecord, Result):
             (2, 1)
         """
         test, settings = self.settings.tests[0] if test is None else test, self.settings
-        if test == "bootstrap" or settings.mid_p:
-            which = "mid-p-values" if settings.mid_p else "the bootstrap test"
+        if test == "bootstrap" or not settings.has_valid_p:
+            which = "the bootstrap test" if test == "bootstrap" else "mid-p-values"
             raise InputError(f"true_discoveries needs p-values of the permutation test, not {which}")
         groups = {of: own for (of, by), own in self.comparisons.groups().items() if by == test}
         what, name, known = ("metric", metric, groups) if groups else ("test", test, settings.tests)

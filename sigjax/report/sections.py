@@ -553,7 +553,7 @@ def _promise(metric: str, report: ReportRecord, *, is_settled: bool) -> str:
     sentence either if pairs are undecided (not `is_settled`), or if runs are trained models.
     """
     settings = report.settings
-    familywise = CORRECTIONS[settings.correction].bounds == "familywise" and not settings.mid_p
+    familywise = CORRECTIONS[settings.correction].bounds == "familywise" and settings.has_valid_p
     exchanges, codes = DESIGNS[settings.design].exchanges, {"trained": False, "exchangeable": False}
     for note in report.notes:
         if isinstance(note, Note) and note.code in codes:

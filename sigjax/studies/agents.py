@@ -203,6 +203,8 @@ def rl(data: Any, options: RLOptions) -> RL:
     (evaluation, *others) = study_data(data, options.read, ALL, progress=options.progress)
     if others or evaluation.metric.stat_names != MEAN.stat_names:
         raise InputError(f"rl takes one score per run, and aggregates them itself; leave {Hint('metric')} out")
+    if not evaluation.metric.higher_is_better:
+        raise InputError("rl takes scores of which higher ones are better; change the sign of scores that count errors")
     if evaluation.strata is None or evaluation.runs is not None or evaluation.clusters is not None:
         names = f"{Hint('strata', 'GAME')} and {Hint('runs', 'RUN')}"
         raise InputError(f"rl takes runs within games: name the columns of both with {names}")

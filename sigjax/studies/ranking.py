@@ -31,6 +31,7 @@ from sigjax.report.document import Block, Document
 from sigjax.report.report import Result
 from sigjax.report.sections import Table
 from sigjax.report.words import (
+    LOWER,
     best_sentence,
     count,
     first_of,
@@ -73,7 +74,7 @@ class RankedSystem:
     """One system of the leaderboard.
 
     Attributes:
-        score: share of right answers.
+        score: share of ones: of right answers or, if lower scores are better, of errors.
         interval: Wilson's score interval of the share; None with only one instance, as in `compare`.
         rank_interval: lowest and highest possible rank: 1 + the number of significantly better systems, and the number
             of systems - the number of significantly worse systems.
@@ -107,6 +108,7 @@ class Ranking(Result):
 
     Attributes:
         systems: the systems, the best first. Systems with equal scores are in the order of the data.
+        lower_is_better: whether the lowest score is the best, because the metric counts errors.
         num_real: at least this number of the significant differences are real (the two systems truly differ), at
             `confidence_level` (closed testing).
         num_real_of_all: at least this number of all differences are real, at the same level.
@@ -119,6 +121,7 @@ class Ranking(Result):
 
     systems: tuple[RankedSystem, ...]
     metric: str
+    lower_is_better: bool
     num_instances: int
     num_pairs: int
     num_significant: int
@@ -135,6 +138,7 @@ class Ranking(Result):
         spec = number_spec([each.score for each in self.systems])
         title = CORRECTIONS[self.correction].title
         size = f"{self.metric} on {count(self.num_instances, 'instance')}, {count(len(self.systems), 'system')}"
+        size += LOWER * self.lower_is_better
         lines: list[Block] = [
             size,
             f"{self.num_significant:,} of {count(self.num_pairs, 'pair')} differ significantly: exact permutation "
@@ -216,17 +220,19 @@ def rank(data: Any, options: RankOptions) -> Ranking:
         [('A', (1, 2), 1), ('B', (1, 2), 1), ('C', (3, 3), 0)]
     """
     check(options)
-    names, answers, metric = _answers(data, options)
+    names, answers, metric, lower = _answers(data, options)
     right = np.count_nonzero(answers, axis=1)
     order = np.argsort(-right, kind="stable")
     right = right[order].astype(np.int32)
     better, worse, clusters, to_next, real, threshold = _decided(answers[order], right, options)
+    ones = answers.shape[1] - right if lower else right
     intervals: list[Interval | None] = [None] * len(names)
     if answers.shape[1] > 1:
-        ends = wilson_interval(right.astype(np.float64), answers.shape[1], options.confidence_level)
+        ends = wilson_interval(ones.astype(np.float64), answers.shape[1], options.confidence_level)
         intervals = [Interval(*own) for own in np.transpose(ends).tolist()]
-    scores, number, rest = (right / answers.shape[1]).tolist(), len(names), len(names) - 1
-    ordered, to_next = [names[at] for at in order.tolist()], [*to_next, (None, None, None)]
+    scores, number, rest = (ones / answers.shape[1]).tolist(), len(names), len(names) - 1
+    ordered = [names[at] for at in order.tolist()]
+    to_next = [*((-delta if lower else delta, *p) for delta, *p in to_next), (None, None, None)]
     rows = zip(ordered, scores, intervals, better, worse, clusters, to_next, strict=True)
     systems = tuple(
         RankedSystem(name, score, own, (1 + lost, number - won), group, not lost, won, lost, rest - won - lost, *to)
@@ -235,6 +241,7 @@ def rank(data: Any, options: RankOptions) -> Ranking:
     return Ranking(
         systems=systems,
         metric=metric,
+        lower_is_better=lower,
         num_instances=answers.shape[1],
         num_pairs=number * (number - 1) // 2,
         num_significant=sum(better),
@@ -247,12 +254,13 @@ def rank(data: Any, options: RankOptions) -> Ranking:
     )
 
 
-def _answers(data: Any, options: RankOptions) -> tuple[list[str], np.ndarray, str]:
-    """Return three things: the names of the systems, their answers, and the name of the metric.
+def _answers(data: Any, options: RankOptions) -> tuple[list[str], np.ndarray, str, bool]:
+    """Return the names of the systems, their answers, the name of the metric, and whether lower scores are better.
 
-    The answers are `[system, instance]` uint8, 1 for right and 0 for wrong.
+    The answers are `[system, instance]` uint8: 1 for right and 0 for wrong. If lower scores are better, 1 is an error
+    in the data, and a right answer here is a 0 there.
     """
-    arrays = cast("Mapping[Any, Any]", data if isinstance(data, Mapping) else {})
+    lower, arrays = False, cast("Mapping[Any, Any]", data if isinstance(data, Mapping) else {})
     if arrays and all(isinstance(each, np.ndarray) and each.dtype == bool for each in arrays.values()):
         if len({each.shape for each in arrays.values()}) > 1:
             raise InputError("systems have different numbers of answers; expected one per instance")
@@ -273,12 +281,13 @@ def _answers(data: Any, options: RankOptions) -> tuple[list[str], np.ndarray, st
         is_share = getattr(evaluation.metric, "score", None) is mean_score and (values[..., 1:] == 1).all()
         if not (is_share and ((values[..., 0] == 0) | (values[..., 0] == 1)).all()):
             raise InputError(f"rank takes answers right (1) or wrong (0), and {metric} is no share of them")
-        answers = values[..., 0].astype(np.uint8)
+        answers, lower = values[..., 0].astype(np.uint8), not evaluation.metric.higher_is_better
+        answers = 1 - answers if lower else answers
     if len(names) < 2 or answers.ndim != 2 or not answers.shape[1]:
         raise InputError(f"rank takes two systems or more and one instance or more, got {answers.shape}")
     if answers.shape[1] >= _MOST_INSTANCES:
         raise InputError(f"rank takes fewer than {_MOST_INSTANCES:,} instances, got {answers.shape[1]:,}")
-    return names, answers, metric
+    return names, answers, metric, lower
 
 
 class _Board(NamedTuple):

@@ -120,6 +120,25 @@ def test_nothing_that_data_have_is_ignored_in_silence(name, what):
     assert found != known
 
 
+SIDELESS = {"power", "equivalence", "audit", "one-sample", "unpaired", "stopping"}
+"""Studies that name no system as better: their numbers are the same whether higher or lower scores are better."""
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_the_direction_of_the_metric_is_not_ignored(name):
+    numbers, options = DOORS[name]
+    labels = {"ids": [f"q{i}" for i in range(40)], "strata": LABELS.get(name)}
+    higher = Evaluation.from_arrays(numbers, metric="accuracy", **labels)
+    lower = replace(higher, metric=replace(higher.metric, higher_is_better=False))
+    study = getattr(studies, STUDIES[name].functions[0])
+    known = content(study(higher, **options))
+    try:
+        found = content(study(lower, **options))
+    except InputError as refused:
+        found = str(refused)
+    assert (found == known) == (name in SIDELESS)
+
+
 def test_studies_read_by_the_one_door_that_refuses_what_they_ignore():
     for path in pathlib.Path(studies.__file__).parent.glob("*.py"):
         names = [each.name for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) for each in _named(node)]

@@ -147,3 +147,23 @@ def test_real_differences_are_those_of_the_comparison_that_keeps_its_pairs(corre
     (note,) = [each for each in report.notes if getattr(each, "code", "") == "discoveries"]
     assert note.text in " ".join(str(board).split())  # the same words
     assert board.num_real_of_all == note.values["real_of_all"]
+
+
+def test_errors_are_ranked_from_the_fewest():
+    """As `compare` orders them, and with the decisions on right answers."""
+    right = {name: each.astype(int) for name, each in board_of(12, 80).items()}
+    errors = {name: 1 - each for name, each in right.items()}
+    board = studies.rank(errors, read={"metric": "mean", "lower_is_better": True})
+    of_right = studies.rank(right, read={"metric": "mean"})
+    assert board.lower_is_better
+    assert not of_right.lower_is_better
+    for one, other in zip(board.systems, of_right.systems, strict=True):
+        for name in ("system", "rank_interval", "cluster", "in_top_group", "better", "worse", "p_value", "p_adjusted"):
+            assert getattr(one, name) == getattr(other, name), name
+        assert one.score == pytest.approx(1.0 - other.score)
+        assert [*one.interval] == pytest.approx([1.0 - other.interval.high, 1.0 - other.interval.low])
+        assert one.delta == (None if other.delta is None else -other.delta)
+    report = compare(errors, read={"metric": "mean", "lower_is_better": True})
+    assert [each.score for each in report.systems] == [each.score for each in board.systems]
+    assert board.systems[0].system == report.systems[0].name
+    assert "lower is better" in str(board)

@@ -52,6 +52,7 @@ def adjusted_fractions(p_values, correction):
     order = sorted(range(count), key=lambda place: p_values[place])
     harmonic = sum(Fraction(1, rank) for rank in range(1, count + 1)) if correction == "by" else 1
     rising = correction in ("bh", "by")
+    assert rising or correction in ("holm", "hochberg"), f"add the definition of {correction} here"
     steps = [
         p_values[place] * (Fraction(count, rank) * harmonic if rising else count - rank + 1)
         for rank, place in enumerate(order, 1)
