@@ -173,11 +173,11 @@ def _credit_overlaps(gold: np.ndarray, predicted: np.ndarray, match: Match) -> t
 
 _WIDTHS = (2, 3)
 _MOST_DIFFERENT = 0.01
-"""If the words differ from the gold file on more than this share of the lines, an error is raised; else a note is
-made."""
+"""Limit for the share of lines whose word differs from the word in the gold file. Above the limit, an error is raised.
+Up to the limit, a note is made."""
 _LARGEST_TABLE = 2**22
-"""Two sequences are not aligned (an error is raised) if the product of their lengths is larger; real words have far
-fewer parts."""
+"""Largest product of the lengths of two sequences that are aligned. If the product is larger, an error is raised; real
+words have far fewer parts."""
 
 
 def common_subsequence(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
@@ -248,8 +248,8 @@ def _segmentation_columns(file: str, lines: list[str]) -> list[list[str]]:
 def _check_segmented_words(file: str, system: list[str], reference: str, words: list[str]) -> str:
     """Raise an error if the words of a file (`system`) differ from the words of the gold file.
 
-    If few words differ, return a note instead, because spreadsheets turn '-st' into '#NAME?'. `reference` is the gold
-    file, and `words` are its words.
+    If the words differ on at most 1% of the lines, return a note instead, because spreadsheets turn '-st' into
+    '#NAME?'. `reference` is the gold file, and `words` are its words.
     """
     wrong = [i for i, (word, expected) in enumerate(zip(system, words, strict=True)) if word != expected]
     if not wrong:

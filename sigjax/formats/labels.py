@@ -39,9 +39,11 @@ def evaluate_labels(
     ids: Sequence[str] | None = None,
     fields: Mapping[str, Sequence[str]] | None = None,
 ) -> EvaluationRecord:
-    """Evaluate systems by their labels: `systems` is a dict from a name to (file, labels `[instance]`).
+    """Evaluate the predicted labels of systems.
 
-    A missing label is None. `gold` and `ids` are `[instance]`; `fields` are further labels `[instance]`, by name.
+    `systems` is a dict from a name to (file, predicted labels `[instance]`); a missing predicted label is None. `gold`
+    (the gold labels) and `ids` are `[instance]`. `fields` is a dict from the name of a field, which clusters or strata
+    can use, to its labels `[instance]`.
     """
     found = [Predicted(Sheet(name, file, {}, fields or {}, ids), gold, own) for name, (file, own) in systems.items()]
     return evaluate_predictions(found, options)
@@ -231,7 +233,8 @@ def _column(names: Sequence[str], known: Sequence[str], taken: int) -> int | Non
 def _has_names(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first row names the columns: it has names for an id and for a label.
 
-    If there are two columns, no other row may have the name of the label column as its label.
+    If there are two columns, one of these names may be enough. But then no other row may have the name of the label
+    column as its label.
     """
     names = rows[0]
     ids = [j for j, name in enumerate(names) if is_id_name(name)]

@@ -34,8 +34,8 @@ UNKNOWN = "unknown"
 _SUCCESS_SCORE = "success"
 """Name of the score that says whether a run passes, if there are several scores."""
 TOLERANCE = 1e-9
-"""A mean agrees with the published mean if they differ by at most this share of the published mean. If the published
-mean is below 1, they may differ by this number."""
+"""Largest difference between a mean and the published mean for which they agree, as a share of the published mean. If
+the published mean is between -1 and 1, it is the difference itself."""
 LogScores = Mapping[str, float | InputError]
 """Dict from the name of a score to its value, or to an error, which is raised if the score is used. Missing scores are
 left out."""

@@ -32,7 +32,7 @@ _CATEGORY_TENTHS = {("major", "non-translation"): 250, ("minor", "fluency/punctu
 """Dict from (severity, category) to ten times the weight, for categories whose weight differs from `_TENTHS`. The
 weight also holds for their subcategories."""
 _ATTENTION = "hotw"
-"""Errors whose severity begins like this were planted to check the attention of raters."""
+"""First letters of the severity of errors that were planted to check the attention of raters."""
 
 
 def _mqm(file: str, _: Options) -> Iterator[SystemLog]:
@@ -90,7 +90,7 @@ document is rated), come before the field "start". Error spans and two fields on
 _MARKS = {"#incomplete": "a filler", "#dup": "a filler", "#bad": "an attention check"}
 """Dict from a mark in the name of a document to the reason why its ratings do not count."""
 _LONGEST = 18
-"""An item number has at most this many digits."""
+"""Largest number of digits of an item number."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -387,7 +387,7 @@ def _ids(split: Split, text: str) -> list[str]:
 
 
 def _pattern(id: str) -> str:
-    """Return the pattern of an id: each run of letters becomes a, each run of digits becomes 0, and marks stay."""
+    """Return the pattern of an id: each run of letters becomes "a", each run of digits becomes "0", and marks stay."""
     return "".join("a" if run[0].isalpha() else "0" if run[0].isdigit() else run for run in _PART.findall(id))
 
 

@@ -75,7 +75,7 @@ class Sources:
     """The files of a comparison."""
 
     files: tuple[str, ...]
-    """The file with all systems, or the gold files; empty if each system has a file and there is no gold."""
+    """The file with all systems, or the gold files; empty if each system has a file and there is no gold file."""
     systems: Mapping[str, str]
     """System -> its file. Empty if one file holds all systems."""
     named: frozenset[str] = frozenset()
@@ -346,10 +346,10 @@ def count_responses(
 
 
 MOST_SYSTEMS = 3
-"""A message about missing instances names at most this many systems."""
+"""Largest number of systems that a message about missing instances names."""
 _PAIRWISE = "each pair is tested on the instances that both have, each system scored on those that it has"
 _MANY = 0.1
-"""If more than this share of the instances is dropped, the note is a warning."""
+"""Limit for the share of dropped instances: above it, the note on dropped instances is a warning."""
 Name = Callable[..., str]
 """Function that names an instance in a message: (instance[, system]) -> its id. If a system is given, the line of its
 file is added."""
@@ -647,8 +647,10 @@ def _settle_missing(
 def _dropped(absent: np.ndarray, systems: Sequence[str], *, once: bool = True) -> Note:
     """Make a note on the number of dropped instances or runs. If many were dropped, it is a warning.
 
-    The warning names the systems that lack most instances. `absent` `[system, instance]` marks the missing results.
-    `once` says whether each instance occurs once; else the note counts runs.
+    The warning has two counts for each system (for at most `MOST_SYSTEMS` systems): the instances that it lacks, and
+    the instances that only this system lacks. Systems with the largest second count come first. `absent`
+    `[system, instance]` marks the missing results. `once` says whether each instance occurs once; else the note counts
+    runs.
 
     >>> print(_dropped(np.array([[1, 1, 0, 0], [0, 1, 0, 0]], bool), ["A", "B"]))
     warning: dropped 2 of 4 instances that some system lacks:
@@ -716,8 +718,8 @@ def _missing_counts(absent: np.ndarray, systems: Sequence[str], name: Name) -> s
 
 
 _CLOSE = 0.1
-"""A row counts as the mean of the other rows if it differs from their exact mean by at most this many standard
-deviations of the column. The difference is allowed because means are rounded."""
+"""Largest distance, in standard deviations of the column, up to which a row counts as the mean (or sum) of the other
+rows. The row may differ from their exact mean because means are rounded."""
 
 
 def _summary_rows(ids: Sequence[Any]) -> list[int]:
@@ -729,8 +731,7 @@ def _summary_rows(ids: Sequence[Any]) -> list[int]:
 
 
 _ROUNDED = 0.0006
-"""A last row of any name counts as the mean of the other rows if it differs from their exact mean by at most this
-rounding error."""
+"""Largest rounding error up to which the last row, whatever its id, counts as the mean of the other rows."""
 
 
 def _mean_row(values: np.ndarray) -> list[int]:
@@ -843,7 +844,10 @@ def evaluation_from_mappings(
 
 
 def _numbers(system: str, numbers: object) -> np.ndarray:
-    """Return the numbers `[instance, input]` of a system; the error for None or NaN names the id."""
+    """Return the numbers `[instance, input]` of a system, with one column per input of the metric.
+
+    If a number is None or NaN, raise an error that names the id.
+    """
     if not isinstance(numbers, Mapping):
         raise InputError(
             f"system {system!r}: expected numbers by id, as other systems have, got {type(numbers).__name__}; give all "
@@ -863,9 +867,9 @@ def _numbers(system: str, numbers: object) -> np.ndarray:
 
 
 def _labels(what: str, labels: object, ids: Sequence[str]) -> tuple[str, ...] | None:
-    """Return labels `[instance]`, in the order of `ids`, from the mapping `labels` (id -> label); None if it is None.
+    """Return labels `[instance]`, in the order of `ids`, from the mapping `labels` (id -> label).
 
-    `what` names the labels in messages ("clusters" or "strata").
+    The result is None if `labels` is None. `what` names the labels in messages ("clusters" or "strata").
     """
     if labels is None:
         return None

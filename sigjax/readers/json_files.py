@@ -140,7 +140,7 @@ def load_lines(file: str, *, unread: Collection[str]) -> Iterator[JsonObject]:
 
 
 def item_at(at: JsonPath, value: object) -> JsonObject:
-    """Check that a value is an object, and add its place in the file."""
+    """Return the object `value` with its place `at` in the file; raise an error if it is not an object."""
     if not isinstance(value, dict):
         raise InputError(f"{_path_in_words(at)}: expected an object, got {type_of(value)}")
     return JsonObject(at, value)

@@ -49,7 +49,7 @@ from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.run.files import naming
 
 _MOST_COUNTS = 2**27
-"""At most this many numbers (systems times instances times inputs) fit into the memory of a small machine."""
+"""Largest number of counts (systems times instances times inputs) that fit into the memory of a small machine."""
 _PREDICTED = ("prediction", "score", "probability")
 """A metric of numbers scores predictions if its first input has one of these names."""
 OF_NUMBERS = tuple(name for name, each in METRICS.items() if each.inputs[:1] and each.inputs[0] in _PREDICTED)
@@ -57,7 +57,8 @@ _CLASS_1 = tuple(map(str.split, ("1 0", "1 -1", "true false", "yes no", "positiv
 """Pairs of labels of two classes. The first label of each pair is class 1, for precision and recall."""
 _WHOLE = re.compile(r"[-+]?\d{1,99}(\.0*)?")
 _MANY_CLASSES = 50
-"""Labels may be classes if at most this many labels, or at most half as many labels as instances, are distinct."""
+"""Limit for the number of distinct labels: this number, or half the number of instances if that is larger. Up to the
+limit, the labels may be classes."""
 _is_probability = re.compile(r".*(prob|probas?|probabilit(y|ies)|probs|logits?|confidence|scores?)", re.I).fullmatch
 
 
@@ -108,8 +109,8 @@ def _scored(systems: Sequence[Predicted], options: Options) -> tuple[Any, "_Colu
 def _are_classes(systems: Sequence[Predicted]) -> bool:
     """Whether the gold labels are classes, and not answers to questions.
 
-    They are classes if all labels are single words, or if there are few different labels and most predictions are among
-    them.
+    They are classes if all gold and predicted labels are single words. They are also classes if the distinct gold
+    labels are at most half as many as the instances, and at least half of the predicted labels are gold labels.
     """
     gold = {label for own in systems for label in own.gold}
     if not any(len(label.split()) > 1 for own in systems for label in (*own.gold, *own.labels) if label):
@@ -463,7 +464,7 @@ def _labels_of(table: DataTable, name: str) -> set[str]:
 
 
 def _may_be_labels(table: DataTable, name: str) -> bool:
-    """Whether a column has only words or integers, and few different ones.
+    """Whether a column has only words or integers, and at most `MOST_CLASSES` (of `roles`) distinct values.
 
     Such a column may hold labels that are spelled differently from the gold labels.
     """

@@ -338,7 +338,7 @@ def join_tables(tables: Mapping[str, DataTable], options: Options) -> tuple[Data
 
 
 def _common_systems(tables: Sequence[DataTable], options: Options) -> str | None:
-    """Find a column that is named like systems, and that has at least two labels which occur in all tables."""
+    """Find a column whose name may mean systems, and that has at least two labels which occur in all tables."""
     for name in unused(tables[0], options, [options.id_column, options.score_column]):
         if may_be_system(name) and all(name in table.columns and table.columns[name].is_words() for table in tables):
             common = set.intersection(*({*table.columns[name]} for table in tables))
