@@ -339,7 +339,8 @@ def read_id_labels(sources: Sources, options: Options) -> Reading:
 def looks_like_id_labels(name: str, head: bytes) -> bool:
     """Whether the file may have labels by id: lines of distinct ids with labels, or a JSON object.
 
-    In lines, some labels must repeat, or all labels must be single words.
+    If blanks separate ids and labels, all labels must be single words, and some label must repeat. In other lines, one
+    of these two conditions is enough.
     """
     content = (head[: head.rfind(b"\n") + 1] or head).decode("utf-8", "replace").replace("\r\n", "\n")
     if not content.strip() or content.lstrip().startswith(("{", "[", "(", "#")):
@@ -365,8 +366,9 @@ def looks_like_id_labels(name: str, head: bytes) -> bool:
 def are_id_labels(files: Sequence[str], _: Sequence[str]) -> bool:
     """Whether the first file has labels by id, not answers to questions or fields.
 
-    For a JSON object, its keys must not be field names, and its labels must be short, or few and repeated. Raise an
-    error if labels cannot be distinguished from answers. Other files pass.
+    A JSON object has no labels if a key is named like ids, or if some value is neither a text, an integer nor null. In
+    other objects, all text labels must have at most two characters, or at most half of them may be distinct. Else an
+    error is raised, because they may be answers. Files that are not JSON objects pass.
     """
     file = files[0]
     if not read_head(file)[1].lstrip().startswith(b"{"):

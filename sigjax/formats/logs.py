@@ -544,7 +544,8 @@ def _score(metric: Metric | SampleMetric, sheet: Sheet) -> str | None:
 def _plain_labels(objects: Sequence[object], used: Sequence[str | None]) -> dict[str, list[str]]:
     """Return the labels `[row]` of each field that is neither a list nor an object in any row.
 
-    The fields in `used` (for clusters or strata) are checked.
+    If a label of the fields in `used` (for clusters or strata) cannot be a name (an empty text, for example), raise an
+    error.
     """
     rows = [each if isinstance(each, dict) else {} for each in objects]
     columns = {name: [row.get(name) for row in rows] for name in (rows[0] if rows else ())}

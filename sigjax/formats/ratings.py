@@ -176,7 +176,7 @@ def _items(ratings: Sequence[_Rating]) -> _Items:
 def _in_batches(items: Mapping[str, _Items]) -> bool:
     """Whether translations (items) are numbered within batches of the annotators, and not within documents.
 
-    Then most documents have different item numbers for different systems.
+    If so, more than half of the documents with several systems have different item numbers for different systems.
     """
     several = [own for document, own in items.items() if document and len({system for system, _ in own}) > 1]
     return 2 * sum(map(_is_shifted, several)) > len(several)
@@ -185,8 +185,8 @@ def _in_batches(items: Mapping[str, _Items]) -> bool:
 def _is_shifted(items: _Items) -> bool:
     """Whether the item numbers of a document seem to come from batches.
 
-    Then the numbers of each annotator are consecutive. Also, all systems together have at least 1.5 times as many
-    different numbers as the system with the most numbers.
+    Two conditions must hold. The numbers of each annotator are consecutive. All systems together have at least 1.5
+    times as many different numbers as any single system.
     """
     systems: dict[str, set[str]] = {}
     for (system, _), own in items.items():

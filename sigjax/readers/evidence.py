@@ -116,7 +116,10 @@ class TableReading:
     options: str = ""
 
     def roles(self) -> Iterator[tuple[str, Role]]:
-        """Yield (name, `Role`) for each role that has columns, or a phrase (what a note says about the role)."""
+        """Yield (name, `Role`) for each role that has columns or a phrase.
+
+        The phrase is what a note says about the role.
+        """
         named = {"systems": self.system, "ids": self.id, "scores": self.score, "runs": self.run, "folds": self.fold}
         for name, own in (*self.others, *named.items(), ("clusters", self.cluster), ("tasks", self.task)):
             if own.columns or own.phrase:
@@ -174,7 +177,7 @@ class Question(InputError):
     def __init__(
         self, text: str, ways: Sequence[Mapping[str, Any]] = (), otherwise: str = "", *, needed: bool = False
     ) -> None:
-        """Make the question; `answered` tries its options and words the message.
+        """Make the question; `answered` tries its options and writes the message.
 
         Args:
             text: what is unclear.
@@ -250,7 +253,7 @@ FEWEST_ROWS = 3
 
 
 def unused(table: DataTable, options: Options, taken: Iterable[str | None] = ()) -> list[str]:
-    """Return the columns that are neither in `taken` nor named by the options for clusters, strata, runs, or to ignore.
+    """Return the columns that are neither in `taken` nor named by the options `cluster`, `strata`, `runs` or `ignore`.
 
     An option or an entry of `taken` may name several columns ("task,item").
     """
@@ -333,8 +336,8 @@ class CommonWords(NamedTuple):
     """Two candidates for the column of ids. Each holds words that are unique in each system."""
 
     shared: str | None
-    """A column with words that all systems have in common, preferably a column named like ids; None if there is
-    none."""
+    """A column in which each system has words in common with the system that has the fewest words, preferably a column
+    named like ids; None if there is no such column."""
     other: str | None
     """If `shared` is None: a column in which some systems have no words in common, so that it cannot join their rows.
     None if `shared` is given, or if there is no such column."""
@@ -450,10 +453,10 @@ def chosen_ids(
 
 
 def _may_name_rows(table: DataTable, name: str) -> bool:
-    """Whether the first column, `name`, may hold ids although it is not named so.
+    """Whether the first column, `name`, may hold ids although it is not named like ids.
 
-    It must hold words, it must not be named like systems, and (except in tables with very few rows) its words must
-    differ.
+    It must hold words, and it must not be named like systems. Except in tables with one or two rows, it must hold at
+    least two distinct words.
     """
     words = table.columns[name]
     return words.is_words() and not may_be_system(name) and (len(table.lines) < FEWEST_ROWS or len({*words}) > 1)

@@ -263,7 +263,7 @@ def is_paired_gold(name: str) -> bool:
 
 
 def is_label_word(name: str) -> bool:
-    """Whether a name suits labels, either gold labels or the labels of a system."""
+    """Whether a name suits labels, either gold labels or predicted labels ("y", "answer")."""
     return lexicon().holds("label_word", name)
 
 

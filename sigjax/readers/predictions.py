@@ -316,9 +316,9 @@ def _overlap(words: Sequence[str], gold: Sequence[str], *, may_be_none: bool) ->
 def with_gold(tables: Sequence[DataTable], gold: DataTable, options: Options) -> tuple[list[DataTable], Options]:
     """Add the gold labels of a file (by id) to each table; return the tables and the options.
 
-    The added column has the name of the file. The returned options name the column of ids if it has the same name
-    everywhere. They name a column of predictions if the tables have no column named like predictions, but a column with
-    the same name as the gold labels in the file.
+    The added column has the name of the file. The returned options name the column of ids if it has the same name in
+    all tables and in the file. They name a column of predictions if the tables have no column named like predictions,
+    but a column with the same name as the gold labels in the file.
     """
     every = [gold, *tables]
     left_out = [*filter(lexicon.is_gold, gold.columns), *filter(lexicon.is_predicted, tables[0].columns)]

@@ -633,8 +633,8 @@ def _find_header(file: str, head: Sequence[tuple[int, list[str]]], word: str) ->
 def _is_title(rows: Sequence[Sequence[str]], i: int) -> bool:
     """Whether row `i` is a title above a table, because later rows have more cells.
 
-    It holds a single text; or a text with a colon, and its value; or several texts, in fewer cells than most later rows
-    have.
+    It holds a single text; or a text with a colon, and its value; or several texts, and fewer cells than the most
+    frequent number of cells in later rows.
     """
     row, widths = rows[i], Counter(map(len, rows[i + 1 :]))
     width = max(widths, key=lambda width: (widths[width], width))
