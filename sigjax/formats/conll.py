@@ -15,9 +15,9 @@ scorer, types are compared without case, "_" and "-" mean O, and an entity may c
 document.
 
 **Spans** are entities and chunks. As in conlleval, one rule reads IOB1, IOB2, IOE1, IOE2, BIOES, BILOU and BMES: a
-token is outside, or in a span of its type. A new span starts if the token before is outside, has another type, or is in
-another sentence; at B, S or U; and after E, L, S or U. So an I after O starts a span in every scheme. Reference: Tjong
-Kim Sang and Buchholz (2000), "Introduction to the CoNLL-2000 shared task: chunking".
+token is outside, or in a span of its type. A new span starts at B, S or U, and after E, L, S or U. It also starts if
+the token before is outside, has another type, or is in another sentence. So an I after O starts a span in every scheme.
+Reference: Tjong Kim Sang and Buchholz (2000), "Introduction to the CoNLL-2000 shared task: chunking".
 
 **Matching.** With match=strict, a span is right if a gold span has the same type, first and last token; with exact, if
 a gold span has the same tokens, whatever its type. The other rules go through the spans of a system in order. They
@@ -183,7 +183,7 @@ words have far fewer parts."""
 def common_subsequence(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
     """Return index pairs of a longest common subsequence of `left` and `right`.
 
-    If there are several, take the one that skips early items of `left`.
+    If there are several longest subsequences, return the subsequence that skips early items of `left`.
 
     >>> common_subsequence(["in", "dem", "a"], ["dem", "in", "a"])
     [(1, 0), (2, 2)]

@@ -330,7 +330,10 @@ def _by_task(logs: Sequence[SystemLog], options: Options) -> tuple[dict[str, lis
 
 
 def _as_runs(logs: Sequence[SystemLog]) -> SystemLog:
-    """Join the logs of a system to one log. Its runs are the files, or the runs within the files."""
+    """Join the logs of a system to one log; a single log is returned as it is.
+
+    Each file becomes one run of the joined log, or several runs if the file has several runs.
+    """
     if len(logs) == 1:
         return logs[0]
     rows = [replace(row, run=f"{i}.{row.run or 1}") for i, log in enumerate(logs, 1) for row in log.rows]

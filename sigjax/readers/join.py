@@ -184,7 +184,7 @@ NOTE = (
 def _sheet_metric(sheets: Sequence[Sheet], options: Options) -> Metric | SampleMetric:
     """Return the requested metric.
 
-    If `options.metric` names a column of numbers, such as `bleu` per sentence, it is the column's mean.
+    If `options.metric` names a column of numbers, such as `bleu` per sentence, the metric is the mean of this column.
     """
     name = options.metric
     known = [each for each in sheets[0].numbers if all(each in sheet.numbers for sheet in sheets)]
@@ -543,8 +543,8 @@ def _repeated_id_error(said: str, sheet: Sheet, systems: Collection[str], *, equ
 def _other_id(sheet: Sheet, systems: Collection[str]) -> str | None:
     """Find a column of a sheet that distinguishes the rows with the same id; None if there is none.
 
-    A column that is named like ids, runs or folds is preferred. Else it is a column with repeated values and without
-    fractions. The columns of `systems` are not candidates.
+    The values of the column must repeat. A column that is named like ids, runs or folds is preferred. Any other column
+    must not have fractions, and must not be one of `systems`.
     """
     keys, found = _keys(sheet), None
     for name in sheet.labels:
@@ -563,7 +563,7 @@ def _other_id(sheet: Sheet, systems: Collection[str]) -> str | None:
 
 
 def _are_numbered(sheet: Sheet) -> bool:
-    """Whether a column of integers or words, such as the steps of a curve, distinguishes the rows with the same id."""
+    """Whether some column without fractions, such as the steps of a curve, distinguishes the rows with the same id."""
     keys = _keys(sheet)
     scores = () if sheet.reading is None else sheet.reading.score.columns
     for name in (name for name in sheet.labels if name not in scores):
@@ -670,10 +670,11 @@ def _dropped(absent: np.ndarray, systems: Sequence[str], *, once: bool = True) -
 
 
 def _with_zeros(values: np.ndarray, absent: np.ndarray, name: Name, metric: Metric | SampleMetric) -> np.ndarray:
-    """Fill missing results: a system's own inputs become 0.
+    """Fill missing results: inputs of the metric that are not shared by all systems become 0.
 
-    Inputs that all systems share are copied from another system. Optional inputs stay as they are. `values` is
-    `[system, instance, input]`, and `absent` `[system, instance]` marks the missing results.
+    Inputs that all systems share, such as gold counts, are copied from another system. Optional inputs stay as they
+    are, unless they are shared. `values` is `[system, instance, input]`, and `absent` `[system, instance]` marks the
+    missing results.
     """
     filled = np.where(absent[:, :, None], 0.0, values)
     for j, input in enumerate(metric.inputs):
@@ -753,7 +754,7 @@ _FEWEST_ROWS = 5
 def _check_totals(
     values: np.ndarray, totals: Sequence[int], ids: Sequence[Any], sheets: Sequence[Sheet], rows: Sequence[np.ndarray]
 ) -> None:
-    """Raise an error if a row is the mean or the sum of the other rows, or if a row at the end is named like one.
+    """Raise an error if a row is the mean or sum of the other rows, or if a last row is named like a mean or sum.
 
     Args:
         values: `[system, instance, input]`, NaN if a number is missing.
@@ -783,7 +784,7 @@ def _check_totals(
 
 
 def _leaving_out(sheet: Sheet, id: str) -> str:
-    """Return advice to leave out the rows with this id, with the option `where`; empty if it would be hard to type."""
+    """Return advice to leave out the rows with this id, with the option `where`; empty if the id is hard to type."""
     name = sheet.id_column
     if name is None or "`" in name or len(id) > LONGEST_TEXT or any(mark in f"{name}{id}" for mark in "'\"\\"):
         return ""

@@ -297,7 +297,7 @@ def record_paths(value: Any) -> list[str]:
 
 
 def records_question(paths: Sequence[str]) -> str:
-    """Ask whether a JSON file is a table, and name the paths of its lists of objects."""
+    """Return a message that asks whether a JSON file is a table; `paths` are the paths of its lists of objects."""
     also = f" (lists of objects also stand at {listing(paths[1:], 3)})" if paths[1:] else ""
     return f"unknown format of JSON; is it a table at {Hint('records', quote(paths[0]))}?{also}"
 

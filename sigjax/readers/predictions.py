@@ -317,8 +317,8 @@ def with_gold(tables: Sequence[DataTable], gold: DataTable, options: Options) ->
     """Add the gold labels of a file (by id) to each table; return the tables and the options.
 
     The added column has the name of the file. The returned options name the column of ids if it has the same name in
-    all tables and in the file. They name a column of predictions if the tables have no column named like predictions,
-    but a column with the same name as the gold labels in the file.
+    all tables and in the file. If no column of the tables is named like predictions, a column with the same name as the
+    gold labels in the file holds the predictions; the returned options name it.
     """
     every = [gold, *tables]
     left_out = [*filter(lexicon.is_gold, gold.columns), *filter(lexicon.is_predicted, tables[0].columns)]
@@ -497,7 +497,10 @@ def _system_column(table: DataTable, free: Sequence[str]) -> str | None:
 
 
 def _holds_numbers(table: DataTable, names: Sequence[str]) -> bool:
-    """Whether the table has scores, or all inputs of a metric (such as tp, predicted and gold)."""
+    """Whether a column among `names` holds scores, or the table has all inputs of a metric.
+
+    For example, the table has columns named tp, predicted and gold.
+    """
     scores = (
         name for name in names if lexicon.is_score(name) and not (lexicon.is_predicted(name) or lexicon.is_gold(name))
     )
@@ -609,8 +612,8 @@ def _scores_predictions(name: str) -> bool:
 def _check_classes(systems: Sequence[Predicted], name: str) -> None:
     """Raise an error if a metric of classes cannot score the data.
 
-    The error is raised if the gold labels are numbers with decimals, if no prediction of a system is a gold label, or
-    if the metric `name` does not score predictions.
+    There are four reasons: gold labels, or predictions of integer classes, are numbers with decimals; no prediction of
+    a system is a gold label; the metric `name` does not score predictions; or it has a parameter.
     """
     file, gold = systems[0].sheet.file, {label for own in systems for label in own.gold}
     if (name in METRICS or fbeta(name)) and not _scores_predictions(name):

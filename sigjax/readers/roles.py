@@ -596,7 +596,10 @@ def _wide_ids(table: DataTable, options: Options, believed: Sequence[str], told:
 
 
 def _is_text(table: DataTable, first: str) -> bool:
-    """Whether the first column holds text. If most of its cells are numbers, a text is refused as a typing error."""
+    """Whether the first column holds text.
+
+    If fewer than half of its cells are texts, a text is refused as a typing error.
+    """
     cells = table.columns[first]
     if cells.nested or cells.parsed is not None or cells.verdicts:
         return False

@@ -671,7 +671,7 @@ def named_column(tables: Sequence[DataTable], known: Sequence[str], options: Opt
 def _with_only_column(
     tables: Sequence[DataTable], options: Options, metric: Metric | SampleMetric, others: Sequence[str | None]
 ) -> tuple[Options, tuple[str, ...]]:
-    """If one required input of a metric has no column, take the only remaining column of numbers for it.
+    """If exactly one required input of a metric has no column, take the only remaining column of numbers for it.
 
     This is done for metrics that also have optional inputs. `others` are columns with other roles. Returns the options,
     and a note if the column was taken.
