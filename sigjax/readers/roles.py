@@ -293,7 +293,7 @@ def _is_yes_or_no(table: DataTable, name: str) -> bool:
 
 
 def check_turned(table: DataTable, systems: Sequence[str]) -> None:
-    """Refuse consecutively numbered columns (q1, q2, ...), because they are mostly instances."""
+    """Refuse consecutively numbered columns (q1, q2, ...) that are probably instances and not systems."""
     found = [match for name in systems if (match := _NUMBERED.fullmatch(name.strip()))]
     words, numbers = {match[1] for match in found}, [int(match[2]) for match in found]
     if len(numbers) < len(systems) or len(words) > 1 or not np.all(np.diff(numbers) == 1):

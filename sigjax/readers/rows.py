@@ -172,9 +172,9 @@ def _joined(table: DataTable, option: str, given: str | None) -> DataTable:
 
 
 def _transposed(table: DataTable, options: Options) -> tuple[DataTable, Options, str]:
-    """Exchange rows and columns; return the table, the changed options, and a phrase that lists the columns left out.
+    """Exchange rows and columns; return the table, the changed options, and a phrase that lists the omitted columns.
 
-    The phrase is empty if no column is left out.
+    The phrase is empty if no column is omitted.
     """
     words = [name for name in table.columns if table.columns[name].is_words() and name not in options.ignore]
     usual = [name for name in words if may_be_system(name)]
