@@ -30,8 +30,8 @@ _MOST_SENTENCES = 2**20
 """Largest sentence number in a NAACL file. A larger number raises an error, because some arrays have an element for
 each number and would become too large."""
 _MOST_LACKING = 10
-"""At most this many sentences of a gold file, or a tenth of them if this is more, may have no links. If more sentences
-have no links, a sentence number must be wrong."""
+"""Limit for the number of sentences of a gold file without links: this number, or a tenth of all sentences if that is
+larger. Above the limit, a sentence number must be wrong."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ def _count(keys: np.ndarray, instances: np.ndarray | None, num_sentences: int) -
 
 
 def _swapped(sources: Sources, names: Sequence[str]) -> frozenset[str]:
-    """Return the systems whose files have target-source pairs; `names` are their names, or "all"."""
+    """Return the systems whose files have target-source pairs: `names`, or all systems if `names` is ["all"]."""
     if list(names) == ["all"]:
         return frozenset(sources.systems)
     for name in names:

@@ -15,9 +15,9 @@ scorer, types are compared without case, "_" and "-" mean O, and an entity may c
 document.
 
 **Spans** are entities and chunks. As in conlleval, one rule reads IOB1, IOB2, IOE1, IOE2, BIOES, BILOU and BMES: a
-token is outside, or in a span of its type. A new span starts if the token before is outside, has another type, or is in
-another sentence; at B, S or U; and after E, L, S or U. So an I after O starts a span in every scheme. Reference: Tjong
-Kim Sang and Buchholz (2000), "Introduction to the CoNLL-2000 shared task: chunking".
+token is outside, or in a span of its type. A new span starts at B, S or U, and after E, L, S or U. It also starts if
+the token before is outside, has another type, or is in another sentence. So an I after O starts a span in every scheme.
+Reference: Tjong Kim Sang and Buchholz (2000), "Introduction to the CoNLL-2000 shared task: chunking".
 
 **Matching.** With match=strict, a span is right if a gold span has the same type, first and last token; with exact, if
 a gold span has the same tokens, whatever its type. The other rules go through the spans of a system in order. They
@@ -173,17 +173,17 @@ def _credit_overlaps(gold: np.ndarray, predicted: np.ndarray, match: Match) -> t
 
 _WIDTHS = (2, 3)
 _MOST_DIFFERENT = 0.01
-"""If the words differ from the gold file on more than this share of the lines, an error is raised; else a note is
-made."""
+"""Limit for the share of lines whose word differs from the word in the gold file. Above the limit, an error is raised.
+Up to the limit, a note is made."""
 _LARGEST_TABLE = 2**22
-"""Two sequences are not aligned (an error is raised) if the product of their lengths is larger; real words have far
-fewer parts."""
+"""Largest product of the lengths of two sequences that are aligned. If the product is larger, an error is raised; real
+words have far fewer parts."""
 
 
 def common_subsequence(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
     """Return index pairs of a longest common subsequence of `left` and `right`.
 
-    If there are several, take the one that skips early items of `left`.
+    If there are several longest subsequences, return the subsequence that skips early items of `left`.
 
     >>> common_subsequence(["in", "dem", "a"], ["dem", "in", "a"])
     [(1, 0), (2, 2)]
@@ -248,8 +248,8 @@ def _segmentation_columns(file: str, lines: list[str]) -> list[list[str]]:
 def _check_segmented_words(file: str, system: list[str], reference: str, words: list[str]) -> str:
     """Raise an error if the words of a file (`system`) differ from the words of the gold file.
 
-    If few words differ, return a note instead, because spreadsheets turn '-st' into '#NAME?'. `reference` is the gold
-    file, and `words` are its words.
+    If the words differ on at most 1% of the lines, return a note instead, because spreadsheets turn '-st' into
+    '#NAME?'. `reference` is the gold file, and `words` are its words.
     """
     wrong = [i for i, (word, expected) in enumerate(zip(system, words, strict=True)) if word != expected]
     if not wrong:

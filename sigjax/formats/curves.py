@@ -29,7 +29,10 @@ _LAST = ", such as the last value of each"
 
 
 def refuse_curve(file: str, kind: str) -> None:
-    """Raise an error for a file of one training run; the message says how to compare runs."""
+    """Raise an error for a file of one training run; the message says how to compare runs.
+
+    `kind` is the kind of the file, as in `CURVES` of `formats.declarations`.
+    """
     more, number = "", _LAST
     if kind == "evaluations":
         more, number = _of_evaluations(file)

@@ -1,8 +1,8 @@
 """The table of all formats: the files of each format, how they are recognized, its metrics, and its reader.
 
-A format is recognized by the name and the first bytes of a file. Only then, the module of its reader (named as
-"module:function") is imported. Logs of harnesses are declared in `formats.harness`; a module there is imported only if
-the data may be its logs. Other packages can add formats (`Format`).
+A format is recognized by the name and the first bytes of a file. The module of its reader (named as "module:function")
+is imported only after that. Logs of harnesses are declared in `formats.harness`; a module there is imported only if the
+data may be its logs. Other packages can add formats (`Format`).
 """
 
 from __future__ import annotations
@@ -255,7 +255,7 @@ def _looks_csv(name: str, head: bytes) -> bool:
 def _same_mark_count(lines: Sequence[bytes], mark: bytes) -> bool:
     """Whether all lines have the same number (above 0) of `mark`.
 
-    If there are three or more lines, the first may be a title.
+    If there are three or more lines, the first line may have another number, because it may be a title.
     """
     counts = [line.count(mark) for line in lines]
     return any(len({*own}) == 1 and own[0] > 0 for own in (counts, counts[1:] if len(counts) > 2 else counts))
@@ -320,7 +320,7 @@ def _looks_id_labels(_: str, head: bytes) -> bool:
 
 
 def _looks_texts(name: str, head: bytes) -> bool:
-    """Whether this may be plain text, because it is not a table, JSON or a document.
+    """Whether a file may be plain text, because it is not a table, JSON or a document.
 
     Other faults are found when the file is read.
     """

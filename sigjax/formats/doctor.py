@@ -325,7 +325,8 @@ def _cluster(fields: Mapping[str, int], instances: int) -> str | None:
 
 
 _MOST_TASKS = 100
-"""A benchmark of agents has at most this many tasks. If there are more, they count as instances of a test set."""
+"""Largest number of tasks for which the data may be a benchmark of agents. If there are more tasks, they count as the
+instances of a test set."""
 _Proposals = tuple[tuple[str, str, Mapping[str, Any]], ...]
 """For each analysis: (purpose, command, options that differ from the options for `compare`). If the value of an option
 is None, the analysis does without this option."""

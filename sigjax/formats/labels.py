@@ -39,9 +39,11 @@ def evaluate_labels(
     ids: Sequence[str] | None = None,
     fields: Mapping[str, Sequence[str]] | None = None,
 ) -> EvaluationRecord:
-    """Evaluate systems by their labels: `systems` is a dict from a name to (file, labels `[instance]`).
+    """Evaluate the predicted labels of systems.
 
-    A missing label is None. `gold` and `ids` are `[instance]`; `fields` are further labels `[instance]`, by name.
+    `systems` is a dict from a name to (file, predicted labels `[instance]`); a missing predicted label is None. `gold`
+    (the gold labels) and `ids` are `[instance]`. `fields` is a dict from the name of a field, which clusters or strata
+    can use, to its labels `[instance]`.
     """
     found = [Predicted(Sheet(name, file, {}, fields or {}, ids), gold, own) for name, (file, own) in systems.items()]
     return evaluate_predictions(found, options)
@@ -231,7 +233,8 @@ def _column(names: Sequence[str], known: Sequence[str], taken: int) -> int | Non
 def _has_names(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first row names the columns: it has names for an id and for a label.
 
-    If there are two columns, no other row may have the name of the label column as its label.
+    If there are two columns, one of these names may be enough. But then no other row may have the name of the label
+    column as its label.
     """
     names = rows[0]
     ids = [j for j, name in enumerate(names) if is_id_name(name)]
@@ -336,7 +339,8 @@ def read_id_labels(sources: Sources, options: Options) -> Reading:
 def looks_like_id_labels(name: str, head: bytes) -> bool:
     """Whether the file may have labels by id: lines of distinct ids with labels, or a JSON object.
 
-    In lines, some labels must repeat, or all labels must be single words.
+    If blanks separate ids and labels, all labels must be single words, and some label must repeat. In other lines, one
+    of these two conditions is enough.
     """
     content = (head[: head.rfind(b"\n") + 1] or head).decode("utf-8", "replace").replace("\r\n", "\n")
     if not content.strip() or content.lstrip().startswith(("{", "[", "(", "#")):
@@ -362,8 +366,9 @@ def looks_like_id_labels(name: str, head: bytes) -> bool:
 def are_id_labels(files: Sequence[str], _: Sequence[str]) -> bool:
     """Whether the first file has labels by id, not answers to questions or fields.
 
-    For a JSON object, its keys must not be field names, and its labels must be short, or few and repeated. Raise an
-    error if labels cannot be distinguished from answers. Other files pass.
+    A JSON object has no labels if a key is named like ids, or if some value is neither a text, an integer nor null. In
+    other objects, all text labels must have at most two characters, or at most half of them may be distinct. Else an
+    error is raised, because they may be answers. Files that are not JSON objects pass.
     """
     file = files[0]
     if not read_head(file)[1].lstrip().startswith(b"{"):

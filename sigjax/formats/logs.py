@@ -34,8 +34,8 @@ UNKNOWN = "unknown"
 _SUCCESS_SCORE = "success"
 """Name of the score that says whether a run passes, if there are several scores."""
 TOLERANCE = 1e-9
-"""A mean agrees with the published mean if they differ by at most this share of the published mean. If the published
-mean is below 1, they may differ by this number."""
+"""Largest difference between a mean and the published mean for which they agree, as a share of the published mean. If
+the published mean is between -1 and 1, it is the difference itself."""
 LogScores = Mapping[str, float | InputError]
 """Dict from the name of a score to its value, or to an error, which is raised if the score is used. Missing scores are
 left out."""
@@ -330,7 +330,10 @@ def _by_task(logs: Sequence[SystemLog], options: Options) -> tuple[dict[str, lis
 
 
 def _as_runs(logs: Sequence[SystemLog]) -> SystemLog:
-    """Join the logs of a system to one log. Its runs are the files, or the runs within the files."""
+    """Join the logs of a system to one log; a single log is returned as it is.
+
+    Each file becomes one run of the joined log, or several runs if the file has several runs.
+    """
     if len(logs) == 1:
         return logs[0]
     rows = [replace(row, run=f"{i}.{row.run or 1}") for i, log in enumerate(logs, 1) for row in log.rows]
@@ -544,7 +547,8 @@ def _score(metric: Metric | SampleMetric, sheet: Sheet) -> str | None:
 def _plain_labels(objects: Sequence[object], used: Sequence[str | None]) -> dict[str, list[str]]:
     """Return the labels `[row]` of each field that is neither a list nor an object in any row.
 
-    The fields in `used` (for clusters or strata) are checked.
+    If a label of the fields in `used` (for clusters or strata) cannot be a name (an empty text, for example), raise an
+    error.
     """
     rows = [each if isinstance(each, dict) else {} for each in objects]
     columns = {name: [row.get(name) for row in rows] for name in (rows[0] if rows else ())}

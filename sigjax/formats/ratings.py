@@ -32,7 +32,7 @@ _CATEGORY_TENTHS = {("major", "non-translation"): 250, ("minor", "fluency/punctu
 """Dict from (severity, category) to ten times the weight, for categories whose weight differs from `_TENTHS`. The
 weight also holds for their subcategories."""
 _ATTENTION = "hotw"
-"""Errors whose severity begins like this were planted to check the attention of raters."""
+"""First letters of the severity of errors that were planted to check the attention of raters."""
 
 
 def _mqm(file: str, _: Options) -> Iterator[SystemLog]:
@@ -90,7 +90,7 @@ document is rated), come before the field "start". Error spans and two fields on
 _MARKS = {"#incomplete": "a filler", "#dup": "a filler", "#bad": "an attention check"}
 """Dict from a mark in the name of a document to the reason why its ratings do not count."""
 _LONGEST = 18
-"""An item number has at most this many digits."""
+"""Largest number of digits of an item number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ def _items(ratings: Sequence[_Rating]) -> _Items:
 def _in_batches(items: Mapping[str, _Items]) -> bool:
     """Whether translations (items) are numbered within batches of the annotators, and not within documents.
 
-    Then most documents have different item numbers for different systems.
+    If so, more than half of the documents with several systems have different item numbers for different systems.
     """
     several = [own for document, own in items.items() if document and len({system for system, _ in own}) > 1]
     return 2 * sum(map(_is_shifted, several)) > len(several)
@@ -185,8 +185,8 @@ def _in_batches(items: Mapping[str, _Items]) -> bool:
 def _is_shifted(items: _Items) -> bool:
     """Whether the item numbers of a document seem to come from batches.
 
-    Then the numbers of each annotator are consecutive. Also, all systems together have at least 1.5 times as many
-    different numbers as the system with the most numbers.
+    Two conditions must hold. The numbers of each annotator are consecutive. All systems together have at least 1.5
+    times as many different numbers as any single system.
     """
     systems: dict[str, set[str]] = {}
     for (system, _), own in items.items():

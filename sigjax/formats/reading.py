@@ -184,7 +184,7 @@ def _unknown(files: Sequence[str], outputs: Sequence[str], fitting: Sequence[tab
     if not outputs and head.lstrip().startswith(b"{") and not name.endswith(".jsonl"):
         from sigjax.readers.json_files import parse_json, record_paths, records_question
 
-        with suppress(InputError):  # the file may be no JSON
+        with suppress(InputError):  # the file may not be JSON
             if paths := record_paths(parse_json(first, read_text(first))):
                 return InputError(f"{first}: {records_question(paths)}")
     known = ", ".join(each.name for each in fitting)

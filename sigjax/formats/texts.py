@@ -15,10 +15,11 @@ other metrics, all words count (also `(optional)` words, `<unk>` and `[noise]` o
 alternatives `{a / b}` of trn raise an error. If all ids contain - or _, the text before the first - or _ is the
 speaker.
 
-**Recognition.** Ids look like words of plain texts. So files are transcripts only if the gold file is named `text` or
-`NAME.trn`, or if systems have most ids of the gold file, no other ids, and the ids are long and similar: of the same
-length, or of the same pattern of letters, digits and marks. Files that nearly satisfy this (such as ten or more lines
-with numbers as ids) raise an error; the message names both readers.
+**Recognition.** Ids look like words of plain texts. So files are transcripts only if the gold file is named
+`NAME.trn`, or if two conditions hold. Each system has more than half of the ids of the gold file, and no other ids. The
+gold file is named `text`, or the ids are long and similar: of the same length, or of the same pattern of letters,
+digits and marks. Files that nearly satisfy this (such as ten or more lines with numbers as ids) raise an error; the
+message names both readers.
 
 **Times.** An stm file of sclite has the reference segments with their times; a ctm file has the words of a system with
 their times. As in sclite, a word belongs to the first segment of its channel that ends after the middle of the word; if
@@ -250,7 +251,7 @@ def read_answers(sources: Sources, options: Options) -> Reading:
     questions, articles, version_2 = _read_gold(sources.gold())
     ids = list(questions)
     words = {id: list(map(answer_words, answers)) for id, answers in questions.items()}
-    if version_2:  # a gold answer without words counts only if there is no other
+    if version_2:  # a gold answer without words counts only if all are without words
         words = {id: list(filter(None, answers)) or [[]] for id, answers in words.items()}
     labels: dict[str, Any] = {}
     if any(articles.values()):
@@ -387,7 +388,7 @@ def _ids(split: Split, text: str) -> list[str]:
 
 
 def _pattern(id: str) -> str:
-    """Return the pattern of an id: each run of letters becomes a, each run of digits becomes 0, and marks stay."""
+    """Return the pattern of an id: each run of letters becomes "a", each run of digits becomes "0", and marks stay."""
     return "".join("a" if run[0].isalpha() else "0" if run[0].isdigit() else run for run in _PART.findall(id))
 
 

@@ -64,7 +64,8 @@ class RankingMeasure:
     def command(self) -> str:
         """The command of trec_eval that computes this measure.
 
-        The reciprocal rank of trec_eval has no cutoff, so the command cuts the ranking (-M).
+        The reciprocal rank of trec_eval has no cutoff. Instead, the option -M of the command limits the number of
+        documents.
         """
         cut = self.cutoff and (f" -M {self.cutoff}" if self.name == "recip_rank" else f".{self.cutoff}")
         return f"trec_eval -m {self.name}{cut or ''}{f' -l {self.relevance}' * (self.relevance > 1)}"

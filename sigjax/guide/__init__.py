@@ -73,14 +73,14 @@ WIDTH = 80
 """The width of a page in the terminal, in characters."""
 _STYLES = {"markdown.code": "bold", "markdown.h1": "bold", "markdown.h2": "bold", "markdown.item.bullet": ""}
 _MOST_FOUND, _PAGES_OF_COMMAND = 12, 3
-"""A search lists at most `_MOST_FOUND` pages, and the help of a command at most `_PAGES_OF_COMMAND` pages."""
+"""Largest numbers of pages: the pages that a search lists, and the pages that the help of a command names."""
 _MOST_ANSWERS = 2
-"""A search shows at most this many entries from the page of questions."""
+"""Largest number of entries from the page of questions that a search shows."""
 _LONG_STEM = 5
-"""If a stem has at least this many letters, every word that begins with the stem counts as a form of the word."""
+"""Fewest letters of a long stem. Every word that begins with a long stem counts as a form of the word."""
 _DASHES = str.maketrans("–−", "--")
 _MOST_NEAR = 3
-"""If a search finds nothing, it suggests at most this many similar words."""
+"""Largest number of similar words that are suggested if a search finds nothing."""
 _SILENT = frozenset(
     "a an and are as at be but by can could do does for from has have how i if in is it its may me my of on or should "
     "so than that the their then there these they this to was we what when where which who why will with would you "
@@ -91,8 +91,8 @@ _FILLERS = frozenset(
     "about after also any because before but each enough every get give go just make many more most much need not only "
     "really same significant significantly some still such use very want while without".split()
 )
-"""Words that a page need not contain to be found, unless the user asks only for such words. Answers that contain such
-words come earlier."""
+"""Very common words, which a page need not contain to be found, unless the user gives only such words. Answers that
+contain them come before answers that are otherwise equal."""
 _SAME_WORDS = (
     ("star", "asterisk"),
     ("zero", "0"),
@@ -191,7 +191,7 @@ def near(words: Sequence[str]) -> list[str]:
 
 
 def about(command: str) -> str:
-    """Return the pages that say most about a command, each with its best sentences."""
+    """Return a text with the pages that a search for a command's name finds first, each with its best sentences."""
     lines = ["In the manual (sigjax help TOPIC):"]
     for topic, sentences in _matches([command])[:_PAGES_OF_COMMAND]:
         lines += _found(topic, sentences)
@@ -262,10 +262,11 @@ class _Page:
 
 
 def _answers(tokens: Sequence[str]) -> tuple[list[str], bool]:
-    """Return the one or two entries of the page of questions that match most words, and whether they match all words.
+    """Return the best entries of the page of questions (at most two), and whether the best one has all words.
 
-    Rare words count most, then numbers that equal the user's numbers, then words in the entry's question. Other numbers
-    of the same kind count, too.
+    Very common words and numbers need not occur, but entries are better if they do. Entries that have all words come
+    first. Then rare words count most, then numbers that equal the user's numbers, then all matches (also with other
+    numbers of the same kind), then matches in the entry's question.
     """
     entries = list(filter(re.compile(r"\*\*").match, _source("questions").split("\n\n")))
     plain = [entry[2:].translate(_DASHES).partition("**")[::2] for entry in entries]
@@ -457,7 +458,7 @@ def _formats(takes: str) -> Iterator[str]:
 
 
 def _fields(record: str) -> Iterator[str]:
-    """Yield a table with the attributes of a record, each with the first clause of its description in the docstring."""
+    """Yield the lines of a table: each attribute of the class `record`, and the first clause of its description."""
     from sigjax.records import Comparison, SystemScore
     from sigjax.report.report import Report
 

@@ -1,8 +1,8 @@
 """What all formats share: numbers, columns, tables, JSON, ids, and sheets that are joined to an `Evaluation`.
 
 The reader of a format parses its files once and makes a `Sheet` for each system. `join` checks the sheets, joins them
-by id or position, and returns a function of the metric. `table` parses numbers, and `json_files` JSON. A table is a
-`DataTable` (`layouts`) before it becomes sheets. `sigjax.metrics` computes the statistics.
+by id or position, and returns a function that evaluates them by a metric. `table` parses numbers, and `json_files`
+JSON. A table is a `DataTable` (`layouts`) before it becomes sheets. `sigjax.metrics` computes the statistics.
 """
 
 from sigjax.readers.evaluation import Evaluation as Evaluation

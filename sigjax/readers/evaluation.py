@@ -39,8 +39,8 @@ class Evaluation(EvaluationRecord):
         present: `[system, instance]` whether there is a result (missing="pairwise"); without a result, its statistics
             are 0. None if every system has every instance.
         title: the task and the score, as the log of a program names them: "TASK: SCORE". None if the log names no task.
-        weights: `[instance]` the weight of each instance in the score of a suite, whose tasks differ in size. Else
-            None.
+        weights: `[instance]` the weight of each instance, if the evaluation is a suite of tasks that differ in size;
+            else None.
 
     Example:
         >>> evaluation = Evaluation.from_arrays({"A": [1, 1, 0, 1], "B": [1, 0, 0, 1]}, metric="accuracy")
@@ -78,7 +78,7 @@ class Evaluation(EvaluationRecord):
             runs: `[instance]` labels of runs; the runs of an instance have the same id and are resampled together.
             missing: for numbers by id, what to do with an instance for which some system has no number. "error" refuses
                 it, "drop" leaves it out for all systems, "zero" counts it as 0. With "pairwise", `compare` tests each
-                pair on the instances of both systems.
+                pair on the instances for which both systems have numbers.
 
         Raises:
             InputError: lengths differ; ids repeat; values are text, NaN or infinite, or the metric cannot take them;

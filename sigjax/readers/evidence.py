@@ -116,7 +116,10 @@ class TableReading:
     options: str = ""
 
     def roles(self) -> Iterator[tuple[str, Role]]:
-        """Yield (name, `Role`) for each role that has columns, or a phrase (what a note says about the role)."""
+        """Yield (name, `Role`) for each role that has columns or a phrase.
+
+        The phrase is what a note says about the role.
+        """
         named = {"systems": self.system, "ids": self.id, "scores": self.score, "runs": self.run, "folds": self.fold}
         for name, own in (*self.others, *named.items(), ("clusters", self.cluster), ("tasks", self.task)):
             if own.columns or own.phrase:
@@ -134,9 +137,9 @@ class TableReading:
 def with_parts(reading: TableReading, ids: str | None, runs: str | None) -> TableReading:
     """Add the roles of folds and tasks to a reading.
 
-    `ids` and `runs` each name one column, or several columns that are joined ("task,item"). If one of these columns is
-    named like folds, it holds the folds. If there are runs or several columns of ids, a column in `ids` holds the tasks
-    if it is named like data sets, or is the added column of files (`FILE`).
+    `ids` and `runs` each name one column, or several columns that are joined ("task,item"). If the name of one of these
+    columns means folds ("fold"), it holds the folds. If there are runs or several columns of ids, a column in `ids`
+    holds the tasks if its name means data sets ("dataset", "task"), or if it is the added column of files (`FILE`).
 
     >>> reading = TableReading(layout="long", system=Role(), id=Role())
     >>> [(name, own.columns) for name, own in with_parts(reading, "task,item", "fold").roles()]
@@ -174,7 +177,7 @@ class Question(InputError):
     def __init__(
         self, text: str, ways: Sequence[Mapping[str, Any]] = (), otherwise: str = "", *, needed: bool = False
     ) -> None:
-        """Make the question; `answered` tries its options and words the message.
+        """Make the question; `answered` tries its options and writes the message.
 
         Args:
             text: what is unclear.
@@ -189,7 +192,7 @@ class Question(InputError):
 
 
 MOST_WAYS = 3
-"""At most this many options are proposed in an error message."""
+"""Largest number of options that an error message proposes."""
 
 
 def answered(question: Question, attempt: Callable[[Options], EvaluationRecord], options: Options) -> Asked:
@@ -246,11 +249,11 @@ def compared(evaluation: EvaluationRecord, sheets: Sequence[Any]) -> str:
 
 
 FEWEST_ROWS = 3
-"""A column of consecutive integers is taken for row numbers only if the table has at least this many rows."""
+"""Fewest rows of a table in which a column of consecutive integers is taken for row numbers."""
 
 
 def unused(table: DataTable, options: Options, taken: Iterable[str | None] = ()) -> list[str]:
-    """Return the columns that are neither in `taken` nor named by the options for clusters, strata, runs, or to ignore.
+    """Return the columns that are neither in `taken` nor named by the options `cluster`, `strata`, `runs` or `ignore`.
 
     An option or an entry of `taken` may name several columns ("task,item").
     """
@@ -333,8 +336,8 @@ class CommonWords(NamedTuple):
     """Two candidates for the column of ids. Each holds words that are unique in each system."""
 
     shared: str | None
-    """A column with words that all systems have in common, preferably a column named like ids; None if there is
-    none."""
+    """A column in which each system has words in common with the system that has the fewest words, preferably a column
+    named like ids; None if there is no such column."""
     other: str | None
     """If `shared` is None: a column in which some systems have no words in common, so that it cannot join their rows.
     None if `shared` is given, or if there is no such column."""
@@ -450,10 +453,10 @@ def chosen_ids(
 
 
 def _may_name_rows(table: DataTable, name: str) -> bool:
-    """Whether the first column, `name`, may hold ids although it is not named so.
+    """Whether the first column, `name`, may hold ids although it is not named like ids.
 
-    It must hold words, it must not be named like systems, and (except in tables with very few rows) its words must
-    differ.
+    It must hold words, and it must not be named like systems. Except in tables with one or two rows, it must hold at
+    least two distinct words.
     """
     words = table.columns[name]
     return words.is_words() and not may_be_system(name) and (len(table.lines) < FEWEST_ROWS or len({*words}) > 1)
@@ -527,23 +530,24 @@ def _refuse_steps(table: DataTable, ids: str | None, free: Sequence[str], system
 
 
 _MOST_COINCIDENCE = 0.05
-"""A column counts as derived only if the probability of a coincidence is at most this. A coincidence means that some
-column agrees with other columns by chance.
+"""Largest probability of a coincidence for which a column counts as derived. A coincidence means that some column
+agrees with other columns by chance.
 
 The limit weighs two errors. A needless question to the user costs a minute. A missing question lets sigjax compare a
 mean as if it were a system."""
 _MOST_SURE_COINCIDENCE = 0.6
-"""The largest probability of a coincidence (see `_MOST_COINCIDENCE`) for two columns that have the same sum in all
-rows. It is larger, because two systems hardly ever have a constant sum: both are right on easy instances."""
+"""Largest probability of a coincidence for which two columns count as having the same sum in all rows. This limit is
+larger than `_MOST_COINCIDENCE`, because two systems hardly ever have a constant sum: both are right on easy
+instances."""
 _FEWEST_RELATED = 3
-"""Relations between columns are sought only if there are at least this many rows. In a single row, every column is a
-multiple of every other column."""
+"""Fewest rows in which relations between columns are sought. In a single row, every column is a multiple of every other
+column."""
 _FEWEST_ALIKE = 5
-"""With fewer rows than this, it may be a coincidence that two columns have the same sum in all rows, that ranks are
-tied, or that the ranges of two columns do not overlap."""
+"""Fewest rows in which three facts are not taken for a coincidence: two columns have the same sum in all rows, ranks
+are tied, or the ranges of two columns do not overlap."""
 _MOST_COLUMNS, _MOST_ROWS = 24, 1000
-"""Relations other than ranks are sought among the first `_MOST_COLUMNS` columns. All relations are sought in at most
-`_MOST_ROWS` rows, at equal distances."""
+"""Largest numbers of columns and rows in which relations are sought. Relations other than ranks are sought among the
+first `_MOST_COLUMNS` columns. All relations are sought in at most `_MOST_ROWS` rows, at equal distances."""
 _DECIMALS = range(1, 7)
 
 

@@ -472,11 +472,11 @@ _CELLS = re.compile(rb"<(?:\w+:)?c\s([^<>]*)(?<!/)>(?!</)")
 """Pattern of a nonempty cell in the XML of a sheet. Group 1 holds the attributes of the cell."""
 _ADDRESS = re.compile(rb'(?:^|\s)r="([A-Z]{1,3})([0-9]{1,7})"')
 _MOST_ROWS = 2**20
-"""An Excel sheet has at most this many rows."""
+"""Largest number of rows of an Excel sheet."""
 _DIMENSION = b"\x94\x01\x10"
 """In a binary sheet (.xlsb), these bytes precede the numbers of the first and last row and column."""
 _LEAST_CELL = 10
-"""A cell of a binary Excel sheet (.xlsb) takes at least this many bytes."""
+"""Smallest number of bytes of a cell in a binary Excel sheet (.xlsb)."""
 
 
 def _check_extent(file: str, name: str, content: bytes) -> None:

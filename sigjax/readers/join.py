@@ -75,7 +75,7 @@ class Sources:
     """The files of a comparison."""
 
     files: tuple[str, ...]
-    """The file with all systems, or the gold files; empty if each system has a file and there is no gold."""
+    """The file with all systems, or the gold files; empty if each system has a file and there is no gold file."""
     systems: Mapping[str, str]
     """System -> its file. Empty if one file holds all systems."""
     named: frozenset[str] = frozenset()
@@ -184,7 +184,7 @@ NOTE = (
 def _sheet_metric(sheets: Sequence[Sheet], options: Options) -> Metric | SampleMetric:
     """Return the requested metric.
 
-    If `options.metric` names a column of numbers, such as `bleu` per sentence, it is the column's mean.
+    If `options.metric` names a column of numbers, such as `bleu` per sentence, the metric is the mean of this column.
     """
     name = options.metric
     known = [each for each in sheets[0].numbers if all(each in sheet.numbers for sheet in sheets)]
@@ -346,10 +346,10 @@ def count_responses(
 
 
 MOST_SYSTEMS = 3
-"""A message about missing instances names at most this many systems."""
+"""Largest number of systems that a message about missing instances names."""
 _PAIRWISE = "each pair is tested on the instances that both have, each system scored on those that it has"
 _MANY = 0.1
-"""If more than this share of the instances is dropped, the note is a warning."""
+"""Limit for the share of dropped instances: above it, the note on dropped instances is a warning."""
 Name = Callable[..., str]
 """Function that names an instance in a message: (instance[, system]) -> its id. If a system is given, the line of its
 file is added."""
@@ -543,8 +543,8 @@ def _repeated_id_error(said: str, sheet: Sheet, systems: Collection[str], *, equ
 def _other_id(sheet: Sheet, systems: Collection[str]) -> str | None:
     """Find a column of a sheet that distinguishes the rows with the same id; None if there is none.
 
-    A column that is named like ids, runs or folds is preferred. Else it is a column with repeated values and without
-    fractions. The columns of `systems` are not candidates.
+    The values of the column must repeat. A column that is named like ids, runs or folds is preferred. Any other column
+    must not have fractions, and must not be one of `systems`.
     """
     keys, found = _keys(sheet), None
     for name in sheet.labels:
@@ -563,7 +563,7 @@ def _other_id(sheet: Sheet, systems: Collection[str]) -> str | None:
 
 
 def _are_numbered(sheet: Sheet) -> bool:
-    """Whether a column of integers or words, such as the steps of a curve, distinguishes the rows with the same id."""
+    """Whether some column without fractions, such as the steps of a curve, distinguishes the rows with the same id."""
     keys = _keys(sheet)
     scores = () if sheet.reading is None else sheet.reading.score.columns
     for name in (name for name in sheet.labels if name not in scores):
@@ -647,8 +647,10 @@ def _settle_missing(
 def _dropped(absent: np.ndarray, systems: Sequence[str], *, once: bool = True) -> Note:
     """Make a note on the number of dropped instances or runs. If many were dropped, it is a warning.
 
-    The warning names the systems that lack most instances. `absent` `[system, instance]` marks the missing results.
-    `once` says whether each instance occurs once; else the note counts runs.
+    The warning has two counts for each system (for at most `MOST_SYSTEMS` systems): the instances that it lacks, and
+    the instances that only this system lacks. Systems with the largest second count come first. `absent`
+    `[system, instance]` marks the missing results. `once` says whether each instance occurs once; else the note counts
+    runs.
 
     >>> print(_dropped(np.array([[1, 1, 0, 0], [0, 1, 0, 0]], bool), ["A", "B"]))
     warning: dropped 2 of 4 instances that some system lacks:
@@ -668,10 +670,11 @@ def _dropped(absent: np.ndarray, systems: Sequence[str], *, once: bool = True) -
 
 
 def _with_zeros(values: np.ndarray, absent: np.ndarray, name: Name, metric: Metric | SampleMetric) -> np.ndarray:
-    """Fill missing results: a system's own inputs become 0.
+    """Fill missing results: inputs of the metric that are not shared by all systems become 0.
 
-    Inputs that all systems share are copied from another system. Optional inputs stay as they are. `values` is
-    `[system, instance, input]`, and `absent` `[system, instance]` marks the missing results.
+    Inputs that all systems share, such as gold counts, are copied from another system. Optional inputs stay as they
+    are, unless they are shared. `values` is `[system, instance, input]`, and `absent` `[system, instance]` marks the
+    missing results.
     """
     filled = np.where(absent[:, :, None], 0.0, values)
     for j, input in enumerate(metric.inputs):
@@ -716,8 +719,8 @@ def _missing_counts(absent: np.ndarray, systems: Sequence[str], name: Name) -> s
 
 
 _CLOSE = 0.1
-"""A row counts as the mean of the other rows if it differs from their exact mean by at most this many standard
-deviations of the column. The difference is allowed because means are rounded."""
+"""Largest distance, in standard deviations of the column, up to which a row counts as the mean (or sum) of the other
+rows. The row may differ from their exact mean because means are rounded."""
 
 
 def _summary_rows(ids: Sequence[Any]) -> list[int]:
@@ -729,8 +732,7 @@ def _summary_rows(ids: Sequence[Any]) -> list[int]:
 
 
 _ROUNDED = 0.0006
-"""A last row of any name counts as the mean of the other rows if it differs from their exact mean by at most this
-rounding error."""
+"""Largest rounding error up to which the last row, whatever its id, counts as the mean of the other rows."""
 
 
 def _mean_row(values: np.ndarray) -> list[int]:
@@ -752,7 +754,7 @@ _FEWEST_ROWS = 5
 def _check_totals(
     values: np.ndarray, totals: Sequence[int], ids: Sequence[Any], sheets: Sequence[Sheet], rows: Sequence[np.ndarray]
 ) -> None:
-    """Raise an error if a row is the mean or the sum of the other rows, or if a row at the end is named like one.
+    """Raise an error if a row is the mean or sum of the other rows, or if a last row is named like a mean or sum.
 
     Args:
         values: `[system, instance, input]`, NaN if a number is missing.
@@ -782,7 +784,7 @@ def _check_totals(
 
 
 def _leaving_out(sheet: Sheet, id: str) -> str:
-    """Return advice to leave out the rows with this id, with the option `where`; empty if it would be hard to type."""
+    """Return advice to leave out the rows with this id, with the option `where`; empty if the id is hard to type."""
     name = sheet.id_column
     if name is None or "`" in name or len(id) > LONGEST_TEXT or any(mark in f"{name}{id}" for mark in "'\"\\"):
         return ""
@@ -843,7 +845,10 @@ def evaluation_from_mappings(
 
 
 def _numbers(system: str, numbers: object) -> np.ndarray:
-    """Return the numbers `[instance, input]` of a system; the error for None or NaN names the id."""
+    """Return the numbers `[instance, input]` of a system, with one column per input of the metric.
+
+    If a number is None or NaN, raise an error that names the id.
+    """
     if not isinstance(numbers, Mapping):
         raise InputError(
             f"system {system!r}: expected numbers by id, as other systems have, got {type(numbers).__name__}; give all "
@@ -863,9 +868,9 @@ def _numbers(system: str, numbers: object) -> np.ndarray:
 
 
 def _labels(what: str, labels: object, ids: Sequence[str]) -> tuple[str, ...] | None:
-    """Return labels `[instance]`, in the order of `ids`, from the mapping `labels` (id -> label); None if it is None.
+    """Return labels `[instance]`, in the order of `ids`, from the mapping `labels` (id -> label).
 
-    `what` names the labels in messages ("clusters" or "strata").
+    The result is None if `labels` is None. `what` names the labels in messages ("clusters" or "strata").
     """
     if labels is None:
         return None

@@ -140,7 +140,7 @@ def load_lines(file: str, *, unread: Collection[str]) -> Iterator[JsonObject]:
 
 
 def item_at(at: JsonPath, value: object) -> JsonObject:
-    """Check that a value is an object, and add its place in the file."""
+    """Return the object `value` with its place `at` in the file; raise an error if it is not an object."""
     if not isinstance(value, dict):
         raise InputError(f"{_path_in_words(at)}: expected an object, got {type_of(value)}")
     return JsonObject(at, value)
@@ -297,7 +297,7 @@ def record_paths(value: Any) -> list[str]:
 
 
 def records_question(paths: Sequence[str]) -> str:
-    """Ask whether a JSON file is a table, and name the paths of its lists of objects."""
+    """Return a message that asks whether a JSON file is a table; `paths` are the paths of its lists of objects."""
     also = f" (lists of objects also stand at {listing(paths[1:], 3)})" if paths[1:] else ""
     return f"unknown format of JSON; is it a table at {Hint('records', quote(paths[0]))}?{also}"
 

@@ -71,7 +71,7 @@ from sigjax.records import EvaluationRecord, Hint, InputError, Line
 from sigjax.run.files import is_file
 
 MOST_SYSTEMS = 10_000
-"""A wide table may have at most this many systems. If it has more columns, its rows and columns are probably
+"""Largest number of systems in a wide table. If a table has more columns, its rows and columns are probably
 exchanged."""
 _UNUSED_COLUMN = (
     f"a column that is not a system is left out with {Hint('ignore', 'NAME')} or used with {Hint('cluster', 'NAME')} "
@@ -461,7 +461,7 @@ def _likely_system(table: DataTable, options: Options, free: Sequence[str]) -> s
 def _repeated_labels(table: DataTable, free: Sequence[str]) -> list[str]:
     """Find columns among `free` whose names may mean systems, or a property of instances.
 
-    The columns must hold several different words, some of them repeated.
+    The columns must hold at least two distinct words, and some word must occur in several rows.
     """
     found = [name for name in free if lexicon.may_be_system(name) and not lexicon.is_system(name)]
     found = [name for name in found if table.columns[name].is_words()]
@@ -469,10 +469,10 @@ def _repeated_labels(table: DataTable, free: Sequence[str]) -> list[str]:
 
 
 def _one_row_each(table: DataTable, free: Sequence[str]) -> str | None:
-    """Find the only column among `free` that is named like systems and has a different word in each row.
+    """Find the only column among `free` whose name may mean systems and that has a different word in each row.
 
-    None if there is no such column, if another column is named like ids, or if there are fewer than two columns of
-    numbers.
+    None if there is no such column, if the name of another column means ids (not row numbers), or if there are fewer
+    than two columns of numbers.
     """
     words = [name for name in free if table.columns[name].is_words() and not lexicon.is_text_name(name)]
     unique = [name for name in words if len({*table.columns[name]}) == len(table.lines) > 1]

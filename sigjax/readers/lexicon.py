@@ -1,7 +1,8 @@
 """A lexicon of column names: the roles that a name suggests (metric, cost, system, id, gold label and others).
 
-The file `lexicon.toml` holds the names of each role. The user can add names with a file (option `lexicon`). A column's
-values are evidence for its role, too; `roles` looks at them.
+The file `lexicon.toml` holds the names of each role. The user can add names with a file (option `lexicon`). A column is
+"named like ids" if its name suggests that it holds ids, and similarly for other roles. A column's values are evidence
+for its role, too; `roles` looks at them.
 """
 
 import re
@@ -45,7 +46,8 @@ _LISTS = ("words", "among", "higher", "lower", "before", "after")
 def words_of(name: str) -> list[str]:
     """Split a name into its words, in lower case.
 
-    A capital letter begins a new word only if the last word then has at least four letters.
+    A part between separators is also split before each capital letter that follows a small letter, but only if the last
+    word of the part then has at least four characters. So "SeTA" is not split, because "TA" has two.
 
     >>> words_of("overallScore_v2"), words_of("run-a - loss__MIN"), words_of("SeTA")
     (['overall', 'score', 'v2'], ['run', 'a', 'loss', 'min'], ['seta'])
@@ -203,22 +205,28 @@ def using(file: str | None) -> Iterator[None]:
 
 
 def is_numbering(name: str) -> bool:
-    """Whether a column is named like row numbers ("index", "no"). It holds the ids only if no other column can."""
+    """Whether the name of a column means row numbers ("index", "no").
+
+    Such a column holds the ids only if no other column can.
+    """
     return lexicon().holds("numbering", name)
 
 
 def is_order(name: str) -> bool:
-    """Whether a column is named like an order, such as row numbers, steps or ranks."""
+    """Whether the name of a column means an order, such as row numbers ("index"), steps ("step") or ranks ("rank")."""
     return is_numbering(name) or lexicon().holds("order", name) or is_step(name)
 
 
 def is_step(name: str) -> bool:
-    """Whether a column is named like the steps of a run. Results of steps depend on each other."""
+    """Whether the name of a column means the steps of a run ("step", "iteration").
+
+    Results of steps depend on each other.
+    """
     return lexicon().holds("step", name)
 
 
 def is_id_name(name: str | None) -> bool:
-    """Whether a column is named like ids.
+    """Whether the name of a column suggests that it holds ids.
 
     >>> [name for name in ("docid", "Sent_ID", "exampleId", "Topic", "grid", "A") if is_id_name(name)]
     ['docid', 'Sent_ID', 'exampleId', 'Topic']
@@ -232,9 +240,9 @@ def is_sure_id(name: str) -> bool:
 
 
 def is_property(name: str, *, beside_ids: bool = False) -> bool:
-    """Whether a column is named like a property of instances, such as length.
+    """Whether the name of a column suggests that it holds a property of instances, such as "length".
 
-    A column named like ids also counts as a property, unless `beside_ids` is true.
+    Names that suggest ids also count, unless `beside_ids` is true.
     """
     return (not beside_ids and is_id_name(name)) or lexicon().holds("property", name) or is_fold(name)
 
@@ -255,12 +263,12 @@ def is_paired_gold(name: str) -> bool:
 
 
 def is_label_word(name: str) -> bool:
-    """Whether a name suits labels, either gold labels or the labels of a system."""
+    """Whether a name suits labels, either gold labels or predicted labels ("y", "answer")."""
     return lexicon().holds("label_word", name)
 
 
 def is_gold(name: str) -> bool:
-    """Whether a column is named like gold labels.
+    """Whether the name of a column suggests that it holds gold labels.
 
     >>> [name for name in ("y_true", "True_Label", "Actual", "gold-standard-model", "targets") if is_gold(name)]
     ['y_true', 'True_Label', 'Actual', 'targets']
@@ -274,7 +282,7 @@ def is_target(name: str) -> bool:
 
 
 def is_predicted(name: str) -> bool:
-    """Whether a column beside gold labels is named like predictions or their probabilities.
+    """Whether the name of a column beside gold labels suggests that it holds predictions or their probabilities.
 
     >>> [name for name in ("y_pred", "Predicted_Label", "pred_bert", "predictor", "Output") if is_predicted(name)]
     ['y_pred', 'Predicted_Label', 'pred_bert', 'Output']
@@ -283,7 +291,7 @@ def is_predicted(name: str) -> bool:
 
 
 def is_only_predicted(name: str) -> bool:
-    """Whether a column is named like predictions, and not like scores."""
+    """Whether the name of a column suggests that it holds predictions ("y_pred", "pred_bert"), and not scores."""
     return lexicon().holds("predicted", name) or lexicon().holds("predicted_of", name)
 
 
@@ -311,7 +319,7 @@ def says_direction(names: Iterable[str]) -> bool:
 
 
 def names_measures(name: str) -> bool:
-    """Whether a column is named like a column that holds the names of metrics."""
+    """Whether the name of a column suggests that it holds names of metrics ("metric", "criterion")."""
     return lexicon().holds("metric_column", name)
 
 
@@ -321,7 +329,7 @@ def is_plain_score(name: str) -> bool:
 
 
 def is_score(name: str) -> bool:
-    """Whether a column is named like scores.
+    """Whether the name of a column suggests that it holds scores.
 
     >>> [name for name in ("isCorrect", "f1_score", "resolved", "Survived", "A") if is_score(name)]
     ['isCorrect', 'f1_score', 'resolved']
@@ -330,12 +338,14 @@ def is_score(name: str) -> bool:
 
 
 def is_system(name: str) -> bool:
-    """Whether a column is named like a column of systems."""
+    """Whether the name of a column says that it holds names of systems ("system", "model_id")."""
     return lexicon().holds("system", name)
 
 
 def may_be_system(name: str) -> bool:
-    """Whether a column is named like a column of systems, even if the name may also be a property of instances.
+    """Whether the name of a column may say that it holds names of systems.
+
+    The name may also mean a property of instances.
 
     >>> [name for name in ("Model_Name", "Agent", "alg_name", "Algoritmo", "agency") if may_be_system(name)]
     ['Model_Name', 'Agent', 'alg_name', 'Algoritmo']
@@ -349,17 +359,17 @@ def is_group(name: str) -> bool:
 
 
 def is_fold(name: str) -> bool:
-    """Whether a column is named like the folds of a cross-validation."""
+    """Whether the name of a column says that it holds the folds of a cross-validation ("fold")."""
     return lexicon().holds("fold", name)
 
 
 def is_data_set(name: str) -> bool:
-    """Whether a column is named like data sets."""
+    """Whether the name of a column says that it holds names of data sets ("dataset", "task")."""
     return lexicon().holds("data_set", name)
 
 
 def is_trial(name: str) -> bool:
-    """Whether a column is named like the runs of an instance, such as seeds or trials."""
+    """Whether the name of a column says that it holds the runs of an instance ("seed", "trial")."""
     return lexicon().holds("trial", name)
 
 
@@ -381,12 +391,12 @@ def is_summary(name: str) -> bool:
 
 
 def is_statistic_name(name: str) -> bool:
-    """Whether a row is named like a statistic of columns that is not their mean: a deviation, a median or a count."""
+    """Whether the name of a row means a statistic other than the mean: a deviation, a median or a count."""
     return lexicon().holds("describes", name)
 
 
 def is_text_name(name: str) -> bool:
-    """Whether a column is named like output texts of systems."""
+    """Whether the name of a column suggests that it holds output texts of systems ("response", "translation")."""
     return lexicon().holds("text", name)
 
 
@@ -396,12 +406,12 @@ def is_aggregate(word: str) -> bool:
 
 
 def is_mean(word: str) -> bool:
-    """Whether a word in a name says that a column holds means."""
+    """Whether a word in the name of a column says that the column holds means ("avg")."""
     return lexicon().holds("mean", word)
 
 
 def is_other_aggregate(name: str) -> bool:
-    """Whether a column is named like a statistic of other columns, but not like their mean.
+    """Whether the name of a column has a word for a statistic of other columns that is not their mean.
 
     >>> [name for name in ("accuracy_mean", "accuracy_standard_deviation", "acc_std", "f1") if is_other_aggregate(name)]
     ['accuracy_standard_deviation', 'acc_std']

@@ -1,4 +1,4 @@
-"""The options of reading and their checks; functions that word messages; and the names of systems.
+"""The options of reading and their checks; functions that write messages; and the names of systems.
 
 A system gets a short, unique name from the path of its file. In this module, "refuse" means: raise an `InputError`.
 """

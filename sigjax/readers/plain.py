@@ -73,9 +73,10 @@ def _first_row(lines: Sequence[str]) -> str:
 
 
 def _delimiter(lines: Sequence[str]) -> str:
-    """Guess the delimiter of csv, with which all lines have the same number of columns.
+    """Guess the delimiter of csv, with which all lines have the same number (above 1) of columns.
 
-    If this does not decide, the first line does.
+    If there is none, take a delimiter with which all lines after the first have the same number of columns, preferably
+    one that the first line has. If there is none either, take a delimiter that the first line has, else the comma.
 
     >>> _delimiter(["id;A, tuned;B", "x;0,5;1"]), _delimiter(["A study, 2026", "id|A", "x|1", "y|0"])
     (';', '|')

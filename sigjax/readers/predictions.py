@@ -49,7 +49,7 @@ from sigjax.records import EvaluationRecord, Hint, InputError
 from sigjax.run.files import naming
 
 _MOST_COUNTS = 2**27
-"""At most this many numbers (systems times instances times inputs) fit into the memory of a small machine."""
+"""Largest number of counts (systems times instances times inputs) that fit into the memory of a small machine."""
 _PREDICTED = ("prediction", "score", "probability")
 """A metric of numbers scores predictions if its first input has one of these names."""
 OF_NUMBERS = tuple(name for name, each in METRICS.items() if each.inputs[:1] and each.inputs[0] in _PREDICTED)
@@ -57,7 +57,8 @@ _CLASS_1 = tuple(map(str.split, ("1 0", "1 -1", "true false", "yes no", "positiv
 """Pairs of labels of two classes. The first label of each pair is class 1, for precision and recall."""
 _WHOLE = re.compile(r"[-+]?\d{1,99}(\.0*)?")
 _MANY_CLASSES = 50
-"""Labels may be classes if at most this many labels, or at most half as many labels as instances, are distinct."""
+"""Limit for the number of distinct labels: this number, or half the number of instances if that is larger. Up to the
+limit, the labels may be classes."""
 _is_probability = re.compile(r".*(prob|probas?|probabilit(y|ies)|probs|logits?|confidence|scores?)", re.I).fullmatch
 
 
@@ -108,8 +109,8 @@ def _scored(systems: Sequence[Predicted], options: Options) -> tuple[Any, "_Colu
 def _are_classes(systems: Sequence[Predicted]) -> bool:
     """Whether the gold labels are classes, and not answers to questions.
 
-    They are classes if all labels are single words, or if there are few different labels and most predictions are among
-    them.
+    They are classes if all gold and predicted labels are single words. They are also classes if the distinct gold
+    labels are at most half as many as the instances, and at least half of the predicted labels are gold labels.
     """
     gold = {label for own in systems for label in own.gold}
     if not any(len(label.split()) > 1 for own in systems for label in (*own.gold, *own.labels) if label):
@@ -315,9 +316,9 @@ def _overlap(words: Sequence[str], gold: Sequence[str], *, may_be_none: bool) ->
 def with_gold(tables: Sequence[DataTable], gold: DataTable, options: Options) -> tuple[list[DataTable], Options]:
     """Add the gold labels of a file (by id) to each table; return the tables and the options.
 
-    The added column has the name of the file. The returned options name the column of ids if it has the same name
-    everywhere. They name a column of predictions if the tables have no column named like predictions, but a column with
-    the same name as the gold labels in the file.
+    The added column has the name of the file. The returned options name the column of ids if it has the same name in
+    all tables and in the file. If no column of the tables is named like predictions, a column with the same name as the
+    gold labels in the file holds the predictions; the returned options name it.
     """
     every = [gold, *tables]
     left_out = [*filter(lexicon.is_gold, gold.columns), *filter(lexicon.is_predicted, tables[0].columns)]
@@ -463,7 +464,7 @@ def _labels_of(table: DataTable, name: str) -> set[str]:
 
 
 def _may_be_labels(table: DataTable, name: str) -> bool:
-    """Whether a column has only words or integers, and few different ones.
+    """Whether a column has only words or integers, and at most `MOST_CLASSES` (of `roles`) distinct values.
 
     Such a column may hold labels that are spelled differently from the gold labels.
     """
@@ -496,7 +497,10 @@ def _system_column(table: DataTable, free: Sequence[str]) -> str | None:
 
 
 def _holds_numbers(table: DataTable, names: Sequence[str]) -> bool:
-    """Whether the table has scores, or all inputs of a metric (such as tp, predicted and gold)."""
+    """Whether a column among `names` holds scores, or the table has all inputs of a metric.
+
+    For example, the table has columns named tp, predicted and gold.
+    """
     scores = (
         name for name in names if lexicon.is_score(name) and not (lexicon.is_predicted(name) or lexicon.is_gold(name))
     )
@@ -608,8 +612,8 @@ def _scores_predictions(name: str) -> bool:
 def _check_classes(systems: Sequence[Predicted], name: str) -> None:
     """Raise an error if a metric of classes cannot score the data.
 
-    The error is raised if the gold labels are numbers with decimals, if no prediction of a system is a gold label, or
-    if the metric `name` does not score predictions.
+    There are four reasons: gold labels, or predictions of integer classes, are numbers with decimals; no prediction of
+    a system is a gold label; the metric `name` does not score predictions; or it has a parameter.
     """
     file, gold = systems[0].sheet.file, {label for own in systems for label in own.gold}
     if (name in METRICS or fbeta(name)) and not _scores_predictions(name):

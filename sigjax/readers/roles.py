@@ -59,10 +59,12 @@ from sigjax.readers.table import DataTable, as_float, is_text, locate
 from sigjax.records import EvaluationRecord, Hint, InputError
 
 _FEWEST_SURE = 8
-"""With fewer rows than this, it may be a coincidence that numbers are consecutive, distinct, or without fractions."""
+"""Fewest rows in which three facts are not taken for a coincidence: numbers are consecutive, all distinct, or without
+fractions."""
 _SCALE = 10
-"""A column of integers cannot hold scores of the same metric as another column if its median is more than this many
-times the largest number of that column (or 1, if this is larger). Both are absolute values."""
+"""Limit for the ratio of two columns of numbers: the median absolute value of a column of integers, divided by the
+largest absolute value of another column (or by 1, if this is larger). Above the limit, the column of integers cannot
+hold scores of the same metric as the other column."""
 
 
 class NumberProfile:
@@ -118,15 +120,15 @@ _SCORES = "expected scores of each system (1 for right and 0 for wrong, or error
 _BY_GOLD = f"predictions are scored with {Hint('gold', 'COLUMN')} (or a file) and {Hint('prediction', 'COLUMN')}"
 SHOWN = 4
 MOST_CLASSES = 20
-"""Integers may be classes only if at most this many are distinct."""
+"""Largest number of distinct integers in a column that may hold classes."""
 _FEWEST_TURNED = 4
-"""Numbered columns (x1, x2, ...) with few rows are taken for instances if there are at least this many columns."""
+"""Fewest numbered columns (x1, x2, ...) that are taken for instances in a table with few rows."""
 _NUMBERED = re.compile(r"(.*?)(\d{1,18})")
 _INSTANCES = frozenset(
     "doc document ex example id instance item q query question seg segment sent sentence topic".split()
 )
-"""With a number, these words name instances, but not systems. So columns such as q1 and q2 are instances, however many
-rows there are."""
+"""Words that, with a number, name instances and not systems. For example, columns named q1 and q2 are taken for
+instances, whatever the number of rows."""
 
 
 def check_measures(table: DataTable, id_column: str | None, options: Options) -> None:
@@ -177,10 +179,10 @@ def check_names(systems: Iterable[str], *, where: str = "", noun: str = "column"
 
 
 def check_labels(columns: Mapping[str, NumberProfile | None], *, where: str = "", noun: str = "column") -> None:
-    """Refuse gold labels and predictions among the possible systems.
+    """Raise an error if possible systems are really gold labels or predictions.
 
-    `columns` maps a name to its numbers, or to None for words. The message begins with `where`, and calls the names by
-    the word `noun`, such as "column".
+    `columns` maps the name of each possible system to its numbers, or to None if its values are words. The message
+    begins with `where`. `noun` is what the message calls a possible system, such as "column".
     """
     gold = [name for name in columns if is_gold(name) or is_target(name) or is_label_word(name)]
     predicted = [name for name in columns if is_predicted(name) and name not in gold]
@@ -209,7 +211,8 @@ def _has_all_classes(name: str, columns: Mapping[str, NumberProfile | None]) -> 
     """Whether a column is named like labels, and its values include all numbers of the other columns.
 
     Its values must be integers, with 3 to `MOST_CLASSES` distinct values. Two values are enough if its name, such as y,
-    means gold labels only beside predictions. They are not enough if both its name and another name are single letters.
+    means gold labels only beside predictions. They are not enough if its name and the name of some other column are
+    both single letters.
     """
     own, others = columns[name], [each for other, each in columns.items() if other != name and each is not None]
     is_letter = len(name) == 1 and any(other != name and len(other) == 1 and other.islower() for other in columns)
@@ -290,7 +293,7 @@ def _is_yes_or_no(table: DataTable, name: str) -> bool:
 
 
 def check_turned(table: DataTable, systems: Sequence[str]) -> None:
-    """Refuse consecutively numbered columns (q1, q2, ...), because they are mostly instances."""
+    """Refuse consecutively numbered columns (q1, q2, ...) that are probably instances and not systems."""
     found = [match for name in systems if (match := _NUMBERED.fullmatch(name.strip()))]
     words, numbers = {match[1] for match in found}, [int(match[2]) for match in found]
     if len(numbers) < len(systems) or len(words) > 1 or not np.all(np.diff(numbers) == 1):
@@ -317,7 +320,7 @@ def check_runs(table: DataTable, systems: Sequence[str]) -> None:
 
 
 _COMPARED = 100
-"""A column is compared with at most this many other columns."""
+"""Largest number of other columns with which a column is compared."""
 _FOLD_NUMBER = re.compile(r"([a-zA-Z]+[ _.-]?)?\d{1,3}(\.0)?")
 _MOST_FOLDS = 100
 
@@ -593,7 +596,10 @@ def _wide_ids(table: DataTable, options: Options, believed: Sequence[str], told:
 
 
 def _is_text(table: DataTable, first: str) -> bool:
-    """Whether the first column holds text. If most of its cells are numbers, a text is refused as a typing error."""
+    """Whether the first column holds text.
+
+    If fewer than half of its cells are texts, a text is refused as a typing error.
+    """
     cells = table.columns[first]
     if cells.nested or cells.parsed is not None or cells.verdicts:
         return False

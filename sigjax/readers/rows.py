@@ -172,9 +172,9 @@ def _joined(table: DataTable, option: str, given: str | None) -> DataTable:
 
 
 def _transposed(table: DataTable, options: Options) -> tuple[DataTable, Options, str]:
-    """Exchange rows and columns; return the table, the changed options, and a phrase that lists the columns left out.
+    """Exchange rows and columns; return the table, the changed options, and a phrase that lists the omitted columns.
 
-    The phrase is empty if no column is left out.
+    The phrase is empty if no column is omitted.
     """
     words = [name for name in table.columns if table.columns[name].is_words() and name not in options.ignore]
     usual = [name for name in words if may_be_system(name)]
@@ -338,7 +338,7 @@ def join_tables(tables: Mapping[str, DataTable], options: Options) -> tuple[Data
 
 
 def _common_systems(tables: Sequence[DataTable], options: Options) -> str | None:
-    """Find a column that is named like systems, and that has at least two labels which occur in all tables."""
+    """Find a column whose name may mean systems, and that has at least two labels which occur in all tables."""
     for name in unused(tables[0], options, [options.id_column, options.score_column]):
         if may_be_system(name) and all(name in table.columns and table.columns[name].is_words() for table in tables):
             common = set.intersection(*({*table.columns[name]} for table in tables))
@@ -671,7 +671,7 @@ def named_column(tables: Sequence[DataTable], known: Sequence[str], options: Opt
 def _with_only_column(
     tables: Sequence[DataTable], options: Options, metric: Metric | SampleMetric, others: Sequence[str | None]
 ) -> tuple[Options, tuple[str, ...]]:
-    """If one required input of a metric has no column, take the only remaining column of numbers for it.
+    """If exactly one required input of a metric has no column, take the only remaining column of numbers for it.
 
     This is done for metrics that also have optional inputs. `others` are columns with other roles. Returns the options,
     and a note if the column was taken.

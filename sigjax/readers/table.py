@@ -118,7 +118,8 @@ def as_float(cell: str) -> float:
 
 
 LARGEST_SPARSE = 10_000_000
-"""A table with more cells than this must be at least 1% full. An almost empty table could exhaust the memory."""
+"""Largest number of cells of a table that may be almost empty. A larger table must be at least 1% full, because an
+almost empty table could exhaust the memory."""
 
 
 class DataColumn(Sequence[str]):
@@ -480,7 +481,7 @@ def check_filled(
 NumberedRows = Iterable[tuple[int, list[str]]]
 """For each row, a pair: the number of its line (or of the row), and its cells."""
 _HEAD = 50
-"""The header is searched in this many rows at the beginning of a table."""
+"""Number of rows at the beginning of a table among which the header is searched."""
 _MOST_TITLES = 5
 _MOST_NOTES = 3
 _MARKED = re.compile(
@@ -632,8 +633,8 @@ def _find_header(file: str, head: Sequence[tuple[int, list[str]]], word: str) ->
 def _is_title(rows: Sequence[Sequence[str]], i: int) -> bool:
     """Whether row `i` is a title above a table, because later rows have more cells.
 
-    It holds a single text; or a text with a colon, and its value; or several texts, in fewer cells than most later rows
-    have.
+    It holds a single text; or a text with a colon, and its value; or several texts, and fewer cells than the most
+    frequent number of cells in later rows.
     """
     row, widths = rows[i], Counter(map(len, rows[i + 1 :]))
     width = max(widths, key=lambda width: (widths[width], width))

@@ -49,4 +49,4 @@ class ExampleLogs:
     more: Sequence[Callable[..., str | bytes]] = ()
     """Further functions like `make`, which make the same logs in other shapes."""
     alone: bool = False
-    """Whether one log holds all systems."""
+    """Whether a single log holds the results of all systems."""

@@ -1,9 +1,9 @@
 # logs hold: "question_id"
-"""MT-Bench (FastChat's llm_judge): a judge's choices between two answers, JUDGE_pair.jsonl, which are battles.
+"""MT-Bench (FastChat's llm_judge): JUDGE_pair.jsonl, a judge's choices between the answers of two models.
 
-Each question and turn was judged twice, with the two answers in both orders. As in `show_result.py`, a model wins if
-both judgments say so; else it is a tie. `show_result.py` leaves out judgments that could not be read ("error"); here
-`--missing drop` does the same.
+Each choice is read as a battle of the two models: a win, a loss or a tie. Each question and turn was judged twice, with
+the two answers in both orders. As in `show_result.py`, a model wins if both judgments say so; else it is a tie.
+`show_result.py` leaves out judgments that could not be read ("error"); here `--missing drop` does the same.
 """
 
 import json

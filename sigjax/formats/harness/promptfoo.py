@@ -55,7 +55,10 @@ def _content(test: JsonObject) -> str:
 
 
 def _label(test: JsonObject, field: str, other: str) -> str:
-    """Return the label of a provider or a prompt; if there is no label, return the field `other`."""
+    """Return the label of the object `field`, which is the provider or the prompt of a test case.
+
+    If the object has no label, return its field `other`. If `field` holds a string, return the string.
+    """
     if isinstance(test.get(field), str):
         return test.text(field)
     return test.name(f"{field}.label?") or test.item(field).text(other)
