@@ -36,7 +36,7 @@ from sigjax.run import costs
 from sigjax.run.context import Context
 from sigjax.run.costs import Cost
 from sigjax.studies import rank, unpaired
-from sigjax.studies.association import agreement_cost, agreements_p
+from sigjax.studies.association import agreement_cost, agreements_p, association_test
 from sigjax.testing.bootstrap import BootstrapPlan, draws_cost, plan_bootstrap
 from sigjax.testing.columns import ColumnsProblem
 from sigjax.testing.deltas import null_deltas
@@ -318,7 +318,15 @@ def agreements() -> list[Work]:
         call = partial(agreements_p, gold, labels, observed, "two-sided")
         return Work(name, "DIGIT_PRODUCT ROOK_COEFFICIENT", cost, call)
 
-    return [counted("agreements of 3 labels", *few), counted("agreements of 100 labels", *many)]
+    rng = np.random.default_rng(4)
+    labels = rng.integers(0, 5, (2, 2_000)).tolist()
+    drawn = Work(
+        "agreements, sampled",
+        "SHUFFLED_LABEL",
+        costs.SHUFFLED_LABEL * (2_000 * 5_000),
+        lambda: association_test(*labels, method="montecarlo", resamples=5_000),
+    )
+    return [counted("agreements of 3 labels", *few), counted("agreements of 100 labels", *many), drawn]
 
 
 def texts() -> list[Work]:

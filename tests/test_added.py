@@ -308,6 +308,7 @@ TYPST = Dialect(
     lambda score: f"*{score.text}*#super[{score.marks}]" if score.best else score.text,
     _typst_table,
     "`{}`".format,
+    "`{}`".format,
 )
 """
 WRITTEN = """

@@ -147,4 +147,4 @@ def _in(parts: Sequence[Block], dialect: Dialect) -> Iterator[str]:
         if isinstance(part, Table):
             yield render_table(part, dialect)
         else:
-            yield dialect.code(visible(part)) if _is_signature(part) else dialect.escape(part)
+            yield dialect.code(visible(part)) if _is_signature(part) else dialect.sentence(part)

@@ -19,7 +19,7 @@ class Dialect:
     `escape` writes text from the data, such as names, also in tables. `number` writes a number in a table (perhaps with
     a star), and the header of its column. `heading` writes escaped text as a heading. `score` writes a score with its
     marks. `table` writes a table from three arguments: the header, whether each column contains names, and the rows.
-    `code` writes a line without escapes.
+    `code` writes a line without escapes, and `command` a command within a sentence.
     """
 
     escape: Callable[[str], str]
@@ -28,6 +28,16 @@ class Dialect:
     score: Callable[[ScoreCell], str]
     table: Callable[[Sequence[str], Sequence[bool], Sequence[Sequence[str]]], str]
     code: Callable[[str], str]
+    command: Callable[[str], str]
+
+    def sentence(self, text: str) -> str:
+        r"""Return a sentence with escapes; commands of sigjax between backticks become code.
+
+        >>> RST.sentence("see `sigjax help discoveries`; a*b")
+        'see ``sigjax help discoveries``; a\\*b'
+        """
+        parts = re.split(r"`(sigjax [^`\n]*)`", text)
+        return "".join(self.command(part) if i % 2 else self.escape(part) for i, part in enumerate(parts))
 
 
 def render(report: ReportRecord, dialect: Dialect) -> str:
@@ -35,7 +45,7 @@ def render(report: ReportRecord, dialect: Dialect) -> str:
 
     If there are several metrics, the table for a paper comes first.
     """
-    sections, escape = list(blocks(report)), dialect.escape
+    sections, escape = list(blocks(report)), dialect.sentence
     parts: list[str] = []
     if len(sections) > 1:
         paper = paper_table(report, sections)
@@ -81,7 +91,9 @@ def _markdown_table(head: Sequence[str], names: Sequence[bool], rows: Sequence[S
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *rows))
 
 
-MARKDOWN = Dialect(escape_markdown, str, "### {}".format, _markdown_score, _markdown_table, "    {}".format)
+MARKDOWN = Dialect(
+    escape_markdown, str, "### {}".format, _markdown_score, _markdown_table, "    {}".format, "`{}`".format
+)
 """GitHub's Markdown."""
 to_markdown = partial(render, dialect=MARKDOWN)
 
@@ -113,5 +125,5 @@ def _rst_table(head: Sequence[str], names: Sequence[bool], rows: Sequence[Sequen
     return "\n".join(lines)
 
 
-RST = Dialect(escape_rst, escape_rst, "**{}**".format, _rst_score, _rst_table, "::\n\n    {}".format)
+RST = Dialect(escape_rst, escape_rst, "**{}**".format, _rst_score, _rst_table, "::\n\n    {}".format, "``{}``".format)
 """reStructuredText, as docutils and Sphinx read it."""

@@ -190,7 +190,7 @@ COMPILING_METRIC = Cost(2.0)
 """Cost of compiling a metric's function, together with the kernel that calls it."""
 
 # The test of association.
-DIGIT_PRODUCT, ROOK_COEFFICIENT = Cost(1e-10), Cost(5e-7)
+DIGIT_PRODUCT, ROOK_COEFFICIENT, SHUFFLED_LABEL = Cost(1e-10), Cost(5e-7), Cost(3e-8)
 """Cost of testing how often labels agree with gold labels, with Python's integers. `DIGIT_PRODUCT`: a product of two
 30-bit digits. `ROOK_COEFFICIENT`: fixed cost of a rook number (the number of ways to choose j instances and give each
-its gold label)."""
+its gold label). `SHUFFLED_LABEL`: a label in a random order."""

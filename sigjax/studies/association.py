@@ -28,12 +28,10 @@ from sigjax.report.document import Document
 from sigjax.report.report import Result
 from sigjax.report.words import ALTERNATIVES, METHODS, count, format_p, format_p_interval, p_is
 from sigjax.resample.draws import row_keys, words
-from sigjax.run.costs import DIGIT_PRODUCT, ROOK_COEFFICIENT, Cost
+from sigjax.run.costs import DIGIT_PRODUCT, ROOK_COEFFICIENT, SHUFFLED_LABEL, Cost
 from sigjax.studies.study import signature_line
 from sigjax.testing.problem import montecarlo_p
 from sigjax.testing.special import clopper_pearson
-
-"""One step of a Python loop takes as long as this many products of two 30-bit digits (digits of Python's integers)."""
 
 
 def agreements_p(
@@ -163,17 +161,15 @@ def _at_least(k: int, rooks: Sequence[int], start: int, size: int) -> int:
 
 
 AGREEMENT_BUDGET, AGREEMENT_LIMIT = 3.5, 55.0
-"""Nominal seconds. With method="auto", the test is exact up to `AGREEMENT_BUDGET`; with method="exact", it raises an
-error above `AGREEMENT_LIMIT`."""
+"""Nominal seconds. With method="auto", the test is exact up to `AGREEMENT_BUDGET` or the time of sampling; with
+method="exact", it raises an error above `AGREEMENT_LIMIT`."""
 _BLOCK_ENTRIES = 2**20
 """Resamples are drawn in blocks of about this many random words, to limit memory. No result depends on this number."""
-_MEANS: dict[Alternative, list[str]] = {
-    "greater": ["p: the probability that the same labels in random order agree at least as often"],
-    "less": ["p: the probability that the same labels in random order agree at most as often"],
-    "two-sided": [
-        "p: twice the smaller probability that the same labels in random order agree",
-        "at least, or at most, as often",
-    ],
+_MEANS: dict[Alternative, str] = {
+    "greater": "p: the probability that the same labels in random order agree at least as often",
+    "less": "p: the probability that the same labels in random order agree at most as often",
+    "two-sided": "p: twice the smaller probability that the same labels in random order agree at least, or at most, as "
+    "often",
 }
 
 
@@ -219,7 +215,7 @@ class Association(SciPyNames, Result):
         lines = [f"{ALTERNATIVES[alternative]}, {METHODS[self.method]}{drawn} ({self.reason})"]
         if self.p_interval is not None:
             lines.append(f"95% interval for the p of infinitely many resamples: {format_p_interval(self.p_interval)}")
-        lines += [*_MEANS[alternative], self.signature]
+        lines += [_MEANS[alternative], self.signature]
         return Document("Association", count(size, "label"), f"{first}; {p_is(p)}", lines)
 
     def _fields(self) -> dict[str, Any]:
@@ -242,8 +238,8 @@ class AssociationOptions:
     method: Literal["auto", "exact", "montecarlo"] = same(
         Settings,
         "method",
-        doc="Exact (no sampling), Monte Carlo, or auto: exact if that takes a few seconds at most.",
-        more='An exact test takes up to a minute; with "auto", a few seconds at most.',
+        doc="Exact (no sampling), Monte Carlo, or auto: exact if that takes a few seconds, or no longer than sampling.",
+        more='An exact test takes up to a minute; with "auto", no longer than sampling or a few seconds.',
     )
     resamples: int = same(
         BootstrapOptions, "resamples", more="Then p = (exceed + 1) / (resamples + 1), two-sided twice that."
@@ -328,10 +324,14 @@ def _exact(counts: np.ndarray, observed: int, settings: Settings) -> tuple[PValu
         return NotEligible("as asked")
     gold_counts, label_counts = counts.tolist()
     arguments = gold_counts, label_counts, observed, settings.alternative
+    if np.count_nonzero(counts, axis=1).min() == 1:
+        return (1.0, 0.0, 0.0), "one label alone: agreements do not depend on the order"
     seconds = agreement_cost(*arguments[:3]).seconds
+    sampling = (SHUFFLED_LABEL * (sum(gold_counts) * settings.fixed_resamples)).seconds
+    limit = AGREEMENT_LIMIT if settings.method == "exact" else max(AGREEMENT_BUDGET, min(sampling, AGREEMENT_LIMIT))
     if seconds > AGREEMENT_BUDGET and counts.shape == (2, 2) and counts.all():
         return fisher_p(*arguments), "two labels: Fisher's exact test"
-    if seconds <= (AGREEMENT_LIMIT if settings.method == "exact" else AGREEMENT_BUDGET):
+    if seconds <= limit:
         return agreements_p(*arguments), "agreements are counted as rooks"
     return NotEligible("counting agreements would take too long")
 

@@ -15,6 +15,7 @@ from scipy.stats import binom, binomtest, fisher_exact, permutation_test
 
 from sigjax import InputError
 from sigjax.cli import _run
+from sigjax.run.costs import Cost
 from sigjax.studies import association
 from sigjax.studies.association import agreements_p, association_test
 
@@ -170,6 +171,7 @@ def test_work_beyond_the_budgets(monkeypatch):
     gold, labels = random_labels(0, 60, 5, 0.2)
     expected = association_test(gold, labels)
     monkeypatch.setattr(association, "AGREEMENT_BUDGET", 1e-9)
+    monkeypatch.setattr(association, "SHUFFLED_LABEL", Cost())
     assert association_test(gold, labels, resamples=100).method == "montecarlo"
     assert association_test(gold, labels, method="exact") == expected
     monkeypatch.setattr(association, "AGREEMENT_LIMIT", 1e-9)
@@ -213,3 +215,24 @@ def test_seeds_and_blocks(monkeypatch):
     for entries in (1, 1000, 2**30):
         monkeypatch.setattr(association, "_BLOCK_ENTRIES", entries)
         assert association_test(gold, labels, seed=0, **options) == first
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("method", ["auto", "exact"])
+def test_one_label_alone_is_exact_at_once(alternative, method):
+    """Whatever the order, the same labels agree; so many labels would take hours to count."""
+    gold, labels = ["x"] * 300_000, ["x", "y"] * 150_000
+    for sides in ((gold, labels), (labels, gold)):
+        result = association_test(*sides, alternative=alternative, method=method)
+        assert (result.p_value, result.log10_p, result.method) == (1.0, 0.0, "exact")
+
+
+def test_counting_is_chosen_where_sampling_takes_longer(monkeypatch):
+    """The budget is the time of sampling if this is longer, up to the limit of an exact test."""
+    gold, labels = random_labels(0, 60, 5, 0.2)
+    monkeypatch.setattr(association, "AGREEMENT_BUDGET", 0.0)
+    assert association_test(gold, labels, resamples=10**7).method == "exact"
+    assert association_test(gold, labels, resamples=9).method == "montecarlo"
+    monkeypatch.setattr(association, "AGREEMENT_LIMIT", 1e-9)
+    monkeypatch.setattr(association, "SHUFFLED_LABEL", Cost(1.0))
+    assert association_test(gold, labels, resamples=1_000).method == "montecarlo"
