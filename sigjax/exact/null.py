@@ -10,16 +10,16 @@ decimals too fine for a grid, they are rounded: d_i = h (k_i + r_i) with a step 
 Let e_i be the random signs, S_k the sum of e_i k_i, and R the sum of e_i r_i. Then S = h (S_k + R), where R is small.
 The distribution of S_k is computed exactly on a grid. Take a tilt theta that makes the edge y likely. Let `mean` be the
 mean of R if S_k is tilted by theta h, and `mean_of_sum` the mean of R if S is tilted by theta. R is rarely outside mean
--+ x. Let M(theta) = E exp(theta S) and M_k(theta) = E exp(theta S_k). Hoeffding's inequality, under the tilt of S in the
-first line and of S_k in the second line, gives
+-+ x. Let M(theta) = E exp(theta S) and M_k(theta) = E exp(theta S_k). Hoeffding's inequality gives (if S is tilted in
+the first line, and S_k in the second line)
 
     P(S >= y, R > mean + x)                  <= M(theta) exp(-theta y) exp(-u^2 / (2 sum r_i^2))
     P(h (S_k + mean - x) >= y, R < mean - x) <= M_k(theta h) exp(-theta (y - h mean + h x)) exp(-x^2 / (2 sum r_i^2))
 
-with u = max(0, x + mean - mean_of_sum).
-So P(S >= y) is at least P(h (S_k + mean - x) >= y) minus the second bound, and at most P(h (S_k + mean + x) >= y) plus
-the first bound. Because differences are rounded to the nearest multiple of h, the bounds are narrower than if all
-differences were rounded up or down, by a factor of about the square root of the number of units.
+with u = max(0, x + mean - mean_of_sum). So P(S >= y) is at least P(h (S_k + mean - x) >= y) minus the second bound, and
+at most P(h (S_k + mean + x) >= y) plus the first bound. Because differences are rounded to the nearest multiple of h,
+the bounds are narrower than if all differences were rounded up or down, by a factor of about the square root of the
+number of units.
 
 **Few units.** `sign_sums` lists the sums of all 2^n sign vectors, for any number of statistics and any score.
 `count_tail` counts sign vectors on one axis by meeting in the middle: it sorts the sums of one half of the units, and
