@@ -311,10 +311,11 @@ def _lines(name: str, room: float) -> int:
 def _prose(text: str) -> str:
     r"""Return a sentence as LaTeX, with the commands of sigjax in it as code.
 
-    >>> print(_prose("p < 0.05; see `sigjax help discoveries`"))
-    $p<0.05$; see \texttt{sigjax help discoveries}
+    >>> print(_prose('p < 0.05 in "best"; see `sigjax help discoveries`'))
+    $p<0.05$ in ``best''; see \texttt{sigjax help discoveries}
     """
     texts = [" ".join(map(_word, part.split(" "))) for part in re.split(r"`(sigjax [^`\n]*)`", text)]
+    texts[0::2] = [re.sub(r'"([^"]*)"', r"``\1''", part) for part in texts[0::2]]
     texts[1::2] = [rf"\texttt{{{command}}}" for command in texts[1::2]]
     return re.sub(r"\bp \\textless{} ([\d.e-]+\d)", r"$p<\1$", "".join(texts)).replace("{}* ", "$^{*}$ ")
 

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -143,8 +144,8 @@ class BoardOfRecord(Result):
             details += ["All systems:", self.ranking.table(self.ranking.systems)]
         for one, short in zip(self.items, audits, strict=True):
             whole = one.whole_document()
-            if whole.blocks != short.blocks:
-                details += ["All suspicious instances and all neighbours of the test set:", *whole.blocks]
+            if more := list(_not_in(short.blocks, whole.blocks)):
+                details += ["All suspicious instances and all neighbours of the test set:", *more]
             details += [part for part in whole.details if part not in [f"note: {note}" for note in of_report]]
         return self._document(compared, audits, [*details, *self._checks(compared)])
 
@@ -244,6 +245,14 @@ class BoardOfRecord(Result):
             "items": [one._json_record() for one in self.items],
             "report": None if self.report is None else json_record(self.report),
         }
+
+
+def _not_in(short: Sequence[Block], whole: Sequence[Block]) -> Iterator[Block]:
+    """Yield the parts of `whole` that are not in `short`, each table with its heading."""
+    for part, following in pairwise([*whole, ""]):
+        heads = isinstance(part, str) and part.endswith(":") and isinstance(following, Table)
+        if (following if heads else part) not in short:
+            yield part
 
 
 def detectable(report: Report, metric: str) -> float | None:
