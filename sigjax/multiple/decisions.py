@@ -74,8 +74,8 @@ of unit i changes the sign of $D_i$ but not M, so s is the same on every resampl
 is exactly the standard deviation. Without the division by s, a maximum would hardly ever come from a pair of similar
 systems, whose delta varies little.
 
-Let the pairs be in descending order of t, let $t^*_k$ be the statistic of pair k on a resample, and let $e_j$ be the
-number of resamples, among K, on which $\max_{k \ge j} t^*_k \ge t_j$. The comparison of this maximum with $t_j$ is step
+Let the pairs be in descending order of t, let $t^*_i$ be the statistic of pair i on a resample, and let $e_j$ be the
+number of resamples, among K, on which $\max_{i \ge j} t^*_i \ge t_j$. The comparison of this maximum with $t_j$ is step
 j of the procedure, and $q_j$ is the probability that the maximum is at least $t_j$. The adjusted p-value of pair j is
 $\max_{i \le j} (e_i + 1) / (K + 1)$, or the exact p-value of the pair if that is larger.
 

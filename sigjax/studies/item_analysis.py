@@ -13,10 +13,11 @@ also the generalizability coefficient of systems x instances. With clusters, V u
 Cronbach's alpha does not. The interval is Feldt's, from the F distribution. The dependability $\Phi$ also counts the
 differences in difficulty between instances as error.
 
-**Resolution.** A paired test detects a true difference of $(z_{1-\alpha/2} + z_{power})$ standard errors of delta. For
-two neighbours in the ranking, q is N divided by the number of instances that their difference needs. If q is at least
-1, the test set is large enough. For right or wrong answers, the number of instances needed is for the exact test (see
-`power_analysis.planned_power`).
+**Resolution.** With the requested power, a paired test detects a true difference of $(z_{1-\alpha/2} + z_{power})$
+standard errors of delta. For two neighbours in the ranking, q is N divided by the number of instances needed to detect
+a true difference as large as their delta. If q is at least 1, the test set is large enough to detect such a difference.
+For right-or-wrong answers, the number of instances needed is the number that the exact test needs (see
+`power_analysis.planned_power`), unless it is very large.
 """
 
 from __future__ import annotations
