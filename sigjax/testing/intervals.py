@@ -37,12 +37,13 @@ and confidence interval for the difference in proportions for the paired-sample 
 
 **The joint level** is the level of each single interval that makes all intervals simultaneous. Scores and deltas are
 nearly jointly normal. The scores of systems k and l have the covariance $\sum_i u_{ki} u_{li}$, where $u_{ki}$ is the
-influence of unit i on the score of system k. Draws of such normal variables, shared by all pairs, give c, the quantile
-of the largest $|Z|$ at the requested level. Each interval then has the level $P(|Z| \le c)$ of a single Z. It is
-narrower than Bonferroni's interval by about 3%. Covariances are treated as known, although they are estimated. So
-intervals would be too narrow with fewer than ten units, or with fewer units than systems: with 25 systems and ten units
-of normal numbers, at least one interval missed the true delta in 9% of reports. Bonferroni's level is used in such
-cases. Reference: Hothorn, Bretz and Westfall (2008), "Simultaneous inference in general parametric models".
+influence of unit i on the score of system k. For each interval, let Z be a normal variable with mean 0 and variance 1;
+the Z of all intervals have the correlations of the scores and deltas. Draws of these variables give c, the quantile of
+the largest $|Z|$ at the requested level. Each interval then has the level $P(|Z| \le c)$ of a single Z. It is narrower
+than Bonferroni's interval by about 3%. Covariances are treated as known, although they are estimated. So intervals
+would be too narrow with fewer than ten units, or with fewer units than systems: with 25 systems and ten units of normal
+numbers, at least one interval missed the true delta in 9% of reports. Bonferroni's level is used in such cases.
+Reference: Hothorn, Bretz and Westfall (2008), "Simultaneous inference in general parametric models".
 """
 
 from __future__ import annotations
