@@ -5,9 +5,9 @@ edge. (The sign of S is chosen so that delta increases with S.) A tilt theta mul
 a constant (see `distributions`).
 
 **Tilts.** Every tilt gives correct probabilities, but the errors are smallest if the mean of the sum S under the tilt
-is near the edge of the extreme values. So each pair uses a near tilt from a net of tilts. From one tilt of the net to
-the next, the mean moves by at most about one standard deviation (half of this with two axes). Pairs with the same tilt
-and similar standard deviations are computed together.
+is near the edge of the extreme values. So each pair uses a tilt near its best tilt, from a net of tilts that pairs
+share. From one tilt of the net to the next, the mean moves by at most about one standard deviation (half of this with
+two axes). Pairs with the same tilt and similar standard deviations are computed together.
 
 **One axis.** The extreme values are t, t + 2, ..., where t is the edge. Then $P(S \ge t) = M(\theta) e^{-\theta t}
 \sum_f \varphi(f) W(f)$. Here $M(\theta) = E e^{\theta S}$ is the moment-generating function, and $\varphi(f)$ is the

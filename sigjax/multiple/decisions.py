@@ -32,8 +32,9 @@ All intervals contain their p-values (those of infinitely many resamples) simult
 `ERROR`. So the probability that any decision on a decided pair is wrong is at most `ERROR`, whatever the p-values are.
 (Gandy 2009 bounds the same risk for a single hypothesis.) If several metrics are adjusted together, they are sampled
 one after another. The p-values of pairs of earlier metrics have known bounds, and the p-values of pairs of later
-metrics have the bounds 0 and 1. The number of pairs by which `ERROR` is divided includes these pairs (but not pairs
-with exact p-values). So each metric uses only a part of `ERROR`, and all metrics together use at most `ERROR`.
+metrics have the bounds 0 and 1. The number of pairs by which `ERROR` is divided includes these pairs (but no pair that
+is known to have an exact p-value). So each metric uses only a part of `ERROR`, and all metrics together use at most
+`ERROR`.
 
 The p-value cannot be (S + 1) / (n + 1), because n depends on S and on the other pairs, and the null hypothesis of this
 pair implies nothing about other pairs. So the p-value must be valid at all looks simultaneously; then the reason for
@@ -83,8 +84,8 @@ $\max_{i \le j} (e_i + 1) / (K + 1)$, or the exact p-value of the pair if that i
 that swapping a unit of all these pairs does not change the joint distribution of their differences (symmetry about 0).
 Then the familywise error is at most alpha, for every K and whatever holds for the other pairs, because a maximum over
 more pairs is never smaller (Romano and Wolf 2005). For one pair, this assumption is the null hypothesis of the pair.
-For several pairs, the assumption is stronger. If it fails, the error approaches alpha as the number of units grows,
-because the deltas keep their covariances on resamples.
+For several pairs, the assumption is stronger. If it fails, the familywise error is still at most alpha in the limit of
+many units, because the deltas keep their covariances on resamples.
 
 *Several metrics.* The statistic t has no unit of measurement, so several metrics can be adjusted together. Units,
 strata and seed are the same for all metrics of a report, and so are the swaps. For several metrics, the device computes
