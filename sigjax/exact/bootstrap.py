@@ -4,8 +4,8 @@ A bootstrap resample draws from each stratum, with replacement, as many units as
 is a constant plus a step times K, where K is a sum of independent draws of small integers k >= 0 (`draw_lattice`).
 Equal numbers in a stratum are stored as one row with a count. Strata without variation are part of the constant.
 
-Stratum h has $N_h$ units, $c_{hv}$ of them with the value v. The characteristic function of the sum is $\prod_h (\sum_v
-c_{hv} / N_h\, e^{iwv})^{N_h}$. One inverse FFT on a window (a range of values around the mean) gives the distribution,
+Stratum h has $N_h$ units, $c_{hv}$ of them with the value v. The characteristic function of K is $\prod_h (\sum_v
+c_{hv} / N_h\, e^{iwv})^{N_h}$. One inverse FFT gives the probabilities in a window (a range of values around the mean),
 from which p-values and quantiles follow. An FFT has an absolute error of about 1e-16, which is too large for small
 probabilities. So tails are computed under a tilt: the draws get other probabilities, so that the mean of the sum moves
 to the edge of the tail.

@@ -14,9 +14,9 @@ exact.
 
 **Few frequencies matter.** Frequencies at which the characteristic function is negligible are left out. On a grid of
 nine standard deviations, some 30 frequencies per axis remain, however many units there are. The selection uses a bound:
-because $\log(1 - y) \le -y$, the modulus is at most $\exp(-\sum c_v \pi_v (1 - \pi_v) (1 - \cos w v))$. Pairs are
-tested in groups. If c_v is replaced by the smallest count of the row v in any pair of a group, the bound holds for all
-pairs of the group.
+because $\log(1 - y) \le -y$ for every y < 1, the modulus is at most $\exp(-\sum c_v \pi_v (1 - \pi_v) (1 - \cos w v))$.
+Pairs are tested in groups. If c_v is replaced by the smallest count of the row v in any pair of a group, the bound
+holds for all pairs of the group.
 """
 
 import math

@@ -16,8 +16,8 @@ roots of unity with integers, which stand for multiples of $2^{-bits}$. Let each
 $p = M(\theta)\, L^{-1} \sum_f \varphi_\theta(f) \hat W(f)$, where L is the number of grid points and $\varphi_\theta$
 the characteristic function under the tilt $\theta$. The sum is over the few frequencies f where $\varphi_\theta$ is
 above $e^{-bits / 2}$. Along the last axis, neighbouring points with equal counts form runs. Their weights are geometric
-series, so only the ends of runs are computed. If there are about as many bits as signs, p is an exact number of
-outcomes.
+series, so only the ends of runs are computed. p is an integer, divided by 2^(n + 1) for n random signs. If the error of
+p is small enough to determine this integer, p is exact.
 
 Reference: Ziv (1991), "Fast evaluation of elementary mathematical functions with correctly rounded last bit".
 """

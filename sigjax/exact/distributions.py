@@ -5,7 +5,7 @@ S is the sum of the difference rows v of all units, each with a random sign; c_v
 **Tilts.** A tilt gives the random signs unequal probabilities, so that the mean of the sum lies in the tail of
 interest. Under the tilt theta, P_theta(S = s) = exp(theta.s) P(S = s) / M(theta). Here M(theta) = E exp(theta.S) is the
 product of cosh(theta.v) over units. So P(S = s) = exp(log M(theta) - theta.s) P_theta(S = s). If the mean of S under
-P_theta is near s, P_theta(S = s) is not small and can be computed accurately. Reference: Daniels (1954), "Saddlepoint
+the tilt is near s, P_theta(S = s) is not small, and can be computed accurately. Reference: Daniels (1954), "Saddlepoint
 approximations in statistics".
 
 **Characteristic functions.** K = (S + sum of all rows) / 2 is the sum over rows v of v times Binomial(c_v, pi_v). Its
@@ -16,14 +16,15 @@ modulus of the characteristic function is at most exp(-sum of c_v pi_v (1 - pi_v
 frequencies are one matrix product. The characteristic function itself is computed only at frequencies at which this
 bound is not negligible.
 
-**Convolution.** Algorithms 3 and 4 of Zmigrod et al. compute the whole distribution of K = (S + reach) / 2, where
-`reach` is the largest value of S. On each axis, a unit with row v adds max(v, 0) to K if its sign is +, and max(-v, 0)
-if its sign is -. `dp_null` (Algorithm 3) adds one unit after another. Two axes are packed into one (Kronecker
-substitution): the point (k0, k1) has the index k0 (reach_1 + 1) + k1. So if a sign changes from - to +, the index
-changes by the constant v0 (reach_1 + 1) + v1. K stays in its range for all signs, so an index never leaves the array.
-`tree_null` (Algorithm 4) multiplies polynomials (x^max(v, 0) + x^max(-v, 0)) / 2, with two variables for two axes. It
-multiplies the polynomials two at a time by FFT, then these products two at a time, and so on, up to the root of the
-tree. For equal units, the product is a power, which is computed by repeated squaring. (The paper calls this halving.)
+**Convolution.** Algorithms 3 and 4 of Zmigrod et al. compute the whole distribution of k = (S + reach) / 2, where
+`reach` is the largest value of S on each axis. (So k is never negative, while K can be.) On each axis, a unit with row
+v adds max(v, 0) to k if its sign is +, and max(-v, 0) if its sign is -. `dp_null` (Algorithm 3) adds one unit after
+another. Two axes are packed into one (Kronecker substitution): the point k = (k0, k1) has the index k0 (reach_1 + 1) +
+k1. So if the sign of a unit with the row v = (v0, v1) changes from - to +, the index changes by the constant v0
+(reach_1 + 1) + v1. k is from 0 to `reach` for all signs, so an index never leaves the array. `tree_null` (Algorithm 4)
+multiplies polynomials (x^max(v, 0) + x^max(-v, 0)) / 2, with two variables for two axes. It multiplies the polynomials
+two at a time by FFT, then these products two at a time, and so on, up to the root of the tree. For equal units, the
+product is a power, which is computed by repeated squaring. (The paper calls this halving.)
 """
 
 import math

@@ -1,12 +1,14 @@
 """The edge of the extreme sums along the second of two axes, for each place (grid index) on the first axis.
 
 The sum S has two axes (numbers), and a point is a value of S. At each place on the first axis, the points on the second
-axis are extreme from some place on. This place is the edge. The points that are not extreme form a convex set, so lines
-give bounds for the edge. A crossing is the position on the second axis, between two places, at which the score equals
-the threshold. Suppose that the crossings are known at some places of the first axis. Between two neighbouring
-crossings, the edge is at least the line through both of them. It is at most the line through the two nearest crossings
-on the left, extended to the right. Likewise, it is at most the line through the two nearest crossings on the right,
-extended to the left. At nearly all places, these bounds give the same grid point, so no score needs to be computed.
+axis are extreme from some place on. This place is the edge. The scores are ratios of sums, and the threshold for deltas
+is not negative. Then the points that are not extreme form a convex set, so lines give bounds for the edge. A crossing
+is the position on the second axis, between two places, at which the difference of scores equals the threshold. Suppose
+that the crossings are known at some places of the first axis. Take a place between two neighbouring crossings. The edge
+at this place is not below the line through these two crossings. It is not above the line through the two nearest
+crossings on its left, extended to the right, and not above the line through the two nearest crossings on its right,
+extended to the left. At nearly all places, the lower and the upper bound give the same grid point, so no score needs to
+be computed.
 """
 
 from collections.abc import Callable

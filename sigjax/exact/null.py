@@ -1,17 +1,20 @@
 """The exact p-value of a pair: the probability of all sums whose difference of scores is as extreme as observed.
 
-Most functions here evaluate the score on every possible value of the random-sign sum S (see `distributions`). So the
-metric need not be linear or monotone. Exchanging the systems turns S into -S and delta into -delta, so half of the
-values suffice (`p_value_of_sets`).
+The random-sign sum S adds up the differences of the two systems on all units, each with a random sign (see
+`distributions`). Most functions here evaluate the score on every possible value of S. So the metric need not be linear
+or monotone. Exchanging the systems turns S into -S and delta into -delta, so half of the values suffice
+(`p_value_of_sets`).
 
-**Bounds.** If the score is monotone in S, the extreme sums are those from some value on (the edge). Then the p-value is
-a tail probability P(S >= edge), or 1 minus a tail probability. If the differences d_i of the units are real numbers, or
-decimals too fine for a grid, they are rounded: d_i = h (k_i + r_i) with a step h, an integer k_i and a remainder r_i.
-Let e_i be the random signs, S_k the sum of e_i k_i, and R the sum of e_i r_i. Then S = h (S_k + R), where R is small.
-The distribution of S_k is computed exactly on a grid. Take a tilt theta that makes the edge y likely. Let `mean` be the
-mean of R if S_k is tilted by theta h, and `mean_of_sum` the mean of R if S is tilted by theta. R is rarely outside mean
--+ x. Let M(theta) = E exp(theta S) and M_k(theta) = E exp(theta S_k). Hoeffding's inequality gives (if S is tilted in
-the first line, and S_k in the second line)
+**Bounds.** If the score is monotone in S, the extreme sums of a one-sided test are all sums at or above some value, the
+edge. (If needed, the sign of S is reversed.) Then the p-value is a tail probability P(S >= edge), or 1 minus such a
+probability. A two-sided p-value is twice a tail probability, at most 1. If the differences d_i of the units are real
+numbers, or decimals too fine for a grid, they are rounded: d_i = h (k_i + r_i) with a step h, an integer k_i and a
+remainder r_i. Let e_i be the random signs, S_k the sum of e_i k_i, and R the sum of e_i r_i. Then S = h (S_k + R),
+where R is small. The distribution of S_k is computed exactly on a grid. Let y be the edge, and theta the tilt under
+which S has the mean y. Let `mean` be the mean of R if S_k is tilted by theta h, and `mean_of_sum` the mean of R if S is
+tilted by theta. Choose a number x so that R is rarely outside mean -+ x under the tilt of S_k: exp(-x^2 / (2 sum
+r_i^2)) is about 3e-10. Let M(theta) = E exp(theta S) and M_k(theta) = E exp(theta S_k). Hoeffding's inequality, under
+the tilt of S in the first line and of S_k in the second line, gives
 
     P(S >= y, R > mean + x)                  <= M(theta) exp(-theta y) exp(-u^2 / (2 sum r_i^2))
     P(h (S_k + mean - x) >= y, R < mean - x) <= M_k(theta h) exp(-theta (y - h mean + h x)) exp(-x^2 / (2 sum r_i^2))
@@ -21,13 +24,14 @@ at most P(h (S_k + mean + x) >= y) plus the first bound. Because differences are
 the bounds are narrower than if all differences were rounded up or down, by a factor of about the square root of the
 number of units.
 
-**Few units.** `sign_sums` lists the sums of all 2^n sign vectors, for any number of statistics and any score.
-`count_tail` counts sign vectors on one axis by meeting in the middle: it sorts the sums of one half of the units, and
-looks up each sum of the other half. So n units take about 2^(n/2) steps, and the count is exact for any differences.
-References: Horowitz and Sahni (1974), "Computing partitions with applications to the knapsack problem"; as the split-up
-algorithm for permutation tests, van de Wiel (2001). If one system is ahead nearly everywhere, few sign vectors are as
-extreme; `count_small_tail` counts them, for any number of units. `sign_distribution` gives the probability of every
-value of S.
+**Few units.** n units have 2^n sign vectors. `sign_sums` lists the sums of the sign vectors whose first sign is +; the
+other sums are their negatives. This works for any number of statistics and any score. `count_tail` counts sign vectors
+on one axis by meeting in the middle: it sorts the sums of one half of the units. For each sum of the other half, it
+looks up how many of the sorted sums are large enough to reach the edge. So n units take about 2^(n/2) steps, and the
+count is exact for all integer differences. References: Horowitz and Sahni (1974), "Computing partitions with
+applications to the knapsack problem"; as the split-up algorithm for permutation tests, van de Wiel (2001). If one
+system is ahead on nearly all units, few sign vectors are as extreme as observed. `count_small_tail` counts them, for
+any number of units. `sign_distribution` gives the probability of every value of S.
 """
 
 import math
@@ -62,8 +66,8 @@ this."""
 _REMAINDER_EXPONENT = math.log(1e4 / BOUNDS_WIDTH) + 8.0
 """The bounds allow for a sum R of remainders that is at most x above or below its mean (see the module's text). The
 number x is chosen so that Hoeffding's bound exp(-x^2 / (2 sum r_i^2)) is exp(-`_REMAINDER_EXPONENT`). The r_i are the
-remainders of the differences, after rounding to steps. The term 8 allows for Chernoff's bound, which is larger than the
-probability."""
+remainders of the differences, after rounding to steps. The term 8 is a reserve: Chernoff's bound M(theta) exp(-theta y)
+on P(S >= y) is larger than this probability."""
 DifferenceOfScores = Callable[[np.ndarray], np.ndarray]
 """Function from values `[value]` of the random-sign sum S (of the differences of two systems) to differences of scores
 `[value]`."""

@@ -12,8 +12,8 @@ with the smallest error bound. If the total error is too large, another tilt is 
 largest error bound.
 
 Points outside all windows count as error. Chernoff's bound for their probability is P(S = s) <= M(theta) exp(-theta.s).
-Another bound for all of them is the tilted probability outside the window times the largest factor M(theta)
-exp(-theta.s). The smaller bound is used.
+Another bound, for all of them together, is the tilted probability outside the window times the largest factor M(theta)
+exp(-theta.s) of these points. The smaller bound is used.
 """
 
 import math

@@ -1,29 +1,33 @@
 r"""Tail probabilities of all pairs of a board, from geometric series that start at an edge, under shared tilts.
 
-S is the sum of a pair's differences with random signs. The extreme values of S begin at the edge. A tilt theta
-multiplies P(S = s) by exp(theta s), up to a constant (see `distributions`).
+S is the sum of a pair's differences with random signs. The extreme values of S are all values from some value on, the
+edge. (The sign of S is chosen so that delta increases with S.) A tilt theta multiplies P(S = s) by exp(theta s), up to
+a constant (see `distributions`).
 
 **Tilts.** Every tilt gives correct probabilities, but the errors are smallest if the mean of the sum S under the tilt
-is near the edge of the extreme values. So each pair uses the best tilt from a net, whose spacing moves the mean by
-about half a standard deviation. Pairs with the same tilt and similar standard deviations are computed together.
+is near the edge of the extreme values. So each pair uses a tilt near its best tilt, from a net of tilts that pairs
+share. From one tilt of the net to the next, the mean moves by at most about one standard deviation (half of this with
+two axes). Pairs with the same tilt and similar standard deviations are computed together.
 
-**One axis.** The extreme values are S >= edge, and $P(S \ge s) = M(\theta) e^{-\theta s} \sum_f \varphi(f) W(f)$, where
-M is the moment-generating function (see `distributions`) and $\varphi(f)$ is the characteristic function at the
-frequency f of L frequencies. The weight W(f) is a geometric series in $\exp(-2 \theta - 2 \pi i f / L)$, so neither an
-FFT nor a grid is needed.
+**One axis.** The extreme values are t, t + 2, ..., where t is the edge. Then $P(S \ge t) = M(\theta) e^{-\theta t}
+\sum_f \varphi(f) W(f)$. Here $M(\theta) = E e^{\theta S}$ is the moment-generating function, and $\varphi(f)$ is the
+characteristic function of (S - t) / 2 under the tilt, at the frequency f of L frequencies. The weight W(f) is 1 / L
+times a geometric series in $\exp(-2 \theta - 2 \pi i f / L)$, so neither an FFT nor a grid is needed.
 
-**Two axes.** For each value of the first axis, the extreme values begin at an edge on the second axis (`edges`). The
-weights beyond the edge are again a geometric series. A table contains the sum of the series for each possible place of
-the edge. A DFT along the first axis, as a matrix product, then gives the transform W of the extreme region.
+**Two axes.** For each value of the first axis, the extreme values begin at an edge on the second axis (`edges`). For a
+fixed value of the first axis, the weights from the edge on are again a geometric series. A table contains the sum of
+this series for each possible edge. A DFT of these sums along the first axis, as a matrix product, then gives the
+weights W(f) of the extreme region.
 
 **Any score.** If the score is not monotone, there is no edge; see `grids`.
 
 **Errors** are worst cases, with the assumptions in `characteristic`; u is the unit roundoff. Under any tilt, the
-probability outside the window (the sums that are computed) is below $2 e^{-81/2}$ per axis (Hoeffding's inequality).
-The weights of points outside are bounded by `_log_outside`. If these weights are large, a wider window is used
-(`board_tests`). Rounding errors are bounded for each frequency: the relative error of $\varphi(f)$ times $|\varphi(f)
-W(f)|$, and the error of W(f) times $|\varphi(f)|$. The error of a sum of n terms is at most n u times the sum of their
-moduli (Higham 2002, section 4.2).
+probability outside the window (the sums that are computed) is below $2 e^{-81/2}$ per axis (Hoeffding's inequality). A
+sum s outside has a weight proportional to $e^{-\theta s}$, which undoes the tilt. With two axes, `_log_outside` bounds
+the weights of extreme sums outside. If these weights are large, a wider window is used (`board_tests`). Rounding errors
+are bounded for each frequency by the sum of two terms: the relative error of $\varphi(f)$ times $|\varphi(f) W(f)|$,
+and the error of W(f) times $|\varphi(f)|$. The error of a sum of n terms is at most n u times the sum of their moduli
+(Higham 2002, section 4.2).
 
 If the last digit remains uncertain because of these errors, the pair is computed again (`digits`). If a common grid is
 slower than separate grids (`board.grid_is_faster`), the result for a pair is NaN, and `planes` tests it.

@@ -4,12 +4,12 @@ Let n instances be labelled and N not. With human labels y and scores f of the j
 
     score = ybar + lambda (fbar_u - fbar_l)      lambda = cov_l(y, f) / (var(f) (1 + n / N))
 
-where fbar_u and fbar_l are the judge's means on unlabelled and labelled instances, cov_l is the covariance on the
-labelled instances (ddof = 0), and var(f) the variance on all instances (ddof = 1), as in the package ppi_py. Suppose
-the labelled instances were chosen at random. Then the expected score is the mean human label of all instances, up to
-terms of 1 / n, however bad the judge is. For a bad judge, lambda is near 0, and the score is near ybar. Unlike ppi_py,
-sigjax does not limit lambda to [0, 1]. So the judge may use another scale than people, and the score is smooth, as the
-jackknife requires.
+where ybar is the mean human label, fbar_u and fbar_l are the judge's means on unlabelled and labelled instances, cov_l
+is the covariance on the labelled instances (ddof = 0), and var(f) the variance on all instances (ddof = 1), as in the
+package ppi_py. Suppose the labelled instances were chosen at random. Then the expected score is the mean human label of
+all instances, up to terms of 1 / n, however bad the judge is. For a bad judge, lambda is near 0, and the score is near
+ybar. Unlike ppi_py, sigjax does not limit lambda to [0, 1]. So the judge may use another scale than people, and the
+score is smooth, as the jackknife requires.
 
 References: Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), "Prediction-powered inference"; Angelopoulos, Duchi
 and Zrnic (2023), "PPI++: Efficient prediction-powered inference", section 6.

@@ -3,32 +3,38 @@ r"""Decisions on a family of pairs: adjusted p-values, decisions that more resam
 A family holds the hypotheses of one test whose p-values are adjusted together: the pairs of a metric, or of all metrics
 of a report if the setting `family` is "report". The correction bounds the errors in all statements about the family.
 
-**When a pair is decided.** Resamples estimate some numbers: the p-value of a sampled pair, or for the correction maxt
-the probability q of each step. Each of these numbers gets a Clopper-Pearson interval with error `ERROR` / m, where m is
-how many of them the family has. If one of these numbers rises, no adjusted p-value falls. So the adjusted p-values of
-infinitely many resamples lie between the adjusted lower ends and the adjusted upper ends. A pair is decided when both
-lie on the same side of alpha. The reported p-value lies on this side, too, because the intervals are widened to contain
-it. By the union bound, the probability that the decision on any decided pair differs from the decision of infinitely
-many resamples is at most `ERROR`, whatever the dependence between the numbers is. For exact p-values, both ends are the
-p-value itself; their pairs can be undecided too, since the correction depends on all pairs. P-values from importance
-sampling (tilted) have intervals with the same error, which assume that the estimate of log p is normal.
+**When a pair is decided.** Resamples estimate some numbers: the p-values of sampled pairs or, for the correction maxt,
+the probabilities $q_j$ of its steps (see below). Each of these numbers gets a Clopper-Pearson interval with error
+`ERROR` / m, where m is how many of them the family has. If one of these numbers rises, no adjusted p-value falls. So if
+all these numbers are within their intervals, the adjusted p-values of infinitely many resamples lie between the
+adjusted lower ends and the adjusted upper ends. A pair is decided when both of its adjusted ends lie on the same side
+of alpha. The reported adjusted p-value lies on this side, too, because the intervals are widened to contain the
+reported p-values. By the union bound, the probability that the decision on any decided pair differs from the decision
+of infinitely many resamples is at most `ERROR`, whatever the dependence between the numbers is. For exact p-values,
+both ends are the p-value itself; their pairs can be undecided too, since the correction depends on all pairs. P-values
+from importance sampling (tilted) have intervals with the same error, which assume that the estimate of log p is normal.
 
-*Decided pairs do not affect other pairs* as long as their true numbers are within their intervals. All corrections
-reject the k smallest p-values. Here k depends only on counts: how many p-values are at most c_j, for certain thresholds
-c_j. k is the largest number for which these counts are large enough (for maxt, the number of steps before the first q
->= alpha). Suppose a change of one p-value changes k. Then this p-value has crossed a c_j between the old and the new k,
-so its own decision has changed, too. So `resamples_needed` lets only the p-values (for maxt, the q) of undecided pairs
-change.
+*Decided pairs do not affect other pairs* as long as their true numbers are within their intervals. All corrections but
+maxt have thresholds $c_1 \le c_2 \le \dots$, and reject the p-values below $c_k$. Here k is the largest number for
+which at least k p-values are below $c_k$ (for Holm's correction: for which at least i p-values are below $c_i$, for
+each i <= k). So exactly k p-values are rejected. Suppose a change of one p-value changes k. Then this p-value has
+crossed a threshold $c_j$, where j is above the smaller and at most the larger of the old and the new k. So this p-value
+is rejected either before or after the change, but not both: its own decision has changed, too. The correction maxt
+rejects the steps before the first $q_j \ge \alpha$. If a change of one $q_j$ changes the number of these steps, the
+decision on step j has changed, too. So `resamples_needed` lets only the p-values (for maxt, the $q_j$) of undecided
+pairs change.
 
 **When a test may stop** (`resamples="auto"`). The test checks its counts after each number of resamples in `LOOKS`;
 such a check is called a look. The largest number, N, is the cap. S is the number of hits (resamples at least as extreme
 as the observed result) of a pair among the first n resamples. The rule is MMCTest (Gandy and Hahn 2014) at fixed looks:
 the intervals above, at each look, with error `ERROR` / (pairs * looks). A pair stops when these intervals decide it.
-All intervals contain their p simultaneously with probability 1 - `ERROR`, so the probability that any decision on a
-decided pair is wrong is at most `ERROR`, whatever the p-values are. (Gandy 2009 bounds the same risk for a single
-hypothesis.) If several metrics are adjusted together, they are sampled one after another. The p-values of pairs of
-earlier metrics have known bounds, and the p-values of pairs of later metrics have the bounds 0 and 1. Each metric has
-its fraction of `ERROR`.
+All intervals contain their p-values (those of infinitely many resamples) simultaneously with probability at least 1 -
+`ERROR`. So the probability that any decision on a decided pair is wrong is at most `ERROR`, whatever the p-values are.
+(Gandy 2009 bounds the same risk for a single hypothesis.) If several metrics are adjusted together, they are sampled
+one after another. The p-values of pairs of earlier metrics have known bounds, and the p-values of pairs of later
+metrics have the bounds 0 and 1. The number of pairs by which `ERROR` is divided includes these pairs (but no pair that
+is known to have an exact p-value). So each metric uses only a part of `ERROR`, and all metrics together use at most
+`ERROR`.
 
 The p-value cannot be (S + 1) / (n + 1), because n depends on S and on the other pairs, and the null hypothesis of this
 pair implies nothing about other pairs. So the p-value must be valid at all looks simultaneously; then the reason for
@@ -37,18 +43,20 @@ stopping does not matter. Stochastic curtailment (Lan, Simon and Halperin 1982) 
     p = q / CONFIDENCE,  q = the least number with P((S_N + 1) / (N + 1) <= q) >= CONFIDENCE, where S_N is the
                              number of hits at the cap N, and P is under the null hypothesis and given S
 
-At the cap, p is 1.005 (S + 1) / (N + 1). Before the cap, p is an upper bound on its value at the cap.
+At the cap, p is (S + 1) / (N + 1) / CONFIDENCE. Before the cap, p is an upper bound on its value at the cap, which
+holds with probability at least CONFIDENCE under the null hypothesis.
 
 *Proof that P(p <= u at any look) <= u.* Under the null hypothesis the observed delta and its resamples are
-exchangeable. Ties only add hits, and p rises with S; so let there be none. Then the final count S_N is uniform on 0..N,
-and given S_N all orders of hits are equally likely. For an integer B let M_n = P(S_N <= B | the first n resamples) =
-P(S_N <= B | S). This is a martingale with mean (B + 1) / (N + 1), so Ville's inequality gives P(M_n >= CONFIDENCE at
-any look) <= (B + 1) / (N + 1) / CONFIDENCE. Take the largest B for which the right side is at most u. Then p <= u at a
-look if and only if M_n >= CONFIDENCE there. QED
+exchangeable. Ties only add hits, and p rises with S. So ties only make p larger, and we may assume that there are none.
+Then the final count S_N is uniform on 0..N, and given S_N all orders of hits are equally likely. For an integer B let
+M_n = P(S_N <= B | the first n resamples) = P(S_N <= B | S). This is a martingale with mean (B + 1) / (N + 1), so
+Ville's inequality gives P(M_n >= CONFIDENCE at any look) <= (B + 1) / (N + 1) / CONFIDENCE. Take the largest B for
+which the right side is at most u. Then p <= u at a look if and only if M_n >= CONFIDENCE there. QED
 
-*To compute P(S_N <= B | S)*, mark the B + 1 largest of all N + 1 deltas (N resampled deltas and the observed delta).
-The observed delta is the (S + 1)-th largest of the n + 1 deltas known so far. So it is marked (S_N <= B) if more than S
-of the n + 1 known deltas are marked. The probability is a hypergeometric tail.
+*To compute P(S_N <= B | S)*, mark the B + 1 most extreme of all N + 1 deltas (N resampled deltas and the observed
+delta). Then S_N <= B if and only if the observed delta is marked. It is the (S + 1)-th most extreme of the n + 1 deltas
+known so far. So it is marked if and only if more than S of these n + 1 deltas are marked. The n + 1 deltas are a random
+part of all N + 1, so the probability is a hypergeometric tail.
 
 References: Gandy (2009), JASA 104, 1504-1511; Gandy and Hahn (2014), "MMCTest: a safe algorithm for implementing
 multiple Monte Carlo tests", Scandinavian Journal of Statistics 41, 1083-1101; Lan, Simon and Halperin (1982),
@@ -56,30 +64,32 @@ Sequential Analysis 1, 207-219; Fischer and Ramdas (2025), "Sequential Monte Car
 that are valid at any time.
 
 **Westfall-Young step-down maxT** adjusts p-values of all pairs together, from the same swaps. The statistic of a pair
-is $t = |\delta| / s$ (with its sign in one-sided tests), where s is the standard deviation that delta has under swaps,
-to first order:
+is $t = |\delta| / s$ (in one-sided tests, $\delta / s$ or $-\delta / s$), where s is the standard deviation that delta
+has under swaps, to first order:
 
 $$s^2 = \sum_i \big(\mathrm{score}(M + D_i / 2) - \mathrm{score}(M - D_i / 2)\big)^2, \quad D_i = s_{a,i} - s_{b,i},
 \quad M = (T_a + T_b) / 2$$
 
 Here a and b are the systems of the pair, $s_{a,i}$ the statistics of system a on unit i, and $T_a$ its totals. A swap
-of unit i changes the sign of $D_i$ but not M, so s is the same on every resample; for means this is exact. Without the
-division by s, a maximum would hardly ever come from a pair of similar systems, whose delta varies little.
+of unit i changes the sign of $D_i$ but not M, so s is the same on every resample. If the score is linear in the sums, s
+is exactly the standard deviation. Without the division by s, a maximum would hardly ever come from a pair of similar
+systems, whose delta varies little.
 
-Let the pairs be in descending order of t, let $t^*_k$ be the statistic of pair k on a resample, and let $e_j$ be the
-number of resamples, among K, on which $\max_{k \ge j} t^*_k \ge t_j$. The adjusted p-value of pair j is $\max_{i \le j}
-(e_i + 1) / (K + 1)$.
+Let the pairs be in descending order of t, let $t^*_i$ be the statistic of pair i on a resample, and let $e_j$ be the
+number of resamples, among K, on which $\max_{i \ge j} t^*_i \ge t_j$. The comparison of this maximum with $t_j$ is step
+j of the procedure, and $q_j$ is the probability that the maximum is at least $t_j$. The adjusted p-value of pair j is
+$\max_{i \le j} (e_i + 1) / (K + 1)$, or the exact p-value of the pair if that is larger.
 
 *What it bounds.* A resample swaps the same units of every pair. Take the pairs whose null hypotheses are true. Assume
 that swapping a unit of all these pairs does not change the joint distribution of their differences (symmetry about 0).
 Then the familywise error is at most alpha, for every K and whatever holds for the other pairs, because a maximum over
 more pairs is never smaller (Romano and Wolf 2005). For one pair, this assumption is the null hypothesis of the pair.
-For several pairs, the assumption is stronger. If it fails, the error approaches alpha as the number of units grows,
-because the deltas keep their covariances on resamples.
+For several pairs, the assumption is stronger. If it fails, the familywise error is still at most alpha in the limit of
+many units, because the deltas keep their covariances on resamples.
 
-*Several metrics.* The statistic t has no scale, so several metrics can be adjusted together. Units, strata and seed are
-the same for all metrics of a report, and so are the swaps. For several metrics, the device computes the sums, and NumPy
-computes the scores.
+*Several metrics.* The statistic t has no unit of measurement, so several metrics can be adjusted together. Units,
+strata and seed are the same for all metrics of a report, and so are the swaps. For several metrics, the device computes
+the sums, and NumPy computes the scores.
 
 References: Westfall and Young (1993), "Resampling-based multiple testing", algorithm 4.1; Romano and Wolf (2005),
 "Exact and approximate stepdown methods for multiple hypothesis testing".

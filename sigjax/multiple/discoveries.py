@@ -1,16 +1,17 @@
 r"""Closed testing: a lower bound on the number of real differences in a chosen set; and closed e-BH.
 
-**The bound.** Take m hypotheses with p-values $p_i$. An intersection of k hypotheses is true if all k are true. Simes'
-test rejects it if its j-th smallest p-value is below $j \alpha / k$ for some j. Closed testing rejects it if Simes'
-test rejects the intersection of every set that contains these k hypotheses (Marcus, Peritz and Gabriel 1976). A set S
-then has at least
+**The bound.** Take m null hypotheses with p-values $p_i$. An intersection of k of them is true if all k are true.
+Simes' test rejects it if its j-th smallest p-value is below $j \alpha / k$ for some j. Closed testing rejects it if
+Simes' test rejects the intersection of every set that contains these k hypotheses (Marcus, Peritz and Gabriel 1976). A
+set S then has at least
 
 $$d(S) = \max_{1 \le u \le |S|} \big(1 - u + |\{i \in S: h\, p_i < u \alpha\}|\big)$$
 
 false null hypotheses, where h is the size of the largest intersection that Simes' test accepts (Goeman et al. 2019).
 The bound can be wrong for some S only if the intersection of all true null hypotheses is rejected. So it holds for all
-S simultaneously, with probability $1 - \alpha$, and S may be chosen after looking at the data. A single hypothesis with
-d = 1 is rejected by Hommel's correction, which rejects all that Holm's and Hochberg's corrections reject.
+S simultaneously, with probability $1 - \alpha$, and S may be chosen after looking at the data. For a set S of a single
+hypothesis, d(S) = 1 means that Hommel's correction rejects this hypothesis. Hommel's correction rejects everything that
+Holm's and Hochberg's corrections reject.
 
 **What it needs.** Simes' test must keep its level on the true null hypotheses. This is proven for independent and for
 positively dependent p-values (Sarkar 1998). P-values of two-sided tests of pairs of systems need not be positively
@@ -18,15 +19,17 @@ dependent. In simulations of independent and correlated tests, and of pairs of s
 5.1% of sets (benchmarks/README.md, True discoveries).
 
 **Directions.** A small two-sided p-value shows that two systems differ, but not which is better. If p-values are
-independent, true discoveries also have the observed sign: given which signs are wrong, twice the one-sided p-value is
-still a valid p-value (Shaffer 1980). `wins` claims a direction without independence: for "A is better", the p-values of
-tests in which B has the better score become 1. The bound then is the bound from one-sided tests at $\alpha / 2$, and
-the bounds of both directions hold simultaneously. The tests of all pairs are one family.
+independent, at least d(S) differences in S even have the observed sign. The reason: given that the observed sign of a
+test is wrong, twice its smaller one-sided p-value is still a valid p-value (Shaffer 1980). `wins` claims a direction
+without independence: for "A is better", the p-values of all tests in which A does not have the better score become 1.
+The bound then is the bound from one-sided tests at $\alpha / 2$. So the bounds of both directions hold simultaneously,
+with probability $1 - \alpha$. The tests of all pairs are one family.
 
-**Closed e-BH.** Let e(A) be the mean of the e-values of a set A. If A contains only true null hypotheses, the
-expectation of e(A) is at most 1, whatever the dependence. So the false discovery rate of R is at most $\alpha$ if $|A
-\cap R| \le \alpha |R| e(A)$ for every set A, because the set of all true null hypotheses is such a set. The largest
-such R contains all discoveries of e-BH (Xu, Fischer and Ramdas 2025).
+**Closed e-BH.** Let R be the set of rejected hypotheses, and e(A) the mean of the e-values of a set A of hypotheses. R
+is allowed if $|A \cap R| \le \alpha |R| e(A)$ for every set A. Then the false discovery rate of R is at most $\alpha$.
+The reason: let A be the set of all true null hypotheses. The share of false discoveries, $|A \cap R| / |R|$, is at most
+$\alpha e(A)$, and the expectation of e(A) is at most 1, whatever the dependence. The largest allowed R contains all
+discoveries of e-BH (Xu, Fischer and Ramdas 2025).
 
 References: Goeman and Solari (2011), "Multiple testing for exploratory research"; Goeman, Meijer, Krebs and Solari
 (2019), "Simultaneous control of all false discovery proportions in large-scale multiple hypothesis testing"; Sarkar

@@ -5,11 +5,11 @@ error messages, the words of every output, the citations of the methods paragrap
 the lists in tests.
 
 To add a correction that takes only p-values, add its name to `PValueCorrection`, its record, and the BibTeX entry that
-the record cites in `data/references.bib`. If a p-value rises, the function must not lower any adjusted p-value, because
-decisions on sampled p-values adjust both ends of the interval for p. Far below 1, adjusted p-values must be
-proportional to p-values, and must keep their digits (use log1p and expm1 for 1 - p). Then the function also works for
-p-values that are too small for a double. To add a design, add its name to `Design`, and its record. If it exchanges or
-draws something new, extend `Units`, `testing.permutation` and `testing.bootstrap`.
+the record cites in `data/references.bib`. If a p-value rises, the record's function `adjust` must not lower any
+adjusted p-value, because decisions on sampled p-values adjust both ends of the interval for p. Far below 1, adjusted
+p-values must be proportional to p-values, and must keep their digits (use log1p and expm1 for 1 - p). Then the function
+also works for p-values that are too small for a double. To add a design, add its name to `Design`, and its record. If
+it exchanges or draws something new, extend `Units`, `testing.permutation` and `testing.bootstrap`.
 """
 
 import math

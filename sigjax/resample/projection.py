@@ -2,9 +2,10 @@
 
 Statistics are whole numbers (see `units`). The type of the sums is chosen so that it holds all these whole numbers.
 Then sums are exact in any order. A column is one statistic of one system, with a number for each unit. A row is one
-resample. The method `sums` of a `Projection` returns the sums `[column, row]` (floats) over the units that each row
-`[row, 3]` (see `draws.rows_of`) draws or swaps. Its `width` is the number of values (of 32 bits or more) that a row
-needs in memory. The tile size depends on the width.
+resample. The method `sums` of a `Projection` takes `rows` `[row, 3]`: the three numbers per row from which its random
+words are made (see `draws.rows_of`). It returns the sums `[column, row]` (floats) over the units that each row draws or
+swaps. Its `width` is the number of values (of 32 bits or more) that a row needs in memory. The tile size depends on the
+width.
 
 *Few columns* are added up while random words are drawn. (A matrix product would need the weights of all units in
 memory. For one pair of systems, writing and reading them takes longer than the sums.) The sums of several columns are

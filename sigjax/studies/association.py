@@ -1,10 +1,12 @@
 """The association test: do labels agree with gold labels more often than by chance?
 
-Under the null hypothesis, every assignment of the labels to the n instances is equally likely. How often each gold
-label and each label was used (the margins) is fixed. The number of assignments with k agreements, of n! in all, is
-computed from rook numbers, without listing assignments. The rook number $R_j$ is the number of ways to choose j
-instances and give each its gold label. All these numbers are exact integers. `shuffled` draws random assignments for
-the Monte Carlo test.
+Under the null hypothesis, all n! assignments of the n given labels to the n instances are equally likely. (Equal labels
+count as different here.) So how often each gold label and each label was used (the margins) is fixed. An agreement is
+an instance whose label equals its gold label. The number of assignments with at least k agreements is computed from
+rook numbers, without listing assignments. The rook number $R_j$ is the number of ways to choose j instances and to give
+each of them one of the labels that equal its gold label. All these numbers are exact integers. Fisher's exact test
+gives the same p-value for two labels, and is used if the integers would take too long. `shuffled` draws random
+assignments for the Monte Carlo test.
 """
 
 from __future__ import annotations

@@ -1,18 +1,20 @@
 r"""Sequential search for the best systems: which may still be among the best, and which need no more results?
 
 **The rule.** Let $E_{jk}$ be the one-sided evidence (an e-process, see `eprocess`) that rival j is better than system
-k. System k is a best system if no rival is ahead on a unit with probability above 1/2, given the size of their
-difference and all earlier units. Then each $E_{jk}$ has a mean of at most 1 at any stopping time. So has $E_k$, the
-mean of $E_{jk}$ over all rivals j. System k is dropped, and needs no more results, as soon as $E_k \ge 1 / \alpha$. By
-Ville (1939), a best system is ever dropped with probability at most $\alpha$, however many systems there are and
-however they depend on each other.
+k. System k is a best system if, on every unit on which it differs from a rival, this rival is ahead with a probability
+of at most 1/2, given the size of their difference and all earlier units. Then the expectation of each $E_{jk}$ is at
+most 1 at any stopping time. The same holds for $E_k$, the mean of $E_{jk}$ over all rivals j. System k is dropped, and
+needs no more results, as soon as $E_k \ge 1 / \alpha$. By Ville (1939), the probability that a given best system is
+ever dropped is at most $\alpha$, however many systems there are and however they depend on each other.
 
-**The best `keep` systems.** Up to keep - 1 rivals may be better than one of these systems. So $E_k$ is then the mean of
-the smallest (systems - keep) values $E_{jk}$. This mean is at most the mean over the rivals that are not better.
+**The best `keep` systems.** If `keep` systems count as best, up to keep - 1 rivals may be better than one of them. Then
+$E_k$ is the mean of only the (systems - keep) smallest values $E_{jk}$. At least (systems - keep) rivals are not
+better. So $E_k$ is at most the mean of $E_{jk}$ over these rivals, whose expectation is at most 1.
 
-**Means.** For right-or-wrong answers, all differences have the same size, so the system with the highest mean is a best
-system. For other scores it may not be: a system may be slightly ahead on most instances and far behind on a few. Then
-the system with the highest mean may be dropped more often.
+**Means.** For right-or-wrong answers of independently drawn instances, all nonzero differences have the same size. So
+the system with the highest true mean is a best system. For other scores it may not be: its rival may be slightly ahead
+on most instances and far behind on a few. Then the system with the highest mean may be dropped with a probability above
+$\alpha$.
 
 Evidence from a dropped rival stays as it was when the rival was dropped. Reference: Arnold et al. (2026), "Sequential
 model confidence sets", arXiv 2404.18678.

@@ -2,28 +2,32 @@ r"""E-processes (evidence that may be looked at after every unit) and confidence
 
 **The test.** Under the null hypothesis of swaps, the sign of the difference $d_i$ between two systems on unit i (an
 instance, or the sum over a cluster) is a fair coin, given $|d_i|$ and all earlier units. So $\prod_i \exp(\theta_i d_i)
-/ \cosh(\theta_i d_i)$ is a martingale with mean 1, for any $\theta_i$ that depends only on the sizes $|d_i|$ and on
-earlier signs (de la Pena 1999, Howard et al. 2020). E is a mean of several such products, so it is a martingale with
-mean 1, too. Therefore E ever reaches $1 / \alpha$ with probability at most $\alpha$, however often one looks (Ville
-1939).
+/ \cosh(\theta_i d_i)$ is a martingale with mean 1, for any $\theta_i$ that depends only on the sizes $|d_1|, \dots,
+|d_i|$ and on earlier signs (de la Pena 1999, Howard et al. 2020). The evidence E is a weighted mean of several such
+products, so it is a martingale with mean 1, too. Therefore E ever reaches $1 / \alpha$ with probability at most
+$\alpha$, however often one looks (Ville 1939).
 
-**The grid.** $\theta_i = \pm c_k / r_i$, where $r_i$ is the root mean square of the nonzero differences up to unit i.
-$r_i$ depends only on the sizes $|d_i|$. The unit of measurement cancels in $d_i / r_i$. The best c is about the mean
-difference divided by $r_i$. It is about 4 at most (if one system always wins), and $3 / \sqrt N$ is the smallest effect
-that N units can detect. So the grid is $c_k = 2^k \cdot 4 / \sqrt N$, up to the first value of at least 4, for the
-largest number N of instances; the weights are proportional to $c_k^{-1/2}$. Some $c_k$ is within a factor of $\sqrt 2$
-of the best c, which costs a sixth of $\log E$.
+**The grid.** The products have $\theta_i = \pm c_k / r_i$, where the $c_k$ are fixed numbers, and $r_i$ is the root
+mean square of the nonzero differences up to unit i. So $r_i$ depends only on the sizes of differences, and the scale of
+the scores cancels in $\theta_i d_i$. If effects are small, the best number c for the $c_k$ is about the mean difference
+divided by $r_i$. No c far above 4 is needed: if one system always wins by the same difference, c = 4 multiplies the
+product by 1.999 for each unit, and no c by more than 2. No c far below $3 / \sqrt N$ is needed, because it is about the
+smallest effect that N units can detect. So the grid is $c_k = 2^k \cdot 4 / \sqrt N$ for k = 0, 1, ..., up to the first
+value of at least 4, where N is the largest number of instances. The weights of the products are proportional to
+$c_k^{-1/2}$. Some $c_k$ is within a factor of $\sqrt 2$ of the best c, which costs at most about a sixth of $\log E$.
 
-**Right-or-wrong answers.** Half of E is Jeffreys' mixture over all biased coins, $2^m B(w + 1/2, l + 1/2) / B(1/2,
-1/2)$, for w wins and l losses among the m = w + l units that differ. It is better if few units differ.
+**Right-or-wrong answers.** Then E is the mean of the E above and of Jeffreys' mixture over all biased coins, $2^m B(w +
+1/2, l + 1/2) / B(1/2, 1/2)$, for w wins and l losses among the m = w + l units that differ. This mixture grows faster
+if few units differ.
 
 **The interval** needs another assumption than the test. All differences have the same mean, given all earlier units (as
-for independent draws of instances), and the bounds of the scores are known in advance. It is the empirical Bernstein
-confidence sequence of Waudby-Smith and Ramdas (2024, theorem 2), which holds at all times simultaneously.
+for independent draws of instances), and the bounds of the scores are known in advance. The interval is the empirical
+Bernstein confidence sequence of Waudby-Smith and Ramdas (2024, theorem 2), which holds at all times simultaneously.
 
-**One side.** The evidence that b is better than a is the half of the mixture with negative effects, or with coins that
-favour b. Its mean is at most 1 if, for each unit, the sign favours b with a probability of at most 1/2, given the size
-and all earlier units.
+**One side.** Let $d_i$ be the score of a minus the score of b. The evidence that b is better than a uses only the
+products with negative $\theta_i$, and only the coins that favour b, with weights that again add up to 1. Its mean is at
+most 1 if, for each unit, the sign favours b with a probability of at most 1/2, given the size $|d_i|$ and all earlier
+units.
 """
 
 from __future__ import annotations

@@ -6,17 +6,18 @@ other instances. Under the null hypothesis, the scores on the instance are assig
 share of all orders of these scores whose correlation is as low or lower. All distinct orders are listed if they are
 few; else orders are drawn at random.
 
-**Reliability.** The N instances are the sample. The relative error variance V of a mean score is the mean over systems
-of a squared standard error: the standard error of the system's mean deviation from the mean of all systems. $S^2$ is
-the variance of the scores. The coefficient $1 - V / S^2$ is Cronbach's alpha (KR-20 for right-or-wrong answers), and
-also the generalizability coefficient of systems x instances. With clusters, V uses sums of deviations within clusters;
-Cronbach's alpha does not. The interval is Feldt's, from the F distribution. The dependability $\Phi$ also counts the
-differences in difficulty between instances as error.
+**Reliability.** The N instances are the sample. On each instance, a system's score deviates from the mean over all
+systems. The mean of these deviations has a standard error. The relative error variance V is the mean of its square over
+systems (with the divisor systems - 1). $S^2$ is the variance of the systems' mean scores. The coefficient $1 - V / S^2$
+is Cronbach's alpha (KR-20 for right-or-wrong answers), and also the generalizability coefficient of systems x
+instances. With clusters, V uses sums of deviations within clusters; Cronbach's alpha does not. The interval is Feldt's,
+from the F distribution. The dependability $\Phi$ also counts the differences in difficulty between instances as error.
 
-**Resolution.** A paired test detects a true difference of $(z_{1-\alpha/2} + z_{power})$ standard errors of delta. For
-two neighbours in the ranking, q is N divided by the number of instances that their difference needs. If q is at least
-1, the test set is large enough. For right or wrong answers, the number of instances needed is for the exact test (see
-`power_analysis.planned_power`).
+**Resolution.** With the requested power, a paired test detects a true difference of $(z_{1-\alpha/2} + z_{power})$
+standard errors of delta. For two neighbours in the ranking, q is N divided by the number of instances needed to detect
+a true difference as large as their delta. If q is at least 1, the test set is large enough to detect such a difference.
+For right-or-wrong answers, the number of instances needed is the number that the exact test needs (see
+`power_analysis.planned_power`), unless it is very large.
 """
 
 from __future__ import annotations

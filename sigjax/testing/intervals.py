@@ -19,13 +19,14 @@ To add a kind that uses bootstrap replicates, add its name to `records.settings.
 **Simultaneous or not.** A row with "[-0.07, -0.01], adjusted p 1" contradicts itself. So if the correction for multiple
 comparisons bounds the family-wise error, `auto` and `two-way` make the intervals of the m deltas that are adjusted
 together simultaneous, at a joint level. In closed form, each interval has Bonferroni's level, 1 - alpha / m; from
-replicates, the largest deviation gives the level (`JointDeltas`). An interval at Bonferroni's level excludes 0 if the
-test that the interval inverts gives p < alpha / m, and then Bonferroni, Holm and Hochberg all reject. The interval
-contradicts the adjusted p only if the inverted test differs from the test that was run, or if a sampled p cannot be
-that small; a note names such pairs. Intervals of the kind `simultaneous` are narrower by 3%, and need draws of normal
-variables. They contradict Holm's decisions for several times as many pairs, because the quantile of the maximum is
-below Bonferroni's quantile. With other corrections, and with all other kinds that the user chose, each interval is for
-its pair alone. Intervals of scores are simultaneous only for the kind `simultaneous`.
+replicates, the largest deviation gives the level (`JointDeltas`). An interval at Bonferroni's level excludes 0 only if
+the test that the interval inverts gives p < alpha / m (rounding apart). If the test that was run gives p < alpha / m,
+too, Bonferroni, Holm and Hochberg all reject. So an interval that excludes 0 contradicts the adjusted p only if the
+inverted test differs from the test that was run, or if a sampled p cannot be that small; a note names such pairs.
+Intervals of the kind `simultaneous` are narrower by 3%, and need draws of normal variables. They contradict Holm's
+decisions for several times as many pairs, because the quantile of the maximum is below Bonferroni's quantile. With
+other corrections, and with all other kinds that the user chose, each interval is for its pair alone. Intervals of
+scores are simultaneous only for the kind `simultaneous`.
 
 **Score intervals** are Wilson's interval for a score and Tango's interval for a delta. If 20 of 20 answers are right,
 the bootstrap never draws a wrong answer, so its intervals are [1, 1]. A score test uses the variance under the tested
@@ -36,12 +37,13 @@ and confidence interval for the difference in proportions for the paired-sample 
 
 **The joint level** is the level of each single interval that makes all intervals simultaneous. Scores and deltas are
 nearly jointly normal. The scores of systems k and l have the covariance $\sum_i u_{ki} u_{li}$, where $u_{ki}$ is the
-influence of unit i on the score of system k. Draws of such normal variables, shared by all pairs, give c, the quantile
-of the largest $|Z|$ at the requested level. Each interval then has the level $P(|Z| \le c)$ of a single Z. It is
-narrower than Bonferroni's interval by about 3%. Covariances are treated as known, although they are estimated. So
-intervals would be too narrow with fewer than ten units, or with fewer units than systems: with 25 systems and ten units
-of normal numbers, at least one interval missed the true delta in 9% of reports. Bonferroni's level is used in such
-cases. Reference: Hothorn, Bretz and Westfall (2008), "Simultaneous inference in general parametric models".
+influence of unit i on the score of system k. For each interval, let Z be a normal variable with mean 0 and variance 1;
+the Z of all intervals have the correlations of the scores and deltas. Draws of these variables give c, the quantile of
+the largest $|Z|$ at the requested level. Each interval then has the level $P(|Z| \le c)$ of a single Z. It is narrower
+than Bonferroni's interval by about 3%. Covariances are treated as known, although they are estimated. So intervals
+would be too narrow with fewer than ten units, or with fewer units than systems: with 25 systems and ten units of normal
+numbers, at least one interval missed the true delta in 9% of reports. Bonferroni's level is used in such cases.
+Reference: Hothorn, Bretz and Westfall (2008), "Simultaneous inference in general parametric models".
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ scores.
 
 **Degrees of freedom** follow Satterthwaite's rule: $s^2$ is treated as a multiple of a chi-square variable with these
 degrees of freedom, which has the mean and the variance of $s^2$. For this, the sum of a cluster of m instances is
-assumed normal with variance $m^2$. Degrees of freedom are n - 1 for n units of equal size, and far fewer if a few
-clusters have most of the instances. Strata are independent samples, so their means and variances add up.
+assumed normal with a variance proportional to $m^2$. Degrees of freedom are n - 1 for n units of equal size, and far
+fewer if a few clusters have most of the instances. Strata are independent samples, so their means and variances add up.
 
 References: Wolter (2007), "Introduction to variance estimation", chapter 4; Bell and McCaffrey (2002), "Bias reduction
 in standard errors for linear regression with multi-stage samples"; Pustejovsky and Tipton (2018), "Small-sample methods

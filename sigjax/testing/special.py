@@ -9,11 +9,12 @@ sigjax also computes the normal distribution and its quantiles, correctly rounde
 versions of Python (3.14) and of glibc.
 
 **Odds for a binomial tail** (`lower_odds`). Let X be binomial with n trials and the probability x of a success, let
-$e^v = x / (1 - x)$ be the odds, and $S = P(X \ge k) / P(X = k)$. Then $\log P(X \ge k)$ has the derivative $h = k (1 -
-x) / S$ in v, and the second derivative $h (k - (n + 1) x - h)$. The second derivative is negative: as a function of v,
-P(X >= k) is a distribution function with a log-concave density, so its logarithm is concave. Halley's method uses both
-derivatives. S is a continued fraction of positive terms, so it loses no digits. It is computed with IEEE 754 operations
-only, so the result is the same everywhere.
+$e^v = x / (1 - x)$ be the odds, and $S = P(X \ge k) / P(X = k)$. The result is the odds at which $P(X \ge k)$ has a
+given value. The function $\log P(X \ge k)$ has the derivative $h = k (1 - x) / S$ in v, and the second derivative $h (k
+- (n + 1) x - h)$. The second derivative is negative: as a function of v, P(X >= k) is a distribution function with a
+log-concave density, so its logarithm is concave. Halley's method finds v with both derivatives. S is a continued
+fraction of positive terms, so it loses no digits. S is computed with IEEE 754 operations only, so the result is the
+same everywhere.
 """
 
 from __future__ import annotations

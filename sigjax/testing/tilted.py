@@ -2,32 +2,35 @@ r"""Tilted swaps: permutation p-values far below 1 / (resamples + 1), for any me
 
 **Tilts.** Let $D_i$ be the difference of the statistics of the two systems on unit i. A swap e has one sign $e_i$ per
 unit, and the signed sum $S = \sum_i e_i D_i$; delta is a function of S. Let g be the slopes of delta at S = 0. Unit i
-has the effect $x_i = g \cdot D_i$; the sign of $D_i$ is chosen so that $x_i \ge 0$. So the effects do not depend on
-which swap was observed, because a swap changes only the sign of $D_i$ and keeps the sum of both systems. A tilt is a
+has the effect $x_i = g \cdot D_i$; the sign of $D_i$ is chosen so that $x_i \ge 0$. A swap changes only signs of $D_i$,
+and keeps the sum of both systems. So g and the effects do not depend on which swap was observed. A tilt is a
 distribution of swaps under which large sums of signed effects are more probable. Under the tilt $\theta$, unit i has
 the sign + with probability $1 / (1 + e^{-2 \theta x_i})$. The tilts $\pm\theta_1, \dots, \pm\theta_J$ grow until nearly
-all signs are equal; together they are called a path. Let P be the uniform distribution of swaps, Q the equal mixture of
-the tilts, and $L = \sum e_i x_i$. Then the weight of a swap is
+all signs are equal under the last two; together they are called a path. Let P be the uniform distribution of swaps, Q
+the equal mixture of the tilts, and $L = \sum e_i x_i$. Then the weight of a swap is
 
 $$w = dP / dQ = 1 \Big/ \frac1J \sum_j \frac{\cosh(\theta_j L)}{\prod_i \cosh(\theta_j x_i)}.$$
 
 If delta is far from linear (for example BLEU, when outputs get shorter than references), slopes at other points S give
-more paths. Then Q mixes the tilts of all paths.
+more paths, each with effects of its own. Then Q is the equal mixture of the paths. (Below, a mean over all tilts then
+gives each path the same total weight.)
 
 **Draws.** A vector U of uniform numbers, one per unit, gives a swap e(c, U) for each tilt c: the sign of unit i is + if
-$U_i$ is below the probability of +. The observed swap gets a vector, too: at random, a tilt c and a vector $U_0$ are
-drawn for which e(c, U_0) is the observed swap. With B other vectors and C tilts, the p-value is
+$U_i$ is below the probability of +. The observed swap gets a tilt and a vector, too: c and $U_0$ are drawn at random
+from all tilts and vectors for which e(c, U_0) is the observed swap. With B other vectors and C tilts, the p-value is
 
 $$p = \frac{1}{B + 1} \sum_{b=0}^B \frac{1}{C} \sum_c w(e(c, U_b)) \, 1\{|\delta(e(c, U_b))| \ge |\delta|\}.$$
 
 *Proof that P(p <= u) <= u, for any B and any statistic.* Let M be the measure on numbers that has the mass w / (C (B +
-1)) at each |delta(e(c, U_b))|. Let F(t) be the mass of M from t on, so p = F(|delta|). Under the null hypothesis, the
-tilt c and $U_0, \dots, U_B$ have the density w(e(c, U_0)) relative to the uniform distribution. So P(p <= u) is the
-mean of w(e(c, U_0)) 1{F(|delta(e(c, U_0))|) <= u} over the uniform distribution. F is symmetric in the vectors and does
-not depend on c. So we may average over all c, and over which vector is the first. The average is the mean of M{t: F(t)
-<= u}, which is at most u for every measure M. QED. A one-sided p is half of the two-sided p if the observed delta lies
-on the side of the alternative: with U and 1 - U taken together, every swap comes with its opposite. The proof needs
-tilts that do not depend on the observed delta.
+1)) at each |delta(e(c, U_b))|. Let F(t) be the mass of M from t on, so p = F(|delta|). If c and all vectors were
+uniform, e(c, U_0) would have the distribution Q. Under the null hypothesis, the observed swap has the distribution P.
+So c and $U_0, \dots, U_B$ have the density w(e(c, U_0)) relative to the uniform distribution. So P(p <= u) is the mean
+of w(e(c, U_0)) 1{F(|delta(e(c, U_0))|) <= u} over the uniform distribution. F is symmetric in the vectors and does not
+depend on c. So we may average over all c, and over which vector is the first. The average is the mean of M{t: F(t) <=
+u}, which is at most u for every measure M. QED. If the observed delta lies on the side of the alternative, a one-sided
+p is half of the two-sided p. The reason: the vector 1 - U gives the opposites of the swaps of U, with the same weights
+and the same |delta|. So a small two-sided p is equally likely on both sides. The proof needs tilts that do not depend
+on which swap was observed.
 
 *With the floor.* sigjax first draws K plain swaps (from P). Their p-value is (exceed + 1) / (K + 1), where exceed is
 the number of extreme swaps. It cannot be below 1 / (K + 1), the floor. If no plain swap is extreme, the result is min(1
@@ -36,11 +39,11 @@ the number of extreme swaps. It cannot be below 1 / (K + 1), the floor. If no pl
 p and exceed depend on each other.
 
 *When p stays at the floor 1 / (K + 1).* p keeps its level for every statistic. But the confidence interval of p is
-wrong if some extreme swaps lie off the paths. This happens if delta is a sine of a sum, or the larger of two sums. So
-there are two rules. First, p stays at the floor if the standard deviation of the results of single vectors is more than
-about twice their mean. Second, p stays at the floor if swaps off the paths, likely enough to matter, are as extreme as
-the observed swap and have much larger weights than all drawn extreme swaps. Both rules only make p larger, so it keeps
-its level.
+wrong if some extreme swaps lie off the paths, that is, if no tilt makes them likely. This happens if delta is a sine of
+a sum, or the larger of two sums. So there are two rules. First, take the mean over c in the formula of p for each
+vector alone: p stays at the floor if the standard deviation of these B + 1 numbers is more than about twice their mean.
+Second, p stays at the floor if swaps off the paths, likely enough to matter, are as extreme as the observed swap and
+have much larger weights than all drawn extreme swaps. Both rules only make p larger, so it keeps its level.
 
 *All tilts for each vector*: if delta is about linear in L, and L about normal, the mean over c is nearly p for any U. A
 few hundred vectors then suffice, while independent draws from Q would need 10^5. Reference: Harrison (2012),

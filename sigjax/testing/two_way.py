@@ -1,24 +1,28 @@
 r"""Two-way intervals: confidence intervals for new units and new runs, if runs are trained models.
 
-Let x[u, r] be the influence that the result of run r on unit u has on a score: g . s, where g is the gradient of the
-score, and s are the statistics of this result. The variance of x[u, r] has three parts: a part that all runs of a unit
-share, a part that all units of a run share, and a rest. Let there be U units and R runs, with the row sums x[u, .] and
-the column sums x[., r]. From sums of squares about the means:
+Let x[u, r] be the influence that the result of run r on unit u has on a score: g . s, where s are the statistics of
+this result, and g is the gradient of the score with respect to the sums of statistics. The variance of x[u, r] has
+three parts: a part that all runs of a unit share, a part that all units of a run share, and a rest. Let there be U
+units and R runs, with the row sums x[u, .] and the column sums x[., r]. The residual of x[u, r] is what remains after
+subtracting the means of its row and of its column, and adding the mean of all x. The parts of the variance V of the
+score are estimated from sums of squares:
 
     V_units = U / (U - 1) sum_u (x[u, .] - mean)^2       V_rest = UR / ((U - 1) (R - 1)) sum_ur (residual of x[u, r])^2
     V_runs  = R / (R - 1) sum_r (x[., r] - mean)^2       V = max(V_units + V_runs - V_rest, V_units, V_runs)
 
 V_units and V_runs both contain the rest, so it is subtracted once. This is the estimate by the method of moments for a
-linear mixed model with crossed random effects. For a delta, x[u, .] are differences, because both systems saw the same
-units. V_runs and V_rest are sums over both systems, because runs of different systems are assumed independent. V_units
-is a sum over strata, each with its own mean and number of units.
+linear mixed model with crossed random effects. For a delta, x[u, .] are differences between the two systems, because
+both systems saw the same units. V_runs and V_rest are sums over both systems, because runs of different systems are
+assumed independent. If there are strata, V_units and V_rest are sums over strata, each with its own means and its own
+number of units in place of U.
 
 The interval is score +- t sqrt(V), where t has the degrees of freedom of Satterthwaite (1946), V^2 / sum_k (V_k^2 /
 f_k) over the parts k. f_k is U - 1 for the units, R - 1 for the runs of each system, and (U - 1) (R - 1) for the rest
-of each system. The degrees of freedom are at least the smaller of U - 1 and R - 1, because subtracting V_rest can make
-them too small if there are few units. The variance of a two-way bootstrap (Owen 2007) is too small by the factor 1 - 1
-/ R, and its intervals are not based on t. References: Searle, Casella and McCulloch (1992), "Variance components";
-Cameron, Gelbach and Miller (2011), "Robust inference with multiway clustering".
+of each system. With strata, U - 1 becomes U minus the number of strata. Because V_rest is subtracted, this formula can
+give too few degrees of freedom if there are few units. So at least the smaller of U - 1 and R - 1 is used. The variance
+of a two-way bootstrap (Owen 2007) is too small by the factor 1 - 1 / R, and its intervals are not based on t.
+References: Searle, Casella and McCulloch (1992), "Variance components"; Cameron, Gelbach and Miller (2011), "Robust
+inference with multiway clustering".
 """
 
 from __future__ import annotations

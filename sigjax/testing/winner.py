@@ -3,31 +3,35 @@ r"""The interval of the best score, corrected for choosing the best system by th
 Let $x_i$ be m scores with true scores $\theta_i$ and normal errors of known standard deviations $\sigma_i$. The largest
 score is too large on average. Let $\Delta_i = \max_j \theta_j - \theta_i$ be the gap between system i and the truly
 best system, and $g_i = \Delta_i / (\sigma_i + \max_j \sigma_j)$. A test accepts the vector $\theta$ of true scores if
-each error $|x_i - \theta_i| / \sigma_i$ is at most the larger of a radius r and $g_i$. So the limit is wider for a
-system that is far behind. The radius r is the least number with
+each error $|x_i - \theta_i| / \sigma_i$ is at most the larger of a radius r and $g_i$. So the limit of the error is
+wider for a system that is far behind. The radius r is the least number with
 
 $$P(|x_i - \theta_i| \le \max(r, g_i)\, \sigma_i \text{ for all } i) \ge 1 - \alpha.$$
 
-r is at most the radius of simultaneous intervals. With probability $1 - \alpha$, the score of the winner w (the system
-with the largest score) is within $r \sigma_w$ of its true score. The reason: if $g_w$ were above r, the score of w
-would be below $\max_j \theta_j - r \max_j \sigma_j$, and so below the score of the truly best system, whose gap is 0.
+r is at most the radius of simultaneous intervals. With probability at least $1 - \alpha$, all errors are within these
+limits. Then the score of the winner w (the system with the largest score) is within $r \sigma_w$ of its true score. The
+reason: if $g_w$ were above r, the score of w would be below $\max_j \theta_j - r \max_j \sigma_j$. The truly best
+system has the gap 0, so its score is not below this number: it would be larger than the score of w.
 
 The interval contains every t that is the winner's true score in some accepted $\theta$. For each t, let $g_i(t) =
 \max(0, t - x_i) / (2 \sigma_i + \max_j \sigma_j)$ with $g_w(t) = 0$, and let r(t) be the radius for these numbers in
-place of $g_i$. Then r(t) is at least the radius r for each such $\theta$. The reason: $\Delta_i \ge t - \theta_i \ge t
-- x_i - \max(r, g_i)\, \sigma_i$ and $\Delta_i \le \max(r, g_i)\, (\sigma_i + \max_j \sigma_j)$, so $\max(r, g_i) \ge
-g_i(t)$. So the interval consists of all t with $|x_w - t| \le r(t)\, \sigma_w$. For equal $\sigma$ this is the method
-of Zrnic and Fithian, where $g_i \sigma = \Delta_i / 2$.
+place of $g_i$. Then r(t) is at least the radius r of every accepted $\theta$ with $\theta_w = t$. The reason: $\Delta_i
+\ge t - \theta_i \ge t - x_i - \max(r, g_i)\, \sigma_i$ and $\Delta_i \le \max(r, g_i)\, (\sigma_i + \max_j \sigma_j)$,
+so $\max(r, g_i) \ge g_i(t)$. If r(t) were below r, the limits $\max(r(t), g_i(t))$ would be at most $\max(r, g_i)$, and
+the limit of w would be smaller, because $g_w(t) = 0$ and $g_w \le r$. So their probability would be below $1 - \alpha$,
+which contradicts the choice of r(t). So it is safe to use the interval of all t with $|x_w - t| \le r(t)\, \sigma_w$.
+For equal $\sigma$ this is the method of Zrnic and Fithian, where $g_i \sigma = \Delta_i / 2$.
 
 The lower end is the limit of $t_{k+1} = x_w - r(t_k)\, \sigma_w$, where $t_0$ is the lower end of the simultaneous
-interval: r falls as t rises, so no t before the limit is in the interval. The upper end is the t with $t - r(t)\,
-\sigma_w = x_w$; there is one such t, because the left side rises with t. Suppose all standard errors are equal. Then
-the lower end is nearer to the score than the end of a simultaneous interval if all other systems are at least about 12
-standard errors behind. The upper end is nearer if they are at least about 6 standard errors behind.
+interval: r(t) falls (or stays) as t rises, so no t below the limit is in the interval. The upper end is the t with $t -
+r(t)\, \sigma_w = x_w$; there is only one such t, because the left side rises with t. Suppose all standard errors are
+equal. Then the lower end is nearer to the score than the end of a simultaneous interval if all other systems are at
+least about 12 standard errors behind. The upper end is nearer if they are at least about 6 standard errors behind.
 
 Errors have the covariances of the systems' scores on the same instances, which are treated as known. Both radii (for
-the lower and the upper end) are converted to levels of the usual interval of the score (Wilson's, or t). Reference:
-Zrnic and Fithian (2024), "A flexible defense against the winner's curse".
+the lower and the upper end) are converted to confidence levels. The interval at such a level is Clopper and Pearson's
+for right-or-wrong answers, and else the usual interval of the score. Reference: Zrnic and Fithian (2024), "A flexible
+defense against the winner's curse".
 """
 
 from __future__ import annotations
