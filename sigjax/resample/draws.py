@@ -183,13 +183,13 @@ class Draws(NamedTuple):
     """For each draw of the bootstrap, the range of units (a stratum) from which it chooses."""
 
     start: np.ndarray
-    """[draw] int32: the first unit of the stratum. (There are as many draws as units.)"""
+    """[draw] int32: the index of the first unit in the stratum of the draw. (There are as many draws as units.)"""
     size: np.ndarray
-    """[draw] uint64: number of units in the stratum."""
+    """[draw] uint64: the number of units in the stratum of the draw."""
 
     @property
     def num_words(self) -> int:
-        """The number of random words that a resample uses."""
+        """The number of random 32-bit integers (words) that a resample uses."""
         return len(self.size)
 
     def drawn(self, rows: Array) -> Array:
