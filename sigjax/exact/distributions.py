@@ -222,10 +222,11 @@ def tree_error(lattice: Lattice) -> float:
 
 
 def _convolution(rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return the probabilities of all sums of these difference `rows` with random signs; `counts` units have each row.
+    """Return the probabilities of all sums of the difference `rows` `[row, axis]` with random signs.
 
-    They are the coefficients of a polynomial. It is the product of the polynomials of two halves of the rows. For a
-    single row, it is a power of one unit's polynomial.
+    `counts` `[row]` are the numbers of units with each row. The probabilities are the coefficients of a polynomial. For
+    several rows, it is the product of the polynomials of both halves of the rows. For a single row, it is a power of
+    one unit's polynomial.
     """
     if len(rows) == 1:
         (row,), count = rows, int(counts[0])
@@ -254,7 +255,7 @@ def _binomial(count: int) -> np.ndarray:
 
 
 def _tree_cost_and_error(rows: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
-    """Return two sums over the products of `_convolution`, where n is how many numbers a product's FFT has.
+    """Return two sums over the products of polynomials in `_convolution`; n is the length of a product's FFT.
 
     The first sum adds up n log2(n), the number of operations. The second sum adds up sqrt(n) log2(n), for the error. A
     power is computed by squaring: its factor is computed once, but the error of the factor enters the square twice. So
@@ -274,16 +275,16 @@ def _tree_cost_and_error(rows: np.ndarray, counts: np.ndarray) -> tuple[float, f
 
 
 def _fft_lengths(rows: np.ndarray, counts: np.ndarray) -> list[int]:
-    """Return the lengths `[axis]` of FFTs that hold all sums of the difference `rows` with random signs.
+    """Return for each axis the length of an FFT that holds all sums of the difference `rows` with random signs.
 
-    `counts` `[row]` units have each row.
+    `rows` are `[row, axis]`, and `counts` `[row]` are the numbers of units with each row.
     """
     return [fft_length(int(reach) + 1) for reach in counts @ np.abs(rows)]
 
 
 MOST_HALF_LOGIT = 300.0
 """Largest value of theta.v, half of the log odds of a unit's sign. Larger values are replaced by it, because cosh would
-overflow; a sign is certain long before."""
+overflow. The sign is practically certain for much smaller values already."""
 
 
 def conjugate_characteristic(

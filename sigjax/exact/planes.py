@@ -79,7 +79,7 @@ class Plane(NamedTuple):
     """`[second]` int64: values of the random-sign sum S on the second axis: every second integer, from minus to plus
     the half-width of the box."""
     inside: np.ndarray
-    """`[first, second]` bool: whether the point is a possible value of the random-sign sum S."""
+    """`[first, second]` bool: whether each point of the grid is a possible value of the random-sign sum S."""
     log_outside: float
     """Logarithm of a bound on the probability that S is outside the whole box."""
 
