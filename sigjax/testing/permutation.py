@@ -310,9 +310,10 @@ def sign_ps(
     few, outcomes = trials <= _FEW_TRIALS, _outcomes()
 
     def log_tail(n: np.ndarray, k: np.ndarray) -> np.ndarray:
-        """Return the logarithm of p if k of n differences have one sign; k or more are extreme.
+        """Return log p: p is the probability that at least k of n differences have the sign of these k.
 
-        A one-sided p above 1/2 comes from the complement, which has more digits.
+        In a two-sided test, p is twice this probability, but at most 1. A one-sided p above 1/2 is computed as 1 minus
+        the probability of the complement, which has more digits.
         """
         is_upper = 2 * k > n + two_sided
         log_upper = log_upper_half(n, np.where(is_upper, k, n - k + 1))
@@ -542,8 +543,8 @@ _STEP_OF_SLOPES = 2.0**-11
 """Slopes for a standard error are central differences. Half their width is about this share of the sum of a statistic's
 absolute values. This changes standard errors by 1e-6, and keeps the rounding error of a slope to 1e-12 of the slope."""
 _ROUNDING_OF_Z = 2.0**-26
-"""Limit for ties of the studentized delta z, as a share of the observed z. (z depends on slopes of the score; the
-rounding of slopes changes z by far less.)"""
+"""This share of the observed z (the studentized delta) is added to the tolerance within which values of z are ties. It
+allows for rounding errors of the slopes on which z depends; they change z by far less."""
 
 
 def swap_counter(problem: SumsProblem, tested: np.ndarray, run: Run) -> ExceedCounter:
