@@ -47,8 +47,8 @@ class Choices(NamedTuple):
 def find_choices(size: int, of: int, num_stats: int, what: str = "runs") -> Choices | NotEligible:
     """Return the number of choices of `size` out of `of` things, and the cost of listing them.
 
-    If there are more than `_MOST_CHOICES` choices, returns `NotEligible`. `what` is the noun for the things in its
-    reason.
+    If there are more than `_MOST_CHOICES` choices, returns `NotEligible` with the reason. `what` is the noun for the
+    things in this reason.
 
     >>> find_choices(4, 8, 1).number, find_choices(11, 22, 1).number
     (70, 705432)

@@ -481,9 +481,9 @@ def _sheared(board: Board, delta_of: DeltaOfPairs) -> tuple[Board, DeltaOfPairs,
 
     S is the random-sign sum of a pair's difference rows, with two axes. A multiple of the first coordinate is
     subtracted from the second. Returns three things: the board with sheared rows, the differences of scores as
-    functions of sheared sums, and the shear matrix. Sums that differ only in the second coordinate still do so after
-    the shear, because the score must be monotone along this axis. If needed, the second axis is reversed, so that delta
-    increases along it. Sums beyond the largest possible value (the reach) are replaced by it.
+    functions of sheared sums, and the shear matrix. Sums that differ only in the second coordinate still differ only in
+    the second coordinate after the shear. So delta is still monotone along the second axis. If needed, this axis is
+    reversed, so that delta increases along it. Sums beyond the largest possible value (the reach) are replaced by it.
     """
     rows, reach = board.rows, board.counts @ np.abs(board.rows)
     products = board.counts @ (rows[:, :1] * rows)

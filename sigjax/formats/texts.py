@@ -411,7 +411,7 @@ def _head(head: bytes) -> str:
 def looks_like_kaldi(_: str, head: bytes) -> bool:
     """Whether all lines begin with ids (or all with numbers), and some line has several words after the id.
 
-    Otherwise the words are labels by id.
+    If no line has several words after the id, the file holds labels by id instead of texts.
     """
     lines = [line.split() for _, line in _numbered_lines(_head(head))]
     ids, several_words = [line[0] for line in lines], any(len(line) > 2 for line in lines)

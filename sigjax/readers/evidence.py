@@ -489,10 +489,10 @@ def _repeated_ids(tables: Sequence[DataTable], free: Sequence[str], options: Opt
 def _unnamed_ids(tables: Sequence[DataTable], free: Sequence[str], system: str | None, options: Options) -> str | None:
     """Find a column of ids by its values alone; None means that rows are joined by their position.
 
-    Among the columns with unique values in each system, this is the column with the fewest distinct values: systems
-    share their ids, but differ in their scores. If each system has a file, all files must have the same values. If a
-    table with a column of systems has no column with unique values, the ids are the first column of words (except
-    texts), else the first column in `free`.
+    Among the columns with unique values in each system, the column with the fewest distinct values is chosen, because
+    systems share their ids, but differ in their scores. If each system has a file, all files must have the same values.
+    If a table with a column of systems has no column with unique values, the first column of words (except texts) is
+    chosen, else the first column in `free`.
 
     `free` lists the columns that have no role yet. `system` is the column of systems in a long table, else None.
     """

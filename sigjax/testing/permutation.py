@@ -236,8 +236,9 @@ def _scoring(problem: SumsProblem, pair: Pair, plan: Plan) -> Scoring:
 def _are_monotone(problem: SumsProblem, pairs: np.ndarray, reach: np.ndarray, axes: int) -> np.ndarray:
     """Whether the score of each pair is monotone in every sum that varies over swaps, `[pair]` bool.
 
-    `axes` is the number of sums that vary: 1 or 2. If two sums vary, the sums that vary must stay positive. `reach`
-    `[pair, stat]` bounds the absolute difference between the two systems' sums of each statistic, over all swaps.
+    `axes` is the number of sums that vary: 1 or 2. If two sums vary, the result is true only if no statistic is
+    negative, and if the sums that vary are positive after every swap. `reach` `[pair, stat]` bounds the absolute
+    difference between the two systems' sums of each statistic, over all swaps.
     """
     if not is_monotone(problem.metric.score):
         return np.zeros(len(pairs), bool)
