@@ -209,14 +209,16 @@ def tree_cost(lattice: Lattice) -> int:
 def tree_error(lattice: Lattice) -> float:
     """Return a bound on the sum of all absolute errors of `tree_null`.
 
-        12 eps sqrt(n) log2(n) for each product of n coefficients, added to the bounds of its two factors
+    A product of two polynomials, computed with an FFT of length n, adds at most
 
-    This is also a bound on the absolute error of any p-value that is computed from `tree_null`. A transform of n
-    numbers has a relative error of at most 3.5 eps log2(n) in the 2-norm (Higham 2002, Theorem 24.2). A product needs
-    three transforms. The factor sqrt(n) converts the bound to the 1-norm. In the 1-norm, an error does not grow in
-    later products, because it is only multiplied with distributions. The bound assumes the worst case, in which no
-    errors cancel. In practice, the sum of errors is thousands of times smaller, and the error of a single probability
-    is a few eps.
+        12 eps sqrt(n) log2(n)
+
+    to the bounds of its two factors. The result is also a bound on the absolute error of any p-value that is computed
+    from `tree_null`. A transform of n numbers has a relative error of at most 3.5 eps log2(n) in the 2-norm (Higham
+    2002, Theorem 24.2). A product needs three transforms. The factor sqrt(n) converts the bound to the 1-norm. In the
+    1-norm, an error does not grow in later products, because it is only multiplied with distributions. The bound
+    assumes the worst case, in which no errors cancel. In practice, the sum of errors is thousands of times smaller, and
+    the error of a single probability is a few eps.
     """
     return EPSILON * 12.0 * _tree_cost_and_error(lattice.rows, lattice.multiplicity)[1] if len(lattice.rows) else 0.0
 

@@ -285,7 +285,8 @@ _NUMBER_OR_DATE = re.compile(
 _LEAST_ID, _LEAST_PARTS, _LEAST_NUMBERS = 8, 3, 10
 """Limits for ids. A text counts as an id, and not as an ordinary word, if it has at least `_LEAST_ID` characters and at
 least `_LEAST_PARTS` parts. (A part is a stretch of letters, of digits, or of marks.) If all lines begin with numbers,
-the numbers may be ids instead of a numbered list: all files must have the same numbers, at least `_LEAST_NUMBERS`."""
+the numbers may be ids instead of a numbered list, but only if all files have the same numbers, on at least
+`_LEAST_NUMBERS` lines."""
 
 
 Split = Callable[[str], tuple[str, str] | None]

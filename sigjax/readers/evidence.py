@@ -531,7 +531,8 @@ def _refuse_steps(table: DataTable, ids: str | None, free: Sequence[str], system
 
 _MOST_COINCIDENCE = 0.05
 """A column counts as derived from other columns if the probability that it agrees with them by chance is at most this.
-Likewise, columns that hold only 0 and 1 count as unlike other columns if the probability of this is at most this.
+Likewise, columns without numbers other than 0 and 1 count as unlike the other columns if the probability that such
+numbers are missing by chance is at most this.
 
 The limit weighs two errors. A needless question to the user costs a minute. A missing question lets sigjax compare a
 mean as if it were a system."""
@@ -543,8 +544,9 @@ _FEWEST_RELATED = 3
 """Fewest rows in which relations between columns are sought. In a single row, every column is a multiple of every other
 column."""
 _FEWEST_ALIKE = 5
-"""Fewest rows for three conclusions that could be due to chance: ranks may have ties, `_MOST_SURE_COINCIDENCE` is used
-instead of the stricter limit, and columns are compared for being on different scales (`other_scales`)."""
+"""Fewest rows for three conclusions, which could be due to chance in fewer rows. The first is that columns hold ranks
+with ties. The second is that columns have the same sum in all rows, by the weaker limit `_MOST_SURE_COINCIDENCE`. The
+third is that columns are on different scales (`other_scales`)."""
 _MOST_COLUMNS, _MOST_ROWS = 24, 1000
 """Largest numbers of columns and rows in which relations are sought. Relations other than ranks are sought among the
 first `_MOST_COLUMNS` columns. All relations are sought in at most `_MOST_ROWS` rows, at equal distances."""

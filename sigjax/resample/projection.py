@@ -180,7 +180,7 @@ class FusedDraws(NamedTuple):
 
 
 def fused_swap(columns: np.ndarray, *, compiled: bool = True) -> FusedSwap | None:
-    """Make a projection of few columns `[column, unit]` (int64) for swaps.
+    """Make a projection (sums over swapped units) of few columns `[column, unit]` (int64), computed from bits.
 
     Returns None if the sums need more than `MOST_WORDS` words of 64 bits, or more than one word in NumPy (not
     `compiled`).
@@ -207,7 +207,7 @@ def fused_swap(columns: np.ndarray, *, compiled: bool = True) -> FusedSwap | Non
 
 
 def fused_draws(columns: np.ndarray, draws: Draws) -> FusedDraws | None:
-    """Make a bootstrap projection of few columns `[column, unit]` (int64).
+    """Make a projection (sums over drawn units) of few columns `[column, unit]` (int64), looked up in tables.
 
     Returns None if the sums need more than `MOST_WORDS` words of 64 bits.
     """

@@ -132,7 +132,7 @@ listing or counting all signs: 10 pairs with 18 units then take 7 instead of 27 
 
 
 def _board_of(problem: SumsProblem, pairs: np.ndarray) -> tuple[Board, np.ndarray] | None:
-    """Return the board of all pairs that are tested together, and the positions of these pairs; None if none are.
+    """Return the board of all pairs that are tested together, and the positions of these pairs; None if there are none.
 
     A board is a set of pairs that share their distinct differences, so that one matrix product tests all of them.
     """

@@ -271,7 +271,7 @@ class SumsProblem(Problem):
     def _of_shifted(cls, shift: Shifted, members: np.ndarray, settings: Settings) -> SumsProblem:
         """The problem of an evaluation with large numbers, which are shifted (see the field `shifted`).
 
-        Its pairs are `members` `[pair, 2]`.
+        `members` `[pair, 2]` are the pairs of the problem.
         """
         metric, systems = shift.deltas.metric, shift.deltas.systems
         assert isinstance(metric, Metric)

@@ -193,8 +193,8 @@ def bootstrap_exceed(
     - greater, `shift`: $\delta^* - \delta \ge \delta$ (the paper has $\delta^* > 2\delta$, without ties);
     - greater, `flip`: $\delta^* \le 0$.
 
-    For "less", the inequalities are reversed. `replicates` `[resample]` are bootstrap deltas; differences smaller than
-    `tolerance` are ties.
+    For "less", the inequalities are reversed. `replicates` `[resample]` are bootstrap deltas. The two sides of an
+    inequality count as equal if they differ by at most `tolerance`.
 
     >>> bootstrap_exceed(np.array([0.2, 0.5]), 0.2, 1e-12, "two-sided", "shift")
     1
