@@ -769,9 +769,9 @@ def _transforms(xp: Any, roots: tuple[Any, Any], series: Any, edge: Any, weight:
     axis.
 
     Both parts are `[pair, frequency, column]`. Two places are opposite each other if they have the same distance from
-    the middle of the first axis. The even part is the sum over places of the cosines, times the sum of the tail sums
-    at both opposite places. The odd part is the sum of the sines, times the difference of these tail sums. `roots` are
-    the cosines and the sines. Terms are added in blocks, so that rounding errors stay small. In NumPy, this also keeps
+    the middle of the first axis. The even part adds up, over pairs of opposite places, a cosine times the sum of the
+    two tail sums. The odd part adds up a sine times the difference of the two tail sums. `roots` are the cosines and
+    the sines. Terms are added in blocks, so that rounding errors stay small. In NumPy, this also keeps
     arrays in the cache, and BLAS on one thread.
     """
     half = edge.shape[1] // 2
