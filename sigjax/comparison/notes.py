@@ -61,10 +61,11 @@ _FEW_TASKS = 3
 
 
 Rule = Callable[[EvaluationRecord, Settings, Mapping[Test, Comparisons], Columns], Iterable[str]]
-"""A function (evaluation by a metric, settings, dict from test to table of pairs, table of systems, best first) that
-returns notes.
+"""Type of a function that returns notes. It takes an evaluation by a metric, the settings, a dict from each test to its
+table of pairs, and the table of systems.
 
-Both tables have the columns `tests.FACTS`. A rule may ignore the last arguments (`*_`)."""
+In the table of systems, the best system comes first. All tables have the columns `tests.FACTS`. A rule may ignore the
+last arguments (`*_`)."""
 
 
 def notes_of(

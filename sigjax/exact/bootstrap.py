@@ -42,9 +42,10 @@ class DrawLattice(NamedTuple):
     """`[row]` int64: the distinct values k = (x - smallest x of the stratum) / scale, where x is the value of a unit.
     They ascend from 0 within each stratum."""
     counts: np.ndarray
-    """`[row]` int64: number of units of the row's stratum with the row's value."""
+    """`[row]` int64: the number of units with this value in this stratum. (A row is one value in one stratum.)"""
     strata: np.ndarray
-    """`[row]` int64: code of the row's stratum (0, 1, ..., ascending). Strata without variation have no rows."""
+    """`[row]` int64: the code (0, 1, ..., ascending) of the stratum to which the value in `values` belongs. Strata in
+    which all units have the same value have no rows."""
     offset: int
     """The smallest possible value of the bootstrap sum X*."""
     scale: int
@@ -119,7 +120,8 @@ class Tilt(NamedTuple):
 
     theta: float
     chances: np.ndarray
-    """`[row]`: probability that a draw from the row's stratum has the row's value."""
+    """`[row]`: the probability, under the tilt, that a draw from this stratum has this value. (A row is one value in
+    one stratum.)"""
     mean: float
     """Mean of K, the sum of all draws, under the tilt."""
     variance: float

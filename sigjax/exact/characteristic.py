@@ -201,12 +201,12 @@ class CharacteristicTables(NamedTuple):
     """`[row, frequency]`: the log modulus of the characteristic function of one unit on which the systems' difference
     is this row."""
     angles: np.ndarray
-    """`[row, frequency]`: for one unit on which the systems' difference is this row, the part of the characteristic
-    function's angle that is due to the tilt. Without a tilt, the table is empty: `[row, 0]`."""
+    """`[row, frequency]`: the angle of the characteristic function of one unit on which the systems' difference is this
+    row, but only the part that is due to the tilt. Without a tilt, the table is empty: `[row, 0]`."""
     error: np.floating[Any]
-    """Bound on the relative errors of sums over rows of `logs`."""
+    """Bound on the relative error if `logs` are added up over rows."""
     angles_error: np.floating[Any]
-    """Bound on the relative errors of sums over rows of `angles`."""
+    """Bound on the relative error if `angles` are added up over rows."""
 
 
 def characteristic_tables(rows: np.ndarray, theta: np.ndarray, found: Angles) -> CharacteristicTables:

@@ -47,8 +47,8 @@ class Choices(NamedTuple):
 def find_choices(size: int, of: int, num_stats: int, what: str = "runs") -> Choices | NotEligible:
     """Return the number of choices of `size` out of `of` things, and the cost of listing them.
 
-    If there are more than `_MOST_CHOICES` choices, returns `NotEligible`. `what` is the noun for the things in its
-    reason.
+    If there are more than `_MOST_CHOICES` choices, returns `NotEligible` with the reason. `what` is the noun for the
+    things in this reason.
 
     >>> find_choices(4, 8, 1).number, find_choices(11, 22, 1).number
     (70, 705432)
@@ -82,14 +82,15 @@ _EPSILON = float(np.finfo(np.float64).eps)
 
 
 class Patterns(NamedTuple):
-    """The outputs of two systems that are exchanged within units, prepared for `exchange_distribution`.
+    """The statistics of two systems' outputs, coded for `exchange_distribution`, which exchanges outputs within units.
 
-    A value is coded as the number of steps (of size `step`) by which it exceeds the smallest value in its unit.
+    A statistic of an output is coded as a number of steps: by how many steps (of size `step`) it exceeds the smallest
+    value of this statistic in the unit.
     """
 
     pooled: np.ndarray
-    """`[output, axis]` int64: the outputs of both systems, unit by unit, in the statistics of `varying`. Each value is
-    a number of steps above the smallest value in the unit."""
+    """`[output, axis]` int64: the statistics in `varying` of both systems' outputs, unit by unit, as numbers of steps
+    above the smallest value in the unit."""
     sizes: np.ndarray
     """`[unit]`: number of outputs per system in this unit."""
     varying: np.ndarray
@@ -272,13 +273,13 @@ class SampleDistribution(NamedTuple):
     """The distribution of the sum of a random sample (without replacement) from a list of integers."""
 
     sums: np.ndarray
-    """`[value]` int64: the possible values of the sum."""
+    """`[value]` int64: the possible sums of a random sample."""
     log_chances: np.ndarray
-    """`[value]`: logarithms of the probabilities."""
+    """`[value]`: the logarithm of the probability of each sum in `sums`."""
     choices: int | None
     """Number of possible samples, which are equally likely; None if there are more than 2^50."""
     error: float
-    """Bound on the relative error of each probability."""
+    """Bound on the relative error of each probability whose logarithm is in `log_chances`."""
     least: float
     """Limit for log probabilities: below it, they may be inaccurate because of underflow."""
 

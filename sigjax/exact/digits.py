@@ -187,8 +187,8 @@ class _ExtremePoints(NamedTuple):
     values: tuple[np.ndarray, np.ndarray]
     """The values of the random-sign sum S on the first axis and on the second axis of the box."""
     doubled_counts: np.ndarray
-    """`[first, second]` int8: twice the number of times that a point counts: 0 (not extreme), 1 (a tie in mid-p) or
-    2."""
+    """`[first, second]` int8: how many halves of each point's probability count in p: 0 (not extreme), 1 (a tie in
+    mid-p) or 2."""
     outside: float
     """Bound on the probability that the random-sign sum S is outside the box."""
 

@@ -210,23 +210,26 @@ def tree_cost(lattice: Lattice) -> int:
 def tree_error(lattice: Lattice) -> float:
     """Return a bound on the sum of all absolute errors of `tree_null`.
 
-        12 eps sqrt(n) log2(n) for each product of n coefficients, added to the bounds of its two factors
+    A product of two polynomials, computed with an FFT of length n, adds at most
 
-    This is also a bound on the absolute error of any p-value that is computed from `tree_null`. A transform of n
-    numbers has a relative error of at most 3.5 eps log2(n) in the 2-norm (Higham 2002, Theorem 24.2). A product needs
-    three transforms. The factor sqrt(n) converts the bound to the 1-norm. In the 1-norm, an error does not grow in
-    later products, because it is only multiplied with distributions. The bound assumes the worst case, in which no
-    errors cancel. In practice, the sum of errors is thousands of times smaller, and the error of a single probability
-    is a few eps.
+        12 eps sqrt(n) log2(n)
+
+    to the bounds of its two factors. The result is also a bound on the absolute error of any p-value that is computed
+    from `tree_null`. A transform of n numbers has a relative error of at most 3.5 eps log2(n) in the 2-norm (Higham
+    2002, Theorem 24.2). A product needs three transforms. The factor sqrt(n) converts the bound to the 1-norm. In the
+    1-norm, an error does not grow in later products, because it is only multiplied with distributions. The bound
+    assumes the worst case, in which no errors cancel. In practice, the sum of errors is thousands of times smaller, and
+    the error of a single probability is a few eps.
     """
     return EPSILON * 12.0 * _tree_cost_and_error(lattice.rows, lattice.multiplicity)[1] if len(lattice.rows) else 0.0
 
 
 def _convolution(rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return the probabilities of all sums of these difference `rows` with random signs; `counts` units have each row.
+    """Return the probabilities of all sums of the difference `rows` `[row, axis]` with random signs.
 
-    They are the coefficients of a polynomial. It is the product of the polynomials of two halves of the rows. For a
-    single row, it is a power of one unit's polynomial.
+    `counts` `[row]` are the numbers of units with each row. The probabilities are the coefficients of a polynomial. For
+    several rows, it is the product of the polynomials of both halves of the rows. For a single row, it is a power of
+    one unit's polynomial.
     """
     if len(rows) == 1:
         (row,), count = rows, int(counts[0])
@@ -255,7 +258,7 @@ def _binomial(count: int) -> np.ndarray:
 
 
 def _tree_cost_and_error(rows: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
-    """Return two sums over the products of `_convolution`, where n is how many numbers a product's FFT has.
+    """Return two sums over the products of polynomials in `_convolution`; n is the length of a product's FFT.
 
     The first sum adds up n log2(n), the number of operations. The second sum adds up sqrt(n) log2(n), for the error. A
     power is computed by squaring: its factor is computed once, but the error of the factor enters the square twice. So
@@ -275,16 +278,16 @@ def _tree_cost_and_error(rows: np.ndarray, counts: np.ndarray) -> tuple[float, f
 
 
 def _fft_lengths(rows: np.ndarray, counts: np.ndarray) -> list[int]:
-    """Return the lengths `[axis]` of FFTs that hold all sums of the difference `rows` with random signs.
+    """Return for each axis the length of an FFT that holds all sums of the difference `rows` with random signs.
 
-    `counts` `[row]` units have each row.
+    `rows` are `[row, axis]`, and `counts` `[row]` are the numbers of units with each row.
     """
     return [fft_length(int(reach) + 1) for reach in counts @ np.abs(rows)]
 
 
 MOST_HALF_LOGIT = 300.0
 """Largest value of theta.v, half of the log odds of a unit's sign. Larger values are replaced by it, because cosh would
-overflow; a sign is certain long before."""
+overflow. The sign is practically certain for much smaller values already."""
 
 
 def conjugate_characteristic(

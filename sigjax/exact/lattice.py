@@ -40,9 +40,9 @@ class Lattice:
     """`[row, axis]` int64: the distinct nonzero differences of units, with 0 to 2 axes. A difference and its negative
     are stored as one row."""
     multiplicity: np.ndarray
-    """`[row]` int64: number of units with this difference or its negative."""
+    """`[row]` int64: number of units whose difference is this row or its negative."""
     observed: np.ndarray
-    """`[axis]` int64: the value of the sum S without swaps."""
+    """`[axis]` int64: the observed sum of all differences. It is the value of the random-sign sum S without swaps."""
     basis: np.ndarray
     """`[axis, stat]` int64: if S `[axis]` is a sum of differences, S @ basis is the difference of the systems in each
     statistic."""

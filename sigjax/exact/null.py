@@ -66,8 +66,8 @@ this."""
 _REMAINDER_EXPONENT = math.log(1e4 / BOUNDS_WIDTH) + 8.0
 """The bounds allow for a sum R of remainders that is at most x above or below its mean (see the module's text). The
 number x is chosen so that Hoeffding's bound exp(-x^2 / (2 sum r_i^2)) is exp(-`_REMAINDER_EXPONENT`). The r_i are the
-remainders of the differences, after rounding to steps. The term 8 is a reserve: Chernoff's bound M(theta) exp(-theta y)
-on P(S >= y) is larger than this probability."""
+remainders of the differences, after rounding to steps. The term 8 is a reserve: Hoeffding's bound is multiplied by
+Chernoff's bound M(theta) exp(-theta y), which is larger than the p-value P(S >= y)."""
 DifferenceOfScores = Callable[[np.ndarray], np.ndarray]
 """Function from values `[value]` of the random-sign sum S (of the differences of two systems) to differences of scores
 `[value]`."""
@@ -144,9 +144,9 @@ def _grid_tails(lattice: Lattice, low: float, high: float) -> list[tuple[float, 
     """Return log P(S_k >= edge) and the logarithm of its error bound, for each of two edges `low` and `high`.
 
     S_k is the sum of a lattice of integers with random signs (see the module's text). The edges must be close to each
-    other, because they share one tilt. `low` is moved down, and `high` up, by more than its rounding error. Tilted
-    probabilities of S_k = first + 2j are a Fourier sum over few frequencies. Multiplied by the weights exp(-2 theta j),
-    the terms of each frequency are a geometric series in j.
+    other, because they share one tilt. To allow for rounding errors of the edges, `low` is moved down and `high` up.
+    Tilted probabilities of S_k = first + 2j are a Fourier sum over few frequencies. Multiplied by the weights
+    exp(-2 theta j), the terms of each frequency are a geometric series in j.
     """
     steps, multiplicity, reach = lattice.rows[None, :, 0], lattice.multiplicity[None], int(lattice.reach[0])
     parity, (length,) = reach % 2, grid_lengths(lattice)
@@ -473,7 +473,8 @@ def signs_p(lattice: Lattice, delta: Delta, criterion: Extreme) -> PValue:
 def outcomes_p(delta: np.ndarray, criterion: Extreme, num_signs: int) -> PValue:
     """Return the p-value from the differences of scores `[1, outcome]` of all sign vectors whose first sign is +.
 
-    It is an integer number of outcomes (or half outcomes, for mid-p) divided by the number of all sign vectors.
+    An outcome is one sign vector. p is the number of extreme sign vectors (with mid-p, ties count one half), divided by
+    2^`num_signs`, the number of all sign vectors.
     """
 
     def mass(hit: np.ndarray, mirrored: np.ndarray) -> LogProbability:

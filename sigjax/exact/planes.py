@@ -79,7 +79,7 @@ class Plane(NamedTuple):
     """`[second]` int64: values of the random-sign sum S on the second axis: every second integer, from minus to plus
     the half-width of the box."""
     inside: np.ndarray
-    """`[first, second]` bool: whether the point is a possible value of the random-sign sum S."""
+    """`[first, second]` bool: whether each point of the grid is a possible value of the random-sign sum S."""
     log_outside: float
     """Logarithm of a bound on the probability that S is outside the whole box."""
 
@@ -240,10 +240,10 @@ def _points_at(plane: Plane, position: Any) -> np.ndarray:
 def _dominating_point(plane: Plane, extreme_points: np.ndarray) -> tuple[np.ndarray, int]:
     """Return the first tilt, and the position in the plane of its mean: the likeliest extreme point.
 
-    It has the lowest large-deviation rate (about -log of the probability of the point). The search starts at 0. In each
-    step, the rate is approximated by a quadratic function around the last point, and the extreme point with the lowest
-    value of this function is the next point. The search ends when the point no longer changes. If the lowest rate is
-    near 0, the tilt is 0.
+    This point has the lowest large-deviation rate (about -log of the probability of a point). The search starts at the
+    point 0. In each step, the rate is approximated by a quadratic function around the last point, and the extreme point
+    with the lowest value of this function is the next point. The search ends when the point no longer changes. If the
+    lowest rate is near 0, the tilt is 0.
     """
     lattice, theta, found, mean = plane.lattice, np.zeros(2), -1, np.zeros(2)
     for _ in range(_SEARCHES):

@@ -78,7 +78,7 @@ class Scoring(NamedTuple):
     delta: Delta
     """Function from values of the random-sign sum S to deltas (differences of scores)."""
     criterion: Extreme
-    """Which deltas are extreme."""
+    """The criterion that defines which deltas are extreme."""
     monotone: bool
     """Whether the score is a ratio of sums. The tests of `exact.tails` are valid only for such scores."""
 
@@ -306,7 +306,7 @@ def _by_characteristic_function(lattice: Lattice, scoring: Scoring) -> PValue | 
 
 
 def _on_second_axis(delta: Delta) -> Delta:
-    """Turn a function of a sum with one axis into a function of a sum with two axes, which is 0 on the first axis."""
+    """Turn a function of a sum S with one axis into one of two coordinates: the first is always 0, the second is S."""
 
     def of_second(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         return delta(first + second)

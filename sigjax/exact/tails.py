@@ -485,9 +485,9 @@ def _sheared(board: Board, delta_of: DeltaOfPairs) -> tuple[Board, DeltaOfPairs,
 
     S is the random-sign sum of a pair's difference rows, with two axes. A multiple of the first coordinate is
     subtracted from the second. Returns three things: the board with sheared rows, the differences of scores as
-    functions of sheared sums, and the shear matrix. Sums that differ only in the second coordinate still do so after
-    the shear, because the score must be monotone along this axis. If needed, the second axis is reversed, so that delta
-    increases along it. Sums beyond the largest possible value (the reach) are replaced by it.
+    functions of sheared sums, and the shear matrix. Sums that differ only in the second coordinate still differ only in
+    the second coordinate after the shear. So delta is still monotone along the second axis. If needed, this axis is
+    reversed, so that delta increases along it. Sums beyond the largest possible value (the reach) are replaced by it.
     """
     rows, reach = board.rows, board.counts @ np.abs(board.rows)
     products = board.counts @ (rows[:, :1] * rows)
@@ -683,9 +683,10 @@ class _Grid:
     def _series(self, tilt: Any) -> tuple[NDArray[np.complexfloating[Any, Any]], np.ndarray]:
         """Return the sum of weights over the places from an edge to the end of the second axis, for each possible edge.
 
-        An edge is the first extreme place. The weight is 1 at the edge, and falls by a factor of exp(-2 tilt) from
-        place to place. Returns two arrays: `[edge, frequency]`, in which each weight is multiplied by the Fourier term
-        of its place at the frequency, and `[edge]`, without Fourier terms.
+        A place is an index on the second axis, and an edge is the first extreme place. The weight is 1 at the edge, and
+        falls by a factor of exp(-2 tilt) from place to place. Returns two arrays. In the first array `[edge,
+        frequency]`, each weight is multiplied by the Fourier term of its place at the frequency. The second array
+        `[edge]` has the sums without Fourier terms.
         """
         steep = -2.0 * np.longdouble(tilt)
         below, _, still = _one_minus_exponential(np.longdouble(tilt), self.second, len(self.num_terms) - 1)
@@ -763,14 +764,19 @@ def _plane_kernel(
 
 
 def _transforms(xp: Any, roots: tuple[Any, Any], series: Any, edge: Any, weight: Any) -> tuple[Any, Any]:
-    """Return the DFT along the first axis of the sums of weights from the edges on, as an even part and an odd part.
+    """Return the DFT along the first axis of tail sums along the second axis, as an even part and an odd part.
 
-    Each part is `[pair, frequency, column]`. A column is the real or the imaginary part at a frequency on the second
-    axis. `series` `[edge, column]` are the sums of weights from an edge to the end of the second axis, if the weight at
-    the edge is 1. `edge` `[pair, place]` are the edges at the places of the first axis, and `weight` `[pair, place]`
-    the weights at the edges. The even part uses the sums of the numbers at two places opposite the middle of the first
-    axis, and the odd part their differences. `roots` are the cosines and the sines of the DFT. Terms are added in
-    blocks, so that rounding errors stay small. In NumPy, this also keeps arrays in the cache, and BLAS on one thread.
+    A place is an index on the first axis. Its edge, from `edge` `[pair, place]`, is an index on the second axis. Its
+    tail sum adds up the weights from the edge to the end of the second axis. `series` `[edge, column]` has the tail
+    sum of each possible edge, for the weight 1 at the edge. It is multiplied by the true weight at the edge, from
+    `weight` `[pair, place]`. A column is the real or the imaginary part of a tail sum at a frequency on the second
+    axis.
+
+    Both parts are `[pair, frequency, column]`. Two places are opposite each other if they have the same distance from
+    the middle of the first axis. The even part adds up, over pairs of opposite places, a cosine times the sum of the
+    two tail sums. The odd part adds up a sine times the difference of the two tail sums. `roots` are the cosines and
+    the sines. Terms are added in blocks, so that rounding errors stay small. In NumPy, this also keeps
+    arrays in the cache, and BLAS on one thread.
     """
     half = edge.shape[1] // 2
     if xp is not np:

@@ -197,9 +197,9 @@ def _parse_naacl(file: str, lines: Sequence[str]) -> _Links:
 
 
 def _keys(file: str, line: np.ndarray, sentence: np.ndarray, source: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Pack sentence, source and target `[link]` into one number per link; raise an error for too large positions.
+    """Pack sentence, source and target `[link]` into one number per link.
 
-    `line` `[link]` is the line number of each link, for the message.
+    Raise an error if the number of a word is out of range. `line` `[link]` is the line of each link, for the message.
     """
     wrong = np.flatnonzero((np.minimum(source, target) < 0) | (np.maximum(source, target) > _WORD))
     if wrong.size:

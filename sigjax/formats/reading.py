@@ -129,7 +129,11 @@ def likely_formats(
 
 
 def _is_scored(name: str, head: bytes) -> bool:
-    """Whether a file may be the table of one system: by name or first bytes, or because all lines end in numbers."""
+    """Whether a file may be a table with the scores of one system.
+
+    It may be if its name or its first bytes are those of a table. Otherwise, its first lines (except line 1, which may
+    be a header) must end in a number or in a missing result.
+    """
     named = name.endswith((".csv", ".tsv", ".json", ".jsonl", ".parquet", ".md", ".tex"))
     if named or head.startswith((b"PAR1", b"[", b"{")) or is_spreadsheet(name, head):
         return True
@@ -371,7 +375,7 @@ _ARRAY_OPTIONS = frozenset(("metric", "missing", "only", "lower_is_better", "hig
 
 
 def _evaluate_arrays(arrays: Mapping[Any, Any], options: Options) -> EvaluationRecord:
-    """Make the evaluation of one array per system."""
+    """Make an evaluation from a mapping that has one array for each system."""
     check_directions(options)
     if options.only is not None:
         names = {str(name): name for name in arrays}
@@ -530,7 +534,11 @@ def _evaluations(
 
 
 def reader_for(sources: Sources, reader: str | None, records: str | None) -> str | None:
-    """Return the name of the format that the user chose, or None. With the option `records`, the format may be JSON."""
+    """Return the name of the format that the user chose by the option `reader`, or None.
+
+    If the user gave only the option `records`, return "json" if the first file begins like JSON and its name does not
+    end in .jsonl.
+    """
     if records is None or reader is not None:
         return reader
     name, head = read_head(next(chain(*files_of(sources))))

@@ -283,9 +283,10 @@ _NUMBER_OR_DATE = re.compile(
 )
 """Pattern of numbers, dates and versions in texts, which cannot be ids: 3, Q3, 3rd, 1990s, 2-1, 2026-01-31, v1.2.3."""
 _LEAST_ID, _LEAST_PARTS, _LEAST_NUMBERS = 8, 3, 10
-"""Limits for ids. A text with `_LEAST_ID` characters and `_LEAST_PARTS` runs (of letters, digits or marks) is not an
-ordinary word. If at least `_LEAST_NUMBERS` lines begin with numbers, the same in all files, the numbers may be ids
-instead of a numbered list."""
+"""Limits for ids. A text counts as an id, and not as an ordinary word, if it has at least `_LEAST_ID` characters and at
+least `_LEAST_PARTS` parts. (A part is a stretch of letters, of digits, or of marks.) If all lines begin with numbers,
+the numbers may be ids instead of a numbered list, but only if all files have the same numbers, on at least
+`_LEAST_NUMBERS` lines."""
 
 
 Split = Callable[[str], tuple[str, str] | None]
@@ -388,7 +389,7 @@ def _ids(split: Split, text: str) -> list[str]:
 
 
 def _pattern(id: str) -> str:
-    """Return the pattern of an id: each run of letters becomes "a", each run of digits becomes "0", and marks stay."""
+    """Return the pattern of an id: letters in a row become one "a", digits in a row become one "0", and marks stay."""
     return "".join("a" if run[0].isalpha() else "0" if run[0].isdigit() else run for run in _PART.findall(id))
 
 
@@ -411,7 +412,7 @@ def _head(head: bytes) -> str:
 def looks_like_kaldi(_: str, head: bytes) -> bool:
     """Whether all lines begin with ids (or all with numbers), and some line has several words after the id.
 
-    Otherwise the words are labels by id.
+    If no line has several words after the id, the file holds labels by id instead of texts.
     """
     lines = [line.split() for _, line in _numbered_lines(_head(head))]
     ids, several_words = [line[0] for line in lines], any(len(line) > 2 for line in lines)
@@ -474,7 +475,7 @@ Channel = tuple[str, str]
 
 class _Segment(NamedTuple):
     id: str
-    """File, channel, speaker and start of the segment, as they are written in the file."""
+    """The id of the segment: its file, channel, speaker and start, as they are written in the file."""
     channel: Channel
     speaker: str
     begin: float

@@ -162,8 +162,9 @@ parameters of F1."""
 def parameterized(name: str) -> tuple[Metric | SampleMetric | None, str, dict[str, str]]:
     """For a name such as bleu(tokenize=zh), return the metric, the name without parameters, and the parameters.
 
-    A parameter that selects another metric of the registry, as in rouge1(stem=true), becomes part of the name. The
-    default of such a parameter changes nothing. The metric is None if the name without parameters is unknown.
+    If a parameter only selects another metric of the registry, the name of that metric is returned: chrf(word_order=2)
+    gives chrf++, and rouge1(stem=true) is a metric with this name. A parameter with its default value is left out. The
+    metric is None if the name without parameters is unknown.
 
     >>> parameterized("bleu( tokenize=zh )")[1:], parameterized("chrf(word_order=2)")[1]
     (('bleu', {'tokenize': 'zh'}), 'chrf++')

@@ -232,7 +232,7 @@ def answered(question: Question, attempt: Callable[[Options], EvaluationRecord],
 
 
 def _typed(way: Mapping[str, Any]) -> str:
-    """Write the options of `way` as the user types them."""
+    """Write some options as the user types them; `way` maps their names to their values."""
     return " ".join(
         str(Hint(name) if value is True else Hint(name, *map(quote, [value] if isinstance(value, str) else value)))
         for name, value in way.items()
@@ -339,8 +339,8 @@ class CommonWords(NamedTuple):
     """A column in which each system has words in common with the system that has the fewest words, preferably a column
     named like ids; None if there is no such column."""
     other: str | None
-    """If `shared` is None: a column in which some systems have no words in common, so that it cannot join their rows.
-    None if `shared` is given, or if there is no such column."""
+    """If `shared` is None: a column in which one system has no word in common with another system, so that it cannot
+    join the rows of all systems. None if `shared` is given, or if there is no such column."""
 
 
 def common_words(tables: Sequence[DataTable], free: Sequence[str], options: Options, system: str | None) -> CommonWords:
@@ -489,10 +489,10 @@ def _repeated_ids(tables: Sequence[DataTable], free: Sequence[str], options: Opt
 def _unnamed_ids(tables: Sequence[DataTable], free: Sequence[str], system: str | None, options: Options) -> str | None:
     """Find a column of ids by its values alone; None means that rows are joined by their position.
 
-    Among the columns with unique values in each system, this is the column with the fewest distinct values: systems
-    share their ids, but differ in their scores. If each system has a file, all files must have the same values. If a
-    table with a column of systems has no column with unique values, the ids are the first column of words (except
-    texts), else the first column in `free`.
+    Among the columns with unique values in each system, the column with the fewest distinct values is chosen, because
+    systems share their ids, but differ in their scores. If each system has a file, all files must have the same values.
+    If a table with a column of systems has no column with unique values, the first column of words (except texts) is
+    chosen, else the first column in `free`.
 
     `free` lists the columns that have no role yet. `system` is the column of systems in a long table, else None.
     """
@@ -530,21 +530,23 @@ def _refuse_steps(table: DataTable, ids: str | None, free: Sequence[str], system
 
 
 _MOST_COINCIDENCE = 0.05
-"""Largest probability of a coincidence for which a column counts as derived. A coincidence means that some column
-agrees with other columns by chance.
+"""A column counts as derived from other columns if the probability that it agrees with them by chance is at most this.
+Likewise, columns without numbers other than 0 and 1 count as unlike the other columns if the probability that such
+numbers are missing by chance is at most this.
 
 The limit weighs two errors. A needless question to the user costs a minute. A missing question lets sigjax compare a
 mean as if it were a system."""
 _MOST_SURE_COINCIDENCE = 0.6
-"""Largest probability of a coincidence for which two columns count as having the same sum in all rows. This limit is
-larger than `_MOST_COINCIDENCE`, because two systems hardly ever have a constant sum: both are right on easy
-instances."""
+"""Two columns count as related by having the same sum in all rows if the probability that a column agrees with another
+by chance is at most this. This limit is larger than `_MOST_COINCIDENCE`, because the scores of two systems hardly ever
+have the same sum in all rows: both systems are right on easy instances."""
 _FEWEST_RELATED = 3
 """Fewest rows in which relations between columns are sought. In a single row, every column is a multiple of every other
 column."""
 _FEWEST_ALIKE = 5
-"""Fewest rows in which three facts are not taken for a coincidence: two columns have the same sum in all rows, ranks
-are tied, or the ranges of two columns do not overlap."""
+"""Fewest rows for three conclusions, which could be due to chance in fewer rows. The first is that columns hold ranks
+with ties. The second is that columns have the same sum in all rows, by the weaker limit `_MOST_SURE_COINCIDENCE`. The
+third is that columns are on different scales (`other_scales`)."""
 _MOST_COLUMNS, _MOST_ROWS = 24, 1000
 """Largest numbers of columns and rows in which relations are sought. Relations other than ranks are sought among the
 first `_MOST_COLUMNS` columns. All relations are sought in at most `_MOST_ROWS` rows, at equal distances."""
@@ -557,7 +559,8 @@ class DerivedColumn(NamedTuple):
     relation: str
     """The relation as the end of a sentence that begins with the column's name: "is the mean of 'A' and 'B'"."""
     sure: bool
-    """Whether this column is certainly the derived one. False if any of the columns may be derived, as in A + B = C."""
+    """Whether this column is certainly the derived one. False if each column of the relation may be the derived one, as
+    in A + B = C."""
     ranks: bool = False
     """Whether the column holds ranks, that is, the rank of one system among several systems on each instance."""
 

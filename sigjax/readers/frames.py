@@ -339,10 +339,10 @@ def _parse_lines(file: str, options: Options, *, alone: bool) -> DataTable:
 
 
 def _spelling(options: Options) -> type[str]:
-    """Return the type of the texts that hold JSON numbers.
+    """Return the class of text in which numbers of a JSON file are kept: `NumberText` or str.
 
-    If the user gave `decimal` or `thousands`, it is `NumberText`: these options change only numbers that the file holds
-    as strings. Else it is str.
+    If the user gave the option `decimal` or `thousands`, return `NumberText`. These options leave numbers in
+    `NumberText` alone, so they change only the strings of the file. Otherwise return str.
     """
     return str if options.decimal is options.thousands is None else NumberText
 

@@ -401,7 +401,10 @@ def with_numbers(
 
 
 def _rewrite_by_options(table: DataTable, name: str, decimal: str, thousands: str | None) -> DataColumn:
-    """Rewrite a column of numbers with decimal points; `decimal` and `thousands` are the marks that its cells use."""
+    """Rewrite the numbers of a column so that they have decimal points, and no separators of thousands.
+
+    `decimal` and `thousands` are the marks that the cells use now.
+    """
     if decimal == thousands:
         raise InputError(f"{Hint('decimal')} and {Hint('thousands')} are both {quote(decimal)}; give different ones")
     cells, spelled = table.columns[name].cells, _spelling(decimal, thousands).fullmatch
@@ -420,7 +423,7 @@ def _rewrite_by_options(table: DataTable, name: str, decimal: str, thousands: st
 def _rewrite_by_cells(
     table: DataTable, name: str, *, commas: bool, points: Callable[[], bool], texts: Collection[str] | None
 ) -> DataColumn:
-    """Rewrite the decimal commas of a column. If points or commas may separate thousands, the user is asked.
+    """Replace the decimal commas of a column by points. If points or commas may separate thousands, ask the user.
 
     `commas` says that decimal commas are likely. `points` returns whether some column of the table has decimal points.
     If `texts` is given, only its numbers can be ambiguous.

@@ -57,8 +57,9 @@ _HINT = re.compile(f"{_OPEN}([^{_CLOSE}]*){_CLOSE}")
 class Hint:
     """An option in a message, with or without values: shown as a flag on the command line, and as a keyword in Python.
 
-    Write it into an f-string. If the option is `COMMAND` and the values are the words of a command, Python shows a call
-    of `sigjax.read`. The option "read.NAME" is an option of `sigjax.read` that a function takes as `read={...}`.
+    Write it into an f-string. If the option is `COMMAND` and the values are the words of a command, the message for
+    Python users contains the equivalent call of `sigjax.read`. The option "read.NAME" is an option of `sigjax.read`
+    that a function takes as `read={...}`.
 
     >>> error = InputError(f"give {Hint('missing', 'drop')} or {Hint('id_column', 'N')}")
     >>> print(error, "|", error.flags)

@@ -335,7 +335,7 @@ FIELDS = {field.name: _held_as(types_of(Comparison)[field.name]) for field in fi
 
 
 class Columns:
-    """A table as named columns: of pairs (`Comparisons`), or of systems.
+    """A table that is stored as named columns. Its rows are pairs of systems (`Comparisons`), or systems.
 
     Columns are added in stages, with `with_columns`: first by the tests, then by corrections and ranks.
 

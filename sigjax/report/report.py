@@ -91,7 +91,7 @@ class Result(ShortRepr):
     ) -> str:
         """Return the result as text in lines of `width` characters; by default, this is the width of the terminal.
 
-        In a file, or without a terminal, lines of tables have any width by default.
+        In a file, or without a terminal, tables are not wrapped by default.
         `color`: print the headline in bold. `whole`: show long lists in full (default: only in files). In this and the
         following methods, if `path` is given, the text is written to this file, and the path is returned.
         """

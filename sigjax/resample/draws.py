@@ -131,8 +131,8 @@ def lane_pair(rows: Array, lane: Array) -> tuple[Array, Array]:
 def lane_words(rows: Array, lane: Array) -> Array:
     """Return the two random words of a lane as one number, `[...]` uint64, with the first word in the low 32 bits.
 
-    A lane gives two words of a resample. XLA would not fuse two separate outputs into one loop, so it would compute the
-    cipher twice.
+    A lane gives two words of a resample. They are returned as one number, because XLA would compute the cipher twice
+    for two separate outputs: it would not fuse them into one loop.
     """
     first, second = lane_pair(rows, lane)
     xp = rows.__array_namespace__()
@@ -142,8 +142,8 @@ def lane_words(rows: Array, lane: Array) -> Array:
 def words(rows: Array, num_words: int) -> Array:
     """Return random words `[row, word]` (uint32) for `rows` `[row, 3]` (see `rows_of`); `num_words` is even.
 
-    Each lane (call of the cipher) gives two words. The result contains first the first words of all lanes, then their
-    second words.
+    Each lane (call of the cipher) gives two words. In the result, the first words of all lanes come first, and the
+    second words of all lanes follow.
     """
     expect(rows, (None, 3), np.uint32)
     xp = rows.__array_namespace__()
@@ -183,13 +183,13 @@ class Draws(NamedTuple):
     """For each draw of the bootstrap, the range of units (a stratum) from which it chooses."""
 
     start: np.ndarray
-    """[draw] int32: the first unit of the stratum. (There are as many draws as units.)"""
+    """[draw] int32: the index of the first unit in the stratum of the draw. (There are as many draws as units.)"""
     size: np.ndarray
-    """[draw] uint64: number of units in the stratum."""
+    """[draw] uint64: the number of units in the stratum of the draw."""
 
     @property
     def num_words(self) -> int:
-        """The number of random words that a resample uses."""
+        """The number of random 32-bit integers (words) that a resample uses."""
         return len(self.size)
 
     def drawn(self, rows: Array) -> Array:

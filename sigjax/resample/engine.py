@@ -51,7 +51,7 @@ class Task(NamedTuple):
     resamples: np.ndarray
     """[] int64: the number of resamples. Rows from this number on are only padding."""
     data: tuple[Any, ...]
-    """The arguments of the kernel after `rows` and `valid`."""
+    """The arrays that the kernel (see `TileKernel`) takes as arguments after `rows` and `valid`."""
 
 
 def stream(

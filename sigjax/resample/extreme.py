@@ -21,7 +21,7 @@ class Extreme(NamedTuple):
     observed: Any
     """[...]: the observed values."""
     tolerance: Any
-    """[...]: values that differ from the observed value by less than this are ties."""
+    """[...]: values that differ from the observed value by at most this are ties."""
     alternative: Alternative
     mid_p: bool = False
     """Whether ties count 1/2 instead of 1."""

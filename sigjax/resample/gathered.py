@@ -45,7 +45,7 @@ class Function(NamedTuple):
     """A metric's function of columns `[instance]`, and how it is called."""
 
     call: Callable[..., Any]
-    """The function. It is hashable, because compiled programs are looked up by it."""
+    """The metric's function. It is hashable, because compiled programs are looked up by it."""
     weighted: bool
     """If true, the function is called as `call(*columns, weights)`, else as `call(*columns)`."""
     compiled: bool

@@ -55,8 +55,9 @@ MOST_WORDS = 2
 """Columns (statistics of systems) count as few if their sums fit into at most this many words of 32 or 64 bits. For
 each word, all random numbers are drawn again. With more words, a matrix product is faster (measured)."""
 _WIDTH = 32
-"""`width` (number of values in memory per resample) of projections that keep no weights in memory. With this number, a
-tile has a few thousand resamples, so that its arrays stay in the cache."""
+"""The `width` (number of values in memory per resample) of projections that keep no weights in memory. With this
+number, a tile (resamples that are computed together) has a few thousand resamples, so that its arrays stay in the
+cache."""
 _UNROLLED = 8
 """Number of lanes (two random words each) per step of a loop. With fewer lanes, the overhead of a step would take most
 of the time."""
@@ -69,13 +70,14 @@ class Fields(NamedTuple):
     """
 
     word: np.ndarray
-    """[column] int32: the index of the word that contains the field."""
+    """[column] int32: the index of the word that contains the column's bit field."""
     shift: np.ndarray
-    """[column]: the position of the field's lowest bit in the word, counted from 0."""
+    """[column]: the position, in its word, of the lowest bit of the column's bit field, counted from 0."""
     mask: np.ndarray
-    """[column]: a number with as many 1 bits as the field has bits."""
+    """[column]: a mask that selects the column's bit field after the word was shifted by `shift`. Its lowest bits are
+    1, one for each bit of the field."""
     offset: np.ndarray
-    """[column] float64: the lowest possible sum. The column's field of bits contains the sum minus this number."""
+    """[column] float64: the lowest possible sum. The column's bit field contains the sum minus this number."""
 
     def pack(self, values: np.ndarray) -> np.ndarray:
         """Return words `[word, ...]` that contain whole numbers `[column, ...]` (int64) in their fields.
@@ -97,7 +99,7 @@ class Fields(NamedTuple):
 def make_fields(lowest: np.ndarray, highest: np.ndarray) -> Fields | None:
     """Make fields for columns with sums from `lowest` to `highest` `[column]`.
 
-    Returns None if a sum does not fit into a word, or if more than `MOST_WORDS` words are needed.
+    Returns None if a sum does not fit into a word of 64 bits, or if more than `MOST_WORDS` words are needed.
 
     >>> make_fields(np.array([-500, 0, 7]), np.array([500, 2**40, 7])).word.tolist()
     [0, 0, 0]
@@ -125,14 +127,15 @@ class FusedSwap(NamedTuple):
     """
 
     digits: np.ndarray
-    """[step, lane, digit] uint64: a bit for each unit, which is 1 if the unit's number in the column has a 1 at this
-    binary digit. A lane contains the bits of two random words for 32 units each. A step is `_UNROLLED` lanes."""
+    """[step, lane, digit] uint64: for one binary digit of one column, a bit for each of 64 units. The bit is 1 if the
+    unit's number in this column has a 1 at this digit. A step is `_UNROLLED` lanes. A lane uses two random words, with
+    a bit for each of its units, which says whether the unit is swapped."""
     worth: np.ndarray
     """[word, digit] uint32 or uint64: the value of the binary digit (a power of two, negative for the sign), shifted to
-    the field of its column in the word. It is added to the word for each swapped unit with a 1 at this digit."""
+    its column's bit field in the word. It is added to the word for each swapped unit with a 1 at this digit."""
     starts: np.ndarray
-    """[word]: the words before any unit is added. Each field then contains minus the lowest possible sum of its
-    column."""
+    """[word]: the value of each word before any unit is added: the bit field of a column then contains 0 minus the
+    column's lowest possible sum."""
     num_steps: np.ndarray
     """[] int32: the number of steps (of `_UNROLLED` lanes) that contain units. Later steps are only padding."""
     fields: Fields
@@ -158,8 +161,9 @@ class FusedDraws(NamedTuple):
     """[word, unit] uint32 or uint64: the statistics of each unit, packed into words; zeros for units that are only
     padding."""
     draws: np.ndarray
-    """[step, lane, word of a lane, 2] uint64: for the draw of each random word, the first unit and the size of its
-    stratum. A lane is two random words, and a step is `_UNROLLED` lanes."""
+    """[step, lane, word of a lane, 2] uint64: each random word draws one unit from a stratum. The two numbers are the
+    index of the stratum's first unit, and its number of units. A lane is two random words, and a step is `_UNROLLED`
+    lanes."""
     num_steps: np.ndarray
     fields: Fields
 
@@ -177,9 +181,10 @@ class FusedDraws(NamedTuple):
 
 
 def fused_swap(columns: np.ndarray, *, compiled: bool = True) -> FusedSwap | None:
-    """Make a projection of few columns `[column, unit]` (int64) for swaps.
+    """Make a projection (sums over swapped units) of few columns `[column, unit]` (int64), computed from bits.
 
-    Returns None if the sums need more than `MOST_WORDS` words, or more than one word in NumPy (not `compiled`).
+    Returns None if the sums need more than `MOST_WORDS` words of 64 bits, or more than one word in NumPy (not
+    `compiled`).
     """
     lowest, highest = np.minimum(columns, 0).sum(axis=1), np.maximum(columns, 0).sum(axis=1)
     fields = make_fields(lowest, highest)
@@ -203,9 +208,9 @@ def fused_swap(columns: np.ndarray, *, compiled: bool = True) -> FusedSwap | Non
 
 
 def fused_draws(columns: np.ndarray, draws: Draws) -> FusedDraws | None:
-    """Make a bootstrap projection of few columns `[column, unit]` (int64).
+    """Make a projection (sums over drawn units) of few columns `[column, unit]` (int64), looked up in tables.
 
-    Returns None if the sums need more than `MOST_WORDS` words.
+    Returns None if the sums need more than `MOST_WORDS` words of 64 bits.
     """
     num_units, least = columns.shape[1], columns.min(axis=1)
     fields = make_fields(num_units * least, num_units * columns.max(axis=1))
@@ -318,7 +323,7 @@ class ByteColumns(NamedTuple):
     all columns come first, then the next digits, and so on. Padding is 0. In a product, this matrix is on the left of
     the weights. Then the sums of each column are contiguous, which is fastest in XLA on CPU (measured)."""
     worth: np.ndarray
-    """[digit] int64: the powers of 256 by which the digits are multiplied."""
+    """[digit] int64: the value of a 1 at each digit of a number in base 256: 1, 256, ...."""
     totals: np.ndarray
     """[column] int64: the sum of the column over all units."""
 
@@ -358,7 +363,7 @@ def bytes_of(columns: np.ndarray, most: int, *, largest: int, padded: int) -> By
     """Convert columns `[column, unit]` (int64) to bytes, with at most `most` bytes per number.
 
     A resample has `padded` weights (padding included), each at most `largest`. Returns None if a column needs more
-    bytes, or if its sum of products with the weights may exceed 32 bits.
+    bytes, or if a sum of its digits (bytes) times weights may not fit into a 32-bit integer.
 
     >>> bytes_of(np.array([[1, 300], [-2, 128]]), 2, largest=1, padded=64).matrix[[0, 1, 4, 5], :2].tolist()
     [[1, 44], [-2, -128], [0, 1], [0, 1]]
@@ -419,7 +424,7 @@ class NestedDraws(NamedTuple):
 
     @property
     def num_words(self) -> int:
-        """The number of random words that a resample uses."""
+        """The number of random 32-bit integers (words) that a resample uses."""
         return 2 * self.lanes * len(self.draws.size)
 
     def drawn(self, rows: Array) -> Array:
@@ -497,17 +502,17 @@ class Choice(NamedTuple):
     size: np.ndarray
     """[] uint64: the number of units to choose."""
     left: np.ndarray
-    """[word of a lane, lane] uint64: how many units were not visited yet, when the unit that uses the random word is
-    visited; 0 for padding. A lane is two random words."""
+    """[word of a lane, lane] uint64: each random word decides whether one unit is chosen. The number says how many
+    units (this unit included) were not visited before; it is 0 for padding. A lane is two random words."""
     values: np.ndarray
-    """[word of a lane, lane, column] float64: the statistics of the unit that uses the random word."""
+    """[word of a lane, lane, column] float64: the statistics of the unit about which the random word decides."""
 
     @property
     def width(self) -> int:
-        """The number of values in memory per resample, from which the tile size follows: an eighth of the random words.
+        """The number of values in memory per resample, from which the number of resamples in a tile follows.
 
-        A resample does not need memory for all its random words at once, because units are visited one after another.
-        With a smaller width, tiles have more resamples.
+        It is an eighth of the number of random words. A resample does not need memory for all its random words at once,
+        because units are visited one after another. With a smaller width, tiles have more resamples.
         """
         return -(-self.left.size // 8)
 
@@ -605,7 +610,10 @@ class DrawsProduct(NamedTuple):
 
     @property
     def width(self) -> int:
-        """The number of random words of a resample, or the number of values for its counts, whichever is larger."""
+        """The number of values in memory per resample: its random words or its counts, whichever are more.
+
+        A random word is a random 32-bit integer. A count says how often a unit or output is drawn.
+        """
         return max(self.draws.num_words, self.matrix.width)
 
     def sums(self, rows: Array) -> Array:
@@ -625,7 +633,7 @@ class CrossedProduct(NamedTuple):
 
     @property
     def width(self) -> int:
-        """The number of random words that a resample uses."""
+        """The number of random 32-bit integers (words) that a resample uses."""
         return 2 * self.left.size
 
     def sums(self, rows: Array) -> Array:

@@ -54,7 +54,7 @@ class Pairs(NamedTuple):
     delta: np.ndarray
     """[pair] float64: the observed score_a - score_b."""
     tolerance: np.ndarray
-    """[pair] float64: values of delta closer than this to the observed delta are ties."""
+    """[pair] float64: a delta is a tie if it differs from the observed delta by at most this."""
 
     @property
     def width(self) -> int:
@@ -62,18 +62,18 @@ class Pairs(NamedTuple):
         return self.left.shape[-1]
 
     def start(self, sums: Array) -> Any:
-        """Return what is carried into the first block of pairs: here nothing, an empty tuple."""
+        """Return what this test carries into the first block of pairs: nothing, so an empty tuple."""
         del sums
         return ()
 
     def statistics(self, sums: Array, divisors: Array | None, score: Score) -> Array:
-        """Return the statistic `[pair, row]` that is compared with the observed statistic: delta."""
+        """Return delta `[pair, row]` on each resample (row), which the test compares with the observed delta."""
         return swapped_deltas(sums, self, divisors, score)
 
     def hits(self, deltas: Array, alternative: Alternative, carried: Any) -> tuple[Array, Any]:
-        """Return a mask `[pair, row]` of `deltas` that are at least as extreme as observed, and the same `carried`.
+        """Return a mask `[pair, row]` of `deltas` that are at least as extreme as observed, and `carried`, unchanged.
 
-        `carried` is what a test carries from one block of pairs to the next: here nothing, an empty tuple.
+        `carried` is what a test carries from one block of pairs to the next. This test carries nothing: an empty tuple.
         """
         return Extreme(self.delta, self.tolerance, alternative).met(deltas), carried
 
@@ -92,22 +92,25 @@ class StudentizedPairs(NamedTuple):
     totals_a: np.ndarray
     totals_b: np.ndarray
     delta: np.ndarray
-    """[pair] float64: the observed z, which is delta divided by its standard error."""
+    """[pair] float64: the observed statistic. In this class it is z (score_a - score_b, divided by the standard error
+    of this difference), although the field has the same name as in `Pairs`."""
     tolerance: np.ndarray
-    """[pair] float64: values of z closer than this to the observed z are ties."""
+    """[pair] float64: a value of z is a tie if it differs from the observed z by at most this."""
     rounding: np.ndarray
-    """[pair] float64: deltas with an absolute value below this count as 0."""
+    """[pair] float64: a difference score_a - score_b counts as 0 if its absolute value is at most this."""
     steps: np.ndarray
-    """[pair, stat] float64: the steps for derivatives by finite differences. They are the same for all swaps."""
+    """[pair, stat] float64: the step by which the sum of a statistic is changed, up and down, to compute the slope of
+    the score by a finite difference. It is the same for all swaps."""
     lowest: np.ndarray
-    """[pair, stat] float64: the lower limit of sums for finite differences: 0 if the statistic is never negative, else
-    minus infinity."""
+    """[pair, stat] float64: the lower limit for the sum of a statistic after it was changed by its step: 0 if the
+    statistic is never negative, else minus infinity."""
     product_scales: np.ndarray
     """[pair, stat] float64: before products are computed, each statistic is divided by this power of two (and
     rounded)."""
     columns: np.ndarray
     """[pair, stat * stat]: the index of the column with the product S_j D_k, for all statistics j and k. (S_j is the
-    sum of the two systems' statistic j on a unit, D_k the difference of their statistic k.)"""
+    sum of the two systems' statistic j on a unit, D_k the difference of their statistic k, both divided by
+    `product_scales`.)"""
     crossed: np.ndarray
     """[pair, stat, stat] float64: the sum of S_j D_k over the units, as observed. (S_j is the sum of the two systems'
     statistic j on a unit, D_k the difference of their statistic k, both divided by `product_scales`.)"""
@@ -118,7 +121,7 @@ class StudentizedPairs(NamedTuple):
     """[pair, stat, stat] float64: the sum of D_j D_k over the units. (D_j is the difference of the two systems'
     statistic j on a unit, divided by `product_scales`.)"""
     num_units: np.ndarray
-    """[pair] float64: the number of resampled units."""
+    """[pair] float64: the number of all units of the test."""
 
     @property
     def width(self) -> int:
@@ -128,7 +131,7 @@ class StudentizedPairs(NamedTuple):
     start, hits = Pairs.start, Pairs.hits
 
     def statistics(self, sums: Array, divisors: Array | None, score: Score) -> Array:
-        """Return the statistic `[pair, row]` that is compared with the observed statistic: z, the studentized delta."""
+        """Return z `[pair, row]` on each resample (row), which the test compares with the observed z."""
         return studentized_deltas(sums, self, divisors, score)
 
 
@@ -146,18 +149,19 @@ class SuccessiveMaxima(NamedTuple):
     totals_a: np.ndarray
     totals_b: np.ndarray
     scale: np.ndarray
-    """[pair] float64: the factor by which the size of delta is multiplied to give the statistic."""
+    """[pair] float64: the statistic of a pair is this factor times the size of delta (see `extreme.size`)."""
     observed: np.ndarray
-    """[pair] float64: the observed statistic."""
+    """[pair] float64: the statistic of the observed delta."""
     tolerance: np.ndarray
-    """[pair] float64: maxima closer than this to the observed statistic are ties."""
+    """[pair] float64: a maximum is a tie if it differs from the observed statistic by at most this."""
 
     width, statistics = Pairs.width, Pairs.statistics
 
     def start(self, sums: Array) -> Any:
-        """Return what is carried into the first block of pairs: the largest statistic so far, `[row]`.
+        """Return what this test carries into the first block of pairs: the largest statistic so far, `[row]`.
 
-        It is minus infinity. It is computed from the sums, so that JAX places it on the same devices.
+        Before the first pair, it is minus infinity. It is computed from the sums, so that JAX places it on the same
+        devices as the sums.
         """
         return sums.__array_namespace__().minimum(sums[0], -np.inf)
 
@@ -324,7 +328,7 @@ class Deltas(NamedTuple):
     delta: np.ndarray
     """[pair] float64: the observed score_a - score_b."""
     tolerance: np.ndarray
-    """[pair] float64: values closer than this to the observed delta are ties."""
+    """[pair] float64: a delta is a tie if it differs from the observed delta by at most this."""
 
 
 def count_extreme(replicates: Array, *deltas: Array, alternative: Alternative, variant: Variant) -> Array:

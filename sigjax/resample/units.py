@@ -111,7 +111,7 @@ class FixedPoint:
     """[system, instance] int64: the statistic as whole numbers of steps of 1 / divisor."""
     divisor: float
     error: np.ndarray
-    """[system]: bound on the relative rounding error of a sum; 0 if nothing was rounded."""
+    """[system]: bound on the relative rounding error of the statistic's sum; 0 if nothing was rounded."""
 
 
 def fixed_point(column: np.ndarray, limit: int) -> FixedPoint:
@@ -261,13 +261,13 @@ class Units:
     strata: np.ndarray
     """[unit]: code of the unit's stratum (0, 1, ...), ascending."""
     sizes: np.ndarray
-    """[unit]: the number of instances (rows of data) of each unit. If instances have weights in the score, the sum of
-    the weights."""
+    """[unit]: the size of each unit: its number of instances (rows of data) or, if instances have weights in the
+    score, the sum of their weights."""
     relative_error: np.ndarray
     """[system]: bound on the relative error of a score, from computing in float64 and from rounding real numbers to
     fixed point."""
     rounded: np.ndarray
-    """[stat]: whether values were rounded to fixed point. Whole numbers and decimals are usually exact."""
+    """[stat]: whether the statistic was rounded to fixed point. Whole numbers and decimals are usually exact."""
     outputs: Outputs | None = None
     """The outputs whose sums are the units' statistics; only for designs that treat runs separately."""
 

@@ -221,7 +221,11 @@ class Items(Result):
 
     @property
     def headline(self) -> str:
-        """Say how many instances look mis-keyed, how many separate no systems, the reliability, and the resolution."""
+        """Return a sentence with four results of the analysis.
+
+        They are the number of instances that look mis-keyed, the number of instances that do not distinguish any two
+        systems, the reliability, and the resolution.
+        """
         number, broken = words.count(self.num_instances, "instance"), len(self.mis_keyed)
         text = f"{broken:,} of {number} {'looks' if broken == 1 else 'look'} mis-keyed"
         if not broken:

@@ -82,7 +82,7 @@ def _is_right_or_wrong(samples: Sequence[EvaluationRecord], against: float | Non
     """Whether 0 and 1 mean wrong and right answers, instead of ratings that happen to be 0 or 1.
 
     The result is true exactly if all numbers are 0 or 1, and the number `against` (if given) is above 0 and below 1.
-    For the metric accuracy, a number outside this range raises an error.
+    For the metric accuracy, a number `against` that is not between 0 and 1 raises an error.
     """
     if against is None:
         return are_binary(samples)

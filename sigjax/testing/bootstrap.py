@@ -159,8 +159,8 @@ class BootstrapPlan(NamedTuple):
     slope: float
     systems: tuple[DrawLattice, ...]
     pairs: dict[Pair, DrawLattice]
-    """A dict from a pair to the distribution to compute. It has the first pair of each group of pairs that have the
-    same test."""
+    """A dict from a pair to the distribution of the difference of its systems' sums. Pairs with the same test form a
+    group, and the dict has the first pair of each group."""
     which: np.ndarray
     """`[pair]`: the index of the group (of pairs with the same test) to which the pair belongs."""
 
@@ -262,8 +262,9 @@ def _uncertainty(
 ) -> np.ndarray:
     """Return the standard error and the interval ends of one score or delta, `[3]`, without sampling.
 
-    `lattice` describes the distribution of its bootstrap sum, and `acceleration` is for BCa intervals. For a delta, the
-    sum is a difference of sums, and delta is score(sum) - score(`origin`). For a score, `origin` is empty.
+    `lattice` describes the distribution of the bootstrap sum, from which the score or delta follows. For a score, this
+    is the sum of the system's statistic, and `origin` is empty. For a delta, it is the difference of both systems'
+    sums, and delta is score(sum) - score(`origin`). `acceleration` is for BCa intervals.
     """
     level, kind = problem.settings.confidence_level, problem.settings.interval
     of_sum = sum_distribution(lattice)

@@ -118,7 +118,10 @@ class ColumnsProblem(Problem):
 
 
 def planned(problem: ColumnsProblem, *, draws: bool) -> SamplePlan:
-    """Plan the permutation tests and the calls of the metric's function, also by the bootstrap if `draws` is true."""
+    """Plan the permutation tests and the calls of the metric's function.
+
+    If `draws` is true, the calls by the bootstrap are included.
+    """
     settings, permuted = problem.settings, "permutation" in problem.settings.tests
     differing = {pair: _differing(problem, pair) for pair in problem.hypotheses.pairs if permuted}
     sampled = {pair: why for pair, units in differing.items() if (why := _why_sampled(problem, pair, len(units)))}

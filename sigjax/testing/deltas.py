@@ -31,10 +31,10 @@ _MOST_RESAMPLES, _FEWEST_RESAMPLES, _OF_SAMPLES = 2**13, 2**10, 2**10
 """A sampled distribution of deltas has at most `_MOST_RESAMPLES` and at least `_FEWEST_RESAMPLES` resamples (fewer if
 the settings request fewer). If the metric is not a function of sums, it has at most `_OF_SAMPLES` resamples."""
 _SECONDS = 1.0
-"""Sampling a distribution may take at most this many nominal seconds (of NumPy on one slow core)."""
+"""Sampling a distribution may take at most this many nominal seconds (the estimated time of NumPy on one slow core)."""
 _EXACT_SECONDS = 0.1
-"""Listing all deltas may take at most this many nominal seconds (of NumPy on one slow core), enough for a million
-values."""
+"""Listing all deltas may take at most this many nominal seconds (the estimated time of NumPy on one slow core), enough
+for a million values."""
 _FEW_DIFFERING = 13
 """Limit for listing all swaps if the metric is not a function of sums: the systems differ on at most this many
 units."""
@@ -57,7 +57,7 @@ class DeltaDistribution:
     deltas: np.ndarray
     """`[value]` the possible deltas (score_a - score_b); if deltas are sampled, the delta of each resample."""
     chances: np.ndarray
-    """`[value]` the probability of each delta; if deltas are sampled, 1 for each resample."""
+    """`[value]` the probability of each delta. If deltas are sampled, each resample has the weight 1 instead."""
     resamples: int | None
     """The number of resamples; None if the distribution is exact."""
 
@@ -199,9 +199,10 @@ def bin_edges(deltas: np.ndarray, chances: np.ndarray, low: float, high: float) 
 
 
 def _step(values: np.ndarray, width: float) -> float | None:
-    """Return the step of which all differences of the ascending `values` are multiples.
+    """Return the smallest difference of neighbouring `values`, if all their differences are multiples of it.
 
-    Return None if there is no such step, or if it is far smaller than the `width` of a bin.
+    The values are ascending. Return None if this is not so, or if the smallest difference is far smaller than the
+    `width` of a bin.
     """
     scale = _SAME * max(abs(values[0]), abs(values[-1]))
     gaps = np.diff(values)

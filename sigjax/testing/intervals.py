@@ -551,8 +551,8 @@ def joint_pairs(settings: Settings, num_pairs: int, family_size: int) -> int:
 def interval_names(problem: Problem, joint: int = 1) -> IntervalNames:
     """Return the kinds of intervals that scores and deltas get, by the rule at the top of this file.
 
-    The rule is for `auto` and `simultaneous`; if the user chose another kind, this is the kind. `joint` is the number
-    of deltas whose intervals are simultaneous.
+    The rule is for `auto` and `simultaneous`. If the user chose another kind, scores and deltas get this kind. `joint`
+    is the number of deltas whose intervals are simultaneous.
     """
     name = problem.settings.interval
     if name == "none":

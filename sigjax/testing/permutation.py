@@ -132,7 +132,7 @@ listing or counting all signs: 10 pairs with 18 units then take 7 instead of 27 
 
 
 def _board_of(problem: SumsProblem, pairs: np.ndarray) -> tuple[Board, np.ndarray] | None:
-    """Return the board of all pairs that are tested together, and the positions of these pairs; None if none are.
+    """Return the board of all pairs that are tested together, and the positions of these pairs; None if there are none.
 
     A board is a set of pairs that share their distinct differences, so that one matrix product tests all of them.
     """
@@ -236,8 +236,9 @@ def _scoring(problem: SumsProblem, pair: Pair, plan: Plan) -> Scoring:
 def _are_monotone(problem: SumsProblem, pairs: np.ndarray, reach: np.ndarray, axes: int) -> np.ndarray:
     """Whether the score of each pair is monotone in every sum that varies over swaps, `[pair]` bool.
 
-    `axes` is the number of sums that vary: 1 or 2. If two sums vary, the sums that vary must stay positive. `reach`
-    `[pair, stat]` bounds the absolute difference between the two systems' sums of each statistic, over all swaps.
+    `axes` is the number of sums that vary: 1 or 2. If two sums vary, the result is true only if no statistic is
+    negative, and if the sums that vary are positive after every swap. `reach` `[pair, stat]` bounds the absolute
+    difference between the two systems' sums of each statistic, over all swaps.
     """
     if not is_monotone(problem.metric.score):
         return np.zeros(len(pairs), bool)
@@ -310,9 +311,10 @@ def sign_ps(
     few, outcomes = trials <= _FEW_TRIALS, _outcomes()
 
     def log_tail(n: np.ndarray, k: np.ndarray) -> np.ndarray:
-        """Return the logarithm of p if k of n differences have one sign; k or more are extreme.
+        """Return log p: p is the probability that at least k of n differences have the sign of these k.
 
-        A one-sided p above 1/2 comes from the complement, which has more digits.
+        In a two-sided test, p is twice this probability, but at most 1. A one-sided p above 1/2 is computed as 1 minus
+        the probability of the complement, which has more digits.
         """
         is_upper = 2 * k > n + two_sided
         log_upper = log_upper_half(n, np.where(is_upper, k, n - k + 1))
@@ -542,8 +544,8 @@ _STEP_OF_SLOPES = 2.0**-11
 """Slopes for a standard error are central differences. Half their width is about this share of the sum of a statistic's
 absolute values. This changes standard errors by 1e-6, and keeps the rounding error of a slope to 1e-12 of the slope."""
 _ROUNDING_OF_Z = 2.0**-26
-"""Limit for ties of the studentized delta z, as a share of the observed z. (z depends on slopes of the score; the
-rounding of slopes changes z by far less.)"""
+"""This share of the observed z (the studentized delta) is added to the tolerance within which values of z are ties. It
+allows for rounding errors of the slopes on which z depends; they change z by far less."""
 
 
 def swap_counter(problem: SumsProblem, tested: np.ndarray, run: Run) -> ExceedCounter:

@@ -84,13 +84,13 @@ class Hypotheses:
     """The pairs to test, as positions of systems, and the observed scores."""
 
     members: np.ndarray
-    """`[pair, 2]` int32: positions (a, b) of the systems."""
+    """`[pair, 2]` int32: the positions (a, b) of each pair's systems among all systems."""
     scores: tuple[float, ...]
-    """`[system]` observed scores."""
+    """`[system]` the observed scores."""
     tolerances: tuple[float, ...]
-    """`[system]` rounding errors of the scores."""
+    """`[system]` bounds on the rounding errors of the scores."""
     systems: tuple[str, ...]
-    """`[system]` names."""
+    """`[system]` the names of the systems."""
 
     @classmethod
     def of(
@@ -219,9 +219,9 @@ class ShiftedProblem:
     scores: tuple[float, ...]
     """`[system]` the scores of the original numbers, from which no constant is subtracted."""
     spreads: SumsProblem
-    """The version from which the influences of units on deltas are computed."""
+    """The version of the problem from which the influences of units on deltas are computed."""
     alone: SumsProblem
-    """The version for the intervals of single systems' scores; it tests no pairs."""
+    """The version of the problem for the intervals of single systems' scores; it tests no pairs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,7 +271,7 @@ class SumsProblem(Problem):
     def _of_shifted(cls, shift: Shifted, members: np.ndarray, settings: Settings) -> SumsProblem:
         """The problem of an evaluation with large numbers, which are shifted (see the field `shifted`).
 
-        Its pairs are `members` `[pair, 2]`.
+        `members` `[pair, 2]` are the pairs of the problem.
         """
         metric, systems = shift.deltas.metric, shift.deltas.systems
         assert isinstance(metric, Metric)
@@ -475,9 +475,9 @@ class EquivalentPairs:
     """`[group, 2]` int64: the number of units on which only the first system has the higher of two values, and the
     number of units on which only the second system has it; None if the groups have no such counts."""
     slope: float = 0.0
-    """The change of a system's score when one more unit has the higher value; 0 if the groups have no counts."""
+    """The change of a system's score when one more unit has the higher of the two values; 0 without `counts`."""
     stat_name: str = ""
-    """The name of the statistic that has the two values."""
+    """The name of the only statistic in which systems differ, which has two values; empty without `counts`."""
 
     @classmethod
     def apart(cls, count: int) -> EquivalentPairs:
@@ -610,26 +610,31 @@ def scores_at(problem: SumsProblem, stat: int, sums: np.ndarray) -> np.ndarray:
 
 
 AUTO_BUDGET = 10.0
-"""Nominal seconds (of NumPy on one slow core) that method="auto" may spend on the exact tests of an evaluation."""
+"""Largest total cost of an evaluation's exact tests for method="auto", in nominal seconds (the estimated time of NumPy
+on one slow core)."""
 EXACT_BUDGET = 600.0
-"""Nominal seconds (of NumPy on one slow core) that exact tests may take if the user chose an exact method."""
+"""Largest total cost of an evaluation's exact tests if the user chose an exact method, in nominal seconds (the
+estimated time of NumPy on one slow core)."""
 _FEW_COLUMNS = 6
 """Largest number of columns (statistics of systems) that are added up while swap masks are drawn, which takes less
 time."""
 
 
 def exact_budget(settings: Settings) -> float:
-    """Nominal seconds (of NumPy on one slow core) that the exact tests of an evaluation may take."""
+    """Return the budget for the exact tests of an evaluation: their largest total cost, in nominal seconds.
+
+    Nominal seconds are the estimated time of NumPy on one slow core.
+    """
     if settings.budget is not None:
         return settings.budget
     return EXACT_BUDGET if settings.method in ("exact", "dp", "tree") else AUTO_BUDGET
 
 
 def free_seconds(settings: Settings) -> float:
-    """The largest cost, in nominal seconds, of an exact test that does not count against the budget.
+    """Return the cost up to which an exact test is free: it does not count against the budget.
 
-    It is the time that sampling would take. It is 0 if the user chose a method, a budget, or automatic resamples.
-    Nominal seconds are the time of NumPy on one slow core.
+    It is the time that sampling the pair would take, in nominal seconds (the estimated time of NumPy on one slow core).
+    It is 0 if the user chose a method, a budget, or automatic resamples.
     """
     limited = settings.method != "auto" or settings.budget is not None or settings.resamples == "auto"
     return 0.0 if limited else (SAMPLED_PAIR * settings.fixed_resamples).seconds
@@ -705,8 +710,9 @@ def numpy_cost(*, resamples: int, units: int, columns: int, scored: int, counted
 
 
 ExceedCounter = Callable[[np.ndarray, int, int], np.ndarray]
-"""A function (indices of pairs, first resample, end of the range of resamples). It returns for each pair how many
-resamples of this range are at least as extreme as the observed result, `[pair]` int64."""
+"""Type of a function that takes three arguments: the indices of pairs, and the first resample and the end of a range of
+resamples. It returns for each pair how many resamples of this range are at least as extreme as the observed result,
+`[pair]` int64."""
 
 
 def exact_columns(p_values: Sequence[PValue] | np.ndarray, reasons: Column, methods: Column | None = None) -> Columns:

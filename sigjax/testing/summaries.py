@@ -43,7 +43,7 @@ _COLUMNS = 2**11
 resamples at a time, which stay in the cache."""
 _LANES = 64
 """`tally.count_extreme` adds up this many counts side by side, so the number of replicates on a device is a multiple of
-it."""
+this number."""
 _MOST_TARGETS, _MOST_REPLICATES = 32, 2**25
 """A GPU processes targets (scores or deltas) in blocks. A block has at most `_MOST_TARGETS` targets, and if it has
 several, at most `_MOST_REPLICATES` replicates."""
@@ -193,8 +193,8 @@ def bootstrap_exceed(
     - greater, `shift`: $\delta^* - \delta \ge \delta$ (the paper has $\delta^* > 2\delta$, without ties);
     - greater, `flip`: $\delta^* \le 0$.
 
-    For "less", the inequalities are reversed. `replicates` `[resample]` are bootstrap deltas; differences smaller than
-    `tolerance` are ties.
+    For "less", the inequalities are reversed. `replicates` `[resample]` are bootstrap deltas. The two sides of an
+    inequality count as equal if they differ by at most `tolerance`.
 
     >>> bootstrap_exceed(np.array([0.2, 0.5]), 0.2, 1e-12, "two-sided", "shift")
     1
@@ -418,10 +418,10 @@ class _DrawnAgain:
         return [_FirstDraw(self._by, target, self._run.resamples) for target in group]
 
     def add(self, start: int, piece: np.ndarray) -> None:
-        """Use a piece of replicates that was drawn to count extreme resamples, also for the first group of targets.
+        """Collect numbers from a piece of replicates that was drawn for another purpose: to count extreme resamples.
 
-        For each group, all replicates are drawn twice. If these pieces cover all resamples in order, they replace the
-        first of the two draws for the first group.
+        For each group of targets, all replicates are drawn twice. If pieces from the count cover all resamples in
+        order, they replace the first of the two draws for the first group.
         """
         if start == self._done:
             _add(self._first, start, piece)

@@ -103,8 +103,8 @@ def replicates(problem: Problem, run: Run) -> Pieces:
 def sized_context(problem: Problem, context: Context, num_swapped: int = 0, *, draws: bool) -> Context:
     """Return the context with a backend that suits the amount of work.
 
-    The work is swaps of `num_swapped` pairs and, if `draws` is true, the bootstrap. Metrics that are not sums are
-    computed on the host.
+    The work is swaps of `num_swapped` pairs and, if `draws` is true, the bootstrap. Metrics that are not
+    functions of sums are computed on the host.
     """
     if isinstance(problem, ColumnsProblem):
         return context.sized(problem.plan.cost, on_host=True)

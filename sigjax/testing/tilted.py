@@ -267,10 +267,9 @@ class TiltedSwaps:
     def _through_observed(self, uniforms: np.ndarray) -> np.ndarray:
         """Return log(U / (1 - U)) `[1, unit]` of a random vector U that gives the observed swap under some tilt.
 
-        U has a uniform number for each unit, and a tilt is a distribution of swaps.
-
-        `uniforms` `[unit + 1]` are from `draw_uniforms`. U and 1 - U give the same p. So the swap is mirrored if its
-        effects sum to less than 0, and p does not depend on the order of the two systems.
+        U has a uniform number for each unit, and a tilt is a distribution of swaps. `uniforms` `[unit + 1]` are from
+        `draw_uniforms`. U and 1 - U give the same p. If the effects of the swap sum to less than 0, the swap is
+        mirrored. So p does not depend on the order of the two systems.
         """
         side = -1.0 if self.paths[0].effects.sum() < 0.0 else 1.0
         tilts: list[tuple[TiltMixture, float]] = [(path, each) for path in self.paths for each in path.thetas.tolist()]
@@ -332,8 +331,7 @@ class TiltMixture:
         """Choose the tilts (distributions of swaps) of the path.
 
         `apart` `[unit, stat]` are the differences of the two systems. `slopes` `[stat]`, the slopes of delta, give the
-        path its direction.
-        `effects` `[unit]` are the effects of units on delta in the observed swap, scaled to norm 1.
+        path its direction. `effects` `[unit]` are the effects of units on delta in the observed swap, scaled to norm 1.
         """
         first = apart[np.arange(len(apart)), (apart != 0.0).argmax(axis=1)]
         self.slopes, self.effects, sizes = slopes, effects, np.abs(effects)

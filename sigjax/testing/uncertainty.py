@@ -16,7 +16,7 @@ _SAFE = 1e-140
 """Limit for standard errors: above it, the square of a standard error has full precision as a double."""
 
 Pieces = Iterable[tuple[int, np.ndarray]]
-"""Pieces of replicates. Each piece is the index of its first resample, and the scores `[system, resample]`."""
+"""Pieces of replicates. A piece is a tuple: the index of its first resample, and the scores `[system, resample]`."""
 
 
 class Targets(NamedTuple):
@@ -27,8 +27,8 @@ class Targets(NamedTuple):
     observed: np.ndarray
     """`[target]` float64: observed scores and deltas, on all units."""
     tolerance: np.ndarray
-    """`[target]` float64: replicates that differ from `observed` by at most this are ties, and standard errors up to
-    this size are rounding."""
+    """`[target]` float64: replicates that differ from `observed` by at most this are ties, and a standard error of at
+    most this counts as 0, because it may be only a rounding error."""
     num_systems: int
 
 
@@ -64,9 +64,9 @@ class Percentile:
     def pieces(self, pieces: Callable[[Run], Pieces]) -> Callable[[Run], Pieces]:
         """Return a function that yields replicates `[row, resample]`, piece by piece.
 
-        The argument `pieces` is a function that yields the scores of all systems, piece by piece. The base class
-        returns it unchanged: its replicates are these scores. A target (a, b) in `targets.members` is row a minus row
-        b; if b is the number of rows, it is row a.
+        The argument `pieces` is a function that yields the scores of all systems, piece by piece. `Percentile` returns
+        this function unchanged, so its replicates are the scores; a subclass may override this method. The replicates
+        of a target (a, b) in `targets.members` are row a minus row b. If b is the number of rows, they are row a.
         """
         return pieces
 
