@@ -209,7 +209,7 @@ def _check_models(evaluation: EvaluationRecord) -> None:
 
 
 def check_complete(evaluations: Sequence[EvaluationRecord], settings: Settings, *, extends: bool) -> None:
-    """Refuse settings that need the same instances for all pairs, if results are missing pairwise.
+    """Refuse settings that need the same instances for all pairs, if each pair leaves out its own missing results.
 
     `extends` is true if an earlier report is to be extended.
     """

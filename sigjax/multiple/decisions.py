@@ -339,7 +339,7 @@ def most_resamples(settings: Settings) -> int:
 
 
 def known_bounds(pairs: Comparisons) -> np.ndarray:
-    """Bounds `[pair, 2]` on the p-values of infinitely many resamples, from a test that stops by itself.
+    """Bounds `[pair, 2]` on the p-values of infinitely many resamples, from a test that decides itself when to stop.
 
     The bounds of an exact p-value are the p-value itself.
     """

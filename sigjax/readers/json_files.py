@@ -161,7 +161,7 @@ def _numbered(values: list[Any], at: JsonPath, word: str) -> Iterator[JsonObject
 
 
 class _Refused(float):
-    """A number that a double cannot hold exactly. `number` refuses it, so that it is refused only when it is used."""
+    """A number that a double cannot hold exactly. Reading keeps it; only `number`, which uses it, refuses it."""
 
     refusal: Message
 

@@ -618,7 +618,7 @@ def _panels(
 def _distributions(
     report: ReportRecord, family: PairFamily, figure: FigureKind, pair: tuple[str, str] | None
 ) -> Iterator[tuple[Distribution, Comparison | None]]:
-    """Yield the distribution of a pair (by default, of the two best systems), with the result of its test.
+    """Yield the distribution of a pair's delta (by default, of the two best systems), with the result of its test.
 
     For "estimation", yield the distributions of the best systems minus the reference system.
     """

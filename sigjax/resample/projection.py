@@ -517,7 +517,10 @@ class Choice(NamedTuple):
         return -(-self.left.size // 8)
 
     def sums(self, rows: Array) -> Array:
-        """Return the sums `[column, row]` over the units that each resample in `rows` `[row, 3]` chooses."""
+        """Return, for each resample, the sum of each column over the chosen units, `[column, row]`.
+
+        `rows` `[row, 3]` are three integers per resample, from which its random words come.
+        """
         loops.expect(rows, (None, 3), np.uint32)
         xp = rows.__array_namespace__()
         carry = xp.full(len(rows), self.size), xp.zeros((self.values.shape[2], len(rows)))
@@ -637,10 +640,11 @@ class CrossedProduct(NamedTuple):
         return 2 * self.left.size
 
     def sums(self, rows: Array) -> Array:
-        """Return sums `[2 * padded column, row]` (float64) for each resample in `rows` `[row, 3]`.
+        """Return sums `[2 * padded column, row]` (float64) for each resample.
 
-        First come the sums over the outputs that leave the first system, then the sums over the outputs that replace
-        them.
+        A resample swaps some outputs of the first system with outputs of the second system. The first half of the sums
+        is over the outputs that move from the first system to the second, the other half over the outputs that move to
+        the first. `rows` `[row, 3]` are three integers per resample, from which its random words come.
         """
         xp = rows.__array_namespace__()
         masks = (xp.moveaxis(mask, 1, 0).reshape(len(rows), -1) for mask in crossed(rows, self.left))

@@ -544,9 +544,10 @@ def mis_keyed_p(
     where exceed is the number of drawn orders with a correlation as low or lower.
 
     If p is above 0.1 after 2,000 orders, no more orders are drawn for this instance. This keeps p valid (Besag and
-    Clifford 1991): below 0.1 the result is at least the p of all orders, and above 0.1 it is the p of the first 2,000
-    orders. Columns with the same values, in any order, use the same orders. So right-or-wrong answers need only one
-    matrix product for each number of right systems.
+    Clifford 1991). A result of at most 0.1 is always the p of all orders. For a level above 0.1, the result is at most
+    this level only if the p of the first 2,000 orders is, too. Columns with the same values, in any order, use the same
+    drawn orders. So right-or-wrong answers need only one matrix product for all instances on which equally many systems
+    are right.
 
     >>> scores = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     >>> mis_keyed_p(scores, np.array([5.0, 4.0, 1.0]), 99, 1)[0].round(3)
