@@ -537,9 +537,10 @@ numbers are missing by chance is at most this.
 The limit weighs two errors. A needless question to the user costs a minute. A missing question lets sigjax compare a
 mean as if it were a system."""
 _MOST_SURE_COINCIDENCE = 0.6
-"""Two columns count as related by having the same sum in all rows if the probability that a column agrees with another
-by chance is at most this. This limit is larger than `_MOST_COINCIDENCE`, because the scores of two systems hardly ever
-have the same sum in all rows: both systems are right on easy instances."""
+"""If two columns add up to the same number in every row, the second column is taken as the complement of the first
+(such as wrong and right), unless the probability of this by chance is above this limit. The limit is larger than
+`_MOST_COINCIDENCE`, because the scores of two systems hardly ever add up to the same number in every row: both systems
+are right on easy instances."""
 _FEWEST_RELATED = 3
 """Fewest rows in which relations between columns are sought. In a single row, every column is a multiple of every other
 column."""

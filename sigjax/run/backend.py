@@ -219,9 +219,10 @@ def jax_scope() -> Generator[None, None, None]:
 
 @contextmanager
 def host_scope() -> Generator[None, None, None]:
-    """`jax_scope` for a function that is called on the host and may use `jax.numpy`; no effect without JAX.
+    """A context manager for functions on the host that may use `jax.numpy`: JAX uses float64, as in `jax_scope`.
 
-    If a device runs out of memory, raise `InputError` with a message that says what to do.
+    It has no effect if JAX is not loaded. If a device runs out of memory, raise `InputError` with a message that says
+    what to do.
     """
     try:
         with jax_scope() if "jax" in sys.modules else nullcontext():

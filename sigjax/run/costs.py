@@ -151,7 +151,8 @@ SORTED_SUM, SORTED_SUM_HELD, SORTED_STATISTIC_HELD = Cost(1.5e-7), Cost(0.0, 80.
 sorted list. `SORTED_SUM_HELD`: memory per sum in the list, or per point of a grid of sums. `SORTED_STATISTIC_HELD`:
 further memory per sum or point, for each statistic."""
 COUNTED_OUTPUT = Cost(4e-5)
-"""Cost, per output of a unit, of counting the sums that exchanges within the unit can give: the fixed part."""
+"""Cost, per output of a unit, of counting the sums that exchanges within the unit can give. It does not depend on the
+number of sums; `SORTED_SUM` is added for each sum."""
 
 # Exact bootstrap distributions.
 DRAWS, DRAWS_VALUE = Cost(1e-3), Cost(4e-7)

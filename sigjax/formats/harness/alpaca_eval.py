@@ -21,7 +21,7 @@ FORMAT = harness(
     folder="annotations.json",
 )
 _DECIMALS = 15
-"""Preferences are rounded to this many decimals: in doubles, 1.9816872352 - 1 is 0.98168723520000009."""
+"""Preferences are rounded to this many decimals: in doubles, 1.9816872352 - 1 is 0.9816872351999999."""
 
 
 def _win_rate(entry: JsonObject) -> dict[str, float]:
