@@ -294,7 +294,7 @@ def compiled() -> list[Work]:
         jax.config.update("jax_compilation_cache_dir", folder)
         compare(evaluation, device="cpu", **{"resamples": 64, **settings})
 
-    folder = tempfile.mkdtemp()
+    folder = tempfile.TemporaryDirectory()
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
     return [
         Work(
@@ -304,7 +304,7 @@ def compiled() -> list[Work]:
             lambda: subprocess.run([sys.executable, "-c", "import jax"], check=True),
         ),
         Work("compiled comparison", "COMPILING", costs.COMPILING, lambda: anew(small, None, sampled)),
-        Work("compiled before", "COMPILING_KEPT", costs.COMPILING_KEPT, lambda: anew(small, folder, sampled)),
+        Work("compiled before", "COMPILING_KEPT", costs.COMPILING_KEPT, lambda: anew(small, folder.name, sampled)),
         Work("compiled metric", "COMPILING_METRIC", costs.COMPILING_METRIC, lambda: anew(spread, None, called)),
     ]
 

@@ -203,6 +203,8 @@ class CharacteristicTables(NamedTuple):
     angles: np.ndarray
     """`[row, frequency]`: the angle of the characteristic function of one unit on which the systems' difference is this
     row, but only the part that is due to the tilt. Without a tilt, the table is empty: `[row, 0]`."""
+    half_angles: np.ndarray
+    """`[row, frequency]`: the field `half_angles` of `Angles`, which gives the other part of the angle."""
     error: np.floating[Any]
     """Bound on the relative error if `logs` are added up over rows."""
     angles_error: np.floating[Any]
@@ -239,9 +241,8 @@ def characteristic_tables(rows: np.ndarray, theta: np.ndarray, found: Angles) ->
         complement_error = mean_error = ROUNDED_ERROR
     logs_error = 2.0 * max(complement_error + 2.0 * sine_error + 2.0, 2.0 * (mean_error + sine_error) + 4.0) + 8.0
     angles_error = mean_error + 2.0 * sine_error + 10.0
-    return CharacteristicTables(
-        logs, angles, *(real.type(unit(real) * (len(rows) + each)) for each in (logs_error, angles_error))
-    )
+    errors = (real.type(unit(real) * (len(rows) + each)) for each in (logs_error, angles_error))
+    return CharacteristicTables(logs, angles, found.half_angles, *errors)
 
 
 _SHORT_SCALE = 2.0**24
@@ -260,7 +261,7 @@ def log_moments(half_logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def characteristic_functions(
-    xp: Any, counts: Any, shift: Any, tables: Any, half_turn: int
+    xp: Any, counts: Any, shift: Any, tables: CharacteristicTables, half_turn: int
 ) -> tuple[Any, Any, Any, Any]:
     """Compute the characteristic functions of pairs of systems.
 
@@ -269,20 +270,19 @@ def characteristic_functions(
 
     `counts` `[pair, row]` are the numbers of units on which the pair's difference is this row (one number per axis).
     `shift` `[pair, frequency]` is subtracted from the angle of the characteristic function. It has the unit pi /
-    `half_turn`, in which the half angles are integers. `tables` contains the fields of `CharacteristicTables` (logs,
-    error, angles, angles_error) and the field `half_angles` of `Angles`. `xp` is NumPy or `jax.numpy`.
+    `half_turn`, in which the half angles are integers. `tables` are from `characteristic_tables`.
+    `xp` is NumPy or `jax.numpy`.
     """
-    logs, logs_error, angles, angles_error, half_angles = tables
-    exponent = counts @ logs
-    turns = counts @ half_angles - shift
+    exponent = counts @ tables.logs
+    turns = counts @ tables.half_angles - shift
     turns = turns - 2.0 * half_turn * xp.round(turns / (2.0 * half_turn))
     angle = turns * (pi(counts.dtype) / half_turn)
     size, roundoff = xp.exp(exponent), unit(counts.dtype)
     # The exponent is limited in the error bound, because exp(-800) is 0 in float64.
-    error = roundoff * _FUNCTION_ERROR + logs_error * xp.minimum(abs(exponent), 800.0)
-    if angles.shape[1]:
-        angle = angle + counts @ angles
-        error = error + angles_error * (counts @ abs(angles))
+    error = roundoff * _FUNCTION_ERROR + tables.error * xp.minimum(abs(exponent), 800.0)
+    if tables.angles.shape[1]:
+        angle = angle + counts @ tables.angles
+        error = error + tables.angles_error * (counts @ abs(tables.angles))
     tangent = xp.tan(0.5 * angle)
     square = tangent * tangent
     shared = size / (1.0 + square)

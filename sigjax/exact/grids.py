@@ -18,6 +18,7 @@ import numpy as np
 
 from sigjax.exact.board import Board, Tails
 from sigjax.exact.characteristic import (
+    CharacteristicTables,
     Real,
     characteristic_functions,
     characteristic_tables,
@@ -62,16 +63,7 @@ def grid_tails(
         place = np.full((*lengths[:-1], lengths[-1] // 2 + 1), len(frequencies))
         place[tuple(frequencies.number)] = np.arange(len(frequencies))
         phase_steps, scale = frequencies.phase_steps.astype(np.float64), frequencies.weights / math.prod(lengths)
-        tables = (
-            characteristic.logs,
-            characteristic.error,
-            characteristic.angles,
-            characteristic.angles_error,
-            angles.half_angles,
-            phase_steps,
-            scale,
-        )
-        tables += (place.reshape(-1),)
+        tables = characteristic, phase_steps, scale, place.reshape(-1)
         static = ("half_turn", frequencies.half_turn), ("lengths", lengths)
         batch = max(1, TERMS // math.prod(lengths))
         for pairs in (group[begin : begin + batch] for begin in range(0, len(group), batch)):
@@ -126,11 +118,7 @@ def _grid_kernel(
     counts: Any,
     low: Any,
     extreme: Any,
-    logs: Any,
-    logs_error: Any,
-    angles: Any,
-    angles_error: Any,
-    half_angles: Any,
+    tables: CharacteristicTables,
     phase_steps: Any,
     scale: Any,
     place: Any,
@@ -145,9 +133,7 @@ def _grid_kernel(
     the other arrays.
     """
     xp = counts.__array_namespace__()
-    re, im, modulus, error = characteristic_functions(
-        xp, counts, low @ phase_steps, (logs, logs_error, angles, angles_error, half_angles), half_turn
-    )
+    re, im, modulus, error = characteristic_functions(xp, counts, low @ phase_steps, tables, half_turn)
     error = error + unit(counts.dtype) * _FFT_ERROR * math.log2(math.prod(lengths))
     noise = xp.sqrt((scale * (modulus * error) ** 2).sum(axis=1))
     # The imaginary part is negated, because inverse FFTs have the opposite sign in the exponent.

@@ -47,6 +47,7 @@ from sigjax.exact.characteristic import (
     LONG_NEGLIGIBLE,
     NEGLIGIBLE,
     PI,
+    CharacteristicTables,
     Frequencies,
     Real,
     all_angles,
@@ -211,15 +212,7 @@ def _line_group(
         angles = find_angles(rows, few, real, known)
         characteristic = characteristic_tables(rows, theta.astype(real), angles)
         series = _series(real(tilt), few.number[0], length, count) * (few.weights.astype(real) / length)
-        arrays = (
-            characteristic.logs,
-            characteristic.error,
-            characteristic.angles,
-            characteristic.angles_error,
-            angles.half_angles,
-            few.phase_steps[0].astype(real),
-        )
-        arrays += series.real, series.imag, sum_error
+        arrays = characteristic, few.phase_steps[0].astype(real), series.real, series.imag, sum_error
         batch = max(1, TERMS // len(few))
         for start in range(0, len(pairs), batch):
             part = slice(start, start + batch)
@@ -298,11 +291,7 @@ roundoff."""
 def _line_kernel(
     counts: Any,
     first: Any,
-    logs: Any,
-    logs_error: Any,
-    angles: Any,
-    angles_error: Any,
-    half_angles: Any,
+    tables: CharacteristicTables,
     phase_steps: Any,
     real: Any,
     imaginary: Any,
@@ -313,12 +302,11 @@ def _line_kernel(
     """Return the tilted tail probabilities of pairs with one axis, and bounds on their rounding errors, both `[pair]`.
 
     `counts` `[pair, row]` are the numbers of units with each difference row. `first` `[pair]` is the smallest extreme
-    value of K = (S + sum of all rows) / 2. `logs` to `half_angles` are the `tables` of `characteristic_functions`, and
-    `phase_steps` `[frequency]` is as in `Frequencies`. `real` and `imaginary` `[frequency]` are the weights W(f) of the
-    module's text. `sum_error` bounds the relative errors of these weights and of the sum over frequencies.
+    value of K = (S + sum of all rows) / 2. `phase_steps` `[frequency]` is as in `Frequencies`. `real` and
+    `imaginary` `[frequency]` are the weights W(f) of the module's text. `sum_error` bounds the relative errors of these
+    weights and of the sum over frequencies.
     """
     xp = counts.__array_namespace__()
-    tables = logs, logs_error, angles, angles_error, half_angles
     re, im, modulus, error = characteristic_functions(xp, counts, first[:, None] * phase_steps, tables, half_turn)
     size = modulus * xp.sqrt(real * real + imaginary * imaginary)
     return (re * real - im * imaginary).sum(axis=1), (size * (error + sum_error)).sum(axis=1)
@@ -644,16 +632,7 @@ class _Grid:
         table = np.concatenate([series.real, series.imag], axis=1)
         scale = frequencies.weights.astype(real) / (width * height)
         phase_steps = frequencies.phase_steps.astype(real)
-        tables = (
-            characteristic.logs,
-            characteristic.error,
-            characteristic.angles,
-            characteristic.angles_error,
-            self.angles.half_angles,
-            phase_steps,
-            self.middle,
-            scale,
-        )
+        tables = characteristic, phase_steps, self.middle, scale
         tables += self.sign, *self.dft, table, np.abs(series).max(axis=0), self.flat, self.column
         summed, absolute = np.empty((2, len(pairs)), real)
         weights_error = 1.5 * (_SUM_BLOCK + 0.5 * width / _SUM_BLOCK + 2.0) + _TABLE_ERROR
@@ -723,11 +702,7 @@ def _plane_kernel(
     edge: Any,
     weight: Any,
     noise: Any,
-    logs: Any,
-    logs_error: Any,
-    angles: Any,
-    angles_error: Any,
-    half_angles: Any,
+    tables: CharacteristicTables,
     phase_steps: Any,
     middle: Any,
     scale: Any,
@@ -748,7 +723,6 @@ def _plane_kernel(
     have one row per pair, and all pairs share the other arrays.
     """
     xp, roundoff = counts.__array_namespace__(), unit(counts.dtype)
-    tables = logs, logs_error, angles, angles_error, half_angles
     re, im, modulus, error = characteristic_functions(xp, counts, low @ phase_steps + middle, tables, half_turn)
     even, odd = (each.reshape(len(counts), -1) for each in _transforms(xp, (cosines, sines), series, edge, weight))
     real = xp.take(even, flat, axis=1) + sign * xp.take(odd, flat + len(largest), axis=1)

@@ -10,7 +10,6 @@ import base64
 import hashlib
 import itertools
 import json
-import re
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import Any
@@ -66,7 +65,7 @@ def _sentence(text: str) -> str:
     >>> print(_sentence("see `sigjax help discoveries`; `a` < `b`"))
     see <code>sigjax help discoveries</code>; `a` &lt; `b`
     """
-    return re.sub(r"`(sigjax [^`\n]*)`", r"<code>\1</code>", escape(text))
+    return words.COMMAND.sub(r"<code>\1</code>", escape(text))
 
 
 def folded(title: str, lines: Sequence[str]) -> list[str]:

@@ -20,7 +20,7 @@ from sigjax.records import ReportRecord
 from sigjax.records.display import visible
 from sigjax.report.sections import Section, Table, blocks, named_headlines, pairs_table, paper_table
 from sigjax.report.tex import BOLD, declared, escape_latex, fonts, width
-from sigjax.report.words import DASH, count, is_warning
+from sigjax.report.words import COMMAND, DASH, count, is_warning
 
 MARKS = {"†": r"\dagger", "‡": r"\ddagger"}
 COLUMN, PAGE, GAP = 216.0, 450.0, 8.0
@@ -314,7 +314,7 @@ def _prose(text: str) -> str:
     >>> print(_prose('p < 0.05 in "best"; see `sigjax help discoveries`'))
     $p<0.05$ in ``best''; see \texttt{sigjax help discoveries}
     """
-    texts = [" ".join(map(_word, part.split(" "))) for part in re.split(r"`(sigjax [^`\n]*)`", text)]
+    texts = [" ".join(map(_word, part.split(" "))) for part in COMMAND.split(text)]
     texts[0::2] = [re.sub(r'"([^"]*)"', r"``\1''", part) for part in texts[0::2]]
     texts[1::2] = [rf"\texttt{{{command}}}" for command in texts[1::2]]
     return re.sub(r"\bp \\textless{} ([\d.e-]+\d)", r"$p<\1$", "".join(texts)).replace("{}* ", "$^{*}$ ")

@@ -10,6 +10,7 @@ from functools import partial
 from sigjax.records import ReportRecord
 from sigjax.records.display import visible
 from sigjax.report.sections import ScoreCell, Table, blocks, named_headlines, pairs_table, paper_table
+from sigjax.report.words import COMMAND
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Dialect:
         >>> RST.sentence("see `sigjax help discoveries`; a*b")
         'see ``sigjax help discoveries``; a\\*b'
         """
-        parts = re.split(r"`(sigjax [^`\n]*)`", text)
+        parts = COMMAND.split(text)
         return "".join(self.command(part) if i % 2 else self.escape(part) for i, part in enumerate(parts))
 
 

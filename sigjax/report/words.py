@@ -58,6 +58,8 @@ def count(number: int, noun: str) -> str:
 
 IDENTICAL = "identical on every instance"
 """The beginning of the note about systems with identical results."""
+COMMAND = re.compile(r"`(sigjax [^`\n]*)`")
+"""A command of sigjax in a sentence, which the outputs show as code. Names with backticks are not commands."""
 LOWER, HIGHER = "; lower is better", "; higher is better"
 """The caption of a metric may end with one of these texts, to say whether lower or higher scores are better."""
 
